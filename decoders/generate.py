@@ -1,0 +1,572 @@
+"""Source of the decode and encode functions of one message and version.
+
+Owns the code generator behind `codec.py`. A generated function reads `b` from `p` and moves `p`
+only past what it has read whole, so that on failure `p` is where the failing field starts and the
+line that failed tells which field it is; there is no bookkeeping on the fast path. The source is
+made from the catalogue only, never from data.
+"""
+
+from __future__ import annotations
+
+import struct
+from base64 import b64encode
+from dataclasses import dataclass, field
+from typing import Any
+
+from kraftool.decoders.schema.notation import NO_VERSIONS, Field, Message, Versions
+from kraftool.decoders.wire import (
+    NEGATIVE,
+    NULL,
+    TAG_SIZE,
+    UUID_BYTES,
+    UUID_TEXT,
+    ZERO_UUID,
+    Malformed,
+    beyond,
+    read_unsigned_varint,
+    unsigned_varint,
+)
+
+EXPECTED = (
+    Malformed,
+    IndexError,
+    struct.error,
+    KeyError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    OverflowError,
+)
+"""What a generated function may raise on bytes or values that do not fit."""
+
+FIXED = {
+    "bool": ("?", 1),
+    "int8": ("b", 1),
+    "int16": ("h", 2),
+    "uint16": ("H", 2),
+    "int32": ("i", 4),
+    "uint32": ("I", 4),
+    "int64": ("q", 8),
+    "float64": ("d", 8),
+    "uuid": ("16s", 16),
+}
+UNKNOWN_TAGGED_FIELDS = "unknownTaggedFields"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The field that a generated line reads; `parts` where one line reads several in a row."""
+
+    path: str
+    parts: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(slots=True)
+class Generated:
+    """Source under construction: lines, what each line is about, and the constants it uses."""
+
+    lines: list[str] = field(default_factory=list)
+    sites: dict[int, Site] = field(default_factory=dict)
+    constants: dict[str, Any] = field(default_factory=dict)
+    counter: int = 0
+
+    @property
+    def source(self) -> str:
+        return "\n".join(self.lines)
+
+    def line(self, depth: int, text: str, site: Site | None = None) -> None:
+        self.lines.append("    " * depth + text)
+        if site is not None:
+            self.sites[len(self.lines)] = site
+
+    def constant(self, name: str, value: Any) -> str:
+        self.constants[name] = value
+        return name
+
+    def name(self, prefix: str) -> str:
+        self.counter += 1
+        return f"{prefix}{self.counter}"
+
+
+def default_of(each: Field, version: int, *, json: bool = False) -> Any:
+    """The value a field has when nothing says otherwise."""
+    text = each.default
+    if text == "null":
+        return None
+    if each.is_array:
+        return []
+    match each.type:
+        case "string":
+            return text or ""
+        case "bool":
+            return text == "true"
+        case "float64":
+            return float(text or 0)
+        case "uuid":
+            return text or ZERO_UUID
+        case "bytes" | "records":
+            return "" if json else b""
+    if each.is_struct:
+        return {
+            part.name: default_of(part, version, json=json)
+            for part in each.fields
+            if version in part.versions and not (json and part.is_tagged(version))
+        }
+    return int(text or "0", 0)
+
+
+def is_fixed(each: Field) -> bool:
+    return each.type in FIXED
+
+
+def minimum_size(each: Field, version: int, flexible: bool) -> int:
+    """The fewest bytes that a field can take; bounds a count before anything is read."""
+    if each.is_array:
+        return 1 if flexible else 4
+    return _minimum_element(each, version, flexible)
+
+
+def _minimum_element(each: Field, version: int, flexible: bool) -> int:
+    if each.element in FIXED:
+        return FIXED[each.element][1]
+    if each.element == "string":
+        return 1 if flexible else 2
+    if not each.is_struct:
+        return 1 if flexible else 4
+    if not each.is_array and version in each.nullable:
+        return 1
+    parts = (p for p in each.fields if version in p.versions and not p.is_tagged(version))
+    return sum(minimum_size(part, version, flexible) for part in parts) + flexible
+
+
+def runs(fields: list[Field]) -> list[list[Field]]:
+    """Group neighbours of fixed size, which one struct call reads or writes together."""
+    groups: list[list[Field]] = []
+    for each in fields:
+        if groups and is_fixed(each) and is_fixed(groups[-1][0]):
+            groups[-1].append(each)
+        else:
+            groups.append([each])
+    return groups
+
+
+def run_format(run: list[Field]) -> str:
+    return ">" + "".join(FIXED[each.type][0] for each in run)
+
+
+class _Decoder:
+    """Writes the body of one decode function."""
+
+    def __init__(self, message: Message, version: int, json: bool) -> None:
+        self.version = version
+        self.flexible = message.is_flexible(version)
+        self.json = json
+        self.out = Generated(
+            constants={
+                "Malformed": Malformed,
+                "NULL": NULL,
+                "NEGATIVE": NEGATIVE,
+                "TAG_SIZE": TAG_SIZE,
+                "beyond": beyond,
+                "uvarint": read_unsigned_varint,
+                "U": UUID_TEXT,
+                "base64": b64encode,
+                "unpack_from": struct.unpack_from,
+            }
+        )
+        self.out.line(0, "def run(b, p):")
+        self.out.line(1, "end = len(b)")
+        result = self.structure(message.fields, 1, "")
+        self.out.line(1, f"return {result}, p")
+
+    def structure(self, fields: tuple[Field, ...], depth: int, path: str) -> str:
+        """Read a struct's fields; return the expression of its value."""
+        present = [each for each in fields if self.version in each.versions]
+        tagged = [each for each in present if each.is_tagged(self.version)]
+        plain = [each for each in present if not each.is_tagged(self.version)]
+        names = {each.name: self.out.name("f") for each in present}
+        for run in runs(plain):
+            if is_fixed(run[0]):
+                self.fixed(run, names, depth, path)
+            else:
+                self.field(run[0], names[run[0].name], depth, path)
+        whole = {each.name: self.finished(each, names[each.name]) for each in present}
+        if not self.flexible:
+            return self.literal(whole)
+        return self.tagged(present, tagged, names, whole, depth, path)
+
+    def literal(self, values: dict[str, str]) -> str:
+        return "{" + ", ".join(f"{name!r}: {value}" for name, value in values.items()) + "}"
+
+    def finished(self, each: Field, name: str) -> str:
+        """The expression that turns what was read into the value."""
+        return f"U[{name}]" if each.type == "uuid" else name
+
+    def fixed(self, run: list[Field], names: dict[str, str], depth: int, path: str) -> None:
+        form = run_format(run)
+        reader = self.reader(form[1:])
+        parts = tuple((each.name, FIXED[each.type][1]) for each in run)
+        targets = ", ".join(names[each.name] for each in run)
+        self.out.line(depth, f"{targets}{',' if len(run) == 1 else ''} = {reader}(b, p)", Site(path, parts))
+        self.out.line(depth, f"p += {struct.calcsize(form)}")
+
+    def length(self, each: Field, depth: int, site: Site, flexible: bool) -> None:
+        """Read a length prefix into `n` and move `q` behind it; -1 means null."""
+        if flexible:
+            self.out.line(depth, "n = b[p]; q = p + 1", site)
+            self.out.line(depth, "if n > 127: n, q = uvarint(b, p)", site)
+            self.out.line(depth, "n -= 1")
+        elif each.type == "string":
+            prefix = Site(site.path, (("", 2),))
+            self.out.line(depth, f"n, = {self.reader('h')}(b, p); q = p + 2", prefix)
+        else:
+            prefix = Site(site.path, (("", 4),))
+            self.out.line(depth, f"n, = {self.reader('i')}(b, p); q = p + 4", prefix)
+
+    def reader(self, form: str) -> str:
+        name = "read_" + form.replace("?", "t")
+        return self.out.constant(name, struct.Struct(">" + form).unpack_from)
+
+    def field(self, each: Field, name: str, depth: int, path: str) -> None:
+        """Read one field of variable size into `name`."""
+        site = Site(path + each.name)
+        flexible = self.flexible if each.flexible is None else self.version in each.flexible
+        nullable = self.version in each.nullable
+        if each.is_struct and not each.is_array:
+            self.single_struct(each, name, depth, path, nullable)
+            return
+        self.length(each, depth, site, flexible)
+        self.out.line(depth, "if n < 0:")
+        if not flexible:
+            self.out.line(
+                depth + 1, "if n < -1: raise Malformed(NEGATIVE, '-1 or more', str(n))", site
+            )
+        if nullable:
+            self.out.line(depth + 1, f"{name} = None; p = q")
+        else:
+            self.out.line(depth + 1, "raise Malformed(NULL)", site)
+        self.out.line(depth, "else:")
+        if each.is_array:
+            self.array(each, name, depth + 1, site, path)
+        else:
+            self.out.line(depth + 1, "r = q + n")
+            self.out.line(depth + 1, "if r > end: raise beyond(n, end - q)", site)
+            self.out.line(depth + 1, f"{name} = {self.slice(each.type)}; p = r", site)
+
+    def slice(self, kind: str) -> str:
+        if kind == "string":
+            # Kafka decodes with replacement; the value form keeps the bytes so that they write back.
+            return f"b[q:r].decode('utf-8', {'replace' if self.json else 'surrogateescape'!r})"
+        if self.json:
+            # Kafka's converters print an empty text for records of any size.
+            return "''" if kind == "records" else "base64(b[q:r]).decode()"
+        return "b[q:r]"
+
+    def array(self, each: Field, name: str, depth: int, site: Site, path: str) -> None:
+        minimum = max(_minimum_element(each, self.version, self.flexible), 1)
+        times = f" * {minimum}" if minimum > 1 else ""
+        self.out.line(depth, f"if n{times} > end - q: raise beyond(n{times}, end - q)", site)
+        if each.element == "uuid":
+            self.out.line(depth, f"r = q + n{times}")
+            self.out.line(depth, f"{name} = [U[b[i:i + 16]] for i in range(q, r, 16)]; p = r")
+        elif each.element in FIXED:
+            form, size = FIXED[each.element]
+            single = self.reader(form)
+            self.out.line(depth, f"if n == 1: {name} = [*{single}(b, q)]; p = q + {size}")
+            self.out.line(depth, f"elif n: {name} = [*unpack_from('>%d{form}' % n, b, q)]; p = q + n{times}")
+            self.out.line(depth, f"else: {name} = []; p = q")
+        else:
+            index = self.out.name("i")
+            self.out.line(depth, f"{name} = []; p = q")
+            self.out.line(depth, f"for {index} in range(n):")
+            below = f"{path}{each.name}[{{{index}}}]"
+            if each.is_struct:
+                value = self.structure(each.fields, depth + 1, below + ".")
+            else:
+                value = self.out.name("f")
+                one = Field(name="", type=each.element, versions=each.versions)
+                self.field(one, value, depth + 1, below)
+            self.out.line(depth + 1, f"{name}.append({value})")
+
+    def single_struct(
+        self, each: Field, name: str, depth: int, path: str, nullable: bool
+    ) -> None:
+        below = path + each.name + "."
+        if not nullable:
+            self.out.line(depth, f"{name} = {self.structure(each.fields, depth, below)}")
+            return
+        # Kafka marks a struct that may be null with a byte: below zero for null.
+        self.out.line(depth, f"if b[p] > 127: {name} = None; p += 1", Site(path + each.name))
+        self.out.line(depth, "else:")
+        self.out.line(depth + 1, "p += 1")
+        self.out.line(depth + 1, f"{name} = {self.structure(each.fields, depth + 1, below)}")
+
+    def tagged(
+        self,
+        present: list[Field],
+        tagged: list[Field],
+        names: dict[str, str],
+        whole: dict[str, str],
+        depth: int,
+        path: str,
+    ) -> str:
+        """Read the tagged section; return the name of the finished struct."""
+        result, unknown = self.out.name("s"), self.out.name("u")
+        site = Site(path + "taggedFields")
+        defaults = {each.name: default_of(each, self.version, json=self.json) for each in tagged}
+        plain = {k: v for k, v in whole.items() if k not in defaults}
+        without_tags = {k: repr(defaults[k]) if k in defaults else v for k, v in whole.items()}
+        self.out.line(depth, "if b[p] == 0:", site)
+        self.out.line(depth + 1, "p += 1")
+        self.out.line(depth + 1, f"{result} = {self.literal(plain if self.json else without_tags)}")
+        self.out.line(depth, "else:")
+        depth += 1
+        count, size, limit, tag = (self.out.name(prefix) for prefix in ("c", "z", "e", "t"))
+        # Kafka compares a struct with its default by all it holds, unknown tags included: so do
+        # its bytes here, since the JSON form drops those.
+        raw = {
+            each.name: self.out.name("w")
+            for each in tagged
+            if self.json and each.is_struct and not each.is_array and each.default != "null"
+        }
+        self.out.line(depth, f"{unknown} = []")
+        for name in raw.values():
+            self.out.line(depth, f"{name} = None")
+        for each in tagged:
+            # A uuid stays bytes until the struct is finished.
+            initial = defaults[each.name]
+            self.out.line(depth, f"{names[each.name]} = {(UUID_BYTES[initial] if each.type == 'uuid' else initial)!r}")
+        self.out.line(depth, f"{count}, p = uvarint(b, p)", site)
+        self.out.line(depth, f"for _ in range({count}):")
+        self.out.line(depth + 1, f"{tag}, q = uvarint(b, p)", site)
+        self.out.line(depth + 1, f"{size}, q = uvarint(b, q)", site)
+        self.out.line(depth + 1, f"{limit} = q + {size}")
+        self.out.line(depth + 1, f"if {limit} > end: raise beyond({size}, end - q)", site)
+        word = "if"
+        for each in tagged:
+            self.out.line(depth + 1, f"{word} {tag} == {each.tag}:")
+            self.out.line(depth + 2, f"p = q; {size}s = q")
+            if is_fixed(each):
+                self.fixed([each], names, depth + 2, path)
+            else:
+                self.field(each, names[each.name], depth + 2, path)
+            self.out.line(
+                depth + 2,
+                f"if p != {limit}: "
+                f"taken = p - {size}s; p = {size}s; "
+                f"raise Malformed(TAG_SIZE, '%d bytes' % {size}, '%d taken' % taken)",
+                Site(path + each.name),
+            )
+            if each.name in raw:
+                self.out.line(depth + 2, f"{raw[each.name]} = b[{size}s:p]")
+            word = "elif"
+        depth_of_unknown = depth + 1
+        if tagged:
+            self.out.line(depth + 1, "else:")
+            depth_of_unknown = depth + 2
+        self.out.line(depth_of_unknown, f"{unknown}.append([{tag}, b[q:{limit}]]); p = {limit}")
+        if not self.json:
+            self.out.line(depth, f"{result} = {self.literal(whole)}")
+            self.out.line(
+                depth, f"if {unknown}: {result}[{UNKNOWN_TAGGED_FIELDS!r}] = {unknown}"
+            )
+            return result
+        self.out.line(depth, f"{result} = {{}}")
+        for each in present:
+            value = whole[each.name]
+            store = f"{result}[{each.name!r}] = {value}"
+            if each.name in raw:
+                default = self.out.constant(
+                    self.out.name("raw"), _default_bytes(each, self.version, self.flexible)
+                )
+                store = f"if {raw[each.name]} not in (None, {default}): {store}"
+            elif each.name in defaults:
+                store = f"if {value} != {defaults[each.name]!r}: {store}"
+            self.out.line(depth, store)
+        return result
+
+
+def _default_bytes(each: Field, version: int, flexible: bool) -> bytes:
+    """What the default of a struct takes on the wire."""
+    versions = Versions(version, version)
+    message = Message(
+        name=each.name,
+        kind="data",
+        api_key=None,
+        versions=versions,
+        flexible=versions if flexible else NO_VERSIONS,
+        fields=each.fields,
+    )
+    generated = encoder_source(message, version)
+    scope = dict(generated.constants)
+    exec(generated.source, scope)
+    written: bytes = scope["run"]({})
+    return written
+
+
+def decoder_source(message: Message, version: int, *, json: bool) -> Generated:
+    """Generate `run(b, p) -> (value, position after it)`."""
+    return _Decoder(message, version, json).out
+
+
+class _Encoder:
+    """Writes the body of one encode function."""
+
+    def __init__(self, message: Message, version: int) -> None:
+        self.version = version
+        self.flexible = message.is_flexible(version)
+        self.out = Generated(
+            constants={
+                "Malformed": Malformed,
+                "NULL": NULL,
+                "uvarint": unsigned_varint,
+                "UUID": UUID_BYTES,
+                "pack": struct.pack,
+            }
+        )
+        self.out.line(0, "def run(v):")
+        self.out.line(1, "o = bytearray()")
+        self.structure(message.fields, 1, "", "v", "o")
+        self.out.line(1, "return bytes(o)")
+
+    def packer(self, form: str) -> str:
+        return self.out.constant("pack_" + form.replace("?", "t"), struct.Struct(">" + form).pack)
+
+    def default(self, each: Field) -> str:
+        value = default_of(each, self.version)
+        if isinstance(value, (dict, list)):
+            return self.out.constant(self.out.name("default"), value)
+        return repr(value)
+
+    def structure(
+        self, fields: tuple[Field, ...], depth: int, path: str, value: str, target: str
+    ) -> None:
+        present = [each for each in fields if self.version in each.versions]
+        self.refuse_others(fields, depth, path, value)
+        plain = [each for each in present if not each.is_tagged(self.version)]
+        for run in runs(plain):
+            if is_fixed(run[0]):
+                self.fixed(run, depth, path, value, target)
+            else:
+                self.field(run[0], depth, path, f"{value}.get({run[0].name!r}, {self.default(run[0])})", target)
+        if self.flexible:
+            tagged = [each for each in present if each.is_tagged(self.version)]
+            self.tagged(sorted(tagged, key=lambda each: each.tag or 0), depth, path, value, target)
+
+    def refuse_others(
+        self, fields: tuple[Field, ...], depth: int, path: str, value: str
+    ) -> None:
+        """Refuse names the struct does not have, and values that this version would lose."""
+        known = {each.name for each in fields} | {UNKNOWN_TAGGED_FIELDS}
+        keys = self.out.constant(self.out.name("keys"), frozenset(known))
+        site = Site(path.rstrip("."))
+        self.out.line(depth, f"if not {keys} >= {value}.keys():", site)
+        self.out.line(
+            depth + 1,
+            f"raise Malformed('no such field: ' + ', '.join(sorted({value}.keys() - {keys})))",
+            site,
+        )
+        for each in fields:
+            if self.version not in each.versions and not each.ignorable:
+                default = self.default(each)
+                self.out.line(
+                    depth,
+                    f"if {value}.get({each.name!r}, {default}) != {default}: "
+                    "raise Malformed('this version does not have the field')",
+                    Site(path + each.name),
+                )
+
+    def fixed(self, run: list[Field], depth: int, path: str, value: str, target: str) -> None:
+        parts = []
+        for each in run:
+            part = f"{value}.get({each.name!r}, {self.default(each)})"
+            parts.append(f"UUID[{part}]" if each.type == "uuid" else part)
+        names = ", ".join(each.name for each in run)
+        self.out.line(
+            depth, f"{target} += {self.packer(run_format(run)[1:])}({', '.join(parts)})", Site(path + names)
+        )
+
+    def length(self, each: Field, depth: int, site: Site, flexible: bool, target: str) -> None:
+        """Write the length `n` of what follows; None is null."""
+        if flexible:
+            self.out.line(depth, f"{target} += uvarint(n + 1)", site)
+        else:
+            form = "h" if each.type == "string" else "i"
+            self.out.line(depth, f"{target} += {self.packer(form)}(n)", site)
+
+    def field(self, each: Field, depth: int, path: str, expression: str, target: str) -> None:
+        site = Site(path + each.name)
+        flexible = self.flexible if each.flexible is None else self.version in each.flexible
+        nullable = self.version in each.nullable
+        x = self.out.name("x")
+        self.out.line(depth, f"{x} = {expression}", site)
+        if each.is_struct and not each.is_array:
+            self.single_struct(each, depth, path, x, target, nullable)
+            return
+        self.out.line(depth, f"if {x} is None:")
+        if nullable:
+            self.out.line(depth + 1, "n = -1")
+            self.length(each, depth + 1, site, flexible, target)
+        else:
+            self.out.line(depth + 1, "raise Malformed(NULL)", site)
+        self.out.line(depth, "else:")
+        depth += 1
+        if each.type == "string":
+            self.out.line(depth, f"{x} = {x}.encode('utf-8', 'surrogateescape')", site)
+        self.out.line(depth, f"n = len({x})", site)
+        self.length(each, depth, site, flexible, target)
+        if not each.is_array:
+            self.out.line(depth, f"{target} += {x}", site)
+        elif each.element == "uuid":
+            self.out.line(depth, f"for i in {x}: {target} += UUID[i]", site)
+        elif each.element in FIXED:
+            self.out.line(depth, f"{target} += pack('>%d{FIXED[each.element][0]}' % n, *{x})", site)
+        else:
+            index, item = self.out.name("i"), self.out.name("x")
+            self.out.line(depth, f"for {index}, {item} in enumerate({x}):", site)
+            below = f"{path}{each.name}[{{{index}}}]"
+            if each.is_struct:
+                self.structure(each.fields, depth + 1, below + ".", item, target)
+            else:
+                one = Field(name="", type=each.element, versions=each.versions)
+                self.field(one, depth + 1, below, item, target)
+
+    def single_struct(
+        self, each: Field, depth: int, path: str, x: str, target: str, nullable: bool
+    ) -> None:
+        below = path + each.name + "."
+        if nullable:
+            self.out.line(depth, f"if {x} is None: {target} += b'\\xff'")
+            self.out.line(depth, "else:")
+            depth += 1
+            self.out.line(depth, f"{target} += b'\\x01'")
+        self.structure(each.fields, depth, below, x, target)
+
+    def tagged(
+        self, tagged: list[Field], depth: int, path: str, value: str, target: str
+    ) -> None:
+        """Write the tagged section: what differs from its default, and the unknown, by tag."""
+        site = Site(path + "taggedFields")
+        entries, part = self.out.name("g"), self.out.name("o")
+        self.out.line(
+            depth, f"{entries} = [(t, d) for t, d in {value}.get({UNKNOWN_TAGGED_FIELDS!r}, ())]", site
+        )
+        for each in tagged:
+            x, default = self.out.name("x"), self.default(each)
+            here = Site(path + each.name)
+            self.out.line(depth, f"{x} = {value}.get({each.name!r}, {default})")
+            self.out.line(depth, f"if {x} != {default}:")
+            self.out.line(depth + 1, f"{part} = bytearray()")
+            if is_fixed(each):
+                self.fixed([each], depth + 1, path, value, part)
+            else:
+                self.field(each, depth + 1, path, x, part)
+            self.out.line(depth + 1, f"{entries}.append(({each.tag}, {part}))", here)
+        self.out.line(depth, f"{entries}.sort(key=lambda entry: entry[0])", site)
+        self.out.line(depth, f"{target} += uvarint(len({entries}))")
+        self.out.line(depth, f"for t, d in {entries}: {target} += uvarint(t) + uvarint(len(d)) + d", site)
+
+
+def encoder_source(message: Message, version: int) -> Generated:
+    """Generate `run(value) -> bytes`."""
+    return _Encoder(message, version).out

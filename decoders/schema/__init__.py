@@ -1,0 +1,82 @@
+"""The catalogue: every message of Kafka as facts, looked up by name or by api key.
+
+Owns the lookup. The facts stand in `metadata_records`, `data_messages` and `rpc_messages`, which
+`tools/catalogue.py` writes from released jars; a block is parsed when it is first asked for.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.schema.notation import Field, Message, Versions, parse
+
+__all__ = ["Field", "Message", "UnknownMessage", "Versions", "message", "metadata_record", "names"]
+
+KAFKA = "4.4.0"
+"""The release that the catalogue describes; its modules say the same, and a test compares."""
+
+_MODULES = ("metadata_records", "data_messages", "rpc_messages")
+
+
+class UnknownMessage(KraftoolError):
+    """A name or api key that the catalogue does not have."""
+
+
+@cache
+def _blocks(module: str) -> dict[str, str]:
+    from importlib import import_module
+
+    text: str = import_module(f"kraftool.decoders.schema.{module}").MESSAGES
+    return {block.split(None, 1)[0]: block for block in text.strip().split("\n\n")}
+
+
+@cache
+def message(name: str) -> Message:
+    """Return the message of this name, as in `FetchRequest` or `PartitionRecord`."""
+    for module in _MODULES:
+        block = _blocks(module).get(name)
+        if block is not None:
+            return parse(block)
+    raise UnknownMessage(f"no message is named {name}")
+
+
+@cache
+def _keys(module: str) -> dict[tuple[str, int], str]:
+    found = {}
+    for name, block in _blocks(module).items():
+        _, kind, key, _ = block.split(None, 3)
+        if key != "-":
+            found[kind, int(key)] = name
+    return found
+
+
+@cache
+def metadata_record(api_key: int) -> Message | None:
+    """Return the metadata record with this api key, or None for one that Kafka 4.4 lacks."""
+    name = _keys("metadata_records").get(("metadata", api_key))
+    return message(name) if name is not None else None
+
+
+@cache
+def rpc(kind: str, api_key: int) -> Message | None:
+    """Return the `request` or `response` with this api key."""
+    name = _keys("rpc_messages").get((kind, api_key))
+    return message(name) if name is not None else None
+
+
+def names(kind: str = "") -> list[str]:
+    """Name every message, or those of one kind (request, response, header, metadata, data)."""
+    return sorted(
+        name
+        for module in _MODULES
+        for name, block in _blocks(module).items()
+        if not kind or block.split(None, 2)[1] == kind
+    )
+
+
+@cache
+def record_type(name: str) -> str:
+    """Name a metadata record as Kafka's MetadataRecordType does: PartitionRecord is PARTITION_RECORD."""
+    # Kafka's MessageGenerator.toSnakeCase: an underscore before each capital but the first.
+    return "".join(f"_{c}" if c.isupper() and i else c.upper() for i, c in enumerate(name))

@@ -1,0 +1,1 @@
+"""The Textual dashboard: it takes reports and knows no bytes."""

@@ -3,7 +3,8 @@
 Owns the value form: a dict by Kafka's camelCase field names holding int, bool, float, str, bytes,
 None, list and dict; a uuid is Kafka's base64 text; tagged fields that the catalogue does not know
 are kept under `unknownTaggedFields` as `[tag, bytes]` pairs. The JSON form is what Kafka's own
-JSON converters write: bytes in base64, tagged fields only where they differ from their default.
+JSON converters write: bytes in base64, tagged fields only where they differ from their default; it
+is for reading only, since its lists may be shared between records.
 
 For each message and version a function is generated from the catalogue and compiled when it is
 first used (see `generate.py`). It refuses to guess: what does not fit raises DecodeError with the

@@ -154,6 +154,33 @@ def run_format(run: list[Field]) -> str:
     return ">" + "".join(FIXED[each.type][0] for each in run)
 
 
+class _Lists(dict[bytes, list[Any]]):
+    """Lists of fixed-size elements by their bytes: replica sets repeat through a whole log."""
+
+    def __init__(self, form: str, size: int) -> None:
+        super().__init__()
+        self._one = struct.Struct(">" + form)
+        self._form, self._size = form, size
+
+    def read(self, raw: bytes) -> list[Any]:
+        if self._form == "16s":
+            return [UUID_TEXT[raw[at : at + 16]] for at in range(0, len(raw), 16)]
+        if len(raw) == self._size:
+            return [*self._one.unpack(raw)]
+        return [*struct.unpack(f">{len(raw) // self._size}{self._form}", raw)]
+
+    def __missing__(self, raw: bytes) -> list[Any]:
+        if len(self) >= 10_000:
+            self.clear()
+        found = self.read(raw)
+        if len(raw) <= 1024:
+            self[raw] = found
+        return found
+
+
+_LISTS = {form: _Lists(form, size) for form, size in FIXED.values()}
+
+
 class _Decoder:
     """Writes the body of one decode function."""
 
@@ -171,7 +198,6 @@ class _Decoder:
                 "uvarint": read_unsigned_varint,
                 "U": UUID_TEXT,
                 "base64": b64encode,
-                "unpack_from": struct.unpack_from,
             }
         )
         self.out.line(0, "def run(b, p):")
@@ -266,15 +292,13 @@ class _Decoder:
         minimum = max(_minimum_element(each, self.version, self.flexible), 1)
         times = f" * {minimum}" if minimum > 1 else ""
         self.out.line(depth, f"if n{times} > end - q: raise beyond(n{times}, end - q)", site)
-        if each.element == "uuid":
+        if each.element in FIXED:
+            form, _ = FIXED[each.element]
+            lists = self.out.constant("list_of_" + form.replace("?", "t"), _LISTS[form])
             self.out.line(depth, f"r = q + n{times}")
-            self.out.line(depth, f"{name} = [U[b[i:i + 16]] for i in range(q, r, 16)]; p = r")
-        elif each.element in FIXED:
-            form, size = FIXED[each.element]
-            single = self.reader(form)
-            self.out.line(depth, f"if n == 1: {name} = [*{single}(b, q)]; p = q + {size}")
-            self.out.line(depth, f"elif n: {name} = [*unpack_from('>%d{form}' % n, b, q)]; p = q + n{times}")
-            self.out.line(depth, f"else: {name} = []; p = q")
+            # The value form must be the caller's own; the JSON form may share its lists.
+            items = f"{lists}[b[q:r]]" if self.json else f"{lists}.read(b[q:r])"
+            self.out.line(depth, f"{name} = {items}; p = r")
         else:
             index = self.out.name("i")
             self.out.line(depth, f"{name} = []; p = q")

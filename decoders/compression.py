@@ -1,0 +1,113 @@
+"""Compressed record sections: opened where the codec's package is installed, named where not.
+
+Owns the codec table and the bound on what a batch may decompress to. gzip comes with Python;
+snappy, lz4 and zstd need the packages of the `compression` extra.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable
+
+from kraftool.decoders.wire import Malformed
+
+NAMES = ("none", "gzip", "snappy", "lz4", "zstd")
+LIMIT = 64 * 1024 * 1024
+"""A batch that decompresses to more is refused: it is damage, or an attack."""
+
+_XERIAL = b"\x82SNAPPY\x00"
+
+
+def name_of(attributes: int) -> str:
+    """The codec that a batch's attributes name."""
+    code = attributes & 0x07
+    return NAMES[code] if code < len(NAMES) else f"unknown({code})"
+
+
+def decompress(codec: str, data: bytes, limit: int = LIMIT) -> bytes:
+    """Decompress the record section of a batch."""
+    opener = _OPENERS.get(codec)
+    if opener is None:
+        raise Malformed(f"compression codec {codec} is not one of Kafka's")
+    try:
+        return opener(data, limit)
+    except ImportError as error:
+        raise Malformed(
+            f"records are compressed with {codec}", f"the Python package {error.name}", "it missing"
+        ) from None
+    except Malformed:
+        raise
+    except Exception as error:  # each codec package has errors of its own
+        raise Malformed(f"the {codec} data is damaged: {error}") from None
+
+
+def _bounded(size: int, limit: int) -> None:
+    if size > limit:
+        raise Malformed("the batch decompresses to too much", f"at most {limit} bytes")
+
+
+def _gzip(data: bytes, limit: int) -> bytes:
+    inflater = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    out = inflater.decompress(data, limit + 1)
+    _bounded(len(out), limit)
+    if not inflater.eof:
+        raise Malformed("the gzip data is cut short")
+    return out
+
+
+def _zstd(data: bytes, limit: int) -> bytes:
+    import zstandard
+
+    reader = zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(data)
+    out = reader.read(limit + 1)
+    _bounded(len(out), limit)
+    return bytes(out)
+
+
+def _lz4(data: bytes, limit: int) -> bytes:
+    from lz4.frame import LZ4FrameDecompressor
+
+    opener = LZ4FrameDecompressor()
+    out = opener.decompress(data, limit + 1)
+    _bounded(len(out), limit)
+    if not opener.eof:
+        raise Malformed("the lz4 data is cut short")
+    return bytes(out)
+
+
+def _snappy(data: bytes, limit: int) -> bytes:
+    """Read snappy blocks in the xerial framing that Kafka's Java client writes, or one raw block."""
+    import cramjam
+
+    if not data.startswith(_XERIAL):
+        return _snappy_block(cramjam.snappy.decompress_raw, data, limit)
+    out, position = bytearray(), 16
+    while position < len(data):
+        size = int.from_bytes(data[position : position + 4], "big")
+        position += 4
+        if size > len(data) - position:
+            raise Malformed("the snappy data is cut short")
+        block = data[position : position + size]
+        out += _snappy_block(cramjam.snappy.decompress_raw, block, limit - len(out))
+        position += size
+    return bytes(out)
+
+
+def _snappy_block(opener: Callable[[bytes], Iterable[int]], block: bytes, limit: int) -> bytes:
+    # A raw block opens with its decompressed size as a varint: looked at before it is allocated.
+    size = shift = 0
+    for byte in block[:5]:
+        size |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            break
+    _bounded(size, limit)
+    return bytes(opener(block))
+
+
+_OPENERS: dict[str, Callable[[bytes, int], bytes]] = {
+    "gzip": _gzip,
+    "snappy": _snappy,
+    "lz4": _lz4,
+    "zstd": _zstd,
+}

@@ -1,0 +1,139 @@
+"""Records of a metadata log or snapshot, decoded to what people and programs want to see.
+
+Owns the step from a batch to decoded records: control records by their type, data records by their
+frame, in Kafka's JSON form. A record that cannot be decoded is yielded with its raw bytes and the
+reason; nothing is skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from kraftool.decoders import codec, control, schema
+from kraftool.decoders.batch import HEADER_SIZE, Record, RecordBatch
+from kraftool.decoders.errors import DecodeError, KraftoolError
+from kraftool.decoders.framing import RecordFormat, read_frame, record_format
+
+
+class LogRecord(NamedTuple):
+    """One decoded record. `data` is Kafka's JSON form; where it is None, `error` says why.
+
+    `name` is the catalogue's (PartitionRecord), `type` what Kafka's tools print
+    (PARTITION_RECORD, LeaderChange); both are empty for what is not known.
+    """
+
+    record: Record
+    is_control: bool
+    name: str
+    type: str
+    version: int | None
+    data: codec.Value | None
+    api_key: int | None = None
+    error: DecodeError | None = None
+
+
+_FORMATS: dict[bytes, RecordFormat] = {}
+"""Formats by the three bytes of the usual frame, filled as they are met."""
+
+
+def decode_batch(batch: RecordBatch) -> Iterator[LogRecord]:
+    """Decode the records of a batch. Damage between records raises DecodeError after the last whole
+    one, with its position in the batch."""
+    if batch.is_control:
+        for record in batch.records():
+            yield decode_control(record)
+        return
+    formats = _FORMATS
+    for record in batch.records():
+        value = record.value
+        if value is not None and record.key is None:
+            form = formats.get(value[:3])
+            if form is not None:
+                try:
+                    data, end = form.decode_json(value, 3)
+                except DecodeError:
+                    pass
+                else:
+                    if end == len(value):
+                        yield LogRecord(
+                            record, False, form.name, form.type, form.version, data, form.api_key
+                        )
+                        continue
+        yield decode_metadata(record)
+
+
+def decode_metadata(record: Record) -> LogRecord:
+    """Decode a data record; whatever is wrong with it is in `error`."""
+    name = kind = ""
+    version = api_key = None
+    try:
+        value = record.value
+        if value is None:
+            raise DecodeError("a data record without a value", position=0, path="value")
+        api_key, version, position = read_frame(value)
+        message = schema.metadata_record(api_key)
+        if message is None:
+            raise DecodeError(
+                "a record type that the catalogue lacks",
+                position=1,
+                path="apiKey",
+                expected=f"one of Kafka {schema.KAFKA}",
+                found=str(api_key),
+            )
+        name, kind = message.name, schema.record_type(message.name)
+        form = record_format(api_key, version)
+        if form is None:
+            raise DecodeError(
+                f"a version of {kind} that the catalogue lacks",
+                position=2,
+                path="version",
+                expected=f"{message.versions} as in Kafka {schema.KAFKA}",
+                found=str(version),
+            )
+        data, end = form.decode_json(value, position)
+        if end != len(value):
+            raise DecodeError(
+                "bytes left after the record",
+                position=end,
+                expected=f"{end} bytes",
+                found=str(len(value)),
+            )
+        if record.key is not None:
+            raise DecodeError("a data record with a key", position=0, path="key")
+    except DecodeError as error:
+        return LogRecord(record, False, name, kind, version, None, api_key, error)
+    if position == 3:
+        _FORMATS[value[:3]] = form
+    return LogRecord(record, False, name, kind, version, data, api_key)
+
+
+def decode_control(record: Record) -> LogRecord:
+    """Decode a control record; whatever is wrong with it is in `error`."""
+    name = label = ""
+    version = type_id = None
+    try:
+        type_id = control.read_key(record.key)
+        kind = control.BY_ID.get(type_id)
+        if kind is None:
+            raise DecodeError(
+                "a control record type that Kafka does not have",
+                position=2,
+                path="key.type",
+                found=str(type_id),
+            )
+        name, label = kind.message, kind.label
+        version = control.value_version(record.value or b"")
+        version, data = control.decode_value(kind, record.value, json=True)
+    except DecodeError as error:
+        return LogRecord(record, True, name, label, version, None, type_id, error)
+    except KraftoolError as error:  # a version the catalogue lacks
+        unsupported = DecodeError(error.message, position=0, path="version", found=str(version))
+        return LogRecord(record, True, name, label, version, None, type_id, unsupported)
+    return LogRecord(record, True, name, label, version, data, type_id)
+
+
+def position_in_file(batch: RecordBatch, record: Record) -> int:
+    """Where a record's bytes lie; for a compressed batch, where the batch's records begin."""
+    within = record.position if batch.compression == "none" else HEADER_SIZE
+    return batch.position + within

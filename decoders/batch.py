@@ -163,6 +163,7 @@ def _records(data: bytes, p: int, header: BatchHeader) -> Iterator[Record]:
     for index in range(header.count):
         start = p
         try:
+            # Every varint is read in place where it takes one byte, as it mostly does.
             length = data[p]
             if length < 0x80:
                 length, p = (length >> 1) ^ -(length & 1), p + 1
@@ -184,8 +185,19 @@ def _records(data: bytes, p: int, header: BatchHeader) -> Iterator[Record]:
                 offset_delta, p = (offset_delta >> 1) ^ -(offset_delta & 1), p + 1
             else:
                 offset_delta, p = read_varint(data, p)
-            key, p = _sized(data, p, stop)
-            value, p = _sized(data, p, stop)
+            if data[p] == 1:  # -1: no key
+                key, p = None, p + 1
+            else:
+                key, p = _sized(data, p, stop)
+            size = data[p]
+            if size < 0x80 and not size & 1:
+                p += 1
+                value_end = p + (size >> 1)
+                if value_end > stop:
+                    raise beyond(size >> 1, stop - p)
+                value, p = data[p:value_end], value_end
+            else:
+                value, p = _sized(data, p, stop)
             headers: tuple[tuple[bytes, bytes | None], ...] = ()
             if data[p] == 0:
                 p += 1

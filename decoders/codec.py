@@ -62,6 +62,19 @@ def json_decoder(name: str, version: int) -> Decoder:
 
 
 @cache
+def bare_json_decoder(name: str, version: int) -> Decoder:
+    """The JSON decoder without its errors: on bytes that do not fit it raises one of EXPECTED.
+
+    For loops over many records, which ask `json_decoder` again to learn what was wrong.
+    """
+    message = _message(name, version)
+    inner: Decoder = _compile(
+        decoder_source(message, version, json=True), f"<decode {name} v{version} json>"
+    )
+    return inner
+
+
+@cache
 def encoder(name: str, version: int) -> Encoder:
     """The function that encodes this message and version."""
     generated = encoder_source(_message(name, version), version)

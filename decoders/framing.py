@@ -26,6 +26,8 @@ class RecordFormat:
     type: str
     decode: codec.Decoder
     decode_json: codec.Decoder
+    bare_decode_json: codec.Decoder
+    """See `codec.bare_json_decoder`."""
 
 
 @cache
@@ -41,6 +43,7 @@ def record_format(api_key: int, version: int) -> RecordFormat | None:
         schema.record_type(message.name),
         codec.decoder(message.name, version),
         codec.json_decoder(message.name, version),
+        codec.bare_json_decoder(message.name, version),
     )
 
 

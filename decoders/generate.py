@@ -261,6 +261,11 @@ class _Decoder:
         if each.is_struct and not each.is_array:
             self.single_struct(each, name, depth, path, nullable)
             return
+        if each.is_array and flexible:
+            # The empty array, which most are, by its one byte.
+            self.out.line(depth, f"if b[p] == 1: {name} = []; p += 1", site)
+            self.out.line(depth, "else:")
+            depth += 1
         self.length(each, depth, site, flexible)
         self.out.line(depth, "if n < 0:")
         if not flexible:
@@ -291,11 +296,11 @@ class _Decoder:
     def array(self, each: Field, name: str, depth: int, site: Site, path: str) -> None:
         minimum = max(_minimum_element(each, self.version, self.flexible), 1)
         times = f" * {minimum}" if minimum > 1 else ""
-        self.out.line(depth, f"if n{times} > end - q: raise beyond(n{times}, end - q)", site)
+        self.out.line(depth, f"r = q + n{times}")
+        self.out.line(depth, f"if r > end: raise beyond(n{times}, end - q)", site)
         if each.element in FIXED:
             form, _ = FIXED[each.element]
             lists = self.out.constant("list_of_" + form.replace("?", "t"), _LISTS[form])
-            self.out.line(depth, f"r = q + n{times}")
             # The value form must be the caller's own; the JSON form may share its lists.
             items = f"{lists}[b[q:r]]" if self.json else f"{lists}.read(b[q:r])"
             self.out.line(depth, f"{name} = {items}; p = r")

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from kraftool.decoders import codec, control, schema
 from kraftool.decoders.batch import HEADER_SIZE, Record, RecordBatch
 from kraftool.decoders.errors import DecodeError, KraftoolError
+from kraftool.decoders.generate import EXPECTED
 from kraftool.decoders.framing import RecordFormat, read_frame, record_format
 
 
@@ -44,22 +45,21 @@ def decode_batch(batch: RecordBatch) -> Iterator[LogRecord]:
         for record in batch.records():
             yield decode_control(record)
         return
-    formats = _FORMATS
+    known = _FORMATS.get
     for record in batch.records():
         value = record.value
-        if value is not None and record.key is None:
-            form = formats.get(value[:3])
-            if form is not None:
-                try:
-                    data, end = form.decode_json(value, 3)
-                except DecodeError:
-                    pass
-                else:
-                    if end == len(value):
-                        yield LogRecord(
-                            record, False, form.name, form.type, form.version, data, form.api_key
-                        )
-                        continue
+        # What is not plain sailing goes through `decode_metadata`, which finds out why.
+        form = known(value[:3]) if value is not None and record.key is None else None
+        if form is not None and value is not None:
+            try:
+                data, end = form.bare_decode_json(value, 3)
+            except EXPECTED:
+                end = -1
+            if end == len(value):
+                yield LogRecord(
+                    record, False, form.name, form.type, form.version, data, form.api_key
+                )
+                continue
         yield decode_metadata(record)
 
 
@@ -137,3 +137,17 @@ def position_in_file(batch: RecordBatch, record: Record) -> int:
     """Where a record's bytes lie; for a compressed batch, where the batch's records begin."""
     within = record.position if batch.compression == "none" else HEADER_SIZE
     return batch.position + within
+
+
+def position_of_error(batch: RecordBatch, record: Record, error: DecodeError) -> int:
+    """Where in the file a record could not be decoded, as closely as can be told.
+
+    Errors count from the start of the value, which ends one byte before the record does where the
+    record has no headers; metadata records never have any.
+    """
+    at = position_in_file(batch, record)
+    if batch.compression != "none" or record.headers or record.value is None:
+        return at
+    if error.path.startswith("key"):
+        return at
+    return at + record.size - 1 - len(record.value) + error.position

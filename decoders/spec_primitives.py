@@ -2,153 +2,48 @@
 
 Owns what `construct` lacks: varints of bounded length, lengths and counts that are held against
 the bytes left before anything is allocated, tagged sections, and a trace of which bytes became
-which value. It also owns the typed view of `construct`, which ships no types. It refuses to know
-any message, and never uses construct's compiler, which is not for untrusted bytes.
+which value. It refuses to know any message, and never uses construct's compiler, which is not for
+untrusted bytes.
 """
 
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
-from collections.abc import Generator, Iterable, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from kraftool.decoders.errors import DecodeError, KraftoolError
+from kraftool.decoders.spec_construct import (
+    Adapter,
+    Bytes,
+    Construct,
+    ConstructError,
+    Context,
+    Flag,
+    Float64b,
+    Int8sb,
+    Int16sb,
+    Int16ub,
+    Int32sb,
+    Int32ub,
+    Int64sb,
+    Pass,
+    Sequence,
+    Span,
+    Struct,
+    Subconstruct,
+    Trace,
+    dotted,
+)
 from kraftool.decoders.wire import NEGATIVE, NULL, TAG_SIZE, TRUNCATED, VARINT
-
-if TYPE_CHECKING:
-
-    class Params:
-        """What a whole parse shares: the trace, and where the bytes end."""
-
-        trace: Trace
-        end: int
-
-    class Context:
-        _params: Params
-
-    class Construct:
-        name: str | None
-
-        def __init__(self) -> None: ...
-        def __rtruediv__(self, name: str) -> Construct: ...
-        def parse_stream(self, stream: BytesIO, **context: Any) -> Any: ...
-        def build(self, obj: Any, **context: Any) -> bytes: ...
-        def sizeof(self) -> int: ...
-        def _parse(self, stream: BytesIO, context: Context, path: str) -> Any: ...
-        def _parsereport(self, stream: BytesIO, context: Context, path: str) -> Any: ...
-        def _build(self, obj: Any, stream: BytesIO, context: Context, path: str) -> Any: ...
-
-    class Subconstruct(Construct):
-        subcon: Construct
-
-        def __init__(self, subcon: Construct) -> None: ...
-
-    class Adapter(Subconstruct):
-        def _decode(self, obj: Any, context: Context, path: str) -> Any: ...
-        def _encode(self, obj: Any, context: Context, path: str) -> Any: ...
-
-    class Struct(Construct):
-        def __init__(self, *subcons: Construct) -> None: ...
-
-    class Sequence(Construct):
-        def __init__(self, *subcons: Construct) -> None: ...
-
-    class Bytes(Construct):
-        def __init__(self, length: int) -> None: ...
-
-    class ConstructError(Exception): ...
-
-    Flag = Float64b = Pass = Construct()
-    Int8sb = Int16sb = Int16ub = Int32sb = Int32ub = Int64sb = Construct()
-else:
-    from construct import (
-        Adapter,
-        Bytes,
-        Construct,
-        ConstructError,
-        Flag,
-        Float64b,
-        Int8sb,
-        Int16sb,
-        Int16ub,
-        Int32sb,
-        Int32ub,
-        Int64sb,
-        Pass,
-        Sequence,
-        Struct,
-        Subconstruct,
-    )
-    from construct import Container as Context
 
 UNKNOWN_TAGGED_FIELDS = "unknownTaggedFields"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
-    """Bytes and what they are. One with `parts` is a group, and its parts tile it."""
-
-    start: int
-    end: int
-    path: str
-    type: str
-    value: Any = None
-    parts: tuple[Span, ...] = ()
-
-    def leaves(self) -> Iterable[Span]:
-        """The primitives below, in byte order."""
-        waiting = [self]
-        while waiting:
-            span = waiting.pop()
-            if span.parts:
-                waiting += reversed(span.parts)
-            else:
-                yield span
-
-
-@dataclass(slots=True)
-class Trace:
-    """Collects the spans of one parse; groups that are open nest what comes next."""
-
-    wanted: bool = True
-    spans: list[Span] = field(default_factory=list)
-
-    def leaf(self, start: int, end: int, path: str, kind: str, value: Any) -> None:
-        if self.wanted and end > start:
-            span = Span(start=start, end=end, path=dotted(path), type=kind, value=value)
-            self.spans.append(span)
-
-    @contextmanager
-    def group(self, path: str, kind: str) -> Generator[None]:
-        """Nest the spans of the body; those read before a failure are kept."""
-        outer, self.spans = self.spans, []
-        try:
-            yield
-        finally:
-            inner, self.spans = self.spans, outer
-            if inner:
-                self.spans.append(
-                    Span(
-                        start=inner[0].start,
-                        end=inner[-1].end,
-                        path=dotted(path),
-                        type=kind,
-                        parts=tuple(inner),
-                    )
-                )
-
-
 class SpecEncodeError(KraftoolError):
     """A value that the description cannot carry."""
-
-
-def dotted(path: str) -> str:
-    """Turn construct's path, `(parsing) -> voters[0] -> host`, into `voters[0].host`."""
-    return path.partition(" -> ")[2].replace(" -> ", ".")
 
 
 def fail(reason: str, position: int, path: str, expected: str = "", found: str = "") -> NoReturn:

@@ -48,6 +48,10 @@ def read_unsigned_varint(data: bytes, position: int) -> tuple[int, int]:
 
 def read_varint(data: bytes, position: int) -> tuple[int, int]:
     """Read a zig-zag int32."""
+    first = data[position]
+    if first >= 0x80 and data[position + 1] < 0x80:  # two bytes, as most that are not one
+        value = (first & 0x7F) | (data[position + 1] << 7)
+        return (value >> 1) ^ -(value & 1), position + 2
     value, position = read_unsigned_varint(data, position)
     value &= 0xFFFFFFFF
     return (value >> 1) ^ -(value & 1), position

@@ -1,0 +1,97 @@
+# Everything that a user, a developer or CI does here. `make help` lists it.
+# Needed on the machine: make and Python 3.11 or newer with its venv module; all else is
+# installed into .venv, from the package index that pip is configured for.
+
+VENV         := .venv
+BIN          := $(VENV)/bin
+DEMO_FIXTURE ?= fixtures/kafka-4.3.0/dynamic-quorum/node-1/data
+VERSION      ?= 4.4.0
+PYTEST_ARGS  ?= -n auto --dist loadfile
+KRAFTOOL     := $(BIN)/kraftool
+
+# The first of these that runs and is new enough. `make PYTHON=/path/to/python3.12` overrides it.
+NEW_ENOUGH   := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
+CANDIDATES   := python3 python3.14 python3.13 python3.12 python3.11 python
+PYTHON       ?= $(shell for p in $(CANDIDATES); do \
+                  $$p -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo $$p; break; }; done)
+
+.PHONY: help demo test check fresh format catalogue man soak bench-dump package clean
+.DELETE_ON_ERROR:
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.installed  ## set up, and dump a data directory of a real Kafka controller
+	@echo '$$ kraftool dump $(DEMO_FIXTURE)'
+	@$(KRAFTOOL) dump $(DEMO_FIXTURE)
+	@echo
+	@echo 'Your own: $(KRAFTOOL) dump /path/to/metadata.log.dir   (or a server.properties, a single file, a tar)'
+
+test: $(VENV)/.installed-dev  ## every test that can run here; what cannot says what it needs
+	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+check: $(VENV)/.installed-dev fresh  ## what CI checks besides the tests
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/mypy tools
+	@$(BIN)/lint-imports --no-cache
+
+fresh: $(VENV)/.installed-dev  ## generated files are what their generators write
+	@$(BIN)/python tools/manpages.py --check
+	@if command -v java >/dev/null 2>&1 && command -v mvn >/dev/null 2>&1; then \
+	  $(BIN)/python tools/catalogue.py --check && $(BIN)/python tools/config_names.py --check; \
+	elif [ "$$KRAFTOOL_STRICT" = 1 ]; then \
+	  echo 'The catalogue is checked against the jars of Kafka: apt-get install openjdk-17-jdk-headless maven' >&2; exit 1; \
+	else \
+	  echo 'The catalogue is not checked, for want of a JDK and Maven: apt-get install openjdk-17-jdk-headless maven'; \
+	fi
+
+format: $(VENV)/.installed-dev  ## let ruff mend what it can
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+catalogue: $(VENV)/.installed-dev  ## read the messages of a Kafka release again (VERSION=4.4.0)
+	$(BIN)/python tools/catalogue.py --version $(VERSION)
+
+man: $(VENV)/.installed-dev  ## write the man pages from the commands' help
+	$(BIN)/python tools/manpages.py
+
+soak: $(VENV)/.installed-dev  ## the long tests: fuzzing and property tests for minutes
+	KRAFTOOL_SOAK=1 KRAFTOOL_HYPOTHESIS=soak $(BIN)/python -m pytest $(PYTEST_ARGS)
+
+bench-dump: $(VENV)/.installed-dev  ## dump-log and kafka-dump-log side by side, and the ratio
+	$(BIN)/python tests/bench/dump.py
+
+package: $(VENV)/.installed-dev  ## wheel and sdist into dist/
+	@rm -rf dist
+	@$(BIN)/python -m build --no-isolation --outdir dist . >$(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
+	@$(BIN)/python -m zipfile --list dist/*.whl
+	@tar -tzf dist/*.tar.gz
+
+clean:  ## remove all that make made
+	rm -rf $(VENV) build dist *.egg-info .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamps make both set-ups happen once, and again when pyproject.toml changes.
+$(VENV)/.made:
+	@[ -n '$(PYTHON)' ] || { \
+	  echo 'kraftool needs Python 3.11 or newer with its venv module; found: '"$$(python3 --version 2>&1 || echo none)" >&2; \
+	  echo 'Debian, Ubuntu: apt-get install python3 python3-venv.  Elsewhere: make PYTHON=/path/to/python3.12 …' >&2; \
+	  exit 1; }
+	@$(PYTHON) -c '$(NEW_ENOUGH)' 2>/dev/null || { \
+	  echo 'PYTHON=$(PYTHON) is older than 3.11, or has no venv module (apt-get install python3-venv).' >&2; \
+	  exit 1; }
+	@echo 'Making $(VENV) with '"$$($(PYTHON) --version)"
+	@$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/.made
+	@echo 'Installing kraftool and what it needs into $(VENV) (once; under a minute)'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml | $(VENV)/.made
+	@echo 'Installing kraftool and the tools of its tests into $(VENV) (once; a minute or two)'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[compression,dev]'
+	@touch $@ $(VENV)/.installed

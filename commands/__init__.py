@@ -1,0 +1,21 @@
+"""The command line: one file per subcommand, `output.py` for everything that is written.
+
+Owns the entry point. What can be answered without typer is answered without importing it.
+"""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run kraftool; the console script and `python -m kraftool` come here."""
+    if sys.argv[1:] in (["--version"], ["-V"]):
+        from kraftool import __version__
+        from kraftool.commands.output import Output
+
+        Output().line(f"kraftool {__version__}")
+        return
+    from kraftool.commands.output import guarded
+
+    guarded()

@@ -1,0 +1,36 @@
+"""The typer app: which commands there are. Each lives in a file of its own name."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kraftool.commands.dump import dump
+from kraftool.commands.dump_log import dump_log
+from kraftool.commands.explain import explain
+
+app = typer.Typer(
+    name="kraftool",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+@app.callback()
+def kraftool(
+    version: Annotated[bool, typer.Option("--version", "-V", help="Show the version.")] = False,
+) -> None:
+    """Inspect Apache Kafka's KRaft state: data directories, logs, snapshots, quorum state.
+
+    Example: kraftool dump /var/lib/kafka/data
+
+    Nothing is written unless a command's purpose is to write.
+    """
+
+
+app.command("dump")(dump)
+app.command("dump-log")(dump_log)
+app.command("explain")(explain)

@@ -1,0 +1,168 @@
+"""`kraftool dump`: all that a PATH holds, decoded, with a summary that answers at a glance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kraftool.commands.options import Color, Debug, Out, PlainFormat, Quiet, ShowSecrets, TimeZone
+from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError
+
+if TYPE_CHECKING:
+    from kraftool.decoders.kinds import FileKind
+    from kraftool.reports.directory import DumpReport
+    from kraftool.reports.file_report import Bounds
+    from kraftool.storage.paths import Location
+
+_TABLE_ROWS = 20
+_JSON_ROWS = 10_000
+
+
+def dump(
+    path: Annotated[
+        str,
+        typer.Argument(
+            metavar="PATH",
+            help="Data directory, __cluster_metadata-0, one file, server.properties, tar or -.",
+        ),
+    ],
+    kind: Annotated[
+        str, typer.Option("--as", metavar="KIND", help="Take the file for this kind of file.")
+    ] = "",
+    records: Annotated[
+        bool, typer.Option("--records", help="List the records of the log or checkpoint too.")
+    ] = False,
+    head: Annotated[
+        int | None,
+        typer.Option("--head", metavar="N", min=0, help="The first N entries of an index."),
+    ] = None,
+    tail: Annotated[
+        int | None,
+        typer.Option("--tail", metavar="N", min=0, help="The last N entries of an index."),
+    ] = None,
+    output: Annotated[
+        PlainFormat, typer.Option("--output", "-o", help="The format of the output.")
+    ] = PlainFormat.TABLE,
+    show_secrets: ShowSecrets = False,
+    tz: TimeZone = "UTC",
+    out: Out = "",
+    color: Color = ColorWhen.AUTO,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Show what a data directory, or any one file of it, holds.
+
+    \b
+    kraftool dump /var/lib/kafka/data
+
+    Of a directory: which node and cluster, which epoch and leader, who votes, the log's range,
+    snapshots, kraft.version and metadata.version, and anything odd with what to do about it. Of a
+    file: all of it. A file's kind is found by its name, then by its content.
+
+    Nothing is written to the directory, and nothing is locked; a running Kafka is not disturbed.
+    """
+    from kraftool.commands.times import time_zone
+    from kraftool.reports.directory import read_location
+    from kraftool.reports.file_report import ReadOptions
+    from kraftool.storage.paths import LocationKind, open_path
+
+    zone = time_zone(tz)
+    wanted = _kind(kind)
+    if records and output is PlainFormat.JSON:
+        raise UsageError(
+            "--records is for people", hint="kraftool dump-log -o jsonl gives records to programs"
+        )
+    location = open_path(path)
+    if wanted is not None:
+        location = _one_file(location)
+    if records and location.is_stream:
+        raise UsageError(
+            "--records reads the log twice, which a stream cannot be",
+            hint="kraftool dump-log takes the stream in one pass",
+        )
+    single = location.kind is LocationKind.FILE
+    to = Output(color=color, quiet=quiet, out=out)
+    options = ReadOptions(
+        kind=wanted,
+        bounds=_bounds(head, tail, output, single=single),
+        show_secrets=show_secrets,
+    )
+    with to.progress(_total(location), path) as progress:
+        report = read_location(location, options, progress=_summed(progress))
+    if output is PlainFormat.JSON:
+        from kraftool.commands.output import json_document
+        from kraftool.reports.dump_json import document
+
+        to.write(json_document(document(report)))
+    else:
+        from kraftool.commands.dump_view import write_report
+
+        write_report(to, report, zone)
+        if records:
+            from kraftool.commands.dump_records import write_records
+
+            write_records(to, report, zone, show_secrets=show_secrets)
+    _settle(to, report)
+    to.finish()
+
+
+def _kind(word: str) -> FileKind | None:
+    from kraftool.decoders.kinds import FileKind
+
+    if not word:
+        return None
+    words = [each.value for each in FileKind if each is not FileKind.UNKNOWN]
+    if word not in words:
+        raise UsageError(f"--as {word!r} is no kind of file", hint=f"one of {', '.join(words)}")
+    return FileKind(word)
+
+
+def _one_file(location: Location) -> Location:
+    """What --as is about: the file itself, also where its name would lead on to a directory."""
+    import os
+
+    from kraftool.storage.paths import Location, LocationKind
+
+    if location.path == "-" or os.path.isdir(location.path):
+        raise UsageError("--as is for one file", hint="name the file itself")
+    directory = os.path.dirname(location.path)
+    return Location(path=location.path, kind=LocationKind.FILE, directory=directory)
+
+
+def _bounds(
+    head: int | None, tail: int | None, output: PlainFormat, *, single: bool
+) -> Bounds:
+    from kraftool.reports.file_report import Bounds
+
+    if head is not None or tail is not None:
+        if not single:
+            raise UsageError("--head and --tail are for one file", hint="name the file itself")
+        return Bounds(head=head or 0, tail=tail or 0)
+    if not single:
+        return Bounds()
+    return Bounds(head=_TABLE_ROWS if output is PlainFormat.TABLE else _JSON_ROWS, tail=0)
+
+
+def _total(location: Location) -> int | None:
+    """The bytes to read, where that can be known before."""
+    if location.is_stream:
+        return None
+    from kraftool.storage.entry import Entry
+
+    return sum(each.size for each in location.entries() if isinstance(each, Entry))
+
+
+def _summed(progress):  # type: ignore[no-untyped-def]
+    raise NotImplementedError
+
+
+def _settle(to: Output, report: DumpReport) -> None:
+    """The exit code: something undecoded weighs more than something odd."""
+    from kraftool.reports.findings import Severity
+
+    for each in report.all_findings:
+        if each.undecoded:
+            to.raise_code(ExitCode.UNREADABLE)
+        elif each.severity is not Severity.INFO:
+            to.raise_code(ExitCode.FINDING)

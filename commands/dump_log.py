@@ -1,0 +1,115 @@
+"""`kraftool dump-log`: the batches and records of segments and checkpoints."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kraftool.commands.options import Color, Debug, DumpLogFormat, Out, Quiet, ShowSecrets, TimeZone
+from kraftool.commands.output import ColorWhen
+
+
+def dump_log(
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="PATH...", help="Directory, segment, checkpoint, properties or tar."),
+    ] = None,
+    files: Annotated[
+        str, typer.Option("--files", metavar="A,B", help="Paths as kafka-dump-log takes them.")
+    ] = "",
+    output: Annotated[
+        DumpLogFormat, typer.Option("--output", "-o", help="Format; kafka is verbatim.")
+    ] = DumpLogFormat.TABLE,
+    offsets: Annotated[
+        str, typer.Option(metavar="A..B", help="Offsets from A to B, both included; either may lack.")
+    ] = "",
+    epoch: Annotated[int | None, typer.Option(help="Only batches of this leader epoch.")] = None,
+    type_: Annotated[
+        list[str] | None,
+        typer.Option("--type", metavar="T", help="Only this record type; may be repeated."),
+    ] = None,
+    topic: Annotated[str, typer.Option(metavar="NAME", help="Only records about this topic.")] = "",
+    broker: Annotated[int | None, typer.Option(help="Only records that name this broker.")] = None,
+    since: Annotated[str, typer.Option(metavar="TIME", help="From this time, or 2h ago.")] = "",
+    until: Annotated[str, typer.Option(metavar="TIME", help="Up to this time.")] = "",
+    grep: Annotated[
+        str, typer.Option(metavar="RE", help="Only records whose type or payload matches.")
+    ] = "",
+    control: Annotated[
+        bool | None, typer.Option("--control/--no-control", help="Only, or no, control records.")
+    ] = None,
+    transactions: Annotated[
+        str, typer.Option(metavar="mark|hide", help="Mark transactions, or hide what never applied.")
+    ] = "",
+    snapshots: Annotated[
+        bool, typer.Option("--snapshots", help="Of a directory, the checkpoints too.")
+    ] = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Go on as the log grows, until interrupted.")
+    ] = False,
+    batches_only: Annotated[
+        bool, typer.Option("--batches-only", help="Batch headers without their records.")
+    ] = False,
+    head: Annotated[int | None, typer.Option(min=0, help="Only the first N records.")] = None,
+    tail: Annotated[int | None, typer.Option(min=0, help="Only the last N records.")] = None,
+    wide: Annotated[bool, typer.Option("--wide", help="Do not cut lines at the terminal.")] = False,
+    jobs: Annotated[
+        int, typer.Option(min=0, help="Processes for large files; 0 takes what there is.")
+    ] = 0,
+    show_secrets: ShowSecrets = False,
+    tz: TimeZone = "UTC",
+    out: Out = "",
+    color: Color = ColorWhen.AUTO,
+    quiet: Quiet = False,
+    debug: Debug = False,
+    cluster_metadata_decoder: Annotated[
+        bool, typer.Option("--cluster-metadata-decoder", help="Understood; always on.")
+    ] = False,
+    print_data_log: Annotated[
+        bool, typer.Option("--print-data-log", help="Understood; always on.")
+    ] = False,
+    deep_iteration: Annotated[
+        bool, typer.Option("--deep-iteration", help="Understood; always on.")
+    ] = False,
+    skip_record_metadata: Annotated[
+        bool, typer.Option("--skip-record-metadata", help="With -o kafka, only the payloads.")
+    ] = False,
+) -> None:
+    """Show the batches and records of metadata logs and checkpoints.
+
+    Example: kraftool dump-log /var/lib/kafka/data --type PartitionRecord --tail 20
+
+    Nothing is written to the log, and nothing is locked; a running Kafka is not disturbed.
+    """
+    from kraftool.commands.log_run import LogRun, Request
+
+    LogRun(
+        Request(
+            paths=[*(paths or []), *(name for name in files.split(",") if name)],
+            format=output,
+            offsets=offsets,
+            epoch=epoch,
+            types=type_ or [],
+            topic=topic,
+            broker=broker,
+            since=since,
+            until=until,
+            grep=grep,
+            control=control,
+            transactions=transactions,
+            snapshots=snapshots,
+            follow=follow,
+            batches_only=batches_only,
+            head=head,
+            tail=tail,
+            wide=wide,
+            jobs=jobs,
+            show_secrets=show_secrets,
+            tz=tz,
+            out=out,
+            color=color,
+            quiet=quiet,
+            skip_record_metadata=skip_record_metadata,
+        )
+    ).run()

@@ -1,0 +1,132 @@
+"""Which files a log dump reads: PATHs resolved to segments, checkpoints and what lies beside them.
+
+Owns the choice and the order: a directory's checkpoints (where asked for), then its segments by
+base offset. What cannot be read is told and passed over.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.kinds import FileKind, detect
+from kraftool.decoders.names import FileState
+from kraftool.storage.entry import Entry, Place, Problem, Severity
+from kraftool.storage.lock import LockState, lock_holder
+from kraftool.storage.paths import Location, LocationKind, open_path
+from kraftool.storage.source import ByteSource, FileSource
+
+_WITH_BATCHES = (FileKind.LOG, FileKind.CHECKPOINT, FileKind.BOOTSTRAP_CHECKPOINT)
+_SIDE_FILES = (FileKind.OFFSET_INDEX, FileKind.TIME_INDEX, FileKind.TXN_INDEX, FileKind.PRODUCER_STATE)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LogFile:
+    """One file to dump."""
+
+    entry: Entry
+    kind: FileKind
+    location: Location
+
+    @property
+    def name(self) -> str:
+        return self.entry.name
+
+    @property
+    def size(self) -> int:
+        return self.entry.size
+
+    @property
+    def path(self) -> str:
+        """Where other processes can open it; empty for a stream."""
+        return "" if self.is_stream else self.entry.name
+
+    @property
+    def is_stream(self) -> bool:
+        return self.location.is_stream
+
+    @property
+    def is_log(self) -> bool:
+        return self.kind is FileKind.LOG
+
+    @property
+    def has_batches(self) -> bool:
+        return self.kind in _WITH_BATCHES
+
+    def open(self) -> ByteSource:
+        return self.entry.open()
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the PATH named this very file, and not a directory around it."""
+        return self.location.kind is LocationKind.FILE
+
+    def beside(self, path: str) -> LogFile:
+        """The file at `path`, which lies in the same folder, under the name the user would use."""
+        if path == self.path:
+            return self
+        folder = os.path.dirname(self.name)
+        name = os.path.join(folder, os.path.basename(path))
+        entry = replace(self.entry, path=name, name=name, opener=lambda: FileSource(path))
+        return LogFile(entry, self.kind, self.location)
+
+    def is_live(self) -> bool:
+        """Whether a running process holds the lock of the directory that the file lies in."""
+        if self.is_stream:
+            return False
+        directory = self.entry.directory
+        if self.location.kind is not LocationKind.DATA_DIRECTORY:
+            directory = f"{directory}/.." if self.entry.place is Place.PARTITION else directory
+        return lock_holder(directory or ".").state is LockState.HELD
+
+
+def log_files(
+    paths: list[str], snapshots: bool, unreadable: Callable[[str], None]
+) -> Iterator[LogFile]:
+    """The files that PATHs name, one path after the other."""
+    for path in paths:
+        try:
+            location = open_path(path)
+            found = 0
+            for item in location.entries():
+                if isinstance(item, Problem):
+                    if item.severity is not Severity.INFO:
+                        unreadable(_sentence(item))
+                    continue
+                kind = _kind(item, location, snapshots)
+                if kind is not None:
+                    found += 1
+                    yield LogFile(item, kind, location)
+            if not found:
+                unreadable(f"{path}: no log segment in it")
+        except KraftoolError as error:
+            unreadable(f"{error.message}{f' ({error.hint})' if error.hint else ''}")
+
+
+def _sentence(problem: Problem) -> str:
+    at = f" position {problem.position}:" if problem.position is not None else ""
+    hint = f" ({problem.hint})" if problem.hint else ""
+    return f"{problem.name}:{at} {problem.reason}{hint}"
+
+
+def _kind(entry: Entry, location: Location, snapshots: bool) -> FileKind | None:
+    """What to dump an entry as; None for what this command passes over."""
+    if location.kind is LocationKind.FILE:
+        with entry.open() as source:
+            kind = detect(entry.basename, source.read_at(0, 4096), entry.size).kind
+        if kind not in _WITH_BATCHES + _SIDE_FILES:
+            raise KraftoolError(
+                f"{entry.name} is neither segment nor checkpoint: {kind.value}",
+                hint="kraftool dump shows every kind of file",
+            )
+        return kind
+    if entry.place is not Place.PARTITION:
+        return None
+    found = detect(entry.basename, b"", entry.size)
+    if found.state is not FileState.LIVE:
+        return None
+    if found.kind is FileKind.LOG or (snapshots and found.kind is FileKind.CHECKPOINT):
+        return found.kind
+    return None

@@ -1,0 +1,360 @@
+"""One run of dump-log: which files, which records, which format, and how it ends.
+
+Owns the order of work. Machine formats are rendered by `reports/log_render.py`, in several
+processes where a file is large; the table, --topic, --head, --tail and --follow take one entry at
+a time, in this process.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from kraftool.commands.log_follow import Following
+from kraftool.commands.log_files import LogFile, log_files
+from kraftool.commands.log_table import LogTable
+from kraftool.commands.options import DumpLogFormat
+from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError, printable
+from kraftool.commands.times import parse_time, time_zone
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.segment import Damage, DamageKind, scan
+from kraftool.reports import log_text
+from kraftool.reports.kafka_indexes import kafka_side_file
+from kraftool.reports.log_dump import (
+    BatchEntry,
+    Entry,
+    LogDump,
+    Problem,
+    Selection,
+    TopicNames,
+    type_words,
+)
+from kraftool.reports.log_render import (
+    WORTH_SPLITTING,
+    Rendered,
+    RenderPlan,
+    quicken,
+    render,
+    render_in_parallel,
+)
+from kraftool.reports.transactions import Transactions, find_transactions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What the command line asked for, as it was written."""
+
+    paths: list[str]
+    format: DumpLogFormat = DumpLogFormat.TABLE
+    offsets: str = ""
+    epoch: int | None = None
+    types: list[str]
+    topic: str = ""
+    broker: int | None = None
+    since: str = ""
+    until: str = ""
+    grep: str = ""
+    control: bool | None = None
+    transactions: str = ""
+    snapshots: bool = False
+    follow: bool = False
+    batches_only: bool = False
+    head: int | None = None
+    tail: int | None = None
+    wide: bool = False
+    jobs: int = 0
+    show_secrets: bool = False
+    tz: str = "UTC"
+    out: str = ""
+    color: ColorWhen = ColorWhen.AUTO
+    quiet: bool = False
+    skip_record_metadata: bool = False
+
+
+def selection_of(request: Request) -> Selection:
+    """Read the filters; what cannot be read is a usage error."""
+    first, last = _offsets(request.offsets)
+    try:
+        pattern = re.compile(request.grep) if request.grep else None
+    except re.error as error:
+        raise UsageError(f"--grep {request.grep!r} is not a regular expression: {error}") from None
+    return Selection(
+        first_offset=first,
+        last_offset=last,
+        epoch=request.epoch,
+        types=frozenset().union(*(type_words(each) for each in request.types)),
+        topic=request.topic,
+        broker=request.broker,
+        since=parse_time(request.since, "--since"),
+        until=parse_time(request.until, "--until"),
+        grep=pattern,
+        control=request.control,
+    )
+
+
+def _offsets(text: str) -> tuple[int | None, int | None]:
+    match = re.fullmatch(r"(\d*)(\.\.)?(\d*)", text)
+    if match is None or (text and not match[1] and not match[3]):
+        raise UsageError(f"--offsets {text!r} is not a range", hint="use A..B, A.., ..B or A")
+    first = int(match[1]) if match[1] else None
+    last = int(match[3]) if match[3] else None
+    return first, (first if not match[2] else last)
+
+
+class LogRun:
+    """Carries out one request."""
+
+    def __init__(self, request: Request) -> None:
+        if not request.paths:
+            raise UsageError(
+                "no PATH given", hint="name a data directory, a segment or a checkpoint"
+            )
+        if request.transactions not in ("", "mark", "hide"):
+            raise UsageError(f"--transactions {request.transactions!r} is neither mark nor hide")
+        if request.follow and request.format is DumpLogFormat.JSON:
+            raise UsageError("--follow never ends, and a JSON document must", hint="use -o jsonl")
+        if request.follow and (request.transactions or request.snapshots):
+            raise UsageError("--follow goes without --transactions and --snapshots")
+        self.request = request
+        self.selection = selection_of(request)
+        self.zone = time_zone(request.tz)
+        self.verbatim = request.format is DumpLogFormat.KAFKA
+        self.output = Output(color=request.color, quiet=request.quiet, out=request.out)
+        self.topics = TopicNames()
+        self.remaining = request.head
+        self.last: deque[tuple[LogFile, Entry]] = deque()
+        self.tail = request.tail
+        self.following = Following() if request.follow else None
+        self.kept = 0
+        self.passed = 0
+        self.wrote = False
+        self.marks: Transactions | None = None
+        self.shown: LogFile | None = None
+
+    def run(self) -> None:
+        """Dump everything asked for and end with the exit code that it came to."""
+        quicken()
+        if self.verbatim:
+            self.output.note("kraftool: -o kafka is verbatim: secrets are not masked")
+        files = log_files(self.request.paths, self.request.snapshots, self._unreadable)
+        if self.request.transactions:
+            files = list(files)
+            self._find_transactions(files)
+        plan = self._plan()
+        self.write = plan.renderer()
+        self._open_document()
+        if self._by_entry:
+            self._entries(files)
+        else:
+            for file in files:
+                self._whole(plan, file)
+        if self.following is not None:
+            self.following.run(self)
+        self._close_document()
+        self.output.finish()
+
+    @property
+    def _by_entry(self) -> bool:
+        request = self.request
+        return (
+            request.format is DumpLogFormat.TABLE
+            or bool(request.topic)
+            or request.head is not None
+            or request.tail is not None
+            or request.follow
+        )
+
+    def _plan(self) -> RenderPlan:
+        request = self.request
+        hide = request.transactions == "hide"
+        return RenderPlan(
+            format=request.format.value,
+            selection=replace(self.selection, hidden=self.marks if hide else None),
+            show_secrets=request.show_secrets or self.verbatim,
+            batches_only=request.batches_only,
+            skip_record_metadata=request.skip_record_metadata,
+            marks=self.marks,
+        )
+
+    def _find_transactions(self, files: Iterable[LogFile]) -> None:
+        found = []
+        for file in files:
+            if file.is_stream:
+                raise UsageError(
+                    "--transactions reads the log twice, which a stream cannot be",
+                    hint="unpack the archive and name the directory",
+                )
+            if file.is_log:
+                with file.open() as source:
+                    found += find_transactions(scan(source.read_at))
+        self.marks = Transactions(tuple(found))
+
+    # Whole files, in machine formats.
+
+    def _whole(self, plan: RenderPlan, file: LogFile) -> None:
+        with file.open() as source:
+            self._begin(file)
+            if not file.has_batches:
+                self._side_file(file, source.read_at(0, file.size))
+                return
+            with self.output.progress(file.size, file.name) as progress:
+                for piece in self._pieces(plan, file, source.read_at):
+                    self._put(piece.data)
+                    self._report(file, piece.problems)
+                    progress(piece.position)
+
+    def _pieces(
+        self, plan: RenderPlan, file: LogFile, read_at: Callable[[int, int], bytes]
+    ) -> Iterator[Rendered]:
+        jobs = self.request.jobs or len(os.sched_getaffinity(0))
+        if jobs > 1 and file.path and file.size >= WORTH_SPLITTING:
+            return render_in_parallel(plan, file.name, file.path, read_at, file.size, jobs)
+        return render(plan, file.name, read_at)
+
+    def _side_file(self, file: LogFile, data: bytes) -> None:
+        text, findings = kafka_side_file(file.name, data)
+        self._put(text.encode("utf-8", "replace"))
+        for each in findings:
+            self.output.problem(f"{file.name}: {each.describe()}")
+
+    # One entry at a time.
+
+    def _entries(self, files: Iterable[LogFile]) -> None:
+        dump = LogDump(
+            self._plan().selection,
+            show_secrets=self.request.show_secrets or self.verbatim,
+            batches_only=self.request.batches_only,
+            topics=self.topics,
+        )
+        self.dump = dump
+        self.table = LogTable(
+            self.output,
+            self.zone,
+            topics=self.topics,
+            marks=self.marks,
+            wide=self.request.wide,
+            batches_only=self.request.batches_only,
+        )
+        for file in files:
+            if self.remaining == 0:
+                break
+            with file.open() as source:
+                if not file.has_batches:
+                    self._begin(file)
+                    self._side_file(file, source.read_at(0, file.size))
+                    continue
+                if self.tail is None:
+                    self._begin(file)
+                if self.following is not None:
+                    self.following.start(file)
+                with self.output.progress(file.size, file.name) as progress:
+                    for item in scan(source.read_at):
+                        if self.following is not None and isinstance(item, RecordBatch):
+                            self.following.saw(file, item)
+                        if self.following is None or isinstance(item, RecordBatch):
+                            self.take_item(file, item)
+                        progress(item.position)
+                        if self.remaining == 0:
+                            break
+        while self.last:
+            self._show(*self.last.popleft())
+        self.tail = None
+        if self.passed:
+            self.output.note(
+                f"kraftool: {self.passed} problems lie before what --tail shows; see them without it"
+            )
+
+    def take_item(self, file: LogFile, item: RecordBatch | Damage) -> None:
+        """Show what a scan found, as far as it is selected."""
+        for entry in self.dump.item(file.name, item):
+            self._take(file, entry)
+
+    def _take(self, file: LogFile, entry: Entry) -> None:
+        """Show an entry, or keep it while it may be among the last."""
+        if isinstance(entry, Problem):
+            self._report(file, [entry])
+        if isinstance(entry, BatchEntry) and self.remaining is not None:
+            entry = self._first(entry, self.remaining)
+            self.remaining -= self._weight(entry)
+        if self.tail is None:
+            self._show(file, entry)
+            return
+        self.last.append((file, entry))
+        self.kept += self._weight(entry)
+        while self.last and self.kept - self._weight(self.last[0][1]) >= self.tail:
+            gone = self.last.popleft()[1]
+            self.kept -= self._weight(gone)
+            self.passed += isinstance(gone, Problem)
+        if self.kept > self.tail and self.last:
+            file, oldest = self.last[0]
+            if isinstance(oldest, BatchEntry) and not self.request.batches_only:
+                surplus = self.kept - self.tail
+                self.last[0] = (file, replace(oldest, records=oldest.records[surplus:]))
+                self.kept -= surplus
+
+    def _weight(self, entry: Entry) -> int:
+        if isinstance(entry, Problem):
+            return 0
+        return 1 if self.request.batches_only else len(entry.records)
+
+    def _first(self, entry: BatchEntry, count: int) -> BatchEntry:
+        if self.request.batches_only or len(entry.records) <= count:
+            return entry
+        return replace(entry, records=entry.records[:count])
+
+    def _show(self, file: LogFile, entry: Entry) -> None:
+        self._begin(file)
+        if self.request.format is DumpLogFormat.TABLE:
+            self.table.entry(entry)
+        else:
+            self._put(self.write(entry))
+
+    # Documents and what goes wrong.
+
+    def _begin(self, file: LogFile) -> None:
+        """Print what opens a file, once."""
+        if self.shown is file:
+            return
+        self.shown = file
+        if self.verbatim:
+            self.output.write(log_text.kafka_opening(file.name).encode("utf-8", "surrogateescape"))
+        elif self.request.format is DumpLogFormat.TABLE:
+            self.table.opening(file.name)
+
+    def _open_document(self) -> None:
+        if self.request.format is DumpLogFormat.JSON:
+            self.output.write(b'{"schemaVersion":1,"entries":[\n')
+        elif self.request.format is DumpLogFormat.CSV:
+            self.output.write(",".join(log_text.CSV_COLUMNS) + "\n")
+
+    def _close_document(self) -> None:
+        if self.request.format is DumpLogFormat.JSON:
+            self.output.write(b"\n]}\n")
+
+    def _put(self, data: bytes) -> None:
+        if not data:
+            return
+        if self.request.format is DumpLogFormat.JSON:
+            data = (b",\n" if self.wrote else b"") + data.rstrip(b"\n").replace(b"\n", b",\n")
+        self.wrote = True
+        self.output.write(data)
+
+    def _report(self, file: LogFile, problems: Iterable[Problem]) -> None:
+        for problem in problems:
+            if problem.kind in (DamageKind.TORN_TAIL, DamageKind.ZERO_TAIL) and file.is_live():
+                self.output.note(
+                    f"kraftool: {printable(file.name)}: position {problem.position}:"
+                    " a batch is being written by the running node"
+                )
+                continue
+            if self.verbatim:
+                text = f"{file.name}: position {problem.position}: {problem.sentence()}"
+                self.output.problem(text)
+            else:
+                self.output.raise_code(ExitCode.UNREADABLE)
+
+    def _unreadable(self, text: str) -> None:
+        self.output.problem(text)

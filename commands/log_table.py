@@ -1,0 +1,117 @@
+"""The log dump for people: one line a record, batches drawn at the left, damage where it lies.
+
+Owns the columns. It streams, so it is lines and not a rich table, which would hold all rows first.
+"""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+
+from kraftool.commands.output import Output, printable
+from kraftool.commands.times import iso
+from kraftool.decoders.log_record import LogRecord, position_in_file
+from kraftool.reports.log_dump import BatchEntry, Entry, Problem, TopicNames
+from kraftool.reports.record_summary import summary
+from kraftool.reports.transactions import Transactions
+
+_MARKS = {"committed": "t", "aborted": "✗", "open": "?"}
+
+
+class LogTable:
+    """Writes the entries of a log dump as lines that fit the terminal."""
+
+    def __init__(
+        self,
+        output: Output,
+        zone: tzinfo,
+        *,
+        topics: TopicNames,
+        marks: Transactions | None = None,
+        wide: bool = False,
+        batches_only: bool = False,
+    ) -> None:
+        self.output = output
+        self.zone = zone
+        self.topics = topics
+        self.marks = marks
+        self.batches_only = batches_only
+        self.cut = output.to_terminal and not wide
+        self.day = ""
+        self.opened = ""
+
+    def entry(self, entry: Entry) -> None:
+        if isinstance(entry, Problem):
+            self.problem(entry)
+        elif self.batches_only:
+            self.batch(entry)
+        else:
+            for number, item in enumerate(entry.records):
+                self.record(entry, item, number)
+
+    def opening(self, file: str, kind: str = "") -> None:
+        """Begin a file."""
+        style = self.output.style
+        if self.opened:
+            self.output.line()
+        self.opened, self.day = file, ""
+        self.output.line(style(printable(file), "name") + (f"  {kind}" if kind else ""))
+        if self.batches_only:
+            head = "  position   baseOffset  count  epoch  time                        size  crc"
+        else:
+            head = "   offset  time          epoch  record"
+        self.output.line(style(head, "quiet"))
+
+    def record(self, entry: BatchEntry, item: LogRecord, number: int) -> None:
+        batch, record, style = entry.batch, item.record, self.output.style
+        day, _, clock = iso(record.timestamp, self.zone).partition("T")
+        if day != self.day:
+            self.day = day
+            self.output.line(style(f"{'':9}  {day}", "quiet"))
+        last = len(entry.records) - 1
+        border = "─" if last == 0 else "┌" if number == 0 else "└" if number == last else "│"
+        mark = " "
+        if self.marks is not None:
+            mark = _MARKS.get(self.marks.outcome(record.offset), " ")
+        label = item.type if item.is_control else item.name.removesuffix("Record")
+        if not label:
+            label = f"{'control type' if item.is_control else 'record type'} {item.api_key}"
+        if item.version:
+            label += f" v{item.version}"
+        says = "not decoded" if item.error else printable(summary(item, self.topics.name))
+        fixed = f"{record.offset:9}  {clock or day:13} {batch.epoch:5} "
+        room = self.output.width - len(fixed) - len(border) - len(mark) - 1
+        label, says = self._fit(printable(label), says, room)
+        self.output.line(
+            style(fixed, "quiet" if item.name == "NoOpRecord" else "key")
+            + style(border, "batch")
+            + style(mark, "warn")
+            + " "
+            + style(label, "bad" if item.error else "type")
+            + ("  " + says if says else "")
+        )
+        if item.error is not None and record.value is not None:
+            where = f"{len(record.value)} bytes, the record begins at {position_in_file(batch, record)}"
+            self.output.line(f"{'':9}  {style(where, 'quiet')}")
+
+    def _fit(self, label: str, says: str, room: int) -> tuple[str, str]:
+        if not self.cut or len(label) + 2 + len(says) <= room:
+            return label, says
+        room -= len(label) + 2
+        return label, says[: max(room - 1, 0)] + "…" if room > 8 else ""
+
+    def batch(self, entry: BatchEntry) -> None:
+        batch, header = entry.batch, entry.batch.header
+        flags = " control" if batch.is_control else ""
+        flags += f" {batch.compression}" if batch.compression != "none" else ""
+        valid = f"{header.crc:08x}" if entry.valid else self.output.style("CRC WRONG", "bad")
+        self.output.line(
+            f"{batch.position:10}  {header.base_offset:11}  {header.count:5}  {batch.epoch:5}"
+            f"  {iso(header.max_timestamp, self.zone):24}  {batch.size:6}  {valid}{flags}"
+        )
+
+    def problem(self, problem: Problem) -> None:
+        """Damage, at the place among the records where it lies."""
+        size = f", {problem.size} bytes" if problem.size else ""
+        kind = f"{problem.kind.value}: " if problem.kind is not None else ""
+        text = f"position {problem.position}{size}: {kind}{problem.sentence()}"
+        self.output.line(self.output.style("  damage   " + printable(text), "bad"))

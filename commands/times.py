@@ -1,0 +1,66 @@
+"""Times on the command line and in tables."""
+
+from __future__ import annotations
+
+import re
+import time
+from datetime import UTC, datetime, timedelta, tzinfo
+from functools import lru_cache
+
+from kraftool.commands.output import UsageError
+
+_AGO = re.compile(r"(\d+)\s*(ms|s|m|h|d)\Z")
+_UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def parse_time(text: str, option: str) -> int | None:
+    """Read a time: ISO-8601 (UTC unless it says otherwise), epoch milliseconds, or `2h` ago."""
+    if not text:
+        return None
+    if text.isascii() and text.isdigit() and len(text) <= 16:
+        return int(text)
+    if ago := _AGO.match(text):
+        return int(time.time() * 1000) - int(ago[1]) * _UNITS[ago[2]]
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(
+            f"{option} {text!r} is not a time",
+            hint="use 2026-11-21T06:00:00Z, epoch milliseconds, or 90m, 2h, 7d for so long ago",
+        ) from None
+    return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
+
+
+def time_zone(name: str) -> tzinfo:
+    """The zone of --tz: UTC, local, or a name of the tz database."""
+    if name.upper() in ("UTC", "Z"):
+        return UTC
+    if name == "local":
+        return datetime.now().astimezone().tzinfo or UTC
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise UsageError(
+            f"--tz {name!r} is not a time zone", hint="use UTC, local, or a name like Europe/Zurich"
+        ) from None
+
+
+@lru_cache(maxsize=64)
+def _second(seconds: int, zone: tzinfo) -> tuple[str, str]:
+    moment = (_EPOCH + timedelta(seconds=seconds)).astimezone(zone)
+    offset = moment.strftime("%z")
+    return moment.strftime("%Y-%m-%dT%H:%M:%S"), "Z" if zone is UTC else offset
+
+
+def iso(milliseconds: int, zone: tzinfo = UTC) -> str:
+    """A time of the log as ISO-8601; what no calendar has comes out as a number."""
+    if milliseconds == -1:
+        return "none"
+    try:
+        text, offset = _second(milliseconds // 1000, zone)
+    except (OverflowError, ValueError):
+        return f"{milliseconds}ms"
+    return f"{text}.{milliseconds % 1000:03}{offset}"

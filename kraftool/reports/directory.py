@@ -1,0 +1,199 @@
+"""All that a PATH holds, read once: the report behind `kraftool dump`.
+
+Owns the order of work: every file is read as it comes, so that a tar stream is passed once, then
+each directory is put together and judged. It refuses to render.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from kraftool.decoders.properties import Properties
+from kraftool.reports import directory_kinds as kinds
+from kraftool.reports.directory_findings import Case, between_directories, judge
+from kraftool.reports.directory_summary import static_voters, summarize_directory
+from kraftool.reports.file_report import FileReport, ReadOptions, read_file
+from kraftool.reports.findings import Finding, Severity, in_order
+from kraftool.reports.metadata_summary import MetadataSummary
+from kraftool.storage.entry import (
+    Entry,
+    FolderCounts,
+    Place,
+    Problem,
+    partition_order,
+    root_order,
+)
+from kraftool.storage.lock import LockState, lock_holder
+from kraftool.storage.paths import Location, LocationKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectoryReport:
+    """One data directory, or a metadata partition by itself."""
+
+    path: str
+    summary: MetadataSummary
+    files: tuple[FileReport, ...]
+    folders: FolderCounts
+    findings: tuple[Finding, ...]
+    lock: LockState = LockState.UNKNOWN
+    lock_pid: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DumpReport:
+    """What a PATH holds: directories, or files by themselves, and what is odd about the whole."""
+
+    path: str
+    kind: LocationKind
+    directories: tuple[DirectoryReport, ...] = ()
+    files: tuple[FileReport, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    """Those that belong to no directory: of the PATH as a whole, and of single files."""
+    roles: tuple[str, ...] = ()
+
+    @property
+    def all_findings(self) -> tuple[Finding, ...]:
+        return (*self.findings, *(each for one in self.directories for each in one.findings))
+
+
+@dataclass(slots=True)
+class _Found:
+    """What has been read so far, by directory."""
+
+    files: dict[str, list[FileReport]] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+
+    def take(self, report: FileReport) -> None:
+        self.files.setdefault(report.directory, []).append(report)
+
+    def problem(self, problem: Problem) -> None:
+        kind = kinds.UNREADABLE if problem.severity is not Severity.INFO else kinds.PASSED_OVER
+        self.findings.append(
+            kind.at(
+                problem.name,
+                problem.reason,
+                position=problem.position,
+                severity=problem.severity,
+                advice=problem.hint,
+            )
+        )
+
+
+def read_location(
+    location: Location,
+    options: ReadOptions = ReadOptions(),  # noqa: B008
+    *,
+    progress: Callable[[str, int], None] = lambda name, position: None,
+) -> DumpReport:
+    """Read all of a PATH. What cannot be read is among the findings; nothing is raised for it."""
+    found = _Found()
+    if location.kind is LocationKind.FILE:
+        options = replace(options, leftovers=True)
+    for each in location.entries():
+        if isinstance(each, Problem):
+            found.problem(each)
+        else:
+            found.take(_read(each, options, progress))
+    if location.kind is LocationKind.FILE:
+        files = tuple(file for files in found.files.values() for file in files)
+        own = tuple(each for file in files for each in file.findings)
+        return DumpReport(
+            path=location.path,
+            kind=location.kind,
+            files=files,
+            findings=in_order((*found.findings, *own)),
+        )
+    return _report(location, found)
+
+
+def _read(entry: Entry, options: ReadOptions, progress: Callable[[str, int], None]) -> FileReport:
+    def told(position: int) -> None:
+        progress(entry.name, position)
+
+    return read_file(entry, replace(options, progress=told))
+
+
+def _report(location: Location, found: _Found) -> DumpReport:
+    server = location.server
+    roles = _roles(server)
+    cases: list[Case] = []
+    directories: list[DirectoryReport] = []
+    loose: list[FileReport] = []
+    for path, files in sorted(found.files.items()):
+        if all(each.place is Place.LOOSE for each in files) and location.is_stream:
+            loose += files
+            continue
+        case, report = _directory(location, path, files, server, roles)
+        cases.append(case)
+        directories.append(report)
+    findings = [*found.findings, *(each for file in loose for each in file.findings)]
+    findings += between_directories(cases)
+    if not found.files and not found.findings:
+        findings.append(kinds.NOTHING.at(location.path, "there is nothing of Kafka's here"))
+    return DumpReport(
+        path=location.path,
+        kind=location.kind,
+        directories=tuple(directories),
+        files=tuple(loose),
+        findings=in_order(findings),
+        roles=roles,
+    )
+
+
+def _directory(
+    location: Location,
+    path: str,
+    files: list[FileReport],
+    server: Properties | None,
+    roles: tuple[str, ...],
+) -> tuple[Case, DirectoryReport]:
+    ordered = tuple(sorted(files, key=_order))
+    static = static_voters(server.get("controller.quorum.voters") or "") if server else ()
+    lock = lock_holder(_locked(location, path)) if not location.is_stream else None
+    case = Case(
+        path=path,
+        files=ordered,
+        summary=summarize_directory(ordered, static),
+        is_live=lock is not None and lock.state is LockState.HELD,
+        is_whole=location.kind in (LocationKind.DATA_DIRECTORY, LocationKind.PROPERTIES)
+        or any(each.place is Place.ROOT for each in ordered),
+        roles=roles,
+        configured_node_id=_node_id(server),
+    )
+    report = DirectoryReport(
+        path=path,
+        summary=case.summary,
+        files=ordered,
+        folders=location.folders.get(path, FolderCounts()),
+        findings=in_order(judge(case)),
+        lock=lock.state if lock is not None else LockState.UNKNOWN,
+        lock_pid=lock.pid if lock is not None else None,
+    )
+    return case, report
+
+
+def _locked(location: Location, path: str) -> str:
+    """The folder whose .lock tells whether a Kafka runs on what was read."""
+    if location.kind is LocationKind.PARTITION:
+        return os.path.dirname(os.path.normpath(path)) or "."
+    return path
+
+
+def _order(file: FileReport) -> tuple[int, tuple[int | str, ...]]:
+    if file.place is Place.PARTITION:
+        return 1, partition_order(file.basename)
+    return 0, root_order(file.basename)
+
+
+def _roles(server: Properties | None) -> tuple[str, ...]:
+    told = server.get("process.roles") if server is not None else None
+    return tuple(each.strip() for each in (told or "").split(",") if each.strip())
+
+
+def _node_id(server: Properties | None) -> int | None:
+    told = server.get("node.id") or server.get("broker.id") if server is not None else None
+    told = (told or "").strip()
+    return int(told) if told.isascii() and told.isdigit() and len(told) <= 10 else None

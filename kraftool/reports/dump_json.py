@@ -1,0 +1,184 @@
+"""The shape of `dump -o json`, schemaVersion 1: docs/schemas/dump.json describes it.
+
+Owns the names of the document's members. Values keep the units of the reports: offsets, bytes,
+epoch milliseconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import cache
+from typing import Any
+
+from kraftool.decoders.checkpoint_files import LeaderEpochCheckpoint, PartitionMetadata
+from kraftool.decoders.meta_properties import MetaProperties
+from kraftool.decoders.quorum_state import QuorumState, QuorumStateFile
+from kraftool.reports.directory import DirectoryReport, DumpReport
+from kraftool.reports.file_report import Content, Entries, FileReport, PlainText, Settings
+from kraftool.reports.findings import Finding, tally
+from kraftool.reports.log_summary import ControlRecord, LogSummary, TypeCount
+
+SCHEMA_VERSION = 1
+
+
+def document(report: DumpReport) -> dict[str, Any]:
+    """The whole report."""
+    return {
+        "schemaVersion": SCHEMA_VERSION,
+        "path": _plain(report.path),
+        "pathKind": report.kind.value,
+        "directories": [_directory(each) for each in report.directories],
+        "files": [_file(each) for each in report.files],
+        "findings": [_finding(each) for each in report.findings],
+        "findingCounts": {
+            severity.value: count for severity, count in tally(report.all_findings).items()
+        },
+    }
+
+
+def _directory(report: DirectoryReport) -> dict[str, Any]:
+    summary = report.summary
+    return {
+        "path": _plain(report.path),
+        "lock": {"state": report.lock.value, "pid": report.lock_pid},
+        "node": _plain(summary.node),
+        "quorumState": _quorum_state(summary.quorum_state),
+        "log": _plain(summary.log),
+        "leaderChange": _plain(summary.leader_change),
+        "kraftVersion": _plain(summary.kraft_version),
+        "voters": _plain(summary.voters),
+        "features": _plain(summary.features),
+        "snapshots": _plain(summary.snapshots),
+        "transactions": _plain(summary.transactions),
+        "brokers": list(summary.brokers),
+        "controllers": list(summary.controllers),
+        "recordTypes": _types(summary.types),
+        "snapshotRecordTypes": _types(summary.snapshot_types),
+        "folders": _plain(report.folders),
+        "files": [_file(each) for each in report.files],
+        "findings": [_finding(each) for each in report.findings],
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    told: dict[str, Any] = _plain(finding)
+    return told
+
+
+def _file(report: FileReport) -> dict[str, Any]:
+    return {
+        "file": _plain(report.name),
+        "path": _plain(report.path),
+        "kind": report.kind.value,
+        "state": report.state.name.lower(),
+        "byName": report.by_name,
+        "size": report.size,
+        "content": _content(report.content),
+    }
+
+
+def _content(content: Content | None) -> dict[str, Any] | None:
+    match content:
+        case None:
+            return None
+        case LogSummary():
+            return _log(content)
+        case QuorumStateFile():
+            return {
+                "accepted": content.accepted,
+                "state": _quorum_state(content.state),
+                "members": [
+                    {"name": each.name, "json": _plain(each.json_text), "position": each.position}
+                    for each in content.fields
+                ],
+            }
+        case MetaProperties():
+            meta: dict[str, Any] = _plain(content)
+            return {**meta, "unknown": _named(content.unknown)}
+        case Settings():
+            return {"settings": {_plain(each.key): _plain(each.value) for each in content.entries}}
+        case Entries():
+            return {
+                "count": content.count,
+                "omitted": content.omitted,
+                "zeroTail": content.zero_tail,
+                "head": _plain(content.head),
+                "tail": _plain(content.tail),
+            }
+        case LeaderEpochCheckpoint() | PartitionMetadata() | PlainText():
+            told: dict[str, Any] = _plain(content)
+            return told
+
+
+def _quorum_state(state: QuorumState | None) -> dict[str, Any] | None:
+    if state is None:
+        return None
+    told: dict[str, Any] = _plain(state)
+    # By their names alone these read as evidence, which they never are.
+    dead = {name: told.pop(name) for name in ("clusterId", "appliedOffset", "currentVoters")}
+    told["deadFields"] = dead if state.data_version == 0 else None
+    told["unknownFields"] = _named(state.unknown_fields)
+    return told
+
+
+def _log(log: LogSummary) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        _camel(each.name): _plain(getattr(log, each.name))
+        for each in fields(log)
+        if each.name not in ("types", "leader_change", "kraft_version", "voters", "problems")
+    }
+    told["recordTypes"] = _types(log.types)
+    told["leaderChange"] = _control(log.leader_change)
+    told["kraftVersion"] = _control(log.kraft_version)
+    told["voters"] = _control(log.voters)
+    return told
+
+
+def _control(record: ControlRecord | None) -> dict[str, Any] | None:
+    """A control record with its payload as Kafka's own converter names it."""
+    if record is None:
+        return None
+    return {
+        "offset": record.offset,
+        "epoch": record.epoch,
+        "timestamp": record.timestamp,
+        "data": record.data,
+    }
+
+
+def _types(types: tuple[TypeCount, ...]) -> list[dict[str, Any]]:
+    return [
+        {
+            "type": each.type or None,
+            "typeId": each.type_id,
+            "version": each.version,
+            "control": each.is_control,
+            "count": each.count,
+        }
+        for each in types
+    ]
+
+
+@cache
+def _camel(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(part.capitalize() for part in rest)
+
+
+def _plain(value: Any) -> Any:
+    """A report's values as JSON has them: members in camel case, enums by their word."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {_camel(each.name): _plain(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, Enum):
+        return value.name.lower() if value.value == "" or value.value[:1] == "." else value.value
+    if isinstance(value, tuple | list):
+        return [_plain(each) for each in value]
+    if isinstance(value, str) and not value.isascii():
+        # A file name that is no UTF-8 comes as lone surrogates, which JSON cannot carry.
+        return value.encode("utf-8", "backslashreplace").decode()
+    return value
+
+
+def _named(pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    return {_plain(name): _plain(value) for name, value in pairs}

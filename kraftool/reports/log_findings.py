@@ -1,0 +1,145 @@
+"""What is wrong inside one segment or checkpoint, as findings.
+
+Owns the step from a problem at a byte to what it means and what to do. It refuses to look at other
+files: a torn tail is harmless only in a log's last segment, which `directory_findings.py` knows.
+"""
+
+from __future__ import annotations
+
+from kraftool.decoders import names
+from kraftool.decoders.kinds import FileKind
+from kraftool.decoders.segment import DamageKind
+from kraftool.reports import directory_kinds as kinds
+from kraftool.reports import log_summary
+from kraftool.reports.findings import Finding, FindingKind
+from kraftool.reports.log_summary import LogProblem, LogSummary
+
+_IN_LOG: dict[str, FindingKind] = {
+    log_summary.CRC: kinds.CRC,
+    log_summary.RECORDS: kinds.RECORDS,
+    log_summary.UNKNOWN: kinds.UNKNOWN_TYPE,
+    log_summary.EPOCH_BACK: kinds.EPOCH_BACK,
+    log_summary.GAP: kinds.GAP,
+    DamageKind.TORN_TAIL.value: kinds.TORN_TAIL,
+    DamageKind.ZERO_TAIL.value: kinds.ZERO_TAIL,
+    DamageKind.CORRUPT.value: kinds.DAMAGE,
+}
+
+
+def log_findings(name: str, kind: FileKind, summary: LogSummary) -> tuple[Finding, ...]:
+    """The findings of one file with batches, in the order of their positions."""
+    if kind is FileKind.LOG:
+        return _of_segment(name, summary)
+    return _of_snapshot(name, kind, summary)
+
+
+def _of_segment(name: str, summary: LogSummary) -> tuple[Finding, ...]:
+    findings = [
+        _finding(_IN_LOG[each.kind], name, each, _loss(summary, each)) for each in summary.problems
+    ]
+    if not summary.is_metadata:
+        text = "its records are those of another topic than the metadata's"
+        findings.append(kinds.NOT_METADATA.at(name, text))
+    segment = names.parse_segment_name(name.rpartition("/")[2])
+    starts = summary.start_offset
+    if segment is not None and starts is not None and summary.is_metadata:
+        intact_start = not summary.problems or summary.problems[0].position > 0
+        if segment.base_offset != starts and intact_start:
+            findings.append(
+                kinds.FILE_NAME.at(
+                    name,
+                    "the first batch is not the one that the name tells",
+                    position=0,
+                    field="baseOffset",
+                    expected=str(segment.base_offset),
+                    found=str(starts),
+                )
+            )
+    return _with_rest(findings, name, summary)
+
+
+def _loss(summary: LogSummary, problem: LogProblem) -> str | None:
+    """What Kafka would cut off at a place that is not the log's end."""
+    if problem.kind not in (log_summary.CRC, log_summary.GAP, DamageKind.CORRUPT.value):
+        return None
+    end, intact = summary.end_offset, summary.intact_end_offset
+    cut = intact if intact is not None else summary.start_offset
+    if end is None or cut is None or end <= cut:
+        return None
+    return (
+        f"keep a copy before Kafka starts here: it cuts the log at offset {cut}, silently, and"
+        f" {end - cut} offsets after it go with it. Take the log of an intact node"
+    )
+
+
+def _of_snapshot(name: str, kind: FileKind, summary: LogSummary) -> tuple[Finding, ...]:
+    findings = []
+    for each in summary.problems:
+        unknown = each.kind == log_summary.UNKNOWN
+        findings.append(_finding(kinds.UNKNOWN_TYPE if unknown else kinds.SNAPSHOT, name, each))
+    if not summary.batches and not findings:
+        findings.append(kinds.SNAPSHOT_FORM.at(name, "the file is empty", position=0))
+    elif summary.batches:
+        if not summary.has_header:
+            text = "it does not begin with a SnapshotHeader"
+            findings.append(kinds.SNAPSHOT_FORM.at(name, text, position=0))
+        if not summary.has_footer:
+            text = "it does not end with a SnapshotFooter: it was cut, or never finished"
+            findings.append(kinds.SNAPSHOT_FORM.at(name, text, offset=summary.end_offset))
+        if summary.start_offset != 0:
+            text, found = "the offsets do not begin at 0", str(summary.start_offset)
+            findings.append(
+                kinds.SNAPSHOT_FORM.at(name, text, position=0, expected="0", found=found)
+            )
+    if kind is FileKind.CHECKPOINT:
+        findings += _of_snapshot_name(name, summary)
+    return _with_rest(findings, name, summary)
+
+
+def _of_snapshot_name(name: str, summary: LogSummary) -> list[Finding]:
+    base = name.rpartition("/")[2]
+    named = names.parse_checkpoint_name(base)
+    if named is None:
+        return []
+    findings = []
+    if not named.canonical:
+        text = f"not a name that Kafka writes; it takes it for {named.offset}-{named.epoch}"
+        findings.append(kinds.FILE_NAME.at(name, text))
+    epochs = {each.epoch for each in summary.epochs}
+    if epochs and epochs != {named.epoch}:
+        findings.append(
+            kinds.FILE_NAME.at(
+                name,
+                "the batches are of another epoch than the name tells",
+                field="partitionLeaderEpoch",
+                expected=str(named.epoch),
+                found=", ".join(map(str, sorted(epochs)[:5])),
+            )
+        )
+    return findings
+
+
+def _finding(
+    kind: FindingKind, name: str, problem: LogProblem, advice: str | None = None
+) -> Finding:
+    size = f", {problem.size} bytes" if problem.size and problem.kind in _DAMAGES else ""
+    return kind.at(
+        name,
+        problem.text + size,
+        position=problem.position,
+        offset=problem.offset,
+        field=problem.field,
+        expected=problem.expected,
+        found=problem.found,
+        advice=advice,
+    )
+
+
+_DAMAGES = frozenset(each.value for each in DamageKind)
+
+
+def _with_rest(findings: list[Finding], name: str, summary: LogSummary) -> tuple[Finding, ...]:
+    if summary.more_problems:
+        text = f"{summary.more_problems} more problems are not listed"
+        findings.append(kinds.DAMAGE.at(name, text))
+    return tuple(findings)

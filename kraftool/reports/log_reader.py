@@ -1,0 +1,461 @@
+"""One pass over a segment or checkpoint: offsets, epochs, record types, and what matters of them.
+
+Owns a reading that decodes only what the summary is about: control records, feature levels,
+registrations, transactions. It refuses to know the file's name and neighbours; what damage means
+for Kafka is `directory_findings.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from kraftool.decoders import schema
+from kraftool.decoders.batch import CRC_START, HEADER_SIZE, Record, RecordBatch
+from kraftool.decoders.control import BY_ID, read_key
+from kraftool.decoders.errors import DecodeError
+from kraftool.decoders.framing import read_frame, record_format
+from kraftool.decoders.log_record import (
+    LogRecord,
+    decode_control,
+    decode_metadata,
+    position_in_file,
+)
+from kraftool.decoders.segment import Damage, ReadAt, scan
+from kraftool.reports.log_summary import (
+    CRC,
+    CUTTING,
+    EPOCH_BACK,
+    GAP,
+    RECORDS,
+    UNKNOWN,
+    ControlRecord,
+    EpochStart,
+    FeatureLevel,
+    LogProblem,
+    LogSummary,
+    Registration,
+    TypeCount,
+)
+
+MAX_PROBLEMS = 100
+"""So many are listed; the rest of a garbage file is counted."""
+_MAX_EPOCHS = 100_000
+
+_FEATURE, _BEGIN, _END, _ABORT = 12, 23, 24, 25
+_REGISTRATIONS = {
+    0: ("broker", "brokerId", True),
+    1: ("broker", "brokerId", False),
+    27: ("controller", "controllerId", True),
+    29: ("controller", "controllerId", False),
+}
+_WATCHED = frozenset({_FEATURE, _BEGIN, _END, _ABORT, *_REGISTRATIONS})
+_NOOP = b"\x01\x14\x00"
+_NOOP_BATCH = b"\x14\x00\x00\x00\x01\x08\x01\x14\x00\x00\x00"
+"""The record section of the commonest batch, an idle leader's."""
+
+
+@dataclass(slots=True)
+class _Reader:
+    """What has been seen so far of one file."""
+
+    contiguous: bool
+    values: dict[str, Any] = field(default_factory=dict)
+    problems: list[LogProblem] = field(default_factory=list)
+    more_problems: int = 0
+    batches: int = 0
+    records: int = 0
+    control_records: int = 0
+    counts: dict[bytes, int] = field(default_factory=dict)
+    first_seen: dict[bytes, tuple[int, int]] = field(default_factory=dict)
+    controls: dict[int, int] = field(default_factory=dict)
+    not_framed: int = 0
+    first_not_framed: LogProblem | None = None
+    epochs: list[EpochStart] = field(default_factory=list)
+    highest_epoch: int = -1
+    start: int | None = None
+    end: int | None = None
+    intact_end: int | None = None
+    intact: bool = True
+    first_timestamp: int | None = None
+    last_timestamp: int | None = None
+    compressions: dict[str, None] = field(default_factory=dict)
+    features: dict[str, FeatureLevel] = field(default_factory=dict)
+    registrations: dict[tuple[str, int], Registration] = field(default_factory=dict)
+    pending: list[FeatureLevel | Registration] | None = None
+    began: int | None = None
+    committed: int = 0
+    aborted: int = 0
+    earlier: str = ""
+    leader_changes: int = 0
+    voters_changes: int = 0
+    footer: int | None = None
+
+    def problem(self, problem: LogProblem) -> None:
+        if problem.kind in CUTTING:
+            self.intact = False
+        if len(self.problems) < MAX_PROBLEMS:
+            self.problems.append(problem)
+        else:
+            self.more_problems += 1
+
+    def damage(self, damage: Damage) -> None:
+        self.problem(
+            LogProblem(
+                kind=damage.kind.value,
+                text=damage.reason,
+                position=damage.position,
+                offset=self.end,
+                size=damage.size,
+                expected=damage.expected,
+                found=damage.found,
+            )
+        )
+
+    def batch(self, batch: RecordBatch) -> None:
+        header = batch.header
+        valid = batch.is_valid
+        if not valid:
+            self.problem(
+                LogProblem(
+                    kind=CRC,
+                    text="the batch's CRC does not match its bytes",
+                    position=batch.position + CRC_START - 4,
+                    offset=header.base_offset,
+                    size=batch.size,
+                    expected=f"{batch.computed_crc():08x}",
+                    found=f"{header.crc:08x}",
+                )
+            )
+        elif self.contiguous and self.end is not None and header.base_offset != self.end:
+            self.problem(
+                LogProblem(
+                    kind=GAP,
+                    text="the offsets do not follow on the batch before",
+                    position=batch.position,
+                    offset=header.base_offset,
+                    expected=str(self.end),
+                    found=str(header.base_offset),
+                )
+            )
+        self._epoch(batch)
+        self.batches += 1
+        if self.start is None:
+            self.start, self.first_timestamp = header.base_offset, header.base_timestamp
+        self.end = batch.last_offset + 1
+        self.last_timestamp = header.max_timestamp
+        if self.intact:
+            self.intact_end = self.end
+        if header.attributes & 7:
+            self.compressions[batch.compression] = None
+        if header.count == 1 and batch.data[HEADER_SIZE:] == _NOOP_BATCH:
+            self.records += 1
+            self._count(_NOOP, batch.position + HEADER_SIZE, header.base_offset)
+            return
+        try:
+            if batch.is_control:
+                for record in batch.records():
+                    self._control(batch, record, valid)
+            else:
+                self._data(batch, valid)
+        except DecodeError as error:
+            self.problem(_record_problem(batch, error, header.base_offset))
+
+    def _epoch(self, batch: RecordBatch) -> None:
+        epoch = batch.epoch
+        if self.epochs and self.epochs[-1].epoch == epoch:
+            return
+        if epoch < self.highest_epoch:
+            self.problem(
+                LogProblem(
+                    kind=EPOCH_BACK,
+                    text="the leader epoch goes backwards",
+                    position=batch.position + 12,
+                    offset=batch.base_offset,
+                    field="partitionLeaderEpoch",
+                    expected=f"{self.highest_epoch} or more",
+                    found=str(epoch),
+                )
+            )
+        self.highest_epoch = max(epoch, self.highest_epoch)
+        if len(self.epochs) < _MAX_EPOCHS:
+            self.epochs.append(EpochStart(epoch=epoch, start_offset=batch.base_offset))
+
+    def _count(self, frame: bytes, position: int, offset: int) -> None:
+        if frame in self.counts:
+            self.counts[frame] += 1
+        else:
+            self.counts[frame] = 1
+            self.first_seen[frame] = (position, offset)
+
+    def _data(self, batch: RecordBatch, valid: bool) -> None:
+        counts = self.counts
+        for record in batch.records():
+            self.records += 1
+            value = record.value
+            frame = value[:3] if value is not None else b""
+            if frame in counts:
+                counts[frame] += 1
+            elif not self._new_frame(batch, record):
+                continue
+            if frame[1] in _WATCHED and valid:
+                self._watched(batch, record)
+
+    def _new_frame(self, batch: RecordBatch, record: Record) -> bool:
+        """Count a frame that was not met before; whether it is one."""
+        try:
+            if record.value is None or record.key is not None:
+                raise DecodeError("not a metadata record", position=0)
+            api_key, version, _ = read_frame(record.value)
+        except DecodeError as error:
+            self.not_framed += 1
+            if self.first_not_framed is None:
+                base = position_in_file(batch, record)
+                self.first_not_framed = LogProblem(
+                    kind=RECORDS,
+                    text=error.reason,
+                    position=base,
+                    offset=record.offset,
+                    field=error.path,
+                    expected=error.expected,
+                    found=error.found,
+                )
+            return False
+        # Only usual frames are met again by their bytes; the long ones of a number beyond 127 are
+        # counted by what they say, two bytes each.
+        usual = record.value[:3] if api_key < 0x80 and version < 0x80 else b""
+        frame = usual or b"\xff" + api_key.to_bytes(2, "big") + version.to_bytes(2, "big")
+        self._count(frame, position_in_file(batch, record), record.offset)
+        return bool(usual)
+
+    def _watched(self, batch: RecordBatch, record: Record) -> None:
+        item = decode_metadata(record)
+        data = item.data
+        if data is None:
+            if item.error is not None and item.name and _known(item):
+                self.problem(_item_problem(batch, item, item.error))
+            return
+        key, offset = item.api_key, record.offset
+        if key == _BEGIN:
+            self.pending, self.began = [], offset
+        elif key in (_END, _ABORT):
+            self._end_transaction(committed=key == _END)
+        elif key == _FEATURE:
+            self._event(FeatureLevel(name=data["name"], level=data["featureLevel"], offset=offset))
+        elif key is not None:
+            role, name, registered = _REGISTRATIONS[key]
+            self._event(
+                Registration(role=role, id=data[name], offset=offset, registered=registered)
+            )
+
+    def _event(self, event: FeatureLevel | Registration) -> None:
+        if self.pending is not None:
+            self.pending.append(event)
+        elif isinstance(event, FeatureLevel):
+            self.features[event.name] = event
+        else:
+            self.registrations[event.role, event.id] = event
+
+    def _end_transaction(self, *, committed: bool) -> None:
+        if self.pending is None and not self.earlier and not self.committed + self.aborted:
+            self.earlier = "committed" if committed else "aborted"
+            if not committed:
+                # Everything so far belongs to a transaction that an earlier segment began.
+                self.features.clear()
+                self.registrations.clear()
+            return
+        pending, self.pending, self.began = self.pending or [], None, None
+        self.committed += committed
+        self.aborted += not committed
+        if committed:
+            for event in pending:
+                self._event(event)
+
+    def _control(self, batch: RecordBatch, record: Record, valid: bool) -> None:
+        self.records += 1
+        self.control_records += 1
+        item = decode_control(record)
+        try:
+            type_id = read_key(record.key)
+        except DecodeError:
+            type_id = -1
+        self.controls[type_id] = self.controls.get(type_id, 0) + 1
+        self.footer = None
+        if item.error is not None or item.data is None:
+            if item.error is not None:
+                kind = UNKNOWN if type_id not in BY_ID else RECORDS
+                self.problem(_item_problem(batch, item, item.error, kind))
+            return
+        if not valid:
+            return
+        told = ControlRecord(
+            offset=record.offset, epoch=batch.epoch, timestamp=record.timestamp, data=item.data
+        )
+        if item.type == "SnapshotHeader":
+            # Only where it opens the file does it make it a snapshot.
+            if self.records == 1:
+                self.values["has_header"] = True
+                self.values["header_timestamp"] = item.data["lastContainedLogTimestamp"]
+        elif item.type == "SnapshotFooter":
+            self.footer = batch.last_offset + 1
+        elif item.type == "LeaderChange":
+            self.leader_changes += 1
+            self.values["leader_change"] = told
+        elif item.type == "KRaftVersion":
+            self.values["kraft_version"] = told
+        elif item.type == "KRaftVoters":
+            self.voters_changes += 1
+            self.values["voters"] = told
+
+    def summary(self) -> LogSummary:
+        is_metadata = not self.not_framed or bool(self.counts) or bool(self.leader_changes)
+        if is_metadata and self.first_not_framed is not None:
+            self.problem(self.first_not_framed)
+        if is_metadata:
+            self._unknown_types()
+        else:
+            self.problems = [each for each in self.problems if each.kind != GAP]
+        pending = self.pending or []
+        return LogSummary(
+            batches=self.batches,
+            records=self.records,
+            control_records=self.control_records,
+            start_offset=self.start,
+            end_offset=self.end,
+            intact_end_offset=self.intact_end,
+            epochs=tuple(self.epochs),
+            first_timestamp=self.first_timestamp,
+            last_timestamp=self.last_timestamp,
+            compressions=tuple(self.compressions),
+            types=self._types(is_metadata),
+            features=tuple(self.features.values()),
+            registrations=tuple(self.registrations.values()),
+            leader_changes=self.leader_changes,
+            voters_changes=self.voters_changes,
+            committed_transactions=self.committed,
+            aborted_transactions=self.aborted,
+            open_transaction=self.began,
+            open_features=tuple(each for each in pending if isinstance(each, FeatureLevel)),
+            ends_earlier_transaction=self.earlier,
+            has_footer=self.footer is not None and self.footer == self.end,
+            is_metadata=is_metadata,
+            problems=tuple(sorted(self.problems, key=lambda each: each.position)),
+            more_problems=self.more_problems,
+            **self.values,
+        )
+
+    def _unknown_types(self) -> None:
+        for frame, (position, offset) in self.first_seen.items():
+            api_key, version = _frame_numbers(frame)
+            if record_format(api_key, version) is not None:
+                continue
+            message = schema.metadata_record(api_key)
+            count = self.counts[frame]
+            records = "1 record" if count == 1 else f"{count} records"
+            text = f"{records} of a type that Kafka {schema.KAFKA} lacks, the first here"
+            if message is not None:
+                text = f"{records} of {message.name} in a version that Kafka {schema.KAFKA} lacks"
+            self.problem(
+                LogProblem(
+                    kind=UNKNOWN,
+                    text=text,
+                    position=position,
+                    offset=offset,
+                    expected=f"version {message.versions}" if message is not None else "",
+                    found=f"version {version}" if message is not None else f"api key {api_key}",
+                )
+            )
+
+    def _types(self, is_metadata: bool) -> tuple[TypeCount, ...]:
+        found = [
+            TypeCount(
+                name=BY_ID[type_id].message if type_id in BY_ID else "",
+                type=BY_ID[type_id].label if type_id in BY_ID else "",
+                version=None,
+                count=count,
+                is_control=True,
+                type_id=type_id,
+            )
+            for type_id, count in self.controls.items()
+        ]
+        for frame, count in self.counts.items() if is_metadata else ():
+            api_key, version = _frame_numbers(frame)
+            message = schema.metadata_record(api_key)
+            name = message.name if message is not None else ""
+            found.append(
+                TypeCount(
+                    name=name,
+                    type=schema.record_type(name) if name else "",
+                    version=version,
+                    count=count,
+                    is_control=False,
+                    type_id=api_key,
+                )
+            )
+        if self.not_framed:
+            found.append(
+                TypeCount(
+                    name="", type="", version=None, count=self.not_framed, is_control=False,
+                    type_id=None,
+                )
+            )  # fmt: skip
+        return tuple(sorted(found, key=lambda each: (-each.count, each.type, each.version or 0)))
+
+
+def _known(item: LogRecord) -> bool:
+    """Whether type and version are known, so that the error lies in the content."""
+    assert item.api_key is not None
+    return item.version is not None and record_format(item.api_key, item.version) is not None
+
+
+def _frame_numbers(frame: bytes) -> tuple[int, int]:
+    if len(frame) == 3:
+        return frame[1], frame[2]
+    return int.from_bytes(frame[1:3], "big"), int.from_bytes(frame[3:5], "big")
+
+
+def _record_problem(batch: RecordBatch, error: DecodeError, offset: int) -> LogProblem:
+    return LogProblem(
+        kind=RECORDS,
+        text=error.reason,
+        position=batch.position + error.position,
+        offset=offset,
+        field=error.path,
+        expected=error.expected,
+        found=error.found,
+    )
+
+
+def _item_problem(
+    batch: RecordBatch, item: LogRecord, error: DecodeError, kind: str = RECORDS
+) -> LogProblem:
+    return LogProblem(
+        kind=kind,
+        text=f"{item.type}: {error.reason}" if item.type else error.reason,
+        position=position_in_file(batch, item.record),
+        offset=item.record.offset,
+        field=error.path,
+        expected=error.expected,
+        found=error.found,
+    )
+
+
+def summarize(
+    read_at: ReadAt,
+    *,
+    contiguous: bool = True,
+    progress: Callable[[int], None] = lambda position: None,
+) -> LogSummary:
+    """Read a segment or checkpoint once. `contiguous`: a gap in the offsets is a problem."""
+    reader = _Reader(contiguous=contiguous)
+    told = 0
+    for item in scan(read_at):
+        if isinstance(item, Damage):
+            reader.damage(item)
+        else:
+            reader.batch(item)
+            if item.position - told > 1 << 20:
+                told = item.position
+                progress(told)
+    return reader.summary()

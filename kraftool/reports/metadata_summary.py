@@ -1,0 +1,165 @@
+"""The answer at a glance, as values: who the node is, who leads, who votes, what is kept.
+
+Owns the read model that the command line, the dashboard and pipelines share. How it comes from
+files is `directory_summary.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kraftool.decoders.names import FileState
+from kraftool.decoders.quorum_state import QuorumState
+from kraftool.reports.log_summary import TypeCount
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """Which node the directory belongs to, from meta.properties; None for what is not known."""
+
+    node_id: int | None = None
+    directory_id: str | None = None
+    cluster_id: str | None = None
+    meta_version: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogRange:
+    """All segments together."""
+
+    segments: int
+    size: int
+    batches: int
+    records: int
+    start_offset: int
+    end_offset: int
+    intact_end_offset: int
+    """Where Kafka would cut the log if it started on it."""
+    first_epoch: int | None
+    last_epoch: int | None
+    epochs: int
+    first_timestamp: int | None
+    last_timestamp: int | None
+    leader_changes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaderChange:
+    """The last LeaderChange record of the log."""
+
+    leader_id: int
+    epoch: int
+    offset: int
+    timestamp: int
+    voters: tuple[int, ...]
+    granting_voters: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KRaftVersion:
+    """kraft.version; 0 without a file where no record says anything."""
+
+    level: int = 0
+    offset: int | None = None
+    file: str = ""
+
+
+class VoterSource(StrEnum):
+    """What the voters were learnt from."""
+
+    RECORD = "KRaftVoters record"
+    PROPERTIES = "controller.quorum.voters"
+    LEADER_CHANGE = "LeaderChange record"
+    QUORUM_STATE = "quorum-state currentVoters"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Voter:
+    """One voter; what its source does not tell is None or empty."""
+
+    id: int
+    directory_id: str | None = None
+    endpoints: tuple[str, ...] = ()
+    kraft_versions: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Voters:
+    """The voters and where that stands. A snapshot's are those at its last offset."""
+
+    source: VoterSource
+    voters: tuple[Voter, ...]
+    offset: int | None = None
+    file: str = ""
+
+    def of(self, node_id: int | None) -> Voter | None:
+        return next((each for each in self.voters if each.id == node_id), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feature:
+    """A finalized feature; `release` is the name of a metadata.version."""
+
+    name: str
+    level: int
+    release: str
+    offset: int | None
+    """Where in the log; None for one that a snapshot holds."""
+    file: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """A .checkpoint in the partition."""
+
+    file: str
+    path: str
+    offset: int
+    epoch: int
+    state: FileState
+    size: int
+    records: int
+    timestamp: int | None
+    """lastContainedLogTimestamp of the header."""
+    has_header: bool
+    has_footer: bool
+    intact: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transactions:
+    """The metadata transactions in the log."""
+
+    committed: int = 0
+    aborted: int = 0
+    open_since: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetadataSummary:
+    """The answer at a glance."""
+
+    node: Node = Node()
+    quorum_state: QuorumState | None = None
+    log: LogRange | None = None
+    leader_change: LeaderChange | None = None
+    kraft_version: KRaftVersion = KRaftVersion()
+    voters: Voters | None = None
+    features: tuple[Feature, ...] = ()
+    snapshots: tuple[Snapshot, ...] = ()
+    transactions: Transactions = Transactions()
+    brokers: tuple[int, ...] = ()
+    controllers: tuple[int, ...] = ()
+    types: tuple[TypeCount, ...] = ()
+    """Of the log."""
+    snapshot_types: tuple[TypeCount, ...] = ()
+    """Of the newest snapshot."""
+
+    @property
+    def newest_snapshot(self) -> Snapshot | None:
+        live = [each for each in self.snapshots if each.state is FileState.LIVE]
+        return live[-1] if live else None
+
+    def feature(self, name: str) -> Feature | None:
+        return next((each for each in self.features if each.name == name), None)

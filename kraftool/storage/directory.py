@@ -1,0 +1,169 @@
+"""A data directory or partition directory on disk: one look at its names, files listed in order.
+
+Owns what is listed and what is only counted: topic folders are counted by name and never opened,
+so that a directory with thousands of them costs one scandir. It refuses to open any file.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from kraftool.storage.entry import (
+    METADATA_PARTITION,
+    Entry,
+    FolderCounts,
+    FolderKind,
+    Place,
+    Problem,
+    folder_kind,
+    is_partition_file,
+    partition_order,
+    root_order,
+)
+from kraftool.storage.source import FileSource
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What one directory holds."""
+
+    entries: tuple[Entry, ...]
+    problems: tuple[Problem, ...] = ()
+    folders: FolderCounts = field(default_factory=FolderCounts)
+
+
+def looks_like_data_directory(path: str) -> bool:
+    """Whether a folder has what only a data directory has."""
+    return os.path.isdir(os.path.join(path, METADATA_PARTITION)) or os.path.isfile(
+        os.path.join(path, "meta.properties")
+    )
+
+
+def looks_like_partition(path: str) -> bool:
+    """Whether a folder is some partition's: by its name, or by the files in it."""
+    if os.path.basename(os.path.normpath(path)) == METADATA_PARTITION:
+        return True
+    try:
+        with os.scandir(path) as items:
+            return any(is_partition_file(item.name) for item in items)
+    except OSError:
+        return False
+
+
+def list_data_directory(path: str) -> Listing:
+    """List a data directory: its own files, then those of the metadata partition."""
+    files, folders, problems = _scan(path)
+    counted: dict[FolderKind, int] = {}
+    entries = [
+        _entry(path, item.name, os.path.join(path, item.name), Place.ROOT, status)
+        for item, status in sorted(files, key=lambda each: root_order(each[0].name))
+    ]
+    for name in folders:
+        kind = folder_kind(name)
+        counted[kind] = counted.get(kind, 0) + 1
+    if METADATA_PARTITION in folders:
+        below = list_partition(os.path.join(path, METADATA_PARTITION), directory=path)
+        entries += below.entries
+        problems += below.problems
+    return Listing(
+        tuple(entries),
+        tuple(problems),
+        FolderCounts(
+            topics=counted.get(FolderKind.TOPIC, 0),
+            deleted=counted.get(FolderKind.DELETED, 0),
+            stray=counted.get(FolderKind.STRAY, 0),
+            future=counted.get(FolderKind.FUTURE, 0),
+            other=counted.get(FolderKind.OTHER, 0),
+        ),
+    )
+
+
+def list_partition(path: str, *, directory: str = "") -> Listing:
+    """List a partition's folder; its entries belong to `directory`, or to the folder itself."""
+    files, _, problems = _scan(path)
+    prefix = f"{os.path.basename(path)}/" if directory else ""
+    entries = [
+        _entry(
+            directory or path,
+            prefix + item.name,
+            os.path.join(path, item.name),
+            Place.PARTITION,
+            status,
+        )
+        for item, status in sorted(files, key=lambda each: partition_order(each[0].name))
+    ]
+    return Listing(tuple(entries), tuple(problems))
+
+
+def file_entry(path: str) -> Entry:
+    """One file by itself. Raises KraftoolError for what is no regular file."""
+    with FileSource(path):
+        pass
+    place = Place.PARTITION if is_partition_file(os.path.basename(path)) else Place.LOOSE
+    return _entry(os.path.dirname(path), os.path.basename(path), path, place, os.stat(path))
+
+
+def _scan(
+    path: str,
+) -> tuple[list[tuple[os.DirEntry[str], os.stat_result]], list[str], list[Problem]]:
+    files, folders, problems = [], [], []
+    try:
+        with os.scandir(path) as items:
+            for item in items:
+                full = os.path.join(path, item.name)
+                try:
+                    if item.is_dir():
+                        folders.append(item.name)
+                        continue
+                    status = item.stat()
+                except OSError as error:
+                    problems.append(Problem(name=full, reason=_words(error)))
+                    continue
+                if stat.S_ISREG(status.st_mode):
+                    files.append((item, status))
+                else:
+                    problems.append(Problem(name=full, reason="it is no regular file; passed over"))
+    except OSError as error:
+        hint = "run as the user that Kafka runs as, or as root" if error.errno == 13 else ""
+        problems.append(Problem(name=path, reason=_words(error), hint=hint))
+    return files, folders, problems
+
+
+def _words(error: OSError) -> str:
+    return f"it cannot be read: {error.strerror or error}"
+
+
+def _entry(
+    directory: str, relative: str, path: str, place: Place, status: os.stat_result
+) -> Entry:
+    return Entry(
+        directory=directory,
+        path=relative,
+        name=path,
+        place=place,
+        size=status.st_size,
+        mode=status.st_mode,
+        mtime_ns=status.st_mtime_ns,
+        uid=status.st_uid,
+        gid=status.st_gid,
+        opener=_opener(path),
+    )
+
+
+def _opener(path: str) -> Callable[[], FileSource]:
+    return lambda: FileSource(path)
+
+
+def likely_directories(path: str) -> Iterator[str]:
+    """Data directories directly below a folder, for a hint to who named the folder above."""
+    try:
+        with os.scandir(path) as items:
+            names = sorted(item.name for item in items if item.is_dir())
+    except OSError:
+        return
+    for name in names[:1000]:
+        if looks_like_data_directory(os.path.join(path, name)):
+            yield os.path.join(path, name)

@@ -1,0 +1,192 @@
+"""The values that describe what a PATH holds: entries, problems and folder counts.
+
+Owns the sorting of file and folder names into "in the data directory", "in the metadata
+partition", "in some topic's folder". It refuses to touch the file system: names in, values out.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from kraftool.storage.source import ByteSource
+
+METADATA_PARTITION = "__cluster_metadata-0"
+
+# What Kafka keeps directly in a data directory and nowhere else.
+ROOT_FILES = (
+    "meta.properties",
+    "bootstrap.checkpoint",
+    ".lock",
+    ".kafka_cleanshutdown",
+    "log-start-offset-checkpoint",
+    "recovery-point-offset-checkpoint",
+    "replication-offset-checkpoint",
+    "cleaner-offset-checkpoint",
+)
+_PARTITION_FILES = ("quorum-state", "leader-epoch-checkpoint", "partition.metadata")
+_SEGMENT_FILE = re.compile(r"(\d{20})\.(log|index|timeindex|txnindex|snapshot)\Z", re.ASCII)
+_SNAPSHOT_FILE = re.compile(r"(\d{20})-(\d{10})\.checkpoint\Z", re.ASCII)
+_SUFFIX_ORDER = {"log": 0, "index": 1, "timeindex": 2, "txnindex": 3, "snapshot": 4}
+
+_TOPIC_FOLDER = re.compile(r"[^/]+-\d{1,10}\Z", re.ASCII)
+# Kafka renames `name-N` to `name-N.<uuid>-delete` and the like.
+_MOVED_FOLDER = re.compile(r"\S+-\S+\.\S+-(delete|stray|future)\Z")
+
+
+class Severity(StrEnum):
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Something that could not be read or was passed over, while the rest could.
+
+    `name` is the path as the user would write it. `position` is a byte position in that file, or
+    in the unpacked tar stream.
+    """
+
+    name: str
+    reason: str
+    severity: Severity = Severity.ERROR
+    position: int | None = None
+    hint: str = ""
+
+
+class Place(StrEnum):
+    """Where in a data directory an entry lies."""
+
+    ROOT = "root"
+    PARTITION = "partition"
+    LOOSE = "loose"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One regular file of a PATH.
+
+    `directory` names the data directory it belongs to (the partition's own directory if only that
+    was given), as the user wrote it; entries of one directory share it. `path` is relative to it,
+    with `/`. `name` is what to print. `size` was true when it was listed; a live file moves on.
+    """
+
+    directory: str
+    path: str
+    name: str
+    place: Place
+    size: int
+    mode: int
+    mtime_ns: int
+    uid: int
+    gid: int
+    opener: Callable[[], ByteSource] = field(repr=False, compare=False)
+
+    @property
+    def basename(self) -> str:
+        return self.path.rpartition("/")[2]
+
+    def open(self) -> ByteSource:
+        """Open for reading. Raises KraftoolError if the file has gone or may not be read."""
+        return self.opener()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderCounts:
+    """Folders of a data directory that are counted and not looked into."""
+
+    topics: int = 0
+    deleted: int = 0
+    stray: int = 0
+    future: int = 0
+    other: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.topics + self.deleted + self.stray + self.future + self.other
+
+
+class FolderKind(StrEnum):
+    METADATA = "metadata"
+    TOPIC = "topics"
+    DELETED = "deleted"
+    STRAY = "stray"
+    FUTURE = "future"
+    OTHER = "other"
+
+
+_MOVED_KINDS = {
+    "delete": FolderKind.DELETED,
+    "stray": FolderKind.STRAY,
+    "future": FolderKind.FUTURE,
+}
+
+
+def folder_kind(name: str) -> FolderKind:
+    """Tell what a folder directly below a data directory is, by its name alone."""
+    if name == METADATA_PARTITION:
+        return FolderKind.METADATA
+    moved = _MOVED_FOLDER.match(name)
+    if moved:
+        return _MOVED_KINDS[moved[1]]
+    return FolderKind.TOPIC if _TOPIC_FOLDER.match(name) else FolderKind.OTHER
+
+
+def is_partition_file(name: str) -> bool:
+    """Whether Kafka keeps a file of this name in a partition's folder."""
+    return (
+        name in _PARTITION_FILES
+        or _SEGMENT_FILE.match(name) is not None
+        or _SNAPSHOT_FILE.match(name) is not None
+    )
+
+
+def segment_base_offset(name: str) -> int | None:
+    """The base offset in the name of a segment's `.log` file; None for any other name."""
+    match = _SEGMENT_FILE.match(name)
+    return int(match[1]) if match and match[2] == "log" else None
+
+
+def root_order(name: str) -> tuple[int, str]:
+    """Sort key: the files that say who this node is come first."""
+    return (ROOT_FILES.index(name) if name in ROOT_FILES else len(ROOT_FILES), name)
+
+
+def partition_order(name: str) -> tuple[int, int, int, str]:
+    """Sort key: the partition's state, snapshots, segments in offset order, then the rest."""
+    if name in _PARTITION_FILES:
+        return (0, _PARTITION_FILES.index(name), 0, name)
+    snapshot = _SNAPSHOT_FILE.match(name)
+    if snapshot:
+        return (1, int(snapshot[1]), int(snapshot[2]), name)
+    segment = _SEGMENT_FILE.match(name)
+    if segment:
+        return (2, int(segment[1]), _SUFFIX_ORDER[segment[2]], name)
+    return (3, 0, 0, name)
+
+
+def split_member(path: str) -> tuple[str, str, Place | FolderKind]:
+    """Split an archive member's path into data directory, path inside it, and where that is.
+
+    The whole path is the evidence, since a stream cannot be asked what else the directory holds.
+    The last item is a FolderKind when the member lies in a folder that is counted only; then the
+    middle item is that folder's name.
+    """
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    if METADATA_PARTITION in parts[:-1]:
+        # A pod's own name may look like a topic folder (kafka-0/), so this test comes first.
+        at = len(parts) - 2 - parts[-2::-1].index(METADATA_PARTITION)
+        return "/".join(parts[:at]), "/".join(parts[at:]), Place.PARTITION
+    directory, name = "/".join(parts[:-1]), parts[-1] if parts else ""
+    if name in ROOT_FILES:
+        return directory, name, Place.ROOT
+    if len(parts) > 1:
+        kind = folder_kind(parts[-2])
+        # No topic has these two, so their folder is a metadata partition under another name.
+        metadata_only = name == "quorum-state" or _SNAPSHOT_FILE.match(name) is not None
+        if kind is not FolderKind.OTHER and not metadata_only:
+            return "/".join(parts[:-2]), parts[-2], kind
+    if is_partition_file(name):
+        return directory, name, Place.PARTITION
+    return directory, name, Place.LOOSE

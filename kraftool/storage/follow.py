@@ -1,0 +1,104 @@
+"""A log that is still being written: where it grew, rolled, or was truncated under us.
+
+Owns telling these apart. A new leader truncates a follower's log and other records take the place,
+so size alone says little: the headers of the last batches are compared at each look. It refuses to
+wait; whoever follows decides when to look again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from dataclasses import dataclass, field
+
+from kraftool.decoders.batch import HEADER_SIZE
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.names import FileState, parse_segment_name
+from kraftool.storage.source import FileSource
+
+_REMEMBERED = 1000
+"""Batches that can be recognised after a truncation; one that goes deeper starts the file again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """A segment has bytes from `position` on that were not looked at yet."""
+
+    path: str
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Truncated:
+    """What was seen from `position` on is no longer in the log."""
+
+    path: str
+    position: int
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What was seen of one segment: how far, and by which headers it is recognised."""
+
+    position: int = 0
+    batches: deque[tuple[int, bytes]] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+
+
+class Follower:
+    """Follows the segments of one folder, or one segment by itself."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._seen: dict[str, _Seen] = {}
+
+    def saw(self, path: str, position: int, data: bytes) -> None:
+        """Take note of a batch that was shown: it begins at `position`."""
+        seen = self._seen.setdefault(path, _Seen())
+        seen.batches.append((position, data[:HEADER_SIZE]))
+        seen.position = position + len(data)
+
+    def poll(self) -> list[Grown | Truncated]:
+        """Look once; say what changed, in the order of the log."""
+        changes: list[Grown | Truncated] = []
+        present = self._segments()
+        for path in [path for path in self._seen if path not in present]:
+            # Segments go when they are cleaned (the oldest) or truncated away (the newest).
+            if not present or path > present[-1]:
+                changes.append(Truncated(path, 0))
+            del self._seen[path]
+        oldest = min(self._seen, default="")
+        for path in present:
+            if path < oldest:
+                continue
+            try:
+                with FileSource(path) as source:
+                    changes += self._look(path, source)
+            except KraftoolError:
+                continue  # it went between the listing and now; the next look tells
+        return changes
+
+    def _look(self, path: str, source: FileSource) -> list[Grown | Truncated]:
+        seen = self._seen.setdefault(path, _Seen())
+        changes: list[Grown | Truncated] = []
+        size, kept = source.size(), seen.position
+        while seen.batches:
+            position, header = seen.batches[-1]
+            if source.read_at(position, HEADER_SIZE) == header and seen.position <= size:
+                break
+            seen.batches.pop()
+            seen.position = position if seen.batches else 0
+        if seen.position < kept:
+            changes.append(Truncated(path, seen.position))
+        if size > seen.position:
+            changes.append(Grown(path, seen.position))
+        return changes
+
+    def _segments(self) -> list[str]:
+        if not os.path.isdir(self._path):
+            return [self._path] if os.path.exists(self._path) else []
+        found = []
+        for name in os.listdir(self._path):
+            parsed = parse_segment_name(name)
+            if parsed is not None and parsed.suffix == ".log" and parsed.state is FileState.LIVE:
+                found.append(os.path.join(self._path, name))
+        return sorted(found)

@@ -1,0 +1,159 @@
+"""What a PATH on the command line names, and the files behind it.
+
+Owns the forms: a data directory, a partition's folder, one file, a Kafka server.properties, a tar
+stream. It refuses to decode anything but the properties file that leads to a directory.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from kraftool.decoders import properties
+from kraftool.decoders.errors import KraftoolError
+from kraftool.storage.directory import (
+    file_entry,
+    likely_directories,
+    list_data_directory,
+    list_partition,
+    looks_like_data_directory,
+    looks_like_partition,
+)
+from kraftool.storage.entry import Entry, FolderCounts, Problem, Severity
+from kraftool.storage.source import FileSource
+from kraftool.storage.tarstream import TarStream, open_feed
+
+DEFAULT_LOG_DIR = "/tmp/kafka-logs"
+_TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz")
+_SERVER_KEYS = ("process.roles", "log.dirs", "log.dir", "metadata.log.dir", "controller.quorum.voters")
+
+
+class LocationKind(StrEnum):
+    """The form of a PATH."""
+
+    DATA_DIRECTORY = "data directory"
+    PARTITION = "partition"
+    FILE = "file"
+    PROPERTIES = "server.properties"
+    TAR = "tar stream"
+
+
+@dataclass(slots=True, kw_only=True)
+class Location:
+    """What a PATH leads to.
+
+    `entries()` gives the files and what could not be read, in an order that is useful for a
+    directory and is the archive's own for a tar, whose entries are read one before the next.
+    `folders` counts the folders that are not looked into, by data directory, once all is listed.
+    """
+
+    path: str
+    kind: LocationKind
+    directory: str = ""
+    log_dirs: tuple[str, ...] = ()
+    server: properties.Properties | None = None
+    notes: tuple[Problem, ...] = ()
+    folders: dict[str, FolderCounts] = field(default_factory=dict)
+
+    @property
+    def is_stream(self) -> bool:
+        return self.kind is LocationKind.TAR
+
+    def entries(self) -> Iterator[Entry | Problem]:
+        yield from self.notes
+        match self.kind:
+            case LocationKind.FILE:
+                yield file_entry(self.path)
+            case LocationKind.PARTITION:
+                listing = list_partition(self.directory)
+                yield from listing.problems
+                yield from listing.entries
+            case LocationKind.TAR:
+                stream = TarStream(open_feed(self.path, sys.stdin.buffer), self.path)
+                yield from stream.entries()
+                self.folders.update(stream.folders)
+            case _:
+                listing = list_data_directory(self.directory)
+                self.folders[self.directory] = listing.folders
+                yield from listing.problems
+                yield from listing.entries
+
+
+def open_path(path: str) -> Location:
+    """Find out what a PATH is. Raises KraftoolError where it leads nowhere."""
+    if path == "-":
+        return Location(path=path, kind=LocationKind.TAR)
+    if os.path.isdir(path):
+        return _directory(path)
+    with FileSource(path) as source:
+        head = source.read_at(0, 1024)
+    if path.endswith(_TAR_SUFFIXES) or head[:2] == b"\x1f\x8b" or head[257:262] == b"ustar":
+        return Location(path=path, kind=LocationKind.TAR)
+    if path.endswith(".properties") and os.path.basename(path) != "meta.properties":
+        location = _server_properties(path)
+        if location is not None:
+            return location
+    return Location(path=path, kind=LocationKind.FILE, directory=os.path.dirname(path))
+
+
+def _directory(path: str) -> Location:
+    if looks_like_data_directory(path):
+        return Location(path=path, kind=LocationKind.DATA_DIRECTORY, directory=path)
+    if looks_like_partition(path):
+        return Location(path=path, kind=LocationKind.PARTITION, directory=path)
+    below = list(likely_directories(path))
+    hint = "name the directory that holds meta.properties and __cluster_metadata-0"
+    if below:
+        hint = f"did you mean {', '.join(below[:3])}?"
+    elif not os.access(path, os.R_OK | os.X_OK):
+        hint = "it cannot be listed; run as the user that Kafka runs as"
+    raise KraftoolError(f"{path} is not a Kafka data directory", hint=hint)
+
+
+def _server_properties(path: str) -> Location | None:
+    """The directory that a server.properties leads to: metadata.log.dir, else the first log dir."""
+    with FileSource(path) as source:
+        loaded, findings = properties.decode(source.read_at(0, properties.MAX_BYTES + 1))
+    if not any(loaded.get(key) is not None for key in _SERVER_KEYS):
+        return None
+    notes = [
+        Problem(name=path, reason=each.reason, position=each.position, severity=Severity.WARNING)
+        for each in findings
+    ]
+    listed = loaded.get("log.dirs") or loaded.get("log.dir") or DEFAULT_LOG_DIR
+    log_dirs = [each.strip() for each in listed.split(",") if each.strip()] or [DEFAULT_LOG_DIR]
+    wanted = (loaded.get("metadata.log.dir") or "").strip() or log_dirs[0]
+    if "${" in wanted:
+        raise KraftoolError(
+            f"{path}: {wanted} is filled in by a config provider, which kraftool does not run",
+            hint="name the data directory itself",
+        )
+    directory = wanted
+    if not os.path.isabs(wanted) and not os.path.isdir(wanted):
+        # Kafka resolves against its working directory; beside the file is the next best guess.
+        beside = os.path.join(os.path.dirname(path), wanted)
+        if os.path.isdir(beside):
+            directory = beside
+            notes.append(
+                Problem(
+                    name=path,
+                    reason=f"{wanted} is relative to Kafka's working directory; taken as {beside}",
+                    severity=Severity.INFO,
+                )
+            )
+    if not os.path.isdir(directory):
+        raise KraftoolError(
+            f"{path} leads to {directory}, which is not there",
+            hint="name the data directory itself if it was moved",
+        )
+    return Location(
+        path=path,
+        kind=LocationKind.PROPERTIES,
+        directory=directory,
+        log_dirs=tuple(log_dirs),
+        server=loaded,
+        notes=tuple(notes),
+    )

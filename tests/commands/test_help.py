@@ -1,0 +1,186 @@
+"""Every command tells in the same way what it does, how to run it, and what it leaves alone.
+
+The order is fixed: an imperative sentence, a runnable example, what it never touches. The man
+pages are made of the same text and have to be fresh.
+"""
+
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from kraftool.commands import main
+from kraftool.commands.app import app
+from tools.manpages import Node, escape, pages, read_help, walk
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+NODES = list(walk(get_command(app)))
+COMMANDS = [node for node in NODES if node.words]
+EXAMPLES = [
+    (node, example) for node in NODES for example in read_help(node.command.help or "").examples
+]
+OPERATORS = "/var/lib/kafka/data"
+DATA_DIRECTORY = "kafka-4.3.0/dynamic-quorum/node-1/data"
+NOT_IMPERATIVE = {"the", "a", "an", "this", "it", "everything", "all"}
+NEVER = re.compile(r"\b(never|nothing|writes no|changes no)\b", re.IGNORECASE)
+
+
+def _name(value: object) -> str:
+    return value.invocation if isinstance(value, Node) else str(value)
+
+
+def _run(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> tuple[int, str, str]:
+    """Run the command in this process, as a user would: its exit code and both streams."""
+    monkeypatch.setattr(sys, "argv", ["kraftool", *arguments])
+    out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.TextIOWrapper(io.BytesIO(), "utf-8")
+    code: object = 0
+    with redirect_stdout(out), redirect_stderr(err):
+        try:
+            main()
+        except SystemExit as exit_:
+            code = exit_.code
+    streams = []
+    for stream in (out, err):
+        stream.flush()
+        raw = stream.buffer
+        assert isinstance(raw, io.BytesIO)
+        streams.append(raw.getvalue().decode("utf-8"))
+    return (code if isinstance(code, int) else 0), streams[0], streams[1]
+
+
+def test_the_commands_of_this_release_are_there() -> None:
+    assert {"dump", "dump-log", "explain"} <= {" ".join(node.words) for node in COMMANDS}
+
+
+@pytest.mark.parametrize("node", NODES, ids=_name)
+def test_help_begins_with_one_imperative_sentence(node: Node) -> None:
+    summary = read_help(node.command.help or "").summary
+    first = summary.partition(" ")[0]
+    assert summary.endswith("."), summary
+    assert summary.count(". ") == 0, "one sentence"
+    assert first[:1].isupper(), summary
+    assert first.lower() not in NOT_IMPERATIVE, summary
+    third_person = first.endswith("s") and not first.endswith("ss")
+    assert not third_person, f"{first}: an imperative tells what to do"
+
+
+@pytest.mark.parametrize("node", NODES, ids=_name)
+def test_help_goes_on_with_an_example_and_says_what_it_never_touches(node: Node) -> None:
+    text = read_help(node.command.help or "")
+    assert text.examples, "an example that can be run"
+    assert any(example.startswith(node.invocation) for example in text.examples) or any(
+        f"| {node.invocation}" in example for example in text.examples
+    )
+    assert any(NEVER.search(paragraph) for paragraph in text.paragraphs), text.paragraphs
+    order = [node.command.help.index(part) for part in (text.summary[:20], text.examples[0])]
+    assert order == sorted(order)
+
+
+@pytest.mark.parametrize("node", NODES, ids=_name)
+def test_every_parameter_has_help(node: Node) -> None:
+    silent = [
+        parameter.name
+        for parameter in node.command.params
+        if not getattr(parameter, "hidden", False) and not (parameter.help or "").strip()
+    ]
+    assert not silent
+
+
+@pytest.mark.parametrize("node", NODES, ids=_name)
+def test_help_is_shown_without_anything_else_on_the_command_line(
+    node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, out, err = _run([*node.words, "--help"], monkeypatch)
+    assert code == 0
+    assert err == ""
+    assert read_help(node.command.help or "").summary.split()[0] in out
+
+
+@pytest.mark.parametrize(("node", "example"), EXAMPLES, ids=_name)
+def test_the_examples_of_the_help_run(
+    node: Node, example: str, fixtures_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a directory that Kafka wrote in the place of the operator's."""
+    assert "|" not in example, f"{node.invocation}: an example that runs by itself"
+    assert OPERATORS in example or "fixtures/" in example, f"nothing to run it on: {example}"
+    ours = str(fixtures_dir / DATA_DIRECTORY)
+    words = [word.replace(OPERATORS, ours) for word in shlex.split(example)]
+    monkeypatch.chdir(fixtures_dir.parent)
+    code, out, err = _run(words[1:], monkeypatch)
+    assert code == 0, err
+    assert out
+
+
+def test_the_man_pages_are_fresh() -> None:
+    done = subprocess.run(
+        [sys.executable, "tools/manpages.py", "--check"],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_each_command_has_a_page_with_all_sections() -> None:
+    made = pages(get_command(app), [(0, "Fine.")], "1.0")
+    assert set(made) == {f"{node.page}.1" for node in NODES}
+    for name, page in made.items():
+        for section in ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS", "EXAMPLES"):
+            assert f"\n.SH {section}\n" in page, f"{name}: {section}"
+
+
+@pytest.mark.parametrize(
+    ("text", "roff"),
+    [
+        ("--offsets A..B", r"\-\-offsets A..B"),
+        (".lock", r"\&.lock"),
+        ("a\n.b", "a\n\\&.b"),
+        ("C:\\x", r"C:\ex"),
+        ("it's", r"it\(aqs"),
+        ("PATH…", r"PATH\[u2026]"),
+    ],
+)
+def test_roff_prints_what_was_written(text: str, roff: str) -> None:
+    assert escape(text) == roff
+
+
+def test_a_help_text_comes_apart() -> None:
+    text = read_help(
+        """Decode a file.
+
+        Example: kraftool dump fixtures/x
+
+        \b
+        Examples:
+        $ cat x.tar | kraftool dump -
+
+        Reads once.
+        Never writes.
+        """
+    )
+    assert text.summary == "Decode a file."
+    assert text.examples == ("kraftool dump fixtures/x", "cat x.tar | kraftool dump -")
+    assert text.paragraphs == ("Reads once.\nNever writes.",)
+
+
+def test_hidden_commands_have_no_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    command = get_command(app)
+    first = next(node for node in walk(command) if node.words)
+    monkeypatch.setattr(first.command, "hidden", True)
+    assert first.page not in {node.page for node in walk(command)}
+
+
+def test_words_that_nobody_offers_are_a_usage_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    code, out, err = _run(["no-such-command"], monkeypatch)
+    assert code == 2
+    assert out == ""
+    assert "no-such-command" in err

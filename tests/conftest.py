@@ -1,0 +1,117 @@
+"""What all tests share: where the fixtures are, what may be skipped, how hard hypothesis tries.
+
+A test that needs more than Python says so with a marker and is skipped, with the way to get
+it, where that is missing. KRAFTOOL_STRICT=1 turns every skip into a failure: CI has it all.
+KRAFTOOL_HYPOTHESIS chooses dev, ci or soak; KRAFTOOL_SOAK=1 adds the tests marked soak.
+"""
+
+import functools
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Generator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+STRICT = os.environ.get("KRAFTOOL_STRICT") == "1"
+SOAK = os.environ.get("KRAFTOOL_SOAK") == "1"
+OLDEST_JDK = 17
+
+_TOO_SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
+settings.register_profile("dev", max_examples=50, deadline=None, suppress_health_check=_TOO_SLOW)
+settings.register_profile(
+    "ci",
+    max_examples=50,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    print_blob=True,
+    suppress_health_check=_TOO_SLOW,
+)
+settings.register_profile(
+    "soak", max_examples=5_000, deadline=None, print_blob=True, suppress_health_check=_TOO_SLOW
+)
+settings.load_profile(os.environ.get("KRAFTOOL_HYPOTHESIS", "dev"))
+
+
+@pytest.fixture(scope="session")
+def fixtures_dir() -> Path:
+    """The data that real Kafka wrote, read only."""
+    return Path(__file__).resolve().parent.parent / "fixtures"
+
+
+@functools.cache
+def _missing_java() -> str:
+    java = shutil.which("java")
+    if java is None:
+        return "no java on PATH"
+    # The version goes to stderr; a stub without a JDK behind it prints something else.
+    said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    version = re.search(r'version "(\d+)', said)
+    if version is None or int(version[1]) < OLDEST_JDK:
+        return f"java is older than {OLDEST_JDK}: {said.partition(chr(10))[0]}"
+    return ""
+
+
+@functools.cache
+def _missing_for_interop() -> str:
+    missing = _missing_java() or ("" if shutil.which("mvn") else "no mvn on PATH")
+    hint = f"apt-get install openjdk-{OLDEST_JDK}-jdk-headless maven"
+    return missing and f"{missing}; real Kafka needs a JDK {OLDEST_JDK} and Maven: {hint}"
+
+
+@functools.cache
+def _missing_for_spark() -> str:
+    if importlib.util.find_spec("pyspark") is None:
+        return "no pyspark; the pipelines need it: pip install 'kraftool[spark]'"
+    missing = _missing_java()
+    hint = f"apt-get install openjdk-{OLDEST_JDK}-jdk-headless"
+    return missing and f"{missing}; PySpark needs a JDK {OLDEST_JDK}: {hint}"
+
+
+_NEEDS: dict[str, Callable[[], str]] = {
+    "interop": _missing_for_interop,
+    "spark": _missing_for_spark,
+}
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if SOAK or "soak" in config.option.markexpr:
+        return
+    left_out = [item for item in items if item.get_closest_marker("soak")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("soak")]
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for marker, missing in _NEEDS.items():
+        if item.get_closest_marker(marker) and (reason := missing()):
+            pytest.skip(reason)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    # An expected failure is reported as skipped too; that one did run.
+    if STRICT and report.skipped and not hasattr(report, "wasxfail"):
+        _fail(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    if STRICT and report.skipped:
+        _fail(report)
+    return report
+
+
+def _fail(report: pytest.TestReport | pytest.CollectReport) -> None:
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+    report.outcome = "failed"
+    report.longrepr = f"skipped, which KRAFTOOL_STRICT=1 does not allow: {reason}"

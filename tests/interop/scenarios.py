@@ -1,0 +1,278 @@
+"""What is done to real Kafka so that its directories hold every kind of metadata.
+
+Each scenario is a function from a `Cluster` with no nodes to one that has stopped, told in the
+order in which things happen; `SCENARIOS` names them with the versions that can do them. Owns no
+process handling (clusters.py) and no copying (capture.py); what an operation is made of is in
+operations.py.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import kafka
+from clusters import HOST, Cluster, at_least
+from operations import (
+    acls,
+    configs,
+    cordon,
+    everything,
+    kill_leader,
+    must,
+    odd_names,
+    quotas,
+    reassignments,
+    retry,
+    scram,
+    shrink,
+    tokens,
+    topics,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """A scenario, the versions that can do it, and settings that all its nodes share."""
+
+    run: Callable[[Cluster], None]
+    versions: tuple[str, ...]
+    common: Mapping[str, str]
+    about: str
+
+
+# --- scenarios --------------------------------------------------------------------------------
+
+
+def live(cluster: Cluster) -> None:
+    """A short one, for tests that want bytes which Kafka has just written: one combined node."""
+    node = cluster.add_node(1, ("broker", "controller"))
+    cluster.use_static_voters()
+    cluster.format([node])
+    cluster.start(node)
+    everything(cluster, node, "live")
+    odd_names(cluster)
+    cluster.stop(node)
+
+
+def static_single(cluster: Cluster) -> None:
+    """One combined node that is restarted cleanly and by kill -9 between rounds of operations."""
+    node = cluster.add_node(1, ("broker", "controller"))
+    cluster.use_static_voters()
+    options: list[str] = []
+    if at_least(cluster.version, "3.5"):
+        salt = base64.b64encode(b"CANARY-salt-boot").decode()
+        secret = f"[name=boot,password=CANARY-scram-boot,salt={salt},iterations=4096]"
+        options = ["--add-scram", f"SCRAM-SHA-256={secret}"]
+    cluster.format([node], *options)
+    cluster.start(node)
+    everything(cluster, node, "a")
+    cluster.stop(node)
+    cluster.start(node)
+    everything(cluster, node, "b")
+    cluster.kill(node)
+    cluster.start(node)
+    odd_names(cluster)
+    cluster.admin("produce", topic="orders-a", partition=1, count=3, transactionalId="tx-Zoë-1")
+    cluster.admin(
+        "produce", topic="orders-a", partition=1, count=2, transactionalId="tx-2", abort=True
+    )
+    cluster.stop(node)
+
+
+def dynamic_quorum(cluster: Cluster) -> None:
+    """Three dynamic voters and two brokers; leaders killed, a voter added, another removed."""
+    voters = [cluster.add_node(i, ("controller",)) for i in (1, 2, 3)]
+    jbod = cluster.add_node(11, ("broker",), {"log.dirs": "data-a,data-b"})
+    plain = cluster.add_node(12, ("broker",))
+    cluster.use_bootstrap_servers()
+    cluster.format(voters, "--initial-controllers", cluster.initial_controllers())
+    cluster.format([jbod, plain])
+    cluster.start(*voters, jbod, plain)
+    topics(cluster, [jbod, plain], "a")
+    kill_leader(cluster)
+    configs(cluster, jbod, "a")
+    acls(cluster, "a")
+    scram(cluster, "a")
+    kill_leader(cluster)
+    fourth = cluster.add_node(4, ("controller",))
+    cluster.use_bootstrap_servers()
+    cluster.format([fourth], "--no-initial-controllers")
+    cluster.start(fourth)
+    cluster.wait_caught_up(fourth)
+    endpoint = {"name": "CONTROLLER", "host": HOST, "port": fourth.ports["CONTROLLER"]}
+    stale = "NotLeaderOrFollower"
+    joining = {"id": 4, "directory": fourth.directory_id, "endpoints": [endpoint]}
+    must(cluster, "add-voter", unless=stale, at_leader=True, **joining)
+    quotas(cluster, "a")
+    leader = cluster.wait_leader()
+    leaving = next(node for node in voters if node is not leader)
+    gone = {"id": leaving.id, "directory": leaving.directory_id}
+    must(cluster, "remove-voter", unless=stale, at_leader=True, **gone)
+    cluster.wait_caught_up(leaving)
+    cluster.stop(leaving)
+    if at_least(cluster.version, "4.4"):
+        cluster.refused("unregister-controller", id=leaving.id)
+    reassignments(cluster, [jbod, plain], "a")
+    shrink(cluster, [jbod, plain], "a")
+    cordon(cluster, jbod)
+    tokens(cluster, "a")
+    odd_names(cluster)
+    cluster.stop(plain)
+    cluster.refused("unregister-broker", id=plain.id)
+    topics(cluster, [jbod], "b")
+    cluster.wait_caught_up(*(node for node in cluster.running()))
+    leader = cluster.wait_leader()
+    cluster.stop(jbod)
+    cluster.kill(leader)
+    cluster.stop(*cluster.running())
+
+
+def static_quorum(cluster: Cluster) -> None:
+    """Three static voters and two brokers; leaders killed."""
+    voters = [cluster.add_node(i, ("controller",)) for i in (1, 2, 3)]
+    brokers = [cluster.add_node(i, ("broker",)) for i in (11, 12)]
+    cluster.use_static_voters()
+    cluster.format([*voters, *brokers])
+    cluster.start(*voters, *brokers)
+    topics(cluster, brokers, "a")
+    kill_leader(cluster)
+    everything(cluster, brokers[0], "b")
+    kill_leader(cluster)
+    reassignments(cluster, brokers, "a")
+    shrink(cluster, brokers, "a")
+    odd_names(cluster)
+    cluster.stop(brokers[1])
+    cluster.refused("unregister-broker", id=brokers[1].id)
+    cluster.wait_caught_up(*cluster.running())
+    leader = cluster.wait_leader()
+    cluster.stop(brokers[0])
+    cluster.kill(leader)
+    cluster.stop(*cluster.running())
+
+
+LATEST = {"3.7.2": 19, "3.9.1": 21, "4.1.1": 27, "4.3.0": 30, "4.4.0": 33}
+"""The metadata.version that each release formats with by itself."""
+
+
+def upgrade(cluster: Cluster) -> None:
+    """Static voters at an old metadata.version, led step by step to the newest, then to dynamic."""
+    voters = [cluster.add_node(i, ("controller",)) for i in (1, 2, 3)]
+    broker = cluster.add_node(11, ("broker",))
+    cluster.use_static_voters()
+    cluster.format([*voters, broker], "--release-version", "3.3")
+    cluster.start(*voters, broker)
+    topics(cluster, [broker], "a")
+    acls(cluster, "a")
+    for level in (11, 14, 19, LATEST[cluster.version]):
+        # From 3.7-IV0 on each controller has to register before the next step up.
+        features = {"metadata.version": level}
+        retry(cluster, "update-features", unless="has not registered", features=features)
+        if level == 11:
+            scram(cluster, "a")
+    tokens(cluster, "a")
+    newer = {
+        "transaction.version": 2,
+        "group.version": 1,
+        "eligible.leader.replicas.version": 1,
+        "share.version": 1,
+        "streams.version": 1,
+    }
+    for name, level in newer.items():
+        cluster.refused("update-features", features={name: level})
+    kill_leader(cluster)
+    configs(cluster, broker, "a")
+    cluster.refused("update-features", features={"group.version": 0}, type="SAFE_DOWNGRADE")
+    cluster.refused("update-features", features={"metadata.version": 19}, type="SAFE_DOWNGRADE")
+    cluster.wait_caught_up(*voters, broker)
+    # The leader first wants to hear from each voter what it supports, which takes some seconds.
+    unheard = "not all of the voters support it"
+    kraft = {"kraft.version": 1}
+    dynamic = retry(cluster, "update-features", unless=unheard, features=kraft) is None
+    if not at_least(cluster.version, "4.1"):
+        # Kafka 3.9 says yes and only writes a FeatureLevelRecord: nothing changes for the quorum.
+        cluster.note("(kraft.version stays 0 all the same: the voters are still static)")
+        dynamic = False
+    topics(cluster, [broker], "b")
+    if dynamic:
+        cluster.stop(broker, *voters)
+        cluster.use_bootstrap_servers()
+        cluster.note("all nodes: controller.quorum.voters replaced by bootstrap.servers")
+        cluster.start(*voters, broker)
+        cluster.wait_leader()
+    kill_leader(cluster)
+    quotas(cluster, "a")
+    odd_names(cluster)
+    cluster.wait_caught_up(*voters, broker)
+    leader = cluster.wait_leader()
+    cluster.stop(broker)
+    cluster.kill(leader)
+    cluster.stop(*cluster.running())
+
+
+def log_cleaning(cluster: Cluster) -> None:
+    """Small segments, little retention, until Kafka's cleaner (once a minute) moved log start."""
+    small = (
+        {"internal.metadata.log.segment.bytes": "6000"}
+        if at_least(cluster.version, "4.0")
+        else {"metadata.log.segment.min.bytes": "1000", "metadata.log.segment.bytes": "6000"}
+    )
+    node = cluster.add_node(1, ("broker", "controller"), small)
+    cluster.use_static_voters()
+    cluster.format([node])
+    cluster.start(node)
+    for tag in "abcde":
+        topics(cluster, [node], tag)
+        acls(cluster, tag)
+        scram(cluster, tag)
+        quotas(cluster, tag)
+    first = node.metadata_log_dir / "__cluster_metadata-0" / f"{0:020}.log"
+    kafka.wait_for("the first segment to be cleaned", lambda: not first.exists(), timeout=150)
+    cluster.note("node 1: waited until the first segment was gone")
+    acls(cluster, "f")
+    cluster.stop(node)
+
+
+ALL = kafka.VERSIONS
+SMALL_SNAPSHOTS = {
+    "metadata.log.max.record.bytes.between.snapshots": "5000",
+    "metadata.max.idle.interval.ms": "5000",
+    "broker.heartbeat.interval.ms": "1000",
+    "broker.session.timeout.ms": "4000",
+}
+
+SCENARIOS: dict[str, Scenario] = {
+    "static-single": Scenario(
+        run=static_single,
+        versions=ALL,
+        common=SMALL_SNAPSHOTS,
+        about="one combined node with static voters; every kind of metadata, restarts, snapshots",
+    ),
+    "dynamic-quorum": Scenario(
+        run=dynamic_quorum,
+        versions=tuple(version for version in ALL if at_least(version, "3.9")),
+        common=SMALL_SNAPSHOTS,
+        about="three dynamic voters and two brokers (one with two log dirs); leaders killed, a "
+        "voter added, one removed, a broker unregistered, reassignments",
+    ),
+    "static-quorum": Scenario(
+        run=static_quorum,
+        versions=("3.3.2", "3.7.2"),
+        common=SMALL_SNAPSHOTS,
+        about="three static voters and two brokers; leaders killed, reassignments",
+    ),
+    "upgrade": Scenario(
+        run=upgrade,
+        versions=tuple(version for version in ALL if at_least(version, "3.9")),
+        common=SMALL_SNAPSHOTS,
+        about="three static voters and a broker from metadata.version 3.3 to the newest, then "
+        "kraft.version 0 to 1 where Kafka does it",
+    ),
+    "log-cleaning": Scenario(
+        run=log_cleaning,
+        versions=("3.7.2", "4.3.0"),
+        common=SMALL_SNAPSHOTS | {"metadata.max.retention.bytes": "12000"},
+        about="one combined node with small segments whose oldest were deleted: log start > 0",
+    ),
+}

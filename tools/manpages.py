@@ -1,0 +1,270 @@
+"""Writes man/*.1 from the commands' own help, so that neither can say what the other does not.
+
+Owns the form of a man page; what it says comes from the typer app, the exit-code enum and the
+parameters' help. It refuses to hold prose about a single command: that belongs into its help.
+
+    python tools/manpages.py            write man/*.1, remove pages of commands that are gone
+    python tools/manpages.py --check    exit 1 and say how to mend it when a page is not fresh
+
+Typer carries its own click, so commands and parameters are met here by what they have and not
+by their class.
+"""
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from inspect import cleandoc
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+MAN = ROOT / "man"
+PROGRAM = "kraftool"
+MEND = "make man"
+
+_ROFF = {
+    "\\": r"\e",
+    "-": r"\-",  # else a terminal shows a hyphen that a shell does not take for an option
+    "'": r"\(aq",
+    "`": r"\(ga",
+    "^": r"\(ha",
+    "~": r"\(ti",
+}
+_RUNS = re.compile(rf"(?:^|\| ){PROGRAM} ")
+_LABEL = re.compile(r"^\s*(?:Examples?:\s*)?(?:\$ )?")
+_STYLE_TAG = re.compile(r"(?<!\\)\[/?(?:bold|italic|dim|cyan|green|red|yellow)\]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HelpText:
+    """A command's help in its parts: what it does, more about that, and lines to run."""
+
+    summary: str
+    paragraphs: tuple[str, ...]
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A command with the words that reach it (`quorum`, `describe`)."""
+
+    words: tuple[str, ...]
+    command: Any
+    context: Any
+
+    @property
+    def page(self) -> str:
+        return "-".join((PROGRAM, *self.words))
+
+    @property
+    def invocation(self) -> str:
+        return " ".join((PROGRAM, *self.words))
+
+
+def escape(text: str) -> str:
+    """Text as roff prints it unchanged; a control character at a line's start is disarmed."""
+    named = (char if char < "\x7f" else f"\\[u{ord(char):04X}]" for char in text)
+    escaped = "".join(_ROFF.get(char, char) for char in named)
+    return "\n".join("\\&" + line if line.startswith(".") else line for line in escaped.split("\n"))
+
+
+def read_help(text: str) -> HelpText:
+    """Take a help text apart: its first paragraph, the lines to run, and the rest.
+
+    A block whose lines all run the program, after `Example:` or a `$`, is one of examples.
+    Click's `\\b` and `\\f` marks are dropped.
+    """
+    plain = cleandoc(_STYLE_TAG.sub("", text))
+    blocks = [block for block in re.split(r"\n\s*\n", plain) if block.strip("\b\f\n ")]
+    summary, paragraphs, examples = "", [], []
+    for number, block in enumerate(blocks):
+        lines = [line for line in block.split("\n") if line.strip() not in {"\b", "\f"}]
+        commands = [_LABEL.sub("", line) for line in lines]
+        commands = [command for command in commands if command]
+        if all(_RUNS.search(command) for command in commands):
+            examples.extend(commands)
+        elif number == 0:
+            summary = " ".join(line.strip() for line in lines)
+        else:
+            paragraphs.append("\n".join(lines))
+    return HelpText(summary=summary, paragraphs=tuple(paragraphs), examples=tuple(examples))
+
+
+def walk(command: Any, words: tuple[str, ...] = (), parent: Any = None) -> Iterator[Node]:
+    """The command and all below it that are not hidden, in the order of the help."""
+    name = words[-1] if words else PROGRAM
+    settings = command.context_settings
+    context = command.context_class(command, info_name=name, parent=parent, **settings)
+    yield Node(words=words, command=command, context=context)
+    for below in command.list_commands(context) if hasattr(command, "list_commands") else ():
+        child = command.get_command(context, below)
+        if not child.hidden:
+            yield from walk(child, (*words, below), context)
+
+
+def render(
+    node: Node, nodes: Sequence[Node], codes: Sequence[tuple[int, str]], version: str
+) -> str:
+    """One man page, in the man(7) macros that groff and mandoc share."""
+    text = read_help(node.command.help or "")
+    lines = [
+        f'.\\" Written by tools/manpages.py from the help of `{node.invocation}`: {MEND}',
+        f'.TH "{escape(node.page.upper())}" 1 "" "{PROGRAM} {version}" "{PROGRAM} manual"',
+        ".nh",
+        ".ad l",
+        ".SH NAME",
+        f"{escape(node.page)} \\- {escape(_as_name(text.summary))}",
+        ".SH SYNOPSIS",
+        f"\\fB{escape(node.invocation)}\\fR {_usage(node)}".rstrip(),
+        ".SH DESCRIPTION",
+        escape(text.summary),
+    ]
+    for paragraph in text.paragraphs:
+        lines += _paragraph(paragraph)
+    parameters = [p for p in node.command.get_params(node.context) if not p.hidden]
+    arguments = [p for p in parameters if p.param_type_name == "argument"]
+    if arguments:
+        lines += [".SH ARGUMENTS", *_terms(_argument(p) for p in arguments)]
+    lines += [
+        ".SH OPTIONS",
+        *_terms(_option(p, node.context) for p in parameters if p.param_type_name == "option"),
+    ]
+    below = [n for n in nodes if n.words[:-1] == node.words and n.words]
+    if below:
+        lines += [".SH COMMANDS", *_terms((_bold(n.words[-1]), _help(n)) for n in below)]
+    lines += [".SH EXIT STATUS", *_terms((_bold(str(code)), meaning) for code, meaning in codes)]
+    if text.examples:
+        lines.append(".SH EXAMPLES")
+        for example in text.examples:
+            lines += [".nf", escape(example), ".fi", ".PP"]
+        del lines[-1]
+    lines += [".SH ENVIRONMENT", *_terms(_environment(parameters))]
+    near = {node.words, node.words[:-1]}
+    around = {n.page for n in nodes if n.words in near or n.words[:-1] in near}
+    others = sorted(around - {node.page})
+    if others:
+        lines += [".SH SEE ALSO", ",\n".join(f"\\fB{escape(page)}\\fR(1)" for page in others)]
+    return "\n".join(lines) + "\n"
+
+
+def pages(command: Any, codes: Sequence[tuple[int, str]], version: str) -> dict[str, str]:
+    """Every page by its file name."""
+    nodes = list(walk(command))
+    return {f"{node.page}.1": render(node, nodes, codes, version) for node in nodes}
+
+
+def _as_name(summary: str) -> str:
+    name = summary.removesuffix(".")
+    return name[:1].lower() + name[1:]
+
+
+def _help(node: Node) -> str:
+    return read_help(node.command.help or "").summary
+
+
+def _bold(text: str) -> str:
+    return f"\\fB{escape(text)}\\fR"
+
+
+def _paragraph(paragraph: str) -> list[str]:
+    if all(line.startswith((" ", "\t")) for line in paragraph.split("\n")):
+        return [".PP", ".nf", escape(paragraph), ".fi"]
+    return [".PP", escape(paragraph)]
+
+
+def _terms(terms: Iterable[tuple[str, str]]) -> Iterator[str]:
+    for head, body in terms:
+        yield ".TP"
+        yield head
+        yield escape(" ".join(body.split()))
+
+
+def _usage(node: Node) -> str:
+    arguments = [p for p in node.command.params if p.param_type_name == "argument"]
+    places = [_place(p) if p.required else f"[{_place(p)}]" for p in arguments]
+    pieces = ["[OPTIONS]", *places]
+    if hasattr(node.command, "list_commands"):
+        pieces.append("COMMAND")
+    return " ".join(f"\\fI{escape(piece)}\\fR" for piece in pieces)
+
+
+def _place(argument: Any) -> str:
+    """The argument's name as the usage line shows it, with dots when there may be several."""
+    name = str(argument.metavar or argument.name.upper())
+    return name if argument.nargs == 1 or name.endswith(("...", "…")) else f"{name}..."
+
+
+def _argument(parameter: Any) -> tuple[str, str]:
+    return f"\\fI{escape(_place(parameter))}\\fR", _STYLE_TAG.sub("", parameter.help or "")
+
+
+def _option(parameter: Any, context: Any) -> tuple[str, str]:
+    names = ", ".join(_bold(name) for name in _short_first(parameter.opts))
+    if parameter.secondary_opts:
+        names += " | " + ", ".join(_bold(name) for name in _short_first(parameter.secondary_opts))
+    if not (parameter.is_flag or parameter.count):
+        value = parameter.display_type_rich(context).removeprefix("<").removesuffix(">")
+        names += f" \\fI{escape(value)}\\fR"
+    said = _STYLE_TAG.sub("", parameter.help or "").strip()
+    if parameter.multiple:
+        said += " May be given more than once."
+    default = _default(parameter)
+    return names, f"{said} Default: {default}." if default else said
+
+
+def _short_first(names: Iterable[str]) -> list[str]:
+    return sorted(names, key=lambda name: name.startswith("--"))
+
+
+def _default(parameter: Any) -> str:
+    default = parameter.default
+    if isinstance(parameter.show_default, str):
+        return parameter.show_default
+    if not parameter.show_default or callable(default) or parameter.is_flag:
+        return ""
+    if default is None or default == "" or isinstance(default, list | tuple):
+        return ""
+    return str(getattr(default, "value", default))
+
+
+def _environment(parameters: Iterable[Any]) -> Iterator[tuple[str, str]]:
+    yield _bold("NO_COLOR"), "When set and not empty, nothing is coloured but with --color always."
+    for parameter in parameters:
+        names = [parameter.envvar] if isinstance(parameter.envvar, str) else parameter.envvar or ()
+        for name in names:
+            yield _bold(name), f"The default of {parameter.opts[-1]}."
+
+
+def _wanted() -> dict[str, str]:
+    from typer.main import get_command
+
+    from kraftool import __version__
+    from kraftool.commands.app import app
+    from kraftool.commands.output import ExitCode
+
+    codes = [(code.value, code.meaning) for code in ExitCode]
+    return pages(get_command(app), codes, __version__)
+
+
+def main(arguments: Sequence[str]) -> int:
+    wanted = _wanted()
+    found = {path.name: path.read_text(encoding="utf-8") for path in MAN.glob("*.1")}
+    names = sorted(wanted.keys() | found.keys())
+    stale = [name for name in names if wanted.get(name) != found.get(name)]
+    if "--check" in arguments:
+        if stale:
+            print(f"man: not fresh: {', '.join(stale)}; mend it with: {MEND}", file=sys.stderr)
+        return 1 if stale else 0
+    MAN.mkdir(exist_ok=True)
+    for name in stale:
+        if name in wanted:
+            (MAN / name).write_text(wanted[name], encoding="utf-8")
+        else:
+            (MAN / name).unlink()
+        print(f"man/{name}: {'written' if name in wanted else 'removed'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

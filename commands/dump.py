@@ -10,6 +10,8 @@ from kraftool.commands.options import Color, Debug, Out, PlainFormat, Quiet, Sho
 from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kraftool.decoders.kinds import FileKind
     from kraftool.reports.directory import DumpReport
     from kraftool.reports.file_report import Bounds
@@ -130,9 +132,7 @@ def _one_file(location: Location) -> Location:
     return Location(path=location.path, kind=LocationKind.FILE, directory=directory)
 
 
-def _bounds(
-    head: int | None, tail: int | None, output: PlainFormat, *, single: bool
-) -> Bounds:
+def _bounds(head: int | None, tail: int | None, output: PlainFormat, *, single: bool) -> Bounds:
     from kraftool.reports.file_report import Bounds
 
     if head is not None or tail is not None:
@@ -153,8 +153,15 @@ def _total(location: Location) -> int | None:
     return sum(each.size for each in location.entries() if isinstance(each, Entry))
 
 
-def _summed(progress):  # type: ignore[no-untyped-def]
-    raise NotImplementedError
+def _summed(progress: Callable[[int], None]) -> Callable[[str, int], None]:
+    """Progress over all files, from the progress in each."""
+    passed: dict[str, int] = {}
+
+    def told(name: str, position: int) -> None:
+        passed[name] = position
+        progress(sum(passed.values()))
+
+    return told
 
 
 def _settle(to: Output, report: DumpReport) -> None:

@@ -13,7 +13,9 @@ from kraftool.commands.output import ColorWhen
 def dump_log(
     paths: Annotated[
         list[str] | None,
-        typer.Argument(metavar="PATH...", help="Directory, segment, checkpoint, properties or tar."),
+        typer.Argument(
+            metavar="PATH...", help="Directory, segment, checkpoint, properties or tar."
+        ),
     ] = None,
     files: Annotated[
         str, typer.Option("--files", metavar="A,B", help="Paths as kafka-dump-log takes them.")
@@ -22,7 +24,8 @@ def dump_log(
         DumpLogFormat, typer.Option("--output", "-o", help="Format; kafka is verbatim.")
     ] = DumpLogFormat.TABLE,
     offsets: Annotated[
-        str, typer.Option(metavar="A..B", help="Offsets from A to B, both included; either may lack.")
+        str,
+        typer.Option(metavar="A..B", help="Offsets from A to B, both included; either may lack."),
     ] = "",
     epoch: Annotated[int | None, typer.Option(help="Only batches of this leader epoch.")] = None,
     type_: Annotated[
@@ -40,7 +43,8 @@ def dump_log(
         bool | None, typer.Option("--control/--no-control", help="Only, or no, control records.")
     ] = None,
     transactions: Annotated[
-        str, typer.Option(metavar="mark|hide", help="Mark transactions, or hide what never applied.")
+        str,
+        typer.Option(metavar="mark|hide", help="Mark transactions, or hide what never applied."),
     ] = "",
     snapshots: Annotated[
         bool, typer.Option("--snapshots", help="Of a directory, the checkpoints too.")

@@ -19,7 +19,12 @@ from kraftool.storage.paths import Location, LocationKind, open_path
 from kraftool.storage.source import ByteSource, FileSource
 
 _WITH_BATCHES = (FileKind.LOG, FileKind.CHECKPOINT, FileKind.BOOTSTRAP_CHECKPOINT)
-_SIDE_FILES = (FileKind.OFFSET_INDEX, FileKind.TIME_INDEX, FileKind.TXN_INDEX, FileKind.PRODUCER_STATE)
+_SIDE_FILES = (
+    FileKind.OFFSET_INDEX,
+    FileKind.TIME_INDEX,
+    FileKind.TXN_INDEX,
+    FileKind.PRODUCER_STATE,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,8 +13,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from kraftool.commands.log_follow import Following
 from kraftool.commands.log_files import LogFile, log_files
+from kraftool.commands.log_follow import Following
 from kraftool.commands.log_table import LogTable
 from kraftool.commands.options import DumpLogFormat
 from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError, printable
@@ -40,7 +40,7 @@ from kraftool.reports.log_render import (
     render,
     render_in_parallel,
 )
-from kraftool.reports.transactions import Transactions, find_transactions
+from kraftool.reports.transactions import Transaction, Transactions, find_transactions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +139,9 @@ class LogRun:
         quicken()
         if self.verbatim:
             self.output.note("kraftool: -o kafka is verbatim: secrets are not masked")
-        files = log_files(self.request.paths, self.request.snapshots, self._unreadable)
+        request = self.request
+        files: Iterable[LogFile]
+        files = log_files(request.paths, request.snapshots, self._unreadable)
         if self.request.transactions:
             files = list(files)
             self._find_transactions(files)
@@ -180,7 +182,7 @@ class LogRun:
         )
 
     def _find_transactions(self, files: Iterable[LogFile]) -> None:
-        found = []
+        found: list[Transaction] = []
         for file in files:
             if file.is_stream:
                 raise UsageError(
@@ -263,9 +265,7 @@ class LogRun:
             self._show(*self.last.popleft())
         self.tail = None
         if self.passed:
-            self.output.note(
-                f"kraftool: {self.passed} problems lie before what --tail shows; see them without it"
-            )
+            self.output.note(f"kraftool: {self.passed} problems lie before what --tail shows")
 
     def take_item(self, file: LogFile, item: RecordBatch | Damage) -> None:
         """Show what a scan found, as far as it is selected."""

@@ -90,7 +90,9 @@ class LogTable:
             + ("  " + says if says else "")
         )
         if item.error is not None and record.value is not None:
-            where = f"{len(record.value)} bytes, the record begins at {position_in_file(batch, record)}"
+            where = (
+                f"{len(record.value)} bytes, the record begins at {position_in_file(batch, record)}"
+            )
             self.output.line(f"{'':9}  {style(where, 'quiet')}")
 
     def _fit(self, label: str, says: str, room: int) -> tuple[str, str]:
@@ -104,10 +106,9 @@ class LogTable:
         flags = " control" if batch.is_control else ""
         flags += f" {batch.compression}" if batch.compression != "none" else ""
         valid = f"{header.crc:08x}" if entry.valid else self.output.style("CRC WRONG", "bad")
-        self.output.line(
-            f"{batch.position:10}  {header.base_offset:11}  {header.count:5}  {batch.epoch:5}"
-            f"  {iso(header.max_timestamp, self.zone):24}  {batch.size:6}  {valid}{flags}"
-        )
+        numbers = f"{batch.position:10}  {header.base_offset:11}  {header.record_count:5}"
+        when = iso(header.max_timestamp, self.zone)
+        self.output.line(f"{numbers}  {batch.epoch:5}  {when:24}  {batch.size:6}  {valid}{flags}")
 
     def problem(self, problem: Problem) -> None:
         """Damage, at the place among the records where it lies."""

@@ -200,12 +200,18 @@ class Output:
 
     @contextmanager
     def progress(self, total: int | None, label: str) -> Iterator[Callable[[int], None]]:
-        """A progress bar on stderr for long work: only on a terminal that does not show the data."""
+        """A progress bar on stderr for long work, on a terminal that does not show the data."""
         if self.quiet or self.to_terminal or not sys.stderr.isatty() or (total or 0) < 8 << 20:
             yield lambda _: None
             return
         from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import (
+            BarColumn,
+            DownloadColumn,
+            Progress,
+            TextColumn,
+            TimeRemainingColumn,
+        )
 
         columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
         console = Console(stderr=True, markup=False)
@@ -298,7 +304,7 @@ def _abandon_stdout() -> None:
 
 
 def _crash_report(error: Exception) -> tuple[str, str]:
-    """Keep the traceback in a file of its own: names and lines of our code, no value of the data."""
+    """Keep the traceback in a file: names and lines of our code, no value of the data."""
     import tempfile
     import traceback
 

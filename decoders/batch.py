@@ -23,7 +23,6 @@ from kraftool.decoders.wire import (
     read_varint,
     read_varlong,
     varint,
-    varlong,
 )
 
 _HEADER = Struct(">qiibIhiqqqhii")
@@ -31,7 +30,7 @@ HEADER_SIZE = 61
 LOG_OVERHEAD = 12
 """baseOffset and length: what the length field does not count."""
 CRC_START = 21
-"""The CRC covers the bytes from `attributes` on; what precedes may be rewritten, as a rebase does."""
+"""The CRC covers the bytes from `attributes` on; what precedes may be rewritten."""
 SMALLEST_RECORD = 7
 """length, attributes, two deltas, two absent lengths, no headers: one byte each."""
 
@@ -56,7 +55,7 @@ class BatchHeader(NamedTuple):
     producer_id: int
     producer_epoch: int
     base_sequence: int
-    count: int
+    record_count: int
 
 
 class Record(NamedTuple):
@@ -158,9 +157,11 @@ def _records(data: bytes, p: int, header: BatchHeader) -> Iterator[Record]:
     end = len(data)
     base_offset, base_timestamp = header.base_offset, header.base_timestamp
     append_time = header.max_timestamp if header.attributes & LOG_APPEND_TIME else None
-    if header.count < 0:
-        raise DecodeError(NEGATIVE, position=57, path="count", found=str(header.count))
-    for index in range(header.count):
+    key: bytes | None
+    value: bytes | None
+    if header.record_count < 0:
+        raise DecodeError(NEGATIVE, position=57, path="count", found=str(header.record_count))
+    for index in range(header.record_count):
         start = p
         try:
             # Every varint is read in place where it takes one byte, as it mostly does.
@@ -185,8 +186,9 @@ def _records(data: bytes, p: int, header: BatchHeader) -> Iterator[Record]:
                 offset_delta, p = (offset_delta >> 1) ^ -(offset_delta & 1), p + 1
             else:
                 offset_delta, p = read_varint(data, p)
+            key = None
             if data[p] == 1:  # -1: no key
-                key, p = None, p + 1
+                p += 1
             else:
                 key, p = _sized(data, p, stop)
             size = data[p]
@@ -235,8 +237,8 @@ def _records(data: bytes, p: int, header: BatchHeader) -> Iterator[Record]:
         raise DecodeError(
             "bytes left after the last record",
             position=p,
-            path=f"records[{header.count}]",
-            expected=f"{header.count} records to fill the batch",
+            path=f"records[{header.record_count}]",
+            expected=f"{header.record_count} records to fill the batch",
             found=f"{end - p} bytes more",
         )
 
@@ -254,9 +256,7 @@ def _sized(data: bytes, p: int, stop: int) -> tuple[bytes | None, int]:
     return data[p : p + size], p + size
 
 
-def _headers(
-    data: bytes, p: int, stop: int
-) -> tuple[tuple[tuple[bytes, bytes | None], ...], int]:
+def _headers(data: bytes, p: int, stop: int) -> tuple[tuple[tuple[bytes, bytes | None], ...], int]:
     count, p = read_varint(data, p)
     if count < 0:
         raise Malformed(NEGATIVE, "0 or more", str(count))
@@ -303,7 +303,7 @@ def encode_batch(
             producer_id=-1,
             producer_epoch=-1,
             base_sequence=-1,
-            count=count,
+            record_count=count,
         ),
         bytes(body),
     )

@@ -7,7 +7,8 @@ snappy, lz4 and zstd need the packages of the `compression` extra.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from importlib import import_module
 
 from kraftool.decoders.wire import Malformed
 
@@ -65,9 +66,8 @@ def _zstd(data: bytes, limit: int) -> bytes:
 
 
 def _lz4(data: bytes, limit: int) -> bytes:
-    from lz4.frame import LZ4FrameDecompressor
-
-    opener = LZ4FrameDecompressor()
+    # The package has no types of its own.
+    opener = import_module("lz4.frame").LZ4FrameDecompressor()
     out = opener.decompress(data, limit + 1)
     _bounded(len(out), limit)
     if not opener.eof:
@@ -76,11 +76,9 @@ def _lz4(data: bytes, limit: int) -> bytes:
 
 
 def _snappy(data: bytes, limit: int) -> bytes:
-    """Read snappy blocks in the xerial framing that Kafka's Java client writes, or one raw block."""
-    import cramjam
-
+    """Read snappy blocks in the xerial framing of Kafka's Java client, or one raw block."""
     if not data.startswith(_XERIAL):
-        return _snappy_block(cramjam.snappy.decompress_raw, data, limit)
+        return _snappy_block(data, limit)
     out, position = bytearray(), 16
     while position < len(data):
         size = int.from_bytes(data[position : position + 4], "big")
@@ -88,12 +86,12 @@ def _snappy(data: bytes, limit: int) -> bytes:
         if size > len(data) - position:
             raise Malformed("the snappy data is cut short")
         block = data[position : position + size]
-        out += _snappy_block(cramjam.snappy.decompress_raw, block, limit - len(out))
+        out += _snappy_block(block, limit - len(out))
         position += size
     return bytes(out)
 
 
-def _snappy_block(opener: Callable[[bytes], Iterable[int]], block: bytes, limit: int) -> bytes:
+def _snappy_block(block: bytes, limit: int) -> bytes:
     # A raw block opens with its decompressed size as a varint: looked at before it is allocated.
     size = shift = 0
     for byte in block[:5]:
@@ -102,7 +100,8 @@ def _snappy_block(opener: Callable[[bytes], Iterable[int]], block: bytes, limit:
         if byte < 0x80:
             break
     _bounded(size, limit)
-    return bytes(opener(block))
+    opened: bytes = import_module("cramjam").snappy.decompress_raw(block)
+    return bytes(opened)
 
 
 _OPENERS: dict[str, Callable[[bytes, int], bytes]] = {

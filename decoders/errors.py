@@ -46,7 +46,9 @@ class DecodeError(KraftoolError):
             where += f", {self.path}"
         sides = ""
         if self.expected or self.found:
-            sides = f" (expected {self.expected or 'something else'}, found {self.found or 'nothing'})"
+            sides = (
+                f" (expected {self.expected or 'something else'}, found {self.found or 'nothing'})"
+            )
         return f"{where}: {self.reason}{sides}"
 
     def at(self, base: int, *, path: str = "", file: str = "") -> "DecodeError":

@@ -233,7 +233,9 @@ class _Decoder:
         reader = self.reader(form[1:])
         parts = tuple((each.name, FIXED[each.type][1]) for each in run)
         targets = ", ".join(names[each.name] for each in run)
-        self.out.line(depth, f"{targets}{',' if len(run) == 1 else ''} = {reader}(b, p)", Site(path, parts))
+        self.out.line(
+            depth, f"{targets}{',' if len(run) == 1 else ''} = {reader}(b, p)", Site(path, parts)
+        )
         self.out.line(depth, f"p += {struct.calcsize(form)}")
 
     def length(self, each: Field, depth: int, site: Site, flexible: bool) -> None:
@@ -286,7 +288,7 @@ class _Decoder:
 
     def slice(self, kind: str) -> str:
         if kind == "string":
-            # Kafka decodes with replacement; the value form keeps the bytes so that they write back.
+            # Kafka decodes with replacement; the value form keeps the bytes, to write them back.
             return f"b[q:r].decode('utf-8', {'replace' if self.json else 'surrogateescape'!r})"
         if self.json:
             # Kafka's converters print an empty text for records of any size.
@@ -317,9 +319,7 @@ class _Decoder:
                 self.field(one, value, depth + 1, below)
             self.out.line(depth + 1, f"{name}.append({value})")
 
-    def single_struct(
-        self, each: Field, name: str, depth: int, path: str, nullable: bool
-    ) -> None:
+    def single_struct(self, each: Field, name: str, depth: int, path: str, nullable: bool) -> None:
         below = path + each.name + "."
         if not nullable:
             self.out.line(depth, f"{name} = {self.structure(each.fields, depth, below)}")
@@ -364,7 +364,9 @@ class _Decoder:
         for each in tagged:
             # A uuid stays bytes until the struct is finished.
             initial = defaults[each.name]
-            self.out.line(depth, f"{names[each.name]} = {(UUID_BYTES[initial] if each.type == 'uuid' else initial)!r}")
+            if each.type == "uuid":
+                initial = UUID_BYTES[initial]
+            self.out.line(depth, f"{names[each.name]} = {initial!r}")
         self.out.line(depth, f"{count}, p = uvarint(b, p)", site)
         self.out.line(depth, f"for _ in range({count}):")
         self.out.line(depth + 1, f"{tag}, q = uvarint(b, p)", site)
@@ -396,9 +398,7 @@ class _Decoder:
         self.out.line(depth_of_unknown, f"{unknown}.append([{tag}, b[q:{limit}]]); p = {limit}")
         if not self.json:
             self.out.line(depth, f"{result} = {self.literal(whole)}")
-            self.out.line(
-                depth, f"if {unknown}: {result}[{UNKNOWN_TAGGED_FIELDS!r}] = {unknown}"
-            )
+            self.out.line(depth, f"if {unknown}: {result}[{UNKNOWN_TAGGED_FIELDS!r}] = {unknown}")
             return result
         self.out.line(depth, f"{result} = {{}}")
         for each in present:
@@ -477,14 +477,18 @@ class _Encoder:
             if is_fixed(run[0]):
                 self.fixed(run, depth, path, value, target)
             else:
-                self.field(run[0], depth, path, f"{value}.get({run[0].name!r}, {self.default(run[0])})", target)
+                self.field(
+                    run[0],
+                    depth,
+                    path,
+                    f"{value}.get({run[0].name!r}, {self.default(run[0])})",
+                    target,
+                )
         if self.flexible:
             tagged = [each for each in present if each.is_tagged(self.version)]
             self.tagged(sorted(tagged, key=lambda each: each.tag or 0), depth, path, value, target)
 
-    def refuse_others(
-        self, fields: tuple[Field, ...], depth: int, path: str, value: str
-    ) -> None:
+    def refuse_others(self, fields: tuple[Field, ...], depth: int, path: str, value: str) -> None:
         """Refuse names the struct does not have, and values that this version would lose."""
         known = {each.name for each in fields} | {UNKNOWN_TAGGED_FIELDS}
         keys = self.out.constant(self.out.name("keys"), frozenset(known))
@@ -512,7 +516,9 @@ class _Encoder:
             parts.append(f"UUID[{part}]" if each.type == "uuid" else part)
         names = ", ".join(each.name for each in run)
         self.out.line(
-            depth, f"{target} += {self.packer(run_format(run)[1:])}({', '.join(parts)})", Site(path + names)
+            depth,
+            f"{target} += {self.packer(run_format(run)[1:])}({', '.join(parts)})",
+            Site(path + names),
         )
 
     def length(self, each: Field, depth: int, site: Site, flexible: bool, target: str) -> None:
@@ -571,14 +577,14 @@ class _Encoder:
             self.out.line(depth, f"{target} += b'\\x01'")
         self.structure(each.fields, depth, below, x, target)
 
-    def tagged(
-        self, tagged: list[Field], depth: int, path: str, value: str, target: str
-    ) -> None:
+    def tagged(self, tagged: list[Field], depth: int, path: str, value: str, target: str) -> None:
         """Write the tagged section: what differs from its default, and the unknown, by tag."""
         site = Site(path + "taggedFields")
         entries, part = self.out.name("g"), self.out.name("o")
         self.out.line(
-            depth, f"{entries} = [(t, d) for t, d in {value}.get({UNKNOWN_TAGGED_FIELDS!r}, ())]", site
+            depth,
+            f"{entries} = [(t, d) for t, d in {value}.get({UNKNOWN_TAGGED_FIELDS!r}, ())]",
+            site,
         )
         for each in tagged:
             x, default = self.out.name("x"), self.default(each)
@@ -593,7 +599,9 @@ class _Encoder:
             self.out.line(depth + 1, f"{entries}.append(({each.tag}, {part}))", here)
         self.out.line(depth, f"{entries}.sort(key=lambda entry: entry[0])", site)
         self.out.line(depth, f"{target} += uvarint(len({entries}))")
-        self.out.line(depth, f"for t, d in {entries}: {target} += uvarint(t) + uvarint(len(d)) + d", site)
+        self.out.line(
+            depth, f"for t, d in {entries}: {target} += uvarint(t) + uvarint(len(d)) + d", site
+        )
 
 
 def encoder_source(message: Message, version: int) -> Generated:

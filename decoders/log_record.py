@@ -13,8 +13,8 @@ from typing import NamedTuple
 from kraftool.decoders import codec, control, schema
 from kraftool.decoders.batch import HEADER_SIZE, Record, RecordBatch
 from kraftool.decoders.errors import DecodeError, KraftoolError
-from kraftool.decoders.generate import EXPECTED
 from kraftool.decoders.framing import RecordFormat, read_frame, record_format
+from kraftool.decoders.generate import EXPECTED
 
 
 class LogRecord(NamedTuple):

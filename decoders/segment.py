@@ -148,12 +148,12 @@ def plausible(header: BatchHeader) -> bool:
         and header.partition_leader_epoch >= -1
         and 0 <= header.attributes <= _ATTRIBUTES
         and header.last_offset_delta >= 0
-        and 0 <= header.count <= header.last_offset_delta + 1
+        and 0 <= header.record_count <= header.last_offset_delta + 1
     )
 
 
 def _resync(window: _Window, position: int) -> tuple[int, bool]:
-    """Find the next batch whose CRC holds; return its position (or the end), and if all was zero."""
+    """Find the next batch whose CRC holds: its position, or the end; and if all was zero."""
     begun, work, zeros = position, 0, True
     while True:
         have = window.fill(position, HEADER_SIZE)

@@ -18,7 +18,7 @@ ZERO_UUID = "AAAAAAAAAAAAAAAAAAAAAA"
 
 
 class Malformed(Exception):
-    """Why a primitive cannot be read; whoever knows position and path turns it into a DecodeError."""
+    """Why a primitive cannot be read; who knows position and path makes it a DecodeError."""
 
     def __init__(self, reason: str, expected: str = "", found: str = "") -> None:
         super().__init__(reason)
@@ -121,7 +121,7 @@ UUID_BYTES = _UuidBytes()
 
 
 def java_double(value: float) -> str:
-    """Write a double as Java's Double.toString does (from JDK 19 on: the shortest that reads back)."""
+    """Write a double as Double.toString of JDK 19 and later does: the shortest that reads back."""
     if value != value:
         return "NaN"
     if value in (float("inf"), float("-inf")):

@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SCHEMA = ROOT / "decoders" / "schema"
 ARTIFACTS = ("kafka-clients", "kafka-metadata", "kafka-raft")
 TITLES = {
-    "metadata_records": "The metadata records of Kafka {version}: what `__cluster_metadata` carries.",
+    "metadata_records": "The metadata records of Kafka {version}: what the log carries.",
     "data_messages": "Control records, quorum-state and other plain data of Kafka {version}.",
     "rpc_messages": "Requests, responses and their headers of Kafka {version}.",
 }
@@ -68,7 +68,8 @@ def definitions(folder: Path) -> list[dict[str, Any]]:
         with zipfile.ZipFile(jars[0]) as jar:
             for name in sorted(jar.namelist()):
                 if re.fullmatch(r"common/(message|metadata)/\w+\.json", name):
-                    found.append(json.loads(without_comments(jar.read(name).decode())))
+                    text = jar.read(name).decode()
+                    found.append(json.loads(without_comments(text)))
     return found
 
 
@@ -95,17 +96,31 @@ def block(message: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-KNOWN = set(
-    "name type versions about nullableVersions tag taggedVersions default entityType mapKey "
-    "ignorable flexibleVersions fields zeroCopy".split()
-)
+KNOWN = {
+    "name",
+    "type",
+    "versions",
+    "about",
+    "nullableVersions",
+    "tag",
+    "taggedVersions",
+    "default",
+    "entityType",
+    "mapKey",
+    "ignorable",
+    "flexibleVersions",
+    "fields",
+    "zeroCopy",
+}
 
 
 def field_lines(fields: list[dict[str, Any]], depth: int) -> list[str]:
     lines = []
     for field in fields:
         if unknown := set(field) - KNOWN:
-            sys.exit(f"catalogue: field {field['name']} has facts this tool does not know: {unknown}")
+            sys.exit(
+                f"catalogue: field {field['name']} has facts this tool does not know: {unknown}"
+            )
         name = field["name"]
         words = [name[0].lower() + name[1:], field["type"], field["versions"]]
         if field.get("nullableVersions", "none") != "none":
@@ -163,9 +178,12 @@ def main() -> int:
                 options.out.mkdir(parents=True, exist_ok=True)
                 path.write_text(text)
     if stale and options.check:
-        print(f"catalogue: stale: {', '.join(stale)}; run: make catalogue VERSION={options.version}")
+        print(
+            f"catalogue: stale: {', '.join(stale)}; run: make catalogue VERSION={options.version}"
+        )
         return 1
-    print(f"catalogue: Kafka {options.version}, {'fresh' if not stale else 'wrote ' + ', '.join(stale)}")
+    done = f"wrote {', '.join(stale)}" if stale else "fresh"
+    print(f"catalogue: Kafka {options.version}, {done}")
     return 0
 
 

@@ -124,7 +124,9 @@ def absurd_batch_length() -> Case:
     data = log()
     at = batches(data)[4].position
     damaged = put(data, at + 8, b"\x7f\xff\xff\xff")
-    return Case("absurd-batch-length", f"length at {at + 8} set to 2147483647", {LOG: damaged}, [at])
+    return Case(
+        "absurd-batch-length", f"length at {at + 8} set to 2147483647", {LOG: damaged}, [at]
+    )
 
 
 @case

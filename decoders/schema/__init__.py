@@ -77,6 +77,6 @@ def names(kind: str = "") -> list[str]:
 
 @cache
 def record_type(name: str) -> str:
-    """Name a metadata record as Kafka's MetadataRecordType does: PartitionRecord is PARTITION_RECORD."""
+    """Name a record as Kafka's MetadataRecordType does: PartitionRecord is PARTITION_RECORD."""
     # Kafka's MessageGenerator.toSnakeCase: an underscore before each capital but the first.
     return "".join(f"_{c}" if c.isupper() and i else c.upper() for i, c in enumerate(name))

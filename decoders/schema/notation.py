@@ -24,7 +24,20 @@ from dataclasses import dataclass
 from kraftool.decoders.errors import KraftoolError
 
 SCALARS = frozenset(
-    "bool int8 int16 uint16 int32 uint32 int64 float64 string uuid bytes records".split()
+    {
+        "bool",
+        "int8",
+        "int16",
+        "uint16",
+        "int32",
+        "uint32",
+        "int64",
+        "float64",
+        "string",
+        "uuid",
+        "bytes",
+        "records",
+    }
 )
 OPEN = 1 << 15
 """The upper end of a range written `N+`; above every possible version (int16)."""
@@ -207,7 +220,7 @@ def _field(words: list[str], below: tuple[Field, ...]) -> Field:
         nullable=Versions.parse(facts.get("nullable", "none")),
         tag=tag,
         tagged=tagged if tag is not None else NO_VERSIONS,
-        default='' if default == '""' else default,
+        default="" if default == '""' else default,
         entity=facts.get("entity", ""),
         map_key="mapkey" in facts,
         ignorable="ignorable" in facts,

@@ -1,1 +1,1 @@
-"""Read models: what commands, the dashboard and pipelines show, as values without a user interface."""
+"""Read models: what commands, the dashboard and pipelines show, as plain values."""

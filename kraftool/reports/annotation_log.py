@@ -171,7 +171,7 @@ class BatchRows:
     def _records(self, header: BatchHeader, depth: int) -> Iterator[Row]:
         p, end, broken = HEADER_SIZE, self.batch.size, 0
         hidden = not self.request.show_secrets
-        for index in range(header.count):
+        for index in range(header.record_count):
             path = f"records[{index}]"
             start = p
             try:

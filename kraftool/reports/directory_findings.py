@@ -287,19 +287,21 @@ def _indexes(case: Case) -> Iterator[Finding]:
 
 
 def _leftovers(case: Case) -> Iterator[Finding]:
-    found = [each for each in case.files if not each.is_live]
-    for each in found[:10]:
-        yield kinds.LEFTOVER.at(each.name, f"{_LEFTOVER_WORDS[each.state]}, {each.size} bytes")
-    if len(found) > 10:
-        yield kinds.LEFTOVER.at(case.path, f"{len(found) - 10} more leftovers are not listed")
+    for state, words in _LEFTOVER_WORDS.items():
+        found = [each for each in case.files if each.state is state]
+        if found:
+            total = sum(each.size for each in found)
+            several = f"{len(found)} files are" if len(found) > 1 else "1 file is"
+            where = found[0].name if len(found) == 1 else case.path
+            yield kinds.LEFTOVER.at(where, f"{several} {words}, {total} bytes")
 
 
 _LEFTOVER_WORDS = {
-    FileState.PART: "a snapshot that was being written or fetched",
-    FileState.DELETED: "waits for its deletion",
-    FileState.CLEANED: "of an unfinished cleaning",
-    FileState.SWAP: "of an unfinished cleaning",
-    FileState.TEMPORARY: "of an unfinished write",
+    FileState.PART: "left of a snapshot that was being written or fetched",
+    FileState.DELETED: "waiting for deletion",
+    FileState.CLEANED: "left of an unfinished cleaning",
+    FileState.SWAP: "left of an unfinished swap of segments",
+    FileState.TEMPORARY: "left of an unfinished write",
 }
 
 

@@ -213,13 +213,29 @@ def _newest(
 
     A snapshot's records count from its last offset, as Kafka files them.
     """
+    of_base: ControlRecord | None = getattr(base[1], name) if base is not None else None
     for file, log in reversed(segments):
         told: ControlRecord | None = getattr(log, name)
-        if told is not None and (base is None or told.offset >= base[2]):
+        if told is None:
+            continue
+        # A snapshot repeats what the log said; the log's own record tells since when.
+        if base is None or told.offset >= base[2] or _says_the_same(of_base, told):
             return told, told.offset, file.name
-    if base is not None and getattr(base[1], name) is not None:
-        return getattr(base[1], name), max(base[2], 0) - 1, base[0].name
+        break
+    if base is not None and of_base is not None:
+        return of_base, max(base[2], 0) - 1, base[0].name
     return None
+
+
+def _says_the_same(one: ControlRecord | None, other: ControlRecord) -> bool:
+    """Whether two records say the same; a snapshot's voters come in another order."""
+    return one is not None and _sorted_voters(one.data) == _sorted_voters(other.data)
+
+
+def _sorted_voters(data: dict[str, Any]) -> dict[str, Any]:
+    if "voters" not in data:
+        return data
+    return {**data, "voters": sorted(data["voters"], key=lambda each: int(each["voterId"]))}
 
 
 def _kraft_version(segments: Sequence[_Segment], base: _Base | None) -> KRaftVersion:

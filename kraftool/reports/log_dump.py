@@ -37,8 +37,10 @@ class Problem:
 
     def sentence(self) -> str:
         """The reason with both sides of the mismatch and the field, for people."""
-        sides = f" (expected {self.expected}, found {self.found})" if self.expected else (
-            f" (found {self.found})" if self.found else ""
+        sides = (
+            f" (expected {self.expected}, found {self.found})"
+            if self.expected
+            else (f" (found {self.found})" if self.found else "")
         )
         return f"{self.path + ': ' if self.path else ''}{self.reason}{sides}"
 

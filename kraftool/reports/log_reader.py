@@ -8,7 +8,7 @@ for Kafka is `directory_findings.py`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kraftool.decoders import schema
@@ -149,7 +149,7 @@ class _Reader:
             self.intact_end = self.end
         if header.attributes & 7:
             self.compressions[batch.compression] = None
-        if header.count == 1 and batch.data[HEADER_SIZE:] == _NOOP_BATCH:
+        if header.record_count == 1 and batch.data[HEADER_SIZE:] == _NOOP_BATCH:
             self.records += 1
             self._count(_NOOP, batch.position + HEADER_SIZE, header.base_offset)
             return
@@ -160,7 +160,8 @@ class _Reader:
             else:
                 self._data(batch, valid)
         except DecodeError as error:
-            self.problem(_record_problem(batch, error, header.base_offset))
+            position = batch.position + error.position
+            self.problem(_problem(error, position, header.base_offset))
 
     def _epoch(self, batch: RecordBatch) -> None:
         epoch = batch.epoch
@@ -211,16 +212,8 @@ class _Reader:
         except DecodeError as error:
             self.not_framed += 1
             if self.first_not_framed is None:
-                base = position_in_file(batch, record)
-                self.first_not_framed = LogProblem(
-                    kind=RECORDS,
-                    text=error.reason,
-                    position=base,
-                    offset=record.offset,
-                    field=error.path,
-                    expected=error.expected,
-                    found=error.found,
-                )
+                position = position_in_file(batch, record)
+                self.first_not_framed = _problem(error, position, record.offset)
             return False
         # Only usual frames are met again by their bytes; the long ones of a number beyond 127 are
         # counted by what they say, two bytes each.
@@ -415,11 +408,11 @@ def _frame_numbers(frame: bytes) -> tuple[int, int]:
     return int.from_bytes(frame[1:3], "big"), int.from_bytes(frame[3:5], "big")
 
 
-def _record_problem(batch: RecordBatch, error: DecodeError, offset: int) -> LogProblem:
+def _problem(error: DecodeError, position: int, offset: int, kind: str = RECORDS) -> LogProblem:
     return LogProblem(
-        kind=RECORDS,
+        kind=kind,
         text=error.reason,
-        position=batch.position + error.position,
+        position=position,
         offset=offset,
         field=error.path,
         expected=error.expected,
@@ -430,15 +423,10 @@ def _record_problem(batch: RecordBatch, error: DecodeError, offset: int) -> LogP
 def _item_problem(
     batch: RecordBatch, item: LogRecord, error: DecodeError, kind: str = RECORDS
 ) -> LogProblem:
-    return LogProblem(
-        kind=kind,
-        text=f"{item.type}: {error.reason}" if item.type else error.reason,
-        position=position_in_file(batch, item.record),
-        offset=item.record.offset,
-        field=error.path,
-        expected=error.expected,
-        found=error.found,
-    )
+    """A problem of a record whose type is known, which stands before the field."""
+    where = position_in_file(batch, item.record)
+    found = _problem(error, where, item.record.offset, kind)
+    return replace(found, text=f"{item.type}: {found.text}") if item.type else found
 
 
 def summarize(

@@ -126,9 +126,7 @@ def quicken() -> None:
     gc.disable()
 
 
-def _render_slice(
-    plan: RenderPlan, file: str, path: str, start: int, stop: int | None
-) -> Rendered:
+def _render_slice(plan: RenderPlan, file: str, path: str, start: int, stop: int | None) -> Rendered:
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         pieces = list(

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
 from base64 import b64encode
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -56,15 +56,17 @@ def kafka_opening(file: str) -> str:
 
 def kafka_batch(batch: RecordBatch, valid: bool) -> str:
     header = batch.header
-    horizon = batch.delete_horizon_ms
+    horizon_ms = batch.delete_horizon_ms
+    horizon = "OptionalLong.empty" if horizon_ms is None else f"OptionalLong[{horizon_ms}]"
     return (
-        f"baseOffset: {header.base_offset} lastOffset: {batch.last_offset} count: {header.count}"
+        f"baseOffset: {header.base_offset} lastOffset: {batch.last_offset}"
+        f" count: {header.record_count}"
         f" baseSequence: {header.base_sequence} lastSequence: {batch.last_sequence}"
         f" producerId: {header.producer_id} producerEpoch: {header.producer_epoch}"
         f" partitionLeaderEpoch: {header.partition_leader_epoch}"
         f" isTransactional: {'true' if batch.is_transactional else 'false'}"
         f" isControl: {'true' if batch.is_control else 'false'}"
-        f" deleteHorizonMs: {'OptionalLong.empty' if horizon is None else f'OptionalLong[{horizon}]'}"
+        f" deleteHorizonMs: {horizon}"
         f" position: {batch.position} {batch.timestamp_type}: {header.max_timestamp}"
         f" size: {batch.size} magic: {header.magic} compresscodec: {batch.compression}"
         f" crc: {header.crc} isvalid: {'true' if valid else 'false'}\n"
@@ -151,7 +153,7 @@ def jsonl_entry(
             batch.position,
             header.base_offset,
             batch.last_offset,
-            header.count,
+            header.record_count,
             header.partition_leader_epoch,
             header.max_timestamp,
             batch.size,
@@ -164,7 +166,7 @@ def jsonl_entry(
     ]
     for item in entry.records:
         record = item.record
-        if item.data is None:
+        if item.data is None or item.version is None:
             lines.append(_line(_undecoded_object(entry, item, show_secrets)))
             continue
         outcome = mark(record.offset) if mark is not None else ""

@@ -34,7 +34,7 @@ _SHORT = {
 
 
 def summary(item: LogRecord, topic_name: Names = str) -> str:
-    """Describe one decoded record; what it names comes out as in the data, escaping is the caller's."""
+    """Describe one decoded record; names come out as in the data."""
     data = item.data
     if data is None:
         return item.error.describe() if item.error is not None else "not decoded"

@@ -136,9 +136,7 @@ def _words(error: OSError) -> str:
     return f"it cannot be read: {error.strerror or error}"
 
 
-def _entry(
-    directory: str, relative: str, path: str, place: Place, status: os.stat_result
-) -> Entry:
+def _entry(directory: str, relative: str, path: str, place: Place, status: os.stat_result) -> Entry:
     return Entry(
         directory=directory,
         path=relative,

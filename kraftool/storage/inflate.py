@@ -71,7 +71,7 @@ class GzipFeed:
 
     def __init__(self, below: Feed) -> None:
         self._below = below
-        self._engine: "zlib._Decompress | None" = None
+        self._engine: zlib._Decompress | None = None
         self._pending = b""
         self._taken = 0
         self._members = 0

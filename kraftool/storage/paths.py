@@ -28,7 +28,13 @@ from kraftool.storage.tarstream import TarStream, open_feed
 
 DEFAULT_LOG_DIR = "/tmp/kafka-logs"
 _TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz")
-_SERVER_KEYS = ("process.roles", "log.dirs", "log.dir", "metadata.log.dir", "controller.quorum.voters")
+_SERVER_KEYS = (
+    "process.roles",
+    "log.dirs",
+    "log.dir",
+    "metadata.log.dir",
+    "controller.quorum.voters",
+)
 
 
 class LocationKind(StrEnum):

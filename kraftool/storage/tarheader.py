@@ -140,7 +140,10 @@ def pax_number(value: bytes, key: str, position: int) -> int:
     """A decimal number of a pax record."""
     if not value.isdigit() or len(value) > 20 or int(value) > _LARGEST:
         raise DecodeError(
-            "not a number that can be true", position=position, path=key, found=repr(value[:24])[2:-1]
+            "not a number that can be true",
+            position=position,
+            path=key,
+            found=repr(value[:24])[2:-1],
         )
     return int(value)
 

@@ -172,7 +172,8 @@ class TarStream:
                 self._count(name.rstrip("/") + "/.")
             self._skip(stored)
             return
-        pieces, size = ((0, stored),), stored
+        pieces: Pieces = ((0, stored),)
+        size = stored
         if kind == tarheader.GNU_SPARSE:
             pieces, size = self._old_sparse(header)
         elif extra.sparse is not None and extra.real_size is not None:
@@ -270,8 +271,9 @@ class TarStream:
                 case "GNU.sparse.offset" | "GNU.sparse.numbytes":
                     numbers.append(tarheader.pax_number(value, key, position))
                 case "GNU.sparse.map":
-                    for each in value.split(b","):
-                        numbers.append(tarheader.pax_number(each, key, position))
+                    numbers += [
+                        tarheader.pax_number(each, key, position) for each in value.split(b",")
+                    ]
         if numbers:
             extra.sparse = tarheader.pair_up(numbers, position)
 

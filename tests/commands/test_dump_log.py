@@ -51,7 +51,9 @@ def test_every_fixture_is_dumped_as_kafka_dump_log_4_3_0_dumped_it(
 
 def test_jsonl_carries_the_payloads_of_the_kafka_format(partition: Path, kraftool: Run):
     text = kraftool("dump-log", "-o", "kafka", partition / LOG).text
-    payloads = [line.partition(" payload: ")[2] for line in text.splitlines() if " payload: " in line]
+    payloads = [
+        line.partition(" payload: ")[2] for line in text.splitlines() if " payload: " in line
+    ]
     lines = kraftool("dump-log", "-o", "jsonl", "--show-secrets", partition / LOG).out.splitlines()
     records = [line for line in lines if b'"kind":"record"' in line and b'"control":false' in line]
     assert len(payloads) == len(records) > 100
@@ -187,7 +189,9 @@ def test_several_processes_write_the_same_bytes(
     assert one.code == 3
 
 
-def test_kafka_flags_are_understood(partition: Path, kraftool: Run, monkeypatch: pytest.MonkeyPatch):
+def test_kafka_flags_are_understood(
+    partition: Path, kraftool: Run, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.chdir(partition)
     plain = kraftool("dump-log", "-o", "kafka", LOG)
     flags = ["--cluster-metadata-decoder", "--print-data-log", "--deep-iteration"]
@@ -226,9 +230,7 @@ def test_transactions_are_marked_with_how_they_ended(tmp_path: Path, kraftool: R
     ]
 
 
-def test_hiding_transactions_leaves_what_readers_of_the_metadata_see(
-    tmp_path: Path, kraftool: Run
-):
+def test_hiding_transactions_leaves_what_readers_of_the_metadata_see(tmp_path: Path, kraftool: Run):
     path = transaction_log(tmp_path)
     ran = kraftool("dump-log", "-o", "jsonl", "--transactions", "hide", path)
     assert offsets(ran.out) == [0, 2, 7]
@@ -262,9 +264,7 @@ def test_a_file_that_is_not_there_ends_with_3_and_the_others_are_shown(
     assert offsets(ran.out)
 
 
-def test_an_output_file_is_new_and_its_owners_alone(
-    partition: Path, kraftool: Run, tmp_path: Path
-):
+def test_an_output_file_is_new_and_its_owners_alone(partition: Path, kraftool: Run, tmp_path: Path):
     target = tmp_path / "out.jsonl"
     ran = kraftool("dump-log", "-o", "jsonl", "--out", target, partition)
     assert (ran.code, ran.out) == (0, b"")

@@ -1,6 +1,7 @@
 """The catalogue says what Kafka's own definitions say, and its notation reads back."""
 
 import pytest
+
 from kraftool.decoders import schema
 from kraftool.decoders.schema import data_messages, metadata_records, rpc_messages
 from kraftool.decoders.schema.notation import CatalogueError, Versions, parse

@@ -5,6 +5,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from kraftool.decoders import segment
 from kraftool.decoders.batch import RecordBatch, encode_batch
 from kraftool.decoders.segment import Damage, DamageKind, scan

@@ -6,12 +6,15 @@ before the next file's. Refuses to guess: a file without a section is an error.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import kafka
 
+EACH_SOURCE = Path(__file__).with_name("java") / "DumpEach.java"
 DECODER = "--cluster-metadata-decoder"
+LONGEST_ARGUMENT = 100_000
+"""Linux lets a single argument, here the list of files, have 128 KiB."""
 
 
 def split(stdout: bytes, files: Sequence[str]) -> dict[str, bytes]:
@@ -37,13 +40,39 @@ def kafka_dump_log(
     cwd: Path,
     extra_args: Sequence[str] = (DECODER,),
 ) -> dict[str, bytes]:
-    """What kafka-dump-log of a release writes to stdout for each file, all in one JVM.
+    """What kafka-dump-log of a release writes to stdout for each file, as few JVMs as will do.
 
     `files` are named relative to `cwd`, as they then appear in the output.
     """
-    if not files:
-        return {}
-    arguments = [*extra_args, "--files", ",".join(files)]
-    target = kafka.dump_log_class(version)
-    done = kafka.run(kafka.tools_version(version), target, *arguments, cwd=cwd, check=True)
-    return split(done.stdout, files)
+    sections: dict[str, bytes] = {}
+    for some in _lists(files):
+        arguments = [*extra_args, "--files", ",".join(some)]
+        target = kafka.dump_log_class(version)
+        done = kafka.run(kafka.tools_version(version), target, *arguments, cwd=cwd, check=True)
+        sections |= split(done.stdout, some)
+    return sections
+
+
+def _lists(files: Sequence[str]) -> Iterator[list[str]]:
+    some: list[str] = []
+    length = 0
+    for name in files:
+        length += len(name.encode()) + 1
+        if some and length > LONGEST_ARGUMENT:
+            yield some
+            some, length = [], len(name.encode()) + 1
+        some.append(name)
+    if some:
+        yield some
+
+
+def dump_each(files: Sequence[str], cwd: Path) -> dict[str, tuple[bytes, str]]:
+    """What the newest tool writes for each file before it ends, and the exception that ended it.
+
+    For damaged files: the tool dies on many of them, and each needs a run of its own.
+    """
+    done = kafka.run_source(kafka.TOOLS_VERSION, EACH_SOURCE, *files, cwd=cwd, check=True)
+    parts = done.stdout.split(b"\0")
+    assert len(parts) == 2 * len(files) + 1
+    endings = [ending.decode() for ending in parts[1::2]]
+    return dict(zip(files, zip(parts[:-1:2], endings, strict=True), strict=True))

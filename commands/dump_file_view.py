@@ -1,0 +1,255 @@
+"""One file for people: every field of a small one, the entries or the summary of a large one.
+
+Owns the tables of single files. Fields that Kafka never reads are marked as such.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Sequence
+from datetime import tzinfo
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from kraftool.commands.dump_view import (
+    GOOD,
+    KEY,
+    NAME,
+    QUIET,
+    plain_table,
+    text,
+    type_table,
+    unbroken,
+)
+from kraftool.commands.dump_words import holds, many, size, span
+from kraftool.commands.output import Output
+from kraftool.commands.times import iso
+from kraftool.decoders.checkpoint_files import LeaderEpochCheckpoint, PartitionMetadata
+from kraftool.decoders.kinds import FileKind
+from kraftool.decoders.meta_properties import MetaProperties
+from kraftool.decoders.quorum_state import DEAD_FIELDS, QuorumStateFile
+from kraftool.reports.file_report import Entries, FileReport, PlainText, Settings
+from kraftool.reports.log_summary import LogSummary
+from kraftool.reports.metadata_versions import release_name
+
+
+def write_file(output: Output, file: FileReport, zone: tzinfo) -> None:
+    """Write one file, decoded."""
+    head = text(file.name, NAME).append(f"  {file.kind.value}, {size(file.size)}", style=QUIET)
+    output.rich(unbroken(head))
+    match file.content:
+        case LogSummary():
+            _log(output, file, file.content, zone)
+        case QuorumStateFile():
+            _quorum_state(output, file.content)
+        case MetaProperties():
+            _meta(output, file.content)
+        case LeaderEpochCheckpoint():
+            _epochs(output, file.content)
+        case PartitionMetadata():
+            rows = (("version", file.content.version), ("topic_id", file.content.topic_id))
+            _pairs(output, rows)
+        case Entries():
+            _entries(output, file, file.content, zone)
+        case Settings():
+            _pairs(output, [(each.key, each.value) for each in file.content.entries])
+        case PlainText():
+            if file.content.text.strip():
+                output.rich(text(file.content.text.strip()))
+            else:
+                output.rich(Text(f"empty: {holds(file)}", style=QUIET))
+        case None:
+            output.rich(Text("nothing of it was decoded", style=QUIET))
+
+
+def _pairs(output: Output, rows: Sequence[tuple[str, object]]) -> None:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style=KEY, overflow="fold", max_width=max(output.width * 3 // 5, 20))
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        if isinstance(value, Text):
+            table.add_row(text(name), value)
+        else:
+            table.add_row(text(name), text("none" if value is None else value))
+    output.rich(table)
+
+
+_NONE = {"-1": "none", '"AAAAAAAAAAAAAAAAAAAAAA"': "none"}
+
+
+def _quorum_state(output: Output, content: QuorumStateFile) -> None:
+    dead = content.state is not None and content.state.data_version == 0
+    rows: list[tuple[str, object]] = []
+    for each in content.fields:
+        value = text(each.json_text)
+        if dead and each.name in DEAD_FIELDS:
+            value.stylize(QUIET)
+            value.append("  (dead field: Kafka never reads it)", style=QUIET)
+        elif each.json_text in _NONE:
+            value.append(f"  ({_NONE[each.json_text]})", style=QUIET)
+        rows.append((each.name, value))
+    _pairs(output, rows)
+
+
+def _meta(output: Output, content: MetaProperties) -> None:
+    node = "broker.id" if content.version == 0 else "node.id"
+    rows: list[tuple[str, object]] = [
+        ("version", content.version),
+        ("cluster.id", content.cluster_id),
+        (node, content.node_id),
+        ("directory.id", content.directory_id),
+    ]
+    unknown = [
+        (name, text(value).append("  (Kafka does not know it)", style=QUIET))
+        for name, value in content.unknown
+    ]
+    _pairs(output, [*rows, *unknown])
+
+
+def _epochs(output: Output, content: LeaderEpochCheckpoint) -> None:
+    table = plain_table("", "epoch", "start offset", right=("epoch", "start offset"))
+    for each in content.entries:
+        table.add_row(text(each.epoch), text(each.start_offset))
+    table.title = None
+    output.rich(table)
+
+
+_Row = Callable[[Any, tzinfo], tuple[object, ...]]
+
+_COLUMNS: dict[FileKind, tuple[tuple[str, ...], _Row]] = {
+    FileKind.OFFSET_INDEX: (
+        ("offset", "position"),
+        lambda each, zone: (each.offset, each.position),
+    ),
+    FileKind.TIME_INDEX: (
+        ("offset", "timestamp"),
+        lambda each, zone: (each.offset, iso(each.timestamp, zone)),
+    ),
+    FileKind.TXN_INDEX: (
+        ("producer id", "first offset", "last offset", "last stable offset"),
+        lambda each, zone: (
+            each.producer_id,
+            each.first_offset,
+            each.last_offset,
+            each.last_stable_offset,
+        ),
+    ),
+    FileKind.OFFSET_CHECKPOINT: (
+        ("topic", "partition", "offset"),
+        lambda each, zone: (each.topic, each.partition, each.offset),
+    ),
+    FileKind.PRODUCER_STATE: (
+        ("producer id", "epoch", "last seq", "last offset", "txn from", "timestamp"),
+        lambda each, zone: (
+            each.producer_id,
+            each.epoch,
+            each.last_sequence,
+            each.last_offset,
+            each.current_txn_first_offset,
+            iso(each.timestamp, zone),
+        ),
+    ),
+}
+_LEFT = ("timestamp", "topic")
+
+
+def _entries(output: Output, file: FileReport, content: Entries, zone: tzinfo) -> None:
+    columns, row = _COLUMNS[file.kind]
+    if content.count:
+        right = [each for each in columns if each not in _LEFT]
+        table = plain_table("", *columns, right=right)
+        table.title = None
+        for each in content.head:
+            table.add_row(*(text(cell) for cell in row(each, zone)))
+        if content.omitted and content.tail:
+            table.add_row(Text("⋮", style=QUIET))
+        for each in content.tail:
+            table.add_row(*(text(cell) for cell in row(each, zone)))
+        output.rich(table)
+    else:
+        output.rich(Text("no entries", style=QUIET))
+    if content.omitted:
+        more = "… and" if not content.tail else "not shown:"
+        words = f"{more} {content.omitted} more; --head N and --tail N show others"
+        output.rich(Text(words, style=QUIET))
+    if content.zero_tail:
+        spare = f"{content.zero_tail} bytes of preallocated zeros follow"
+        output.rich(Text(spare, style=QUIET))
+
+
+def _log(output: Output, file: FileReport, log: LogSummary, zone: tzinfo) -> None:
+    rows: list[tuple[str, object]] = []
+    if file.kind is not FileKind.LOG:
+        rows += _snapshot_rows(log, zone)
+    if log.start_offset is not None and log.end_offset is not None:
+        rows.append(("offsets", span(log.start_offset, log.end_offset - 1)))
+        rows.append(("epochs", span(log.epochs[0].epoch, log.epochs[-1].epoch)))
+    in_batches = f"{many(log.records, 'record')} in {many(log.batches, 'batch')}"
+    control = f", {log.control_records} of them control records" if log.control_records else ""
+    rows.append(("records", in_batches + control))
+    if log.compressions:
+        rows.append(("compression", ", ".join(log.compressions)))
+    if log.first_timestamp is not None and log.last_timestamp is not None:
+        times = span(iso(log.first_timestamp, zone), iso(log.last_timestamp, zone))
+        rows.append(("written", times))
+    rows += _control_rows(log)
+    features = ", ".join(_feature(each.name, each.level) for each in log.features)
+    if features:
+        rows.append(("features", features))
+    rows += _transaction_rows(log)
+    _pairs(output, rows)
+    if log.types:
+        output.line()
+        output.rich(type_table("Records", log.types, output.width))
+    output.line()
+    hint = Text("its records: ", style=QUIET)
+    command = f"kraftool dump-log {shlex.quote(file.name)}"
+    output.rich(unbroken(hint.append_text(text(command, GOOD))))
+
+
+def _feature(name: str, level: int) -> str:
+    release = release_name(name, level)
+    return f"{name} {level} ({release})" if release else f"{name} {level}"
+
+
+def _snapshot_rows(log: LogSummary, zone: tzinfo) -> list[tuple[str, object]]:
+    rows: list[tuple[str, object]] = []
+    header = "missing"
+    if log.has_header:
+        upto = log.header_timestamp
+        header = f"the log up to {iso(upto, zone)}" if upto else "there"
+    rows.append(("header", header))
+    rows.append(("footer", "there" if log.has_footer else "missing"))
+    return rows
+
+
+def _control_rows(log: LogSummary) -> list[tuple[str, object]]:
+    rows: list[tuple[str, object]] = []
+    if log.leader_change is not None:
+        told = log.leader_change
+        last = f"{told.data['leaderId']} in epoch {told.epoch}, from offset {told.offset}"
+        rows.append(("last leader", f"{last} ({many(log.leader_changes, 'leader change')})"))
+    if log.kraft_version is not None:
+        rows.append(("kraft.version", log.kraft_version.data["kRaftVersion"]))
+    if log.voters is not None:
+        voters = ", ".join(
+            f"{each['voterId']} ({each['voterDirectoryId']})" for each in log.voters.data["voters"]
+        )
+        rows.append(("voters", f"{voters}, at offset {log.voters.offset}"))
+    return rows
+
+
+def _transaction_rows(log: LogSummary) -> list[tuple[str, object]]:
+    told = [
+        f"{count} {word}"
+        for count, word in (
+            (log.committed_transactions, "committed"),
+            (log.aborted_transactions, "aborted"),
+        )
+        if count
+    ]
+    if log.open_transaction is not None:
+        told.append(f"one open since offset {log.open_transaction}")
+    return [("transactions", ", ".join(told))] if told else []

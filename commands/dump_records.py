@@ -1,0 +1,39 @@
+"""The records behind a dump's summary, as dump-log lists them."""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+
+from kraftool.commands.log_table import LogTable
+from kraftool.commands.output import Output
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.kinds import FileKind
+from kraftool.reports.directory import DumpReport
+from kraftool.reports.file_report import BATCH_KINDS
+from kraftool.reports.log_dump import LogDump, TopicNames
+from kraftool.storage.source import FileSource
+
+
+def write_records(
+    output: Output, report: DumpReport, zone: tzinfo, *, show_secrets: bool = False
+) -> None:
+    """List the records of the file, or of a directory's segments in offset order."""
+    files = [each for each in report.files if each.kind in BATCH_KINDS]
+    files += [
+        each
+        for one in report.directories
+        for each in one.files
+        if each.kind is FileKind.LOG and each.is_live
+    ]
+    topics = TopicNames()
+    table = LogTable(output, zone, topics=topics)
+    dump = LogDump(show_secrets=show_secrets, topics=topics)
+    for file in files:
+        output.line()
+        table.opening(file.name)
+        try:
+            with FileSource(file.name) as source:
+                for entry in dump.entries(file.name, source.read_at):
+                    table.entry(entry)
+        except KraftoolError as error:
+            output.problem(error.message)

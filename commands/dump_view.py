@@ -1,0 +1,423 @@
+"""A dump for people: the summary that answers at a glance, findings, and the tables below it.
+
+Owns layout and colour; words are `dump_words.py`, tables of single files `dump_file_view.py`.
+Everything that comes from data goes through `printable` into Text, which knows no markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import tzinfo
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from kraftool.commands.dump_words import by_label, holds, ids, many, size
+from kraftool.commands.output import Output, printable
+from kraftool.commands.times import iso
+from kraftool.decoders.kinds import FileKind
+from kraftool.decoders.names import FileState, parse_checkpoint_name
+from kraftool.decoders.quorum_state import QuorumState
+from kraftool.reports.directory import DirectoryReport, DumpReport
+from kraftool.reports.findings import Finding, Severity, tally
+from kraftool.reports.log_summary import TypeCount
+from kraftool.reports.metadata_summary import MetadataSummary, Snapshot, Voters, VoterSource
+from kraftool.reports.metadata_versions import METADATA_VERSION
+from kraftool.storage.entry import FolderCounts
+from kraftool.storage.lock import LockState
+
+KEY, NAME, QUIET, GOOD, WARN, BAD, TYPE = (
+    "cyan",
+    "bold",
+    "dim",
+    "green",
+    "yellow",
+    "bold red",
+    "magenta",
+)
+SEVERITY_STYLES = {Severity.ERROR: BAD, Severity.WARNING: WARN, Severity.INFO: QUIET}
+_LABEL_WIDTH = 16
+_NO_UUID = "AAAAAAAAAAAAAAAAAAAAAA"
+
+
+def text(value: object, style: str = "") -> Text:
+    """Data as Text: escaped, without markup."""
+    return Text(printable(str(value)), style=style)
+
+
+def unbroken(line: Text) -> Group:
+    """A line that is never broken: a path in two pieces cannot be copied."""
+    line.no_wrap, line.overflow = True, "ignore"
+    return Group(line)
+
+
+def write_report(output: Output, report: DumpReport, zone: tzinfo) -> None:
+    """Write a whole dump."""
+    from kraftool.commands.dump_file_view import write_file
+
+    first = True
+    for directory in report.directories:
+        if not first:
+            output.line()
+        first = False
+        _write_directory(output, directory, zone)
+    if report.findings and report.directories:
+        output.line()
+        output.rich(Text("Of the PATH as a whole", style=NAME))
+    for file in report.files:
+        if not first:
+            output.line()
+        first = False
+        write_file(output, file, zone)
+    write_findings(output, report.findings, "")
+
+
+def _write_directory(output: Output, report: DirectoryReport, zone: tzinfo) -> None:
+    output.rich(unbroken(_headline(report.path, report.findings)))
+    rows = _Rows(output.width)
+    _identity(rows, report)
+    _leadership(rows, report.summary, zone)
+    _versions(rows, report.summary)
+    _range(rows, report.summary, zone)
+    _rest(rows, report)
+    output.rich(rows.table)
+    write_findings(output, report.findings, report.path)
+    if len(report.summary.snapshots) > 0:
+        output.line()
+        output.rich(_snapshots(report.summary.snapshots, zone, output.width))
+    if report.summary.types:
+        output.line()
+        output.rich(type_table("Records of the log", report.summary.types, output.width))
+    if report.files:
+        output.line()
+        output.rich(_files(report, output.width))
+
+
+def _headline(path: str, findings: Sequence[Finding]) -> Text:
+    line = text(path, NAME)
+    counts = tally(findings)
+    told = [
+        (many(counts[severity], severity.value), SEVERITY_STYLES[severity])
+        for severity in (Severity.ERROR, Severity.WARNING)
+        if counts[severity]
+    ]
+    line.append("  ")
+    for number, (words, style) in enumerate(told):
+        line.append(", " if number else "").append(words, style=style)
+    return line if told else line.append("nothing wrong seen", style=GOOD)
+
+
+class _Rows:
+    """The two columns of a summary: labels, and what wraps below itself."""
+
+    def __init__(self, width: int) -> None:
+        self.table = Table.grid(padding=(0, 2))
+        self.table.add_column(style=KEY, no_wrap=True, width=_LABEL_WIDTH)
+        self.table.add_column(overflow="fold")
+        self.room = width - _LABEL_WIDTH - 2
+
+    def add(self, label: str, *parts: str | Text) -> None:
+        value = Text()
+        for part in parts:
+            value.append_text(part if isinstance(part, Text) else Text(part))
+        self.table.add_row(label, value)
+
+
+def _identity(rows: _Rows, report: DirectoryReport) -> None:
+    summary, node = report.summary, report.summary.node
+    if node.node_id is not None:
+        directory = node.directory_id
+        rows.add(
+            "node",
+            text(node.node_id, NAME),
+            _role(summary),
+            Text(", directory " if directory else ""),
+            text(directory or ""),
+        )
+    if node.cluster_id is not None:
+        rows.add("cluster", text(node.cluster_id, NAME))
+    if report.lock is LockState.HELD:
+        pid = f" as process {report.lock_pid}" if report.lock_pid else ""
+        rows.add("lock", Text(f"held: Kafka runs here{pid}", style=WARN))
+
+
+def _role(summary: MetadataSummary) -> str:
+    node, voters = summary.node.node_id, summary.voters
+    if voters is None or node is None:
+        return ""
+    if voters.of(node) is not None:
+        return ", a voter"
+    return ", not a voter"
+
+
+def _leadership(rows: _Rows, summary: MetadataSummary, zone: tzinfo) -> None:
+    state, change = summary.quorum_state, summary.leader_change
+    if state is not None:
+        rows.add("quorum-state", *_election(state))
+    if change is not None:
+        rows.add(
+            "last leader",
+            text(change.leader_id, NAME),
+            f" in epoch {change.epoch}, from offset {change.offset}, {iso(change.timestamp, zone)}",
+            f", granted by {ids(change.granting_voters)}" if change.granting_voters else "",
+        )
+    if summary.voters is not None:
+        _voters(rows, summary, summary.voters)
+
+
+def _election(state: QuorumState) -> Iterable[str | Text]:
+    yield "epoch "
+    yield text(state.leader_epoch, NAME)
+    yield ", leader " if state.leader_id >= 0 else ", no leader known"
+    if state.leader_id >= 0:
+        yield text(state.leader_id, NAME)
+    if state.voted_id >= 0:
+        yield f", voted for {state.voted_id}"
+        if state.voted_directory_id != _NO_UUID:
+            yield f" ({state.voted_directory_id})"
+
+
+def _voters(rows: _Rows, summary: MetadataSummary, voters: Voters) -> None:
+    words = f"{len(voters.voters)}, "
+    if voters.source is VoterSource.RECORD:
+        snapshot = parse_checkpoint_name(voters.file.rpartition("/")[2])
+        where = f"at offset {voters.offset}"
+        if snapshot is not None:
+            where = f"in the snapshot at offset {snapshot.offset} epoch {snapshot.epoch}"
+        words += f"by the KRaftVoters record {where}"
+    elif voters.source is VoterSource.QUORUM_STATE:
+        words += "by currentVoters, which Kafka never reads"
+    elif voters.source is VoterSource.LEADER_CHANGE:
+        words += f"by the LeaderChange at offset {voters.offset}"
+    else:
+        words += f"by {voters.source.value}"
+    rows.add("voters", words)
+    leader = summary.quorum_state.leader_id if summary.quorum_state is not None else None
+    for voter in sorted(voters.voters, key=lambda each: each.id):
+        mine = voter.id == summary.node.node_id
+        stale = (
+            mine
+            and voter.directory_id is not None
+            and summary.node.directory_id is not None
+            and voter.directory_id != summary.node.directory_id
+        )
+        line = text(f"{voter.id:>3}", NAME if mine else "")
+        if voter.directory_id is not None:
+            line.append_text(text(f"  {voter.directory_id}", BAD if stale else ""))
+        endpoints = "  ".join(voter.endpoints)
+        if endpoints:
+            narrow = len(line) + 2 + len(endpoints) > rows.room
+            line.append("\n     " if narrow else "  ").append_text(text(endpoints))
+        marks = [word for word, on in (("this node", mine), ("leader", voter.id == leader)) if on]
+        if marks:
+            last = len(line.plain.rpartition("\n")[2])
+            line.append("\n     " if last + 2 + len(", ".join(marks)) > rows.room else "  ")
+            line.append(", ".join(marks), style=GOOD)
+        rows.add("", line)
+
+
+def _versions(rows: _Rows, summary: MetadataSummary) -> None:
+    version = summary.kraft_version
+    if summary.voters is not None or version.file:
+        static = "" if version.level else " (static voters)"
+        rows.add("kraft.version", text(version.level, NAME), static)
+    metadata = summary.feature(METADATA_VERSION)
+    if metadata is not None:
+        release = f" ({metadata.release or 'of a newer Kafka'})"
+        rows.add(METADATA_VERSION, text(metadata.level, NAME), release)
+    others = [each for each in summary.features if each.name != METADATA_VERSION]
+    if others:
+        rows.add("features", text(", ".join(f"{each.name} {each.level}" for each in others)))
+
+
+def _range(rows: _Rows, summary: MetadataSummary, zone: tzinfo) -> None:
+    log = summary.log
+    if log is not None:
+        rows.add(
+            "log",
+            "offsets ",
+            text(f"{log.start_offset} to {max(log.end_offset - 1, log.start_offset)}", NAME),
+            f" (end offset {log.end_offset}), {_epochs(log.first_epoch, log.last_epoch)}"
+            if log.first_epoch is not None
+            else ", empty",
+        )
+        rows.add(
+            "",
+            f"{many(log.records, 'record')} in {many(log.batches, 'batch')},"
+            f" {many(log.segments, 'segment')}, {size(log.size)}",
+        )
+        if log.first_timestamp is not None and log.last_timestamp is not None:
+            rows.add("", f"{iso(log.first_timestamp, zone)} to {iso(log.last_timestamp, zone)}")
+        if log.intact_end_offset < log.end_offset:
+            rows.add("", Text(f"intact up to offset {log.intact_end_offset} only", style=BAD))
+    live = [each for each in summary.snapshots if each.state is FileState.LIVE]
+    newest = summary.newest_snapshot
+    if newest is not None:
+        upto = f", up to {iso(newest.timestamp, zone)}" if newest.timestamp is not None else ""
+        rows.add(
+            "snapshots",
+            f"{len(live)}, newest at offset ",
+            text(newest.offset, NAME),
+            f" epoch {newest.epoch}, {many(newest.records, 'record')}{upto}",
+        )
+
+
+def _epochs(first: int | None, last: int | None) -> str:
+    return f"epoch {first}" if first == last else f"epochs {first} to {last}"
+
+
+def _rest(rows: _Rows, report: DirectoryReport) -> None:
+    summary = report.summary
+    registered = [
+        f"{noun} {ids(found)}"
+        for noun, found in (("brokers", summary.brokers), ("controllers", summary.controllers))
+        if found
+    ]
+    if registered:
+        rows.add("registered", "; ".join(registered))
+    transactions = summary.transactions
+    told = [
+        f"{count} {word}"
+        for count, word in (
+            (transactions.committed, "committed"),
+            (transactions.aborted, "aborted"),
+        )
+        if count
+    ]
+    if transactions.open_since is not None:
+        told.append(f"one open since offset {transactions.open_since}")
+    if told:
+        rows.add("transactions", ", ".join(told))
+    if report.folders.total:
+        rows.add("folders", _folders(report.folders))
+
+
+def _folders(folders: FolderCounts) -> str:
+    counts = (
+        (folders.topics, "topic partition"),
+        (folders.deleted, "-delete folder"),
+        (folders.stray, "-stray folder"),
+        (folders.future, "-future folder"),
+        (folders.other, "other folder"),
+    )
+    return ", ".join(many(count, noun) for count, noun in counts if count)
+
+
+def write_findings(output: Output, findings: Sequence[Finding], directory: str) -> None:
+    """The findings, worst first: where, what, and what to do."""
+    if not findings:
+        return
+    output.line()
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True, width=7)
+    table.add_column(overflow="fold")
+    for each in findings:
+        where = each.where()
+        if directory:
+            where = where.replace(directory.rstrip("/") + "/", "", 1)
+            where = "" if where == directory else where
+        body = Text(each.code, style=NAME)
+        if where:
+            body.append("  ").append_text(text(where))
+        body.append("\n").append_text(text(each.sentence()))
+        if each.advice:
+            body.append("\n→ ", style=GOOD).append_text(text(each.advice))
+        table.add_row(Text(each.severity.value, style=SEVERITY_STYLES[each.severity]), body)
+    output.rich(table)
+
+
+def heading(words: str) -> Text:
+    return Text(words, style=NAME)
+
+
+def plain_table(title: str, *columns: str, right: Sequence[str] = ()) -> Table:
+    """A table without lines: a title, column heads, rows."""
+    table = Table(
+        title=heading(title),
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+        header_style=QUIET,
+        padding=(0, 2, 0, 0),
+    )
+    for column in columns:
+        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    return table
+
+
+def _snapshots(snapshots: Sequence[Snapshot], zone: tzinfo, width: int) -> Table:
+    table = plain_table(
+        "Snapshots", "offset", "epoch", "size", "records", "up to", "state",
+        right=("offset", "epoch", "size", "records"),
+    )  # fmt: skip
+    for each in snapshots:
+        upto = iso(each.timestamp, zone) if each.timestamp is not None else "?"
+        table.add_row(
+            text(each.offset),
+            text(each.epoch),
+            size(each.size),
+            text(each.records),
+            upto if width >= 72 else upto.partition(".")[0],
+            _snapshot_state(each),
+        )
+    return table
+
+
+def _snapshot_state(snapshot: Snapshot) -> Text:
+    if snapshot.state is FileState.PART:
+        return Text("unfinished", style=QUIET)
+    words = "whole" if snapshot.intact else "damaged"
+    if not snapshot.intact and not snapshot.has_footer:
+        words = "no footer"
+    if snapshot.state is FileState.DELETED:
+        return Text(f"deleted, {words}", style=QUIET)
+    return Text(words, style=GOOD if snapshot.intact else BAD)
+
+
+def type_table(title: str, types: Sequence[TypeCount], width: int) -> Table:
+    """Counts by record type, side by side as the width allows."""
+    counts = by_label(types)
+    label_width = max(len(label) for label, _ in counts)
+    count_width = max(len(str(count)) for _, count in counts)
+    groups = max(1, min(3, (width + 3) // (label_width + count_width + 5)))
+    rows = -(-len(counts) // groups)
+    table = Table(
+        title=heading(title), title_justify="left", box=None, pad_edge=False, show_header=False,
+        padding=(0, 1),
+    )  # fmt: skip
+    for _ in range(groups):
+        table.add_column(justify="right", min_width=count_width)
+        table.add_column(style=TYPE, min_width=label_width + 1)
+    for row in range(rows):
+        cells: list[Text] = []
+        for label, count in counts[row::rows]:
+            cells += [text(count), text(label)]
+        table.add_row(*cells)
+    return table
+
+
+def _files(report: DirectoryReport, width: int) -> Table:
+    """One line a file; on a narrow terminal what it holds goes below its name."""
+    wide, narrow = width >= 100, width < 78
+    columns = ["file", *(["kind"] if wide else []), "size", *([] if narrow else ["holds"])]
+    table = plain_table("Files", *columns, right=("size",))
+    worst: dict[str, Severity] = {}
+    for each in report.findings:
+        worst.setdefault(each.file, each.severity)
+    place = ""
+    for file in report.files:
+        folder = file.path.rpartition("/")[0]
+        if folder != place:
+            place = folder
+            table.add_row(text(f"{folder}/", QUIET), *[""] * (len(columns) - 1))
+        style = SEVERITY_STYLES[worst[file.name]] if file.name in worst else ""
+        indent = "  " if folder else ""
+        name = text(f"{indent}{file.basename}", style)
+        kind = [text(file.kind.value, QUIET)] if wide else []
+        held = text(holds(file), QUIET if file.kind is FileKind.UNKNOWN else "")
+        if narrow:
+            table.add_row(name.append(f"\n{indent}    ").append_text(held), size(file.size))
+        else:
+            table.add_row(name, *kind, size(file.size), held)
+    return table

@@ -1,0 +1,105 @@
+"""Every damaged fixture: the finding names the place, the exit code is right, the rest is shown."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+DAMAGED = Path(__file__).resolve().parents[2] / "fixtures" / "damaged"
+CASES = sorted(path.parent for path in DAMAGED.glob("*/SOURCE"))
+WITH_BATCHES = [
+    case for case in CASES if any(case.glob("*.log")) or any(case.glob("*.checkpoint"))
+]
+
+
+def source(case: Path) -> dict[str, Any]:
+    return json.loads((case / "SOURCE").read_text())
+
+
+def entries(out: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def test_there_is_a_case_for_each_kind_of_damage():
+    assert len(CASES) >= 20
+
+
+@pytest.mark.parametrize("case", WITH_BATCHES, ids=lambda case: case.name)
+def test_dump_log_names_the_positions_of_the_damage(case: Path, kraftool: Run):
+    expected = source(case)
+    for path in sorted([*case.glob("*.log"), *case.glob("*.checkpoint")]):
+        ran = kraftool("dump-log", "-o", "jsonl", path)
+        found = [each["position"] for each in entries(ran.out) if each["kind"] == "error"]
+        assert found == expected["positions"], ran.out
+        # A missing footer and a wrong name are not this command's business; bytes are.
+        assert ran.code == (3 if expected["positions"] else 0), ran.err
+
+
+@pytest.mark.parametrize("case", WITH_BATCHES, ids=lambda case: case.name)
+@pytest.mark.parametrize("form", ["table", "json", "jsonl", "csv", "kafka"])
+def test_every_format_ends_in_the_same_way_without_a_traceback(
+    case: Path, form: str, kraftool: Run
+):
+    for path in sorted([*case.glob("*.log"), *case.glob("*.checkpoint")]):
+        ran = kraftool("dump-log", "-o", form, path)
+        assert ran.code == (3 if source(case)["positions"] else 0)
+        assert "Traceback" not in ran.err
+        assert "internal error" not in ran.err
+
+
+def test_what_is_whole_around_the_damage_is_shown(kraftool: Run, fixtures_dir: Path):
+    healthy = fixtures_dir / "kafka-4.3.0/static-single/node-1/data/__cluster_metadata-0"
+    whole = kraftool("dump-log", "-o", "jsonl", "--offsets", "..31", healthy)
+    offsets = {each["offset"] for each in entries(whole.out) if each["kind"] == "record"}
+    for name, lost in (("absurd-batch-length", 1), ("zero-filled-middle", 1)):
+        ran = kraftool("dump-log", "-o", "jsonl", DAMAGED / name / f"{0:020}.log")
+        batches = [each for each in entries(ran.out) if each["kind"] == "batch"]
+        shown = {each["offset"] for each in entries(ran.out) if each["kind"] == "record"}
+        assert len(batches) == 12 - lost
+        assert shown < offsets
+
+
+def test_unknown_types_are_shown_with_their_bytes(kraftool: Run):
+    path = DAMAGED / "unknown-record-type" / f"{0:020}.log"
+    last = entries(kraftool("dump-log", "-o", "jsonl", path).out)[-2]
+    assert last["type"] == "UNKNOWN(2126)"
+    assert last["raw"] == "Ac4QAGZyb20gdGhlIGZ1dHVyZQ=="
+
+
+def test_bytes_that_may_hold_secrets_are_not_shown(kraftool: Run):
+    path = DAMAGED / "newer-secret-version" / f"{0:020}.log"
+    last = entries(kraftool("dump-log", "-o", "jsonl", path).out)[-2]
+    assert (last["type"], last["version"], last["raw"]) == (
+        "USER_SCRAM_CREDENTIAL_RECORD",
+        9,
+        None,
+    )
+    shown = entries(kraftool("dump-log", "-o", "jsonl", "--show-secrets", path).out)[-2]
+    assert shown["raw"] is not None
+
+
+def test_a_flipped_bit_leaves_the_batch_visible_and_marks_it(kraftool: Run):
+    path = DAMAGED / "flipped-bit-in-record" / f"{0:020}.log"
+    found = entries(kraftool("dump-log", "-o", "jsonl", path).out)
+    assert [each["valid"] for each in found if each["kind"] == "batch"].count(False) == 1
+    text = kraftool("dump-log", "-o", "kafka", path).text
+    assert text.count("isvalid: false") == 1
+
+
+def test_garbage_beside_a_segment_is_told(kraftool: Run):
+    for suffix in (".index", ".timeindex"):
+        ran = kraftool("dump-log", "-o", "kafka", DAMAGED / "garbage-index" / f"{0:020}{suffix}")
+        assert ran.code == 3
+        assert "position" in ran.err
+
+
+def test_the_damaged_fixtures_are_what_their_script_writes():
+    import subprocess
+    import sys
+
+    script = DAMAGED.parents[1] / "tools" / "damage.py"
+    ran = subprocess.run([sys.executable, script, "--check"], capture_output=True, check=False)
+    assert ran.returncode == 0, ran.stdout.decode() + ran.stderr.decode()

@@ -1,0 +1,264 @@
+"""Every form of PATH leads to the same files."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.storage.entry import Entry, Place, Problem
+from kraftool.storage.lock import LockState, lock_holder
+from kraftool.storage.paths import LocationKind, open_path
+
+NODE = "kafka-4.3.0/static-single/node-1"
+
+
+@pytest.fixture
+def node(fixtures_dir: Path) -> Path:
+    return fixtures_dir / NODE
+
+
+def entries(path: object) -> list[Entry]:
+    return [item for item in open_path(str(path)).entries() if isinstance(item, Entry)]
+
+
+def contents(path: object) -> dict[str, bytes]:
+    """What a PATH holds, read while it passes, as a stream must be."""
+    found = {}
+    for item in open_path(str(path)).entries():
+        assert isinstance(item, Entry), item
+        with item.open() as source:
+            found[item.path] = source.read_at(0, 10 << 20)
+    return found
+
+
+def test_a_data_directory_is_its_own_files_and_the_metadata_partition(node: Path):
+    location = open_path(str(node / "data"))
+    found = [item for item in location.entries() if isinstance(item, Entry)]
+    assert location.kind is LocationKind.DATA_DIRECTORY
+    assert found[0].path == "meta.properties"
+    assert {item.place for item in found} == {Place.ROOT, Place.PARTITION}
+    assert not any("orders" in item.path for item in found)
+    counts = location.folders[str(node / "data")]
+    assert counts.topics > 5
+    assert counts.deleted > 0
+
+
+def test_the_partition_alone_is_a_path_too(node: Path):
+    location = open_path(str(node / "data" / "__cluster_metadata-0"))
+    assert location.kind is LocationKind.PARTITION
+    names = [item.path for item in location.entries() if isinstance(item, Entry)]
+    assert names[0] == "quorum-state"
+    assert "00000000000000000000.log" in names
+
+
+def test_segments_come_in_the_order_of_their_offsets(tmp_path: Path):
+    folder = tmp_path / "__cluster_metadata-0"
+    folder.mkdir()
+    names = [f"{offset:020}.log" for offset in (5, 0, 1000, 99)]
+    for name in names:
+        (folder / name).touch()
+    assert [item.path for item in entries(folder)] == sorted(names)
+
+
+def test_server_properties_lead_to_the_metadata_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for name in ("one", "two", "meta"):
+        (tmp_path / name / "__cluster_metadata-0").mkdir(parents=True)
+    properties = tmp_path / "server.properties"
+    properties.write_text(f"process.roles=broker\nlog.dirs={tmp_path}/one,{tmp_path}/two\n")
+    location = open_path(str(properties))
+    assert location.directory == str(tmp_path / "one")
+    assert location.log_dirs == (str(tmp_path / "one"), str(tmp_path / "two"))
+    with properties.open("a") as file:
+        file.write(f"metadata.log.dir={tmp_path}/meta\n")
+    assert open_path(str(properties)).directory == str(tmp_path / "meta")
+
+
+def test_relative_log_dirs_are_kafkas_working_directory_or_else_beside_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "here" / "data" / "__cluster_metadata-0").mkdir(parents=True)
+    properties = tmp_path / "here" / "server.properties"
+    properties.write_text("process.roles=controller\nlog.dirs=data\n")
+    monkeypatch.chdir(tmp_path / "here")
+    assert open_path("server.properties").notes == ()
+    monkeypatch.chdir(tmp_path)
+    location = open_path("here/server.properties")
+    assert location.directory == os.path.join("here", "data")
+    assert [note.severity for note in location.notes] == ["info"]
+
+
+def test_a_config_provider_is_told_and_not_run(tmp_path: Path):
+    properties = tmp_path / "server.properties"
+    properties.write_text("process.roles=broker\nlog.dirs=${env:DATA}\n")
+    with pytest.raises(KraftoolError, match="config provider"):
+        open_path(str(properties))
+
+
+@pytest.mark.parametrize("flags", [["-cf"], ["-czf"], ["-Scf"], ["--format=posix", "-Scf"]])
+def test_a_tar_holds_what_the_directory_holds(node: Path, tmp_path: Path, flags: list[str]):
+    archive = tmp_path / "x.tar"
+    subprocess.run(["tar", *flags, archive, "-C", node, "data"], check=True)
+    assert contents(archive) == contents(node / "data")
+
+
+def test_a_sparse_index_comes_out_whole(tmp_path: Path):
+    folder = tmp_path / "__cluster_metadata-0"
+    folder.mkdir()
+    index = folder / f"{0:020}.index"
+    with index.open("wb") as file:
+        file.write(b"\x00\x00\x00\x05\x00\x00\x10\x00")
+        file.truncate(10 << 20)
+    before = index.read_bytes()
+    for flags in (["-Scf"], ["--format=posix", "-Scf"]):
+        archive = tmp_path / "x.tar"
+        subprocess.run(["tar", *flags, archive, "-C", tmp_path, folder.name], check=True)
+        assert archive.stat().st_size < 100_000
+        assert contents(archive)["__cluster_metadata-0/" + index.name] == before
+
+
+def test_several_directories_in_one_tar_stay_apart(node: Path, tmp_path: Path):
+    for name in ("kafka-0", "kafka-1"):
+        shutil.copytree(node / "data", tmp_path / name / "data")
+    archive = tmp_path / "fleet.tar"
+    subprocess.run(["tar", "-cf", archive, "-C", tmp_path, "kafka-0", "kafka-1"], check=True)
+    location = open_path(str(archive))
+    directories = {item.directory for item in location.entries() if isinstance(item, Entry)}
+    assert directories == {f"{archive}:kafka-0/data", f"{archive}:kafka-1/data"}
+    assert location.folders["kafka-0/data"] == location.folders["kafka-1/data"]
+
+
+def test_a_cut_archive_gives_what_is_there_and_says_where_it_ends(node: Path, tmp_path: Path):
+    archive = tmp_path / "x.tar"
+    subprocess.run(["tar", "-cf", archive, "-C", node, "data/__cluster_metadata-0"], check=True)
+    size = archive.stat().st_size
+    for cut in (300, 700, size // 2, size // 3):
+        piece = tmp_path / "cut.tar"
+        piece.write_bytes(archive.read_bytes()[:cut])
+        found = list(open_path(str(piece)).entries())
+        assert isinstance(found[-1], Problem), (cut, found)
+
+
+def test_a_damaged_header_costs_one_member(node: Path, tmp_path: Path):
+    archive = tmp_path / "x.tar"
+    partition = node / "data" / "__cluster_metadata-0"
+    names = ["quorum-state", "partition.metadata", "leader-epoch-checkpoint"]
+    subprocess.run(["tar", "-cf", archive, "-C", partition, *names], check=True)
+    data = bytearray(archive.read_bytes())
+    data[1024 + 20] ^= 1
+    archive.write_bytes(bytes(data))
+    found = list(open_path(str(archive)).entries())
+    assert [item.path for item in found if isinstance(item, Entry)] == [names[0], names[2]]
+    problems = [item for item in found if isinstance(item, Problem)]
+    assert [item.position for item in problems] == [1024 + 148] or problems
+
+
+def test_memory_stays_flat_whatever_a_member_claims(tmp_path: Path):
+    import tracemalloc
+
+    folder = tmp_path / "__cluster_metadata-0"
+    folder.mkdir()
+    with (folder / f"{0:020}.log").open("wb") as file:
+        file.truncate(200 << 20)
+    archive = tmp_path / "x.tar.gz"
+    subprocess.run(["tar", "-czf", archive, "-C", tmp_path, folder.name], check=True)
+    tracemalloc.start()
+    try:
+        for item in open_path(str(archive)).entries():
+            assert isinstance(item, Entry)
+            with item.open() as source:
+                position = 0
+                while data := source.read_at(position, 1 << 20):
+                    position += len(data)
+            assert position == 200 << 20
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 16 << 20
+
+
+def test_links_and_devices_in_a_tar_are_told_and_passed_over(tmp_path: Path):
+    (tmp_path / "real").write_text("x")
+    (tmp_path / "link").symlink_to("/etc/passwd")
+    archive = tmp_path / "x.tar"
+    subprocess.run(["tar", "-cf", archive, "-C", tmp_path, "real", "link"], check=True)
+    found = list(open_path(str(archive)).entries())
+    assert [type(item) for item in found] == [Entry, Problem]
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """Every file that is opened, with its flags."""
+    calls: list[tuple[str, int]] = []
+    real = os.open
+
+    def spy(path: str, flags: int, *more: int, **named: int) -> int:
+        calls.append((str(path), flags))
+        return real(path, flags, *more, **named)
+
+    monkeypatch.setattr(os, "open", spy)
+    return calls
+
+
+def test_two_thousand_topic_folders_are_counted_and_none_is_looked_into(
+    node: Path, tmp_path: Path, opened: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+):
+    data = tmp_path / "data"
+    shutil.copytree(node / "data" / "__cluster_metadata-0", data / "__cluster_metadata-0")
+    for number in range(2000):
+        (data / f"topic-{number}").mkdir()
+    looked: list[str] = []
+    real = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: (looked.append(str(path)), real(path))[1])
+    location = open_path(str(data))
+    for item in location.entries():
+        assert isinstance(item, Entry)
+        with item.open():
+            pass
+    assert location.folders[str(data)].topics == 2000
+    assert set(looked) == {str(data), str(data / "__cluster_metadata-0")}
+    assert not any("topic-" in path for path, _ in opened)
+    assert all(flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT) == 0 for _, flags in opened)
+
+
+def test_what_is_no_file_is_refused_by_name(tmp_path: Path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path in (pipe, tmp_path / "missing", tmp_path):
+        with pytest.raises(KraftoolError) as caught:
+            list(open_path(str(path)).entries())
+        assert str(path) in str(caught.value)
+
+
+def test_a_folder_above_data_directories_gets_a_hint(node: Path, tmp_path: Path):
+    shutil.copytree(node / "data", tmp_path / "kafka" / "data")
+    with pytest.raises(KraftoolError) as caught:
+        open_path(str(tmp_path / "kafka"))
+    assert str(tmp_path / "kafka" / "data") in caught.value.hint
+
+
+def test_the_lock_is_asked_and_not_taken(tmp_path: Path):
+    assert lock_holder(str(tmp_path)).state is LockState.MISSING
+    lock = tmp_path / ".lock"
+    lock.touch()
+    assert lock_holder(str(tmp_path)).state is LockState.FREE
+    code = (
+        "import fcntl, sys; file = open(sys.argv[1], 'r+b'); fcntl.lockf(file, fcntl.LOCK_EX);"
+        "print('locked', flush=True); sys.stdin.read()"
+    )
+    import sys
+
+    with subprocess.Popen(
+        [sys.executable, "-c", code, lock], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"locked\n"
+        found = lock_holder(str(tmp_path))
+        assert (found.state, found.pid) == (LockState.HELD, holder.pid)
+        assert holder.stdin is not None
+        holder.stdin.close()
+    assert lock_holder(str(tmp_path)).state is LockState.FREE

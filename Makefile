@@ -4,7 +4,7 @@
 
 VENV         := .venv
 BIN          := $(VENV)/bin
-DEMO_FIXTURE ?= fixtures/kafka-4.3.0/dynamic-quorum/node-1/data
+DEMO_FIXTURE ?= fixtures/kafka-4.3.0/dynamic-quorum/node-2/data
 VERSION      ?= 4.4.0
 PYTEST_ARGS  ?= -n auto --dist loadfile
 KRAFTOOL     := $(BIN)/kraftool
@@ -39,6 +39,7 @@ check: $(VENV)/.installed-dev fresh  ## what CI checks besides the tests
 
 fresh: $(VENV)/.installed-dev  ## generated files are what their generators write
 	@$(BIN)/python tools/manpages.py --check
+	@$(BIN)/python tools/damage.py --check
 	@if command -v java >/dev/null 2>&1 && command -v mvn >/dev/null 2>&1; then \
 	  $(BIN)/python tools/catalogue.py --check && $(BIN)/python tools/config_names.py --check; \
 	elif [ "$$KRAFTOOL_STRICT" = 1 ]; then \

@@ -67,8 +67,10 @@ def dump(
     from kraftool.commands.times import time_zone
     from kraftool.reports.directory import read_location
     from kraftool.reports.file_report import ReadOptions
+    from kraftool.reports.log_render import quicken
     from kraftool.storage.paths import LocationKind, open_path
 
+    quicken()
     zone = time_zone(tz)
     wanted = _kind(kind)
     if records and output is PlainFormat.JSON:

@@ -27,14 +27,23 @@ def dump_log(
         str,
         typer.Option(metavar="A..B", help="Offsets from A to B, both included; either may lack."),
     ] = "",
-    epoch: Annotated[int | None, typer.Option(help="Only batches of this leader epoch.")] = None,
+    epoch: Annotated[
+        int | None, typer.Option(metavar="E", help="Only batches of this leader epoch.")
+    ] = None,
     type_: Annotated[
         list[str] | None,
         typer.Option("--type", metavar="T", help="Only this record type; may be repeated."),
     ] = None,
     topic: Annotated[str, typer.Option(metavar="NAME", help="Only records about this topic.")] = "",
-    broker: Annotated[int | None, typer.Option(help="Only records that name this broker.")] = None,
-    since: Annotated[str, typer.Option(metavar="TIME", help="From this time, or 2h ago.")] = "",
+    broker: Annotated[
+        int | None, typer.Option(metavar="N", help="Only records that name this broker.")
+    ] = None,
+    since: Annotated[
+        str,
+        typer.Option(
+            metavar="TIME", help="From this time on: ISO-8601, epoch ms, or 2h for so long ago."
+        ),
+    ] = "",
     until: Annotated[str, typer.Option(metavar="TIME", help="Up to this time.")] = "",
     grep: Annotated[
         str, typer.Option(metavar="RE", help="Only records whose type or payload matches.")
@@ -55,11 +64,16 @@ def dump_log(
     batches_only: Annotated[
         bool, typer.Option("--batches-only", help="Batch headers without their records.")
     ] = False,
-    head: Annotated[int | None, typer.Option(min=0, help="Only the first N records.")] = None,
-    tail: Annotated[int | None, typer.Option(min=0, help="Only the last N records.")] = None,
+    head: Annotated[
+        int | None, typer.Option(min=0, metavar="N", help="Only the first N records.")
+    ] = None,
+    tail: Annotated[
+        int | None, typer.Option(min=0, metavar="N", help="Only the last N records.")
+    ] = None,
     wide: Annotated[bool, typer.Option("--wide", help="Do not cut lines at the terminal.")] = False,
     jobs: Annotated[
-        int, typer.Option(min=0, help="Processes for large files; 0 takes what there is.")
+        int,
+        typer.Option(min=0, metavar="N", help="Processes for large files; 0 takes what there is."),
     ] = 0,
     show_secrets: ShowSecrets = False,
     tz: TimeZone = "UTC",

@@ -38,6 +38,8 @@ KEY, NAME, QUIET, GOOD, WARN, BAD, TYPE = (
 )
 SEVERITY_STYLES = {Severity.ERROR: BAD, Severity.WARNING: WARN, Severity.INFO: QUIET}
 _LABEL_WIDTH = 16
+_MOST_ALIKE = 3
+"""So many findings of one kind in one file are told in full; JSON has them all."""
 _NO_UUID = "AAAAAAAAAAAAAAAAAAAAAA"
 
 
@@ -304,6 +306,13 @@ def _folders(folders: FolderCounts) -> str:
     return ", ".join(many(count, noun) for count, noun in counts if count)
 
 
+def _below(directory: str, where: str) -> str:
+    """A place without the directory that the reader is looking at."""
+    if where.partition(":")[0] == directory:
+        return where[len(directory) :].lstrip(": ")
+    return where.removeprefix(directory.rstrip("/") + "/")
+
+
 def write_findings(output: Output, findings: Sequence[Finding], directory: str) -> None:
     """The findings, worst first: where, what, and what to do."""
     if not findings:
@@ -312,11 +321,15 @@ def write_findings(output: Output, findings: Sequence[Finding], directory: str) 
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True, width=7)
     table.add_column(overflow="fold")
+    alike: dict[tuple[str, str], int] = {}
     for each in findings:
+        key = (each.code, each.file)
+        alike[key] = alike.get(key, 0) + 1
+        if alike[key] > _MOST_ALIKE:
+            continue
         where = each.where()
         if directory:
-            where = where.replace(directory.rstrip("/") + "/", "", 1)
-            where = "" if where == directory else where
+            where = _below(directory, where)
         body = Text(each.code, style=NAME)
         if where:
             body.append("  ").append_text(text(where))
@@ -325,6 +338,10 @@ def write_findings(output: Output, findings: Sequence[Finding], directory: str) 
             body.append("\n→ ", style=GOOD).append_text(text(each.advice))
         table.add_row(Text(each.severity.value, style=SEVERITY_STYLES[each.severity]), body)
     output.rich(table)
+    for (code, file), count in alike.items():
+        if count > _MOST_ALIKE:
+            words = f"… and {count - _MOST_ALIKE} more {code} in {_below(directory, file)}"
+            output.rich(text(words, QUIET))
 
 
 def heading(words: str) -> Text:

@@ -253,7 +253,7 @@ def guarded() -> NoReturn:
         from kraftool.commands.app import app
 
         # Not standalone: typer would end an interrupt with 1, as a finding.
-        _exit(app(standalone_mode=False) or ExitCode.FINE)
+        _exit(app(prog_name="kraftool", standalone_mode=False) or ExitCode.FINE)
     except SystemExit as ending:
         _exit(ending.code if isinstance(ending.code, int) else ExitCode.FINE)
     except KeyboardInterrupt:

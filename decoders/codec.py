@@ -7,8 +7,8 @@ JSON converters write: bytes in base64, tagged fields only where they differ fro
 is for reading only, since its lists may be shared between records.
 
 For each message and version a function is generated from the catalogue and compiled when it is
-first used (see `generate.py`). It refuses to guess: what does not fit raises DecodeError with the
-position, the field path and both sides of the mismatch.
+first used (see `generate_decoder.py`). It refuses to guess: what does not fit raises DecodeError
+with the position, the field path and both sides of the mismatch.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ import orjson
 
 from kraftool.decoders import schema
 from kraftool.decoders.errors import DecodeError, KraftoolError
-from kraftool.decoders.generate import EXPECTED, Generated, Site, decoder_source, encoder_source
+from kraftool.decoders.generate import EXPECTED, Generated, Site
+from kraftool.decoders.generate_decoder import decoder_source
+from kraftool.decoders.generate_encoder import encoder_source
 from kraftool.decoders.wire import TRUNCATED, Malformed, java_double
 
 Value = dict[str, Any]

@@ -7,12 +7,30 @@ report the same damage in the same words. It refuses to know any message.
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from codecs import register_error
 
 TRUNCATED = "the bytes end before the field does"
 VARINT = "a varint longer than its type allows"
 NULL = "null where this version allows none"
 NEGATIVE = "a negative length"
 TAG_SIZE = "a tagged field takes another size than it states"
+
+JAVA_REPLACE = "java-replace"
+"""The error handler that decodes invalid UTF-8 as Java does."""
+
+
+def _java_replace(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError)
+    data, start = error.object, error.start
+    end = error.end
+    if data[start] == 0xED:
+        # Java takes an encoded surrogate for one wrong character, Python for three.
+        while end < min(start + 3, len(data)) and 0x80 <= data[end] <= 0xBF:
+            end += 1
+    return "\ufffd", end
+
+
+register_error(JAVA_REPLACE, _java_replace)
 
 ZERO_UUID = "AAAAAAAAAAAAAAAAAAAAAA"
 

@@ -1,4 +1,4 @@
-"""The metadata records of Kafka 4.4.0: what `__cluster_metadata` carries.
+"""The metadata records of Kafka 4.4.0: what the log carries.
 
 Written by tools/catalogue.py; the notation is described in notation.py.
 """

@@ -88,7 +88,12 @@ def _snapshot_advice(case: Case, *, is_newest: bool) -> str:
     if not is_newest:
         return "Kafka starts from the newest snapshot; this older one is not needed for that"
     log = case.summary.log
-    if log is not None and log.start_offset == 0:
+    if (
+        log is not None
+        and log.start_offset == 0
+        and log.batches
+        and (log.intact_end_offset == log.end_offset)
+    ):
         return (
             "Kafka dies on it, at its start or later; the log is whole from 0, so with Kafka"
             " stopped move the snapshot away, and Kafka reads the log"

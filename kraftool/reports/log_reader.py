@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kraftool.decoders import schema
+from kraftool.decoders import codec
 from kraftool.decoders.batch import CRC_START, HEADER_SIZE, Record, RecordBatch
 from kraftool.decoders.control import BY_ID, read_key
 from kraftool.decoders.errors import DecodeError
@@ -21,6 +21,7 @@ from kraftool.decoders.log_record import (
     decode_control,
     decode_metadata,
     position_in_file,
+    position_of_error,
 )
 from kraftool.decoders.segment import Damage, ReadAt, scan
 from kraftool.reports.log_summary import (
@@ -36,8 +37,8 @@ from kraftool.reports.log_summary import (
     LogProblem,
     LogSummary,
     Registration,
-    TypeCount,
 )
+from kraftool.reports.log_types import count_types, long_frame, unknown_types
 
 MAX_PROBLEMS = 100
 """So many are listed; the rest of a garbage file is counted."""
@@ -68,6 +69,7 @@ class _Reader:
     records: int = 0
     control_records: int = 0
     counts: dict[bytes, int] = field(default_factory=dict)
+    decoders: dict[bytes, codec.Decoder] = field(default_factory=dict)
     first_seen: dict[bytes, tuple[int, int]] = field(default_factory=dict)
     controls: dict[int, int] = field(default_factory=dict)
     not_framed: int = 0
@@ -76,6 +78,8 @@ class _Reader:
     highest_epoch: int = -1
     start: int | None = None
     end: int | None = None
+    follows: bool = False
+    """Whether the next batch has to begin where the last one ended."""
     intact_end: int | None = None
     intact: bool = True
     first_timestamp: int | None = None
@@ -101,6 +105,7 @@ class _Reader:
             self.more_problems += 1
 
     def damage(self, damage: Damage) -> None:
+        self.follows = False
         self.problem(
             LogProblem(
                 kind=damage.kind.value,
@@ -128,7 +133,7 @@ class _Reader:
                     found=f"{header.crc:08x}",
                 )
             )
-        elif self.contiguous and self.end is not None and header.base_offset != self.end:
+        elif self.contiguous and self.follows and header.base_offset != self.end:
             self.problem(
                 LogProblem(
                     kind=GAP,
@@ -143,7 +148,10 @@ class _Reader:
         self.batches += 1
         if self.start is None:
             self.start, self.first_timestamp = header.base_offset, header.base_timestamp
-        self.end = batch.last_offset + 1
+        # A header that the CRC does not vouch for may tell any last offset.
+        trusted = valid or header.record_count == header.last_offset_delta + 1
+        self.end = batch.last_offset + 1 if trusted else header.base_offset + 1
+        self.follows = trusted
         self.last_timestamp = header.max_timestamp
         if self.intact:
             self.intact_end = self.end
@@ -151,7 +159,8 @@ class _Reader:
             self.compressions[batch.compression] = None
         if header.record_count == 1 and batch.data[HEADER_SIZE:] == _NOOP_BATCH:
             self.records += 1
-            self._count(_NOOP, batch.position + HEADER_SIZE, header.base_offset)
+            self.counts[_NOOP] = self.counts.get(_NOOP, 0) + 1
+            self.first_seen.setdefault(_NOOP, (batch.position + HEADER_SIZE, header.base_offset))
             return
         try:
             if batch.is_control:
@@ -183,50 +192,62 @@ class _Reader:
         if len(self.epochs) < _MAX_EPOCHS:
             self.epochs.append(EpochStart(epoch=epoch, start_offset=batch.base_offset))
 
-    def _count(self, frame: bytes, position: int, offset: int) -> None:
-        if frame in self.counts:
-            self.counts[frame] += 1
-        else:
-            self.counts[frame] = 1
-            self.first_seen[frame] = (position, offset)
-
     def _data(self, batch: RecordBatch, valid: bool) -> None:
-        counts = self.counts
+        """Count by type, and decode every record, if only to know that it can be."""
+        counts, decoders = self.counts, self.decoders
         for record in batch.records():
             self.records += 1
             value = record.value
             frame = value[:3] if value is not None else b""
-            if frame in counts:
+            decode = decoders.get(frame)
+            if decode is None or value is None or record.key is not None:
+                if not self._new_frame(batch, record, frame, valid):
+                    continue
+            else:
                 counts[frame] += 1
-            elif not self._new_frame(batch, record):
-                continue
-            if frame[1] in _WATCHED and valid:
-                self._watched(batch, record)
+                if frame[1] not in _WATCHED:
+                    try:
+                        if decode(value, 3)[1] == len(value):
+                            continue
+                    except DecodeError:
+                        pass
+            if valid:
+                self._decoded(batch, record)
 
-    def _new_frame(self, batch: RecordBatch, record: Record) -> bool:
-        """Count a frame that was not met before; whether it is one."""
+    def _new_frame(self, batch: RecordBatch, record: Record, frame: bytes, valid: bool) -> bool:
+        """Count a frame that no decoder is known for yet; whether it can be decoded."""
         try:
             if record.value is None or record.key is not None:
                 raise DecodeError("not a metadata record", position=0)
-            api_key, version, _ = read_frame(record.value)
+            api_key, version, position = read_frame(record.value)
         except DecodeError as error:
             self.not_framed += 1
             if self.first_not_framed is None:
-                position = position_in_file(batch, record)
-                self.first_not_framed = _problem(error, position, record.offset)
+                where = position_of_error(batch, record, error)
+                self.first_not_framed = _problem(error, where, record.offset)
             return False
-        # Only usual frames are met again by their bytes; the long ones of a number beyond 127 are
-        # counted by what they say, two bytes each.
-        usual = record.value[:3] if api_key < 0x80 and version < 0x80 else b""
-        frame = usual or b"\xff" + api_key.to_bytes(2, "big") + version.to_bytes(2, "big")
-        self._count(frame, position_in_file(batch, record), record.offset)
-        return bool(usual)
+        # Counted by what it says: the frame of a number beyond 127 is longer than three bytes.
+        if position != 3:
+            frame = long_frame(api_key, version)
+        form = record_format(api_key, version)
+        if form is not None and position == 3:
+            self.decoders[frame] = form.decode_json
+        if frame not in self.counts:
+            self.counts[frame] = 0
+            wrong = decode_metadata(record).error
+            where = position_in_file(batch, record)
+            if wrong is not None:
+                where = position_of_error(batch, record, wrong)
+            self.first_seen[frame] = (where, record.offset)
+        self.counts[frame] += 1
+        return form is not None
 
-    def _watched(self, batch: RecordBatch, record: Record) -> None:
+    def _decoded(self, batch: RecordBatch, record: Record) -> None:
+        """Take what matters out of a record, or report what is wrong with it."""
         item = decode_metadata(record)
         data = item.data
         if data is None:
-            if item.error is not None and item.name and _known(item):
+            if item.error is not None:
                 self.problem(_item_problem(batch, item, item.error))
             return
         key, offset = item.api_key, record.offset
@@ -236,7 +257,7 @@ class _Reader:
             self._end_transaction(committed=key == _END)
         elif key == _FEATURE:
             self._event(FeatureLevel(name=data["name"], level=data["featureLevel"], offset=offset))
-        elif key is not None:
+        elif key is not None and key in _REGISTRATIONS:
             role, name, registered = _REGISTRATIONS[key]
             self._event(
                 Registration(role=role, id=data[name], offset=offset, registered=registered)
@@ -306,10 +327,12 @@ class _Reader:
         if is_metadata and self.first_not_framed is not None:
             self.problem(self.first_not_framed)
         if is_metadata:
-            self._unknown_types()
+            for each in unknown_types(self.counts, self.first_seen):
+                self.problem(each)
         else:
             self.problems = [each for each in self.problems if each.kind != GAP]
         pending = self.pending or []
+        counts = self.counts if is_metadata else {}
         return LogSummary(
             batches=self.batches,
             records=self.records,
@@ -321,7 +344,7 @@ class _Reader:
             first_timestamp=self.first_timestamp,
             last_timestamp=self.last_timestamp,
             compressions=tuple(self.compressions),
-            types=self._types(is_metadata),
+            types=count_types(counts, self.controls, self.not_framed),
             features=tuple(self.features.values()),
             registrations=tuple(self.registrations.values()),
             leader_changes=self.leader_changes,
@@ -337,75 +360,6 @@ class _Reader:
             more_problems=self.more_problems,
             **self.values,
         )
-
-    def _unknown_types(self) -> None:
-        for frame, (position, offset) in self.first_seen.items():
-            api_key, version = _frame_numbers(frame)
-            if record_format(api_key, version) is not None:
-                continue
-            message = schema.metadata_record(api_key)
-            count = self.counts[frame]
-            records = "1 record" if count == 1 else f"{count} records"
-            text = f"{records} of a type that Kafka {schema.KAFKA} lacks, the first here"
-            if message is not None:
-                text = f"{records} of {message.name} in a version that Kafka {schema.KAFKA} lacks"
-            self.problem(
-                LogProblem(
-                    kind=UNKNOWN,
-                    text=text,
-                    position=position,
-                    offset=offset,
-                    expected=f"version {message.versions}" if message is not None else "",
-                    found=f"version {version}" if message is not None else f"api key {api_key}",
-                )
-            )
-
-    def _types(self, is_metadata: bool) -> tuple[TypeCount, ...]:
-        found = [
-            TypeCount(
-                name=BY_ID[type_id].message if type_id in BY_ID else "",
-                type=BY_ID[type_id].label if type_id in BY_ID else "",
-                version=None,
-                count=count,
-                is_control=True,
-                type_id=type_id,
-            )
-            for type_id, count in self.controls.items()
-        ]
-        for frame, count in self.counts.items() if is_metadata else ():
-            api_key, version = _frame_numbers(frame)
-            message = schema.metadata_record(api_key)
-            name = message.name if message is not None else ""
-            found.append(
-                TypeCount(
-                    name=name,
-                    type=schema.record_type(name) if name else "",
-                    version=version,
-                    count=count,
-                    is_control=False,
-                    type_id=api_key,
-                )
-            )
-        if self.not_framed:
-            found.append(
-                TypeCount(
-                    name="", type="", version=None, count=self.not_framed, is_control=False,
-                    type_id=None,
-                )
-            )  # fmt: skip
-        return tuple(sorted(found, key=lambda each: (-each.count, each.type, each.version or 0)))
-
-
-def _known(item: LogRecord) -> bool:
-    """Whether type and version are known, so that the error lies in the content."""
-    assert item.api_key is not None
-    return item.version is not None and record_format(item.api_key, item.version) is not None
-
-
-def _frame_numbers(frame: bytes) -> tuple[int, int]:
-    if len(frame) == 3:
-        return frame[1], frame[2]
-    return int.from_bytes(frame[1:3], "big"), int.from_bytes(frame[3:5], "big")
 
 
 def _problem(error: DecodeError, position: int, offset: int, kind: str = RECORDS) -> LogProblem:
@@ -424,7 +378,7 @@ def _item_problem(
     batch: RecordBatch, item: LogRecord, error: DecodeError, kind: str = RECORDS
 ) -> LogProblem:
     """A problem of a record whose type is known, which stands before the field."""
-    where = position_in_file(batch, item.record)
+    where = position_of_error(batch, item.record, error)
     found = _problem(error, where, item.record.offset, kind)
     return replace(found, text=f"{item.type}: {found.text}") if item.type else found
 

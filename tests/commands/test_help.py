@@ -27,7 +27,7 @@ EXAMPLES = [
     (node, example) for node in NODES for example in read_help(node.command.help or "").examples
 ]
 OPERATORS = "/var/lib/kafka/data"
-DATA_DIRECTORY = "kafka-4.3.0/dynamic-quorum/node-1/data"
+DATA_DIRECTORY = "kafka-4.3.0/dynamic-quorum/node-2/data"
 NOT_IMPERATIVE = {"the", "a", "an", "this", "it", "everything", "all"}
 NEVER = re.compile(r"\b(never|nothing|writes no|changes no)\b", re.IGNORECASE)
 

@@ -74,3 +74,26 @@ def test_doubles_are_written_as_java_writes_them(value: float, text: str):
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_double_written_as_java_does_reads_back(value: float):
     assert float(wire.java_double(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("raw", "characters"),
+    # What OpenJDK 17's new String(bytes, UTF_8) made of them.
+    [
+        ("eda080", "fffd"),
+        ("e08080", "fffd fffd fffd"),
+        ("eda0", "fffd"),
+        ("ed", "fffd"),
+        ("61eda080eda08062", "0061 fffd fffd 0062"),
+        ("c1bf", "fffd fffd"),
+        ("e282", "fffd"),
+        ("f4908080", "fffd fffd fffd fffd"),
+        ("eda0c3a9", "fffd 00e9"),
+        ("ed80", "fffd"),
+        ("ed41", "fffd 0041"),
+        ("edc3a9", "fffd 00e9"),
+    ],
+)
+def test_invalid_utf8_is_replaced_as_java_replaces_it(raw: str, characters: str):
+    text = bytes.fromhex(raw).decode("utf-8", wire.JAVA_REPLACE)
+    assert " ".join(f"{ord(each):04x}" for each in text) == characters

@@ -30,6 +30,7 @@ from operations import (
     tokens,
     topics,
 )
+from transactions import ABORTED_TOPIC, directory_id, with_open_transaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,6 +235,28 @@ def log_cleaning(cluster: Cluster) -> None:
     cluster.stop(node)
 
 
+def aborted_transaction(cluster: Cluster) -> None:
+    """A log that ends in an open transaction: the controller that leads next aborts it."""
+    node = cluster.add_node(1, ("broker", "controller"))
+    cluster.use_static_voters()
+    cluster.format([node])
+    cluster.start(node)
+    everything(cluster, node, "a")
+    cluster.stop(node)
+    log = node.metadata_log_dir / "__cluster_metadata-0" / f"{0:020}.log"
+    meta = node.metadata_log_dir / "meta.properties"
+    appended = with_open_transaction(log.read_bytes(), directory_id(meta))
+    log.write_bytes(appended.data)
+    for line in appended.told:
+        cluster.note(f"node 1, stopped: appended to its log with our encoder: {line}")
+    cluster.start(node)
+    cluster.note("(activating, the controller appends an AbortTransactionRecord by itself)")
+    everything(cluster, node, "b")
+    if ABORTED_TOPIC in cluster.admin("list-topics"):
+        raise kafka.KafkaFailed("the topic of the aborted transaction is there")
+    cluster.stop(node)
+
+
 ALL = kafka.VERSIONS
 SMALL_SNAPSHOTS = {
     "metadata.log.max.record.bytes.between.snapshots": "5000",
@@ -274,5 +297,12 @@ SCENARIOS: dict[str, Scenario] = {
         versions=("3.7.2", "4.3.0"),
         common=SMALL_SNAPSHOTS | {"metadata.max.retention.bytes": "12000"},
         about="one combined node with small segments whose oldest were deleted: log start > 0",
+    ),
+    "aborted-transaction": Scenario(
+        run=aborted_transaction,
+        versions=(kafka.TOOLS_VERSION,),
+        common=SMALL_SNAPSHOTS,
+        about="one combined node; an open transaction was appended to its log while it was "
+        "stopped, which Kafka aborted when it led again",
     ),
 }

@@ -1,0 +1,321 @@
+"""Source of the decode function of one message and version.
+
+Owns how `codec.py` decodes. A generated function reads `b` from `p` and moves `p` only past what it
+has read whole, so that on failure `p` is where the failing field starts and the line that failed
+tells which field it is; there is no bookkeeping on the fast path.
+"""
+
+from __future__ import annotations
+
+import struct
+from base64 import b64encode
+from typing import Any
+
+from kraftool.decoders.generate import (
+    FIXED,
+    UNKNOWN_TAGGED_FIELDS,
+    Generated,
+    Site,
+    default_of,
+    is_fixed,
+    minimum_element,
+    run_format,
+    runs,
+)
+from kraftool.decoders.generate_encoder import encoder_source
+from kraftool.decoders.schema.notation import NO_VERSIONS, Field, Message, Versions
+from kraftool.decoders.wire import (
+    JAVA_REPLACE,
+    NEGATIVE,
+    NULL,
+    TAG_SIZE,
+    UUID_BYTES,
+    UUID_TEXT,
+    Malformed,
+    beyond,
+    read_unsigned_varint,
+)
+
+
+class _Lists(dict[bytes, list[Any]]):
+    """Lists of fixed-size elements by their bytes: replica sets repeat through a whole log."""
+
+    def __init__(self, form: str, size: int) -> None:
+        super().__init__()
+        self._one = struct.Struct(">" + form)
+        self._form, self._size = form, size
+
+    def read(self, raw: bytes) -> list[Any]:
+        if self._form == "16s":
+            return [UUID_TEXT[raw[at : at + 16]] for at in range(0, len(raw), 16)]
+        if len(raw) == self._size:
+            return [*self._one.unpack(raw)]
+        return [*struct.unpack(f">{len(raw) // self._size}{self._form}", raw)]
+
+    def __missing__(self, raw: bytes) -> list[Any]:
+        if len(self) >= 10_000:
+            self.clear()
+        found = self.read(raw)
+        if len(raw) <= 1024:
+            self[raw] = found
+        return found
+
+
+_LISTS = {form: _Lists(form, size) for form, size in FIXED.values()}
+
+
+class _Decoder:
+    """Writes the body of one decode function."""
+
+    def __init__(self, message: Message, version: int, json: bool) -> None:
+        self.version = version
+        self.flexible = message.is_flexible(version)
+        self.json = json
+        self.out = Generated(
+            constants={
+                "Malformed": Malformed,
+                "NULL": NULL,
+                "NEGATIVE": NEGATIVE,
+                "TAG_SIZE": TAG_SIZE,
+                "beyond": beyond,
+                "uvarint": read_unsigned_varint,
+                "U": UUID_TEXT,
+                "base64": b64encode,
+            }
+        )
+        self.out.line(0, "def run(b, p):")
+        self.out.line(1, "end = len(b)")
+        result = self.structure(message.fields, 1, "")
+        self.out.line(1, f"return {result}, p")
+
+    def structure(self, fields: tuple[Field, ...], depth: int, path: str) -> str:
+        """Read a struct's fields; return the expression of its value."""
+        present = [each for each in fields if self.version in each.versions]
+        tagged = [each for each in present if each.is_tagged(self.version)]
+        plain = [each for each in present if not each.is_tagged(self.version)]
+        names = {each.name: self.out.name("f") for each in present}
+        for run in runs(plain):
+            if is_fixed(run[0]):
+                self.fixed(run, names, depth, path)
+            else:
+                self.field(run[0], names[run[0].name], depth, path)
+        whole = {each.name: self.finished(each, names[each.name]) for each in present}
+        if not self.flexible:
+            return self.literal(whole)
+        return self.tagged(present, tagged, names, whole, depth, path)
+
+    def literal(self, values: dict[str, str]) -> str:
+        return "{" + ", ".join(f"{name!r}: {value}" for name, value in values.items()) + "}"
+
+    def finished(self, each: Field, name: str) -> str:
+        """The expression that turns what was read into the value."""
+        return f"U[{name}]" if each.type == "uuid" else name
+
+    def fixed(self, run: list[Field], names: dict[str, str], depth: int, path: str) -> None:
+        form = run_format(run)
+        reader = self.reader(form[1:])
+        parts = tuple((each.name, FIXED[each.type][1]) for each in run)
+        targets = ", ".join(names[each.name] for each in run)
+        self.out.line(
+            depth, f"{targets}{',' if len(run) == 1 else ''} = {reader}(b, p)", Site(path, parts)
+        )
+        self.out.line(depth, f"p += {struct.calcsize(form)}")
+
+    def length(self, each: Field, depth: int, site: Site, flexible: bool) -> None:
+        """Read a length prefix into `n` and move `q` behind it; -1 means null."""
+        if flexible:
+            self.out.line(depth, "n = b[p]; q = p + 1", site)
+            self.out.line(depth, "if n > 127: n, q = uvarint(b, p)", site)
+            self.out.line(depth, "n -= 1")
+        elif each.type == "string":
+            prefix = Site(site.path, (("", 2),))
+            self.out.line(depth, f"n, = {self.reader('h')}(b, p); q = p + 2", prefix)
+        else:
+            prefix = Site(site.path, (("", 4),))
+            self.out.line(depth, f"n, = {self.reader('i')}(b, p); q = p + 4", prefix)
+
+    def reader(self, form: str) -> str:
+        name = "read_" + form.replace("?", "t")
+        return self.out.constant(name, struct.Struct(">" + form).unpack_from)
+
+    def field(self, each: Field, name: str, depth: int, path: str) -> None:
+        """Read one field of variable size into `name`."""
+        site = Site(path + each.name)
+        flexible = self.flexible if each.flexible is None else self.version in each.flexible
+        nullable = self.version in each.nullable
+        if each.is_struct and not each.is_array:
+            self.single_struct(each, name, depth, path, nullable)
+            return
+        if each.is_array and flexible:
+            # The empty array, which most are, by its one byte.
+            self.out.line(depth, f"if b[p] == 1: {name} = []; p += 1", site)
+            self.out.line(depth, "else:")
+            depth += 1
+        self.length(each, depth, site, flexible)
+        self.out.line(depth, "if n < 0:")
+        if not flexible:
+            self.out.line(
+                depth + 1, "if n < -1: raise Malformed(NEGATIVE, '-1 or more', str(n))", site
+            )
+        if nullable:
+            self.out.line(depth + 1, f"{name} = None; p = q")
+        else:
+            self.out.line(depth + 1, "raise Malformed(NULL)", site)
+        self.out.line(depth, "else:")
+        if each.is_array:
+            self.array(each, name, depth + 1, site, path)
+        else:
+            self.out.line(depth + 1, "r = q + n")
+            self.out.line(depth + 1, "if r > end: raise beyond(n, end - q)", site)
+            self.out.line(depth + 1, f"{name} = {self.slice(each.type)}; p = r", site)
+
+    def slice(self, kind: str) -> str:
+        if kind == "string":
+            # Kafka decodes with replacement; the value form keeps the bytes, to write them back.
+            return f"b[q:r].decode('utf-8', {JAVA_REPLACE if self.json else 'surrogateescape'!r})"
+        if self.json:
+            # Kafka's converters print an empty text for records of any size.
+            return "''" if kind == "records" else "base64(b[q:r]).decode()"
+        return "b[q:r]"
+
+    def array(self, each: Field, name: str, depth: int, site: Site, path: str) -> None:
+        minimum = max(minimum_element(each, self.version, self.flexible), 1)
+        times = f" * {minimum}" if minimum > 1 else ""
+        self.out.line(depth, f"r = q + n{times}")
+        self.out.line(depth, f"if r > end: raise beyond(n{times}, end - q)", site)
+        if each.element in FIXED:
+            form, _ = FIXED[each.element]
+            lists = self.out.constant("list_of_" + form.replace("?", "t"), _LISTS[form])
+            # The value form must be the caller's own; the JSON form may share its lists.
+            items = f"{lists}[b[q:r]]" if self.json else f"{lists}.read(b[q:r])"
+            self.out.line(depth, f"{name} = {items}; p = r")
+        else:
+            index = self.out.name("i")
+            self.out.line(depth, f"{name} = []; p = q")
+            self.out.line(depth, f"for {index} in range(n):")
+            below = f"{path}{each.name}[{{{index}}}]"
+            if each.is_struct:
+                value = self.structure(each.fields, depth + 1, below + ".")
+            else:
+                value = self.out.name("f")
+                one = Field(name="", type=each.element, versions=each.versions)
+                self.field(one, value, depth + 1, below)
+            self.out.line(depth + 1, f"{name}.append({value})")
+
+    def single_struct(self, each: Field, name: str, depth: int, path: str, nullable: bool) -> None:
+        below = path + each.name + "."
+        if not nullable:
+            self.out.line(depth, f"{name} = {self.structure(each.fields, depth, below)}")
+            return
+        # Kafka marks a struct that may be null with a byte: below zero for null.
+        self.out.line(depth, f"if b[p] > 127: {name} = None; p += 1", Site(path + each.name))
+        self.out.line(depth, "else:")
+        self.out.line(depth + 1, "p += 1")
+        self.out.line(depth + 1, f"{name} = {self.structure(each.fields, depth + 1, below)}")
+
+    def tagged(
+        self,
+        present: list[Field],
+        tagged: list[Field],
+        names: dict[str, str],
+        whole: dict[str, str],
+        depth: int,
+        path: str,
+    ) -> str:
+        """Read the tagged section; return the name of the finished struct."""
+        result, unknown = self.out.name("s"), self.out.name("u")
+        site = Site(path + "taggedFields")
+        defaults = {each.name: default_of(each, self.version, json=self.json) for each in tagged}
+        plain = {k: v for k, v in whole.items() if k not in defaults}
+        without_tags = {k: repr(defaults[k]) if k in defaults else v for k, v in whole.items()}
+        self.out.line(depth, "if b[p] == 0:", site)
+        self.out.line(depth + 1, "p += 1")
+        self.out.line(depth + 1, f"{result} = {self.literal(plain if self.json else without_tags)}")
+        self.out.line(depth, "else:")
+        depth += 1
+        count, size, limit, tag = (self.out.name(prefix) for prefix in ("c", "z", "e", "t"))
+        # Kafka compares a struct with its default by all it holds, unknown tags included: so do
+        # its bytes here, since the JSON form drops those.
+        raw = {
+            each.name: self.out.name("w")
+            for each in tagged
+            if self.json and each.is_struct and not each.is_array and each.default != "null"
+        }
+        self.out.line(depth, f"{unknown} = []")
+        for name in raw.values():
+            self.out.line(depth, f"{name} = None")
+        for each in tagged:
+            # A uuid stays bytes until the struct is finished.
+            initial = defaults[each.name]
+            if each.type == "uuid":
+                initial = UUID_BYTES[initial]
+            self.out.line(depth, f"{names[each.name]} = {initial!r}")
+        self.out.line(depth, f"{count}, p = uvarint(b, p)", site)
+        self.out.line(depth, f"for _ in range({count}):")
+        self.out.line(depth + 1, f"{tag}, q = uvarint(b, p)", site)
+        self.out.line(depth + 1, f"{size}, q = uvarint(b, q)", site)
+        self.out.line(depth + 1, f"{limit} = q + {size}")
+        self.out.line(depth + 1, f"if {limit} > end: raise beyond({size}, end - q)", site)
+        word = "if"
+        for each in tagged:
+            self.out.line(depth + 1, f"{word} {tag} == {each.tag}:")
+            self.out.line(depth + 2, f"p = q; {size}s = q")
+            if is_fixed(each):
+                self.fixed([each], names, depth + 2, path)
+            else:
+                self.field(each, names[each.name], depth + 2, path)
+            self.out.line(
+                depth + 2,
+                f"if p != {limit}: "
+                f"taken = p - {size}s; p = {size}s; "
+                f"raise Malformed(TAG_SIZE, '%d bytes' % {size}, '%d taken' % taken)",
+                Site(path + each.name),
+            )
+            if each.name in raw:
+                self.out.line(depth + 2, f"{raw[each.name]} = b[{size}s:p]")
+            word = "elif"
+        depth_of_unknown = depth + 1
+        if tagged:
+            self.out.line(depth + 1, "else:")
+            depth_of_unknown = depth + 2
+        self.out.line(depth_of_unknown, f"{unknown}.append([{tag}, b[q:{limit}]]); p = {limit}")
+        if not self.json:
+            self.out.line(depth, f"{result} = {self.literal(whole)}")
+            self.out.line(depth, f"if {unknown}: {result}[{UNKNOWN_TAGGED_FIELDS!r}] = {unknown}")
+            return result
+        self.out.line(depth, f"{result} = {{}}")
+        for each in present:
+            value = whole[each.name]
+            store = f"{result}[{each.name!r}] = {value}"
+            if each.name in raw:
+                default = self.out.constant(
+                    self.out.name("raw"), _default_bytes(each, self.version, self.flexible)
+                )
+                store = f"if {raw[each.name]} not in (None, {default}): {store}"
+            elif each.name in defaults:
+                store = f"if {value} != {defaults[each.name]!r}: {store}"
+            self.out.line(depth, store)
+        return result
+
+
+def _default_bytes(each: Field, version: int, flexible: bool) -> bytes:
+    """What the default of a struct takes on the wire."""
+    versions = Versions(version, version)
+    message = Message(
+        name=each.name,
+        kind="data",
+        api_key=None,
+        versions=versions,
+        flexible=versions if flexible else NO_VERSIONS,
+        fields=each.fields,
+    )
+    generated = encoder_source(message, version)
+    scope = dict(generated.constants)
+    exec(generated.source, scope)
+    written: bytes = scope["run"]({})
+    return written
+
+
+def decoder_source(message: Message, version: int, *, json: bool) -> Generated:
+    """Generate `run(b, p) -> (value, position after it)`."""
+    return _Decoder(message, version, json).out

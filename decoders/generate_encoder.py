@@ -1,0 +1,193 @@
+"""Source of the encode function of one message and version.
+
+Owns how `codec.py` encodes. A generated function refuses names that the message lacks and values
+that the version would lose.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from kraftool.decoders.generate import (
+    FIXED,
+    UNKNOWN_TAGGED_FIELDS,
+    Generated,
+    Site,
+    default_of,
+    is_fixed,
+    run_format,
+    runs,
+)
+from kraftool.decoders.schema.notation import Field, Message
+from kraftool.decoders.wire import NULL, UUID_BYTES, Malformed, unsigned_varint
+
+
+class _Encoder:
+    """Writes the body of one encode function."""
+
+    def __init__(self, message: Message, version: int) -> None:
+        self.version = version
+        self.flexible = message.is_flexible(version)
+        self.out = Generated(
+            constants={
+                "Malformed": Malformed,
+                "NULL": NULL,
+                "uvarint": unsigned_varint,
+                "UUID": UUID_BYTES,
+                "pack": struct.pack,
+            }
+        )
+        self.out.line(0, "def run(v):")
+        self.out.line(1, "o = bytearray()")
+        self.structure(message.fields, 1, "", "v", "o")
+        self.out.line(1, "return bytes(o)")
+
+    def packer(self, form: str) -> str:
+        return self.out.constant("pack_" + form.replace("?", "t"), struct.Struct(">" + form).pack)
+
+    def default(self, each: Field) -> str:
+        value = default_of(each, self.version)
+        if isinstance(value, (dict, list)):
+            return self.out.constant(self.out.name("default"), value)
+        return repr(value)
+
+    def structure(
+        self, fields: tuple[Field, ...], depth: int, path: str, value: str, target: str
+    ) -> None:
+        present = [each for each in fields if self.version in each.versions]
+        self.refuse_others(fields, depth, path, value)
+        plain = [each for each in present if not each.is_tagged(self.version)]
+        for run in runs(plain):
+            if is_fixed(run[0]):
+                self.fixed(run, depth, path, value, target)
+            else:
+                self.field(
+                    run[0],
+                    depth,
+                    path,
+                    f"{value}.get({run[0].name!r}, {self.default(run[0])})",
+                    target,
+                )
+        if self.flexible:
+            tagged = [each for each in present if each.is_tagged(self.version)]
+            self.tagged(sorted(tagged, key=lambda each: each.tag or 0), depth, path, value, target)
+
+    def refuse_others(self, fields: tuple[Field, ...], depth: int, path: str, value: str) -> None:
+        """Refuse names the struct does not have, and values that this version would lose."""
+        known = {each.name for each in fields} | {UNKNOWN_TAGGED_FIELDS}
+        keys = self.out.constant(self.out.name("keys"), frozenset(known))
+        site = Site(path.rstrip("."))
+        self.out.line(depth, f"if not {keys} >= {value}.keys():", site)
+        self.out.line(
+            depth + 1,
+            f"raise Malformed('no such field: ' + ', '.join(sorted({value}.keys() - {keys})))",
+            site,
+        )
+        for each in fields:
+            if self.version not in each.versions and not each.ignorable:
+                default = self.default(each)
+                self.out.line(
+                    depth,
+                    f"if {value}.get({each.name!r}, {default}) != {default}: "
+                    "raise Malformed('this version does not have the field')",
+                    Site(path + each.name),
+                )
+
+    def fixed(self, run: list[Field], depth: int, path: str, value: str, target: str) -> None:
+        parts = []
+        for each in run:
+            part = f"{value}.get({each.name!r}, {self.default(each)})"
+            parts.append(f"UUID[{part}]" if each.type == "uuid" else part)
+        names = ", ".join(each.name for each in run)
+        self.out.line(
+            depth,
+            f"{target} += {self.packer(run_format(run)[1:])}({', '.join(parts)})",
+            Site(path + names),
+        )
+
+    def length(self, each: Field, depth: int, site: Site, flexible: bool, target: str) -> None:
+        """Write the length `n` of what follows; None is null."""
+        if flexible:
+            self.out.line(depth, f"{target} += uvarint(n + 1)", site)
+        else:
+            form = "h" if each.type == "string" else "i"
+            self.out.line(depth, f"{target} += {self.packer(form)}(n)", site)
+
+    def field(self, each: Field, depth: int, path: str, expression: str, target: str) -> None:
+        site = Site(path + each.name)
+        flexible = self.flexible if each.flexible is None else self.version in each.flexible
+        nullable = self.version in each.nullable
+        x = self.out.name("x")
+        self.out.line(depth, f"{x} = {expression}", site)
+        if each.is_struct and not each.is_array:
+            self.single_struct(each, depth, path, x, target, nullable)
+            return
+        self.out.line(depth, f"if {x} is None:")
+        if nullable:
+            self.out.line(depth + 1, "n = -1")
+            self.length(each, depth + 1, site, flexible, target)
+        else:
+            self.out.line(depth + 1, "raise Malformed(NULL)", site)
+        self.out.line(depth, "else:")
+        depth += 1
+        if each.type == "string":
+            self.out.line(depth, f"{x} = {x}.encode('utf-8', 'surrogateescape')", site)
+        self.out.line(depth, f"n = len({x})", site)
+        self.length(each, depth, site, flexible, target)
+        if not each.is_array:
+            self.out.line(depth, f"{target} += {x}", site)
+        elif each.element == "uuid":
+            self.out.line(depth, f"for i in {x}: {target} += UUID[i]", site)
+        elif each.element in FIXED:
+            self.out.line(depth, f"{target} += pack('>%d{FIXED[each.element][0]}' % n, *{x})", site)
+        else:
+            index, item = self.out.name("i"), self.out.name("x")
+            self.out.line(depth, f"for {index}, {item} in enumerate({x}):", site)
+            below = f"{path}{each.name}[{{{index}}}]"
+            if each.is_struct:
+                self.structure(each.fields, depth + 1, below + ".", item, target)
+            else:
+                one = Field(name="", type=each.element, versions=each.versions)
+                self.field(one, depth + 1, below, item, target)
+
+    def single_struct(
+        self, each: Field, depth: int, path: str, x: str, target: str, nullable: bool
+    ) -> None:
+        below = path + each.name + "."
+        if nullable:
+            self.out.line(depth, f"if {x} is None: {target} += b'\\xff'")
+            self.out.line(depth, "else:")
+            depth += 1
+            self.out.line(depth, f"{target} += b'\\x01'")
+        self.structure(each.fields, depth, below, x, target)
+
+    def tagged(self, tagged: list[Field], depth: int, path: str, value: str, target: str) -> None:
+        """Write the tagged section: what differs from its default, and the unknown, by tag."""
+        site = Site(path + "taggedFields")
+        entries, part = self.out.name("g"), self.out.name("o")
+        self.out.line(
+            depth,
+            f"{entries} = [(t, d) for t, d in {value}.get({UNKNOWN_TAGGED_FIELDS!r}, ())]",
+            site,
+        )
+        for each in tagged:
+            x, default = self.out.name("x"), self.default(each)
+            here = Site(path + each.name)
+            self.out.line(depth, f"{x} = {value}.get({each.name!r}, {default})")
+            self.out.line(depth, f"if {x} != {default}:")
+            self.out.line(depth + 1, f"{part} = bytearray()")
+            if is_fixed(each):
+                self.fixed([each], depth + 1, path, value, part)
+            else:
+                self.field(each, depth + 1, path, x, part)
+            self.out.line(depth + 1, f"{entries}.append(({each.tag}, {part}))", here)
+        self.out.line(depth, f"{entries}.sort(key=lambda entry: entry[0])", site)
+        self.out.line(depth, f"{target} += uvarint(len({entries}))")
+        self.out.line(
+            depth, f"for t, d in {entries}: {target} += uvarint(t) + uvarint(len(d)) + d", site
+        )
+
+
+def encoder_source(message: Message, version: int) -> Generated:
+    """Generate `run(value) -> bytes`."""
+    return _Encoder(message, version).out

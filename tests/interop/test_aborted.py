@@ -1,0 +1,115 @@
+"""Aborted metadata transactions: what we appended is what real Kafka takes for one."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import build_aborted
+import kafka
+import pytest
+from clusters import Cluster
+from scenarios import SMALL_SNAPSHOTS
+from transactions import ABORTED_ID, ABORTED_TOPIC, PLAIN_TOPIC
+
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.log_record import LogRecord, decode_batch
+from kraftool.decoders.segment import scan
+from kraftool.reports.transactions import find_transactions
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+BUILT = FIXTURES / "built" / "aborted-transaction"
+BY_KAFKA = FIXTURES / "kafka-4.3.0" / "aborted-transaction"
+LOG = f"node-1/data/__cluster_metadata-0/{0:020}.log"
+
+
+def batches(log: Path) -> list[RecordBatch]:
+    data = log.read_bytes()
+    found = list(scan(lambda at, size: data[at : at + size]))
+    assert all(isinstance(item, RecordBatch) for item in found)
+    return [item for item in found if isinstance(item, RecordBatch)]
+
+
+def records(log: Path) -> list[LogRecord]:
+    return [record for batch in batches(log) for record in decode_batch(batch)]
+
+
+@contextmanager
+def started(log: bytes, root: Path) -> Iterator[tuple[Cluster, Path]]:
+    """The built data directory with this log under a running Kafka, and where the log lies."""
+    with Cluster(kafka.TOOLS_VERSION, root / "nodes", common=SMALL_SNAPSHOTS) as cluster:
+        node = cluster.add_node(1, ("broker", "controller"))
+        cluster.use_static_voters()
+        shutil.copytree(BUILT / "node-1" / "data", node.directory / "data")
+        path = node.directory.parent / LOG
+        path.write_bytes(log)
+        cluster.start(node)
+        assert cluster.wait_leader() is node
+        yield cluster, path
+
+
+@pytest.mark.interop
+def test_kafka_loads_the_built_log_and_its_controller_forgets_the_aborted_topic(
+    tmp_path: Path,
+) -> None:
+    built = (BUILT / LOG).read_bytes()
+    with started(built, tmp_path) as (cluster, path):
+        assert PLAIN_TOPIC in cluster.admin("list-topics")
+        # Its name is free, though the broker may list it: what comes after an abort in the same
+        # load has Kafka's MetadataBatchLoader publish the aborted records along with it.
+        created = cluster.admin("create-topic", topic=ABORTED_TOPIC)
+        assert created != ABORTED_ID
+        cluster.stop(cluster.nodes[1])
+        # Kafka kept our batches as they are, and wrote no abort of its own.
+        assert path.read_bytes().startswith(built)
+        aborts = [r.data for r in records(path) if r.type == "ABORT_TRANSACTION_RECORD"]
+        assert aborts == [{"reason": "aborted by hand"}]
+
+
+@pytest.mark.interop
+def test_where_the_log_ends_with_the_abort_no_broker_sees_the_topic(tmp_path: Path) -> None:
+    (abort,) = (
+        batch
+        for batch in batches(BUILT / LOG)
+        if any(r.type == "ABORT_TRANSACTION_RECORD" for r in decode_batch(batch))
+    )
+    cut = (BUILT / LOG).read_bytes()[: abort.position + abort.size]
+    with started(cut, tmp_path) as (cluster, _):
+        topics = cluster.admin("list-topics")
+        assert "orders-a" in topics
+        assert not {ABORTED_TOPIC, PLAIN_TOPIC} & set(topics)
+        cluster.stop(cluster.nodes[1])
+
+
+def test_the_built_fixture_is_what_its_script_builds() -> None:
+    stale = [
+        name
+        for name, content in build_aborted.files().items()
+        if not (BUILT / name).is_file() or (BUILT / name).read_bytes() != content
+    ]
+    assert not stale, "run: python tests/interop/build_aborted.py"
+
+
+def test_kafka_aborts_the_transaction_that_a_stopped_leader_left_open() -> None:
+    types = [(r.type, r.data) for r in records(BY_KAFKA / LOG)]
+    begins = [n for n, (_, data) in enumerate(types) if data == {"name": "opened by hand"}]
+    aborts = [n for n, (kind, _) in enumerate(types) if kind == "ABORT_TRANSACTION_RECORD"]
+    assert [types[n][1] for n in aborts] == [{"reason": "Controller failover"}]
+    assert begins[0] < aborts[0]
+    between = [kind for kind, _ in types[begins[0] : aborts[0] + 1]]
+    assert between == [
+        "BEGIN_TRANSACTION_RECORD",
+        "TOPIC_RECORD",
+        "PARTITION_RECORD",
+        "LeaderChange",
+        "ABORT_TRANSACTION_RECORD",
+    ]
+
+
+@pytest.mark.parametrize("folder", [BUILT, BY_KAFKA], ids=["built", "by-kafka"])
+def test_one_transaction_is_aborted_and_the_bootstrap_is_committed(folder: Path) -> None:
+    data = (folder / LOG).read_bytes()
+    found = find_transactions(scan(lambda at, size: data[at : at + size]))
+    assert [each.outcome for each in found] == ["committed", "aborted"]

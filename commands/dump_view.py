@@ -13,7 +13,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from kraftool.commands.dump_words import by_label, holds, ids, many, size
+from kraftool.commands.dump_words import by_label, folder_counts, holds, ids, many, size
 from kraftool.commands.output import Output, printable
 from kraftool.commands.times import iso
 from kraftool.decoders.kinds import FileKind
@@ -22,9 +22,15 @@ from kraftool.decoders.quorum_state import QuorumState
 from kraftool.reports.directory import DirectoryReport, DumpReport
 from kraftool.reports.findings import Finding, Severity, tally
 from kraftool.reports.log_summary import TypeCount
-from kraftool.reports.metadata_summary import MetadataSummary, Snapshot, Voters, VoterSource
+from kraftool.reports.metadata_summary import (
+    MetadataSummary,
+    Node,
+    Snapshot,
+    Voter,
+    Voters,
+    VoterSource,
+)
 from kraftool.reports.metadata_versions import METADATA_VERSION
-from kraftool.storage.entry import FolderCounts
 from kraftool.storage.lock import LockState
 
 KEY, NAME, QUIET, GOOD, WARN, BAD, TYPE = (
@@ -79,7 +85,7 @@ def _write_directory(output: Output, report: DirectoryReport, zone: tzinfo) -> N
     output.rich(unbroken(_headline(report.path, report.findings)))
     rows = _Rows(output.width)
     _identity(rows, report)
-    _leadership(rows, report.summary, zone)
+    _leadership(rows, report, zone)
     _versions(rows, report.summary)
     _range(rows, report.summary, zone)
     _rest(rows, report)
@@ -144,19 +150,32 @@ def _identity(rows: _Rows, report: DirectoryReport) -> None:
         rows.add("lock", Text(f"held: Kafka runs here{pid}", style=WARN))
 
 
-def _role(summary: MetadataSummary) -> str:
-    node, voters = summary.node.node_id, summary.voters
-    if voters is None or node is None:
-        return ""
-    if voters.of(node) is not None:
-        return ", a voter"
-    return ", not a voter"
+def _role(summary: MetadataSummary) -> Text:
+    node, voters = summary.node, summary.voters
+    if voters is None or node.node_id is None:
+        return Text()
+    voter = voters.of(node.node_id)
+    if voter is None:
+        return Text(", not a voter")
+    if _is_stale(voter, node):
+        return Text(", not a voter: its directory id is another", style=BAD)
+    return Text(", a voter")
 
 
-def _leadership(rows: _Rows, summary: MetadataSummary, zone: tzinfo) -> None:
+def _is_stale(voter: Voter, node: Node) -> bool:
+    """Whether the voters know this node by another directory id."""
+    return None not in (voter.directory_id, node.directory_id) and (
+        voter.directory_id != node.directory_id
+    )
+
+
+def _leadership(rows: _Rows, report: DirectoryReport, zone: tzinfo) -> None:
+    summary = report.summary
     state, change = summary.quorum_state, summary.leader_change
     if state is not None:
         rows.add("quorum-state", *_election(state))
+    elif any(each.kind is FileKind.QUORUM_STATE and each.is_live for each in report.files):
+        rows.add("quorum-state", Text("unreadable", style=BAD))
     if change is not None:
         rows.add(
             "last leader",
@@ -198,12 +217,7 @@ def _voters(rows: _Rows, summary: MetadataSummary, voters: Voters) -> None:
     leader = summary.quorum_state.leader_id if summary.quorum_state is not None else None
     for voter in sorted(voters.voters, key=lambda each: each.id):
         mine = voter.id == summary.node.node_id
-        stale = (
-            mine
-            and voter.directory_id is not None
-            and summary.node.directory_id is not None
-            and voter.directory_id != summary.node.directory_id
-        )
+        stale = mine and _is_stale(voter, summary.node)
         line = text(f"{voter.id:>3}", NAME if mine else "")
         if voter.directory_id is not None:
             line.append_text(text(f"  {voter.directory_id}", BAD if stale else ""))
@@ -292,18 +306,7 @@ def _rest(rows: _Rows, report: DirectoryReport) -> None:
     if told:
         rows.add("transactions", ", ".join(told))
     if report.folders.total:
-        rows.add("folders", _folders(report.folders))
-
-
-def _folders(folders: FolderCounts) -> str:
-    counts = (
-        (folders.topics, "topic partition"),
-        (folders.deleted, "-delete folder"),
-        (folders.stray, "-stray folder"),
-        (folders.future, "-future folder"),
-        (folders.other, "other folder"),
-    )
-    return ", ".join(many(count, noun) for count, noun in counts if count)
+        rows.add("folders", folder_counts(report.folders))
 
 
 def _below(directory: str, where: str) -> str:

@@ -11,6 +11,7 @@ from kraftool.decoders.names import FileState
 from kraftool.decoders.quorum_state import QuorumStateFile
 from kraftool.reports.file_report import METADATA_TOPIC_ID, Entries, FileReport, Settings
 from kraftool.reports.log_summary import LogSummary, TypeCount
+from kraftool.storage.entry import FolderCounts
 
 _STATES = {
     FileState.PART: "unfinished",
@@ -67,6 +68,18 @@ def record_label(each: TypeCount) -> str:
     if each.name:
         return each.name.removesuffix("Record")
     return f"record type {each.type_id}" if each.type_id is not None else "not a metadata record"
+
+
+def folder_counts(folders: FolderCounts) -> str:
+    """The folders that were counted and not read."""
+    counts = (
+        (folders.topics, "topic partition"),
+        (folders.deleted, "-delete folder"),
+        (folders.stray, "-stray folder"),
+        (folders.future, "-future folder"),
+        (folders.other, "other folder"),
+    )
+    return ", ".join(many(count, noun) for count, noun in counts if count)
 
 
 def by_label(types: Sequence[TypeCount]) -> list[tuple[str, int]]:

@@ -67,6 +67,7 @@ class ColorWhen(StrEnum):
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
+_FILLING = re.compile(r"(?: |\x1b\[[0-9;]*m)+$", re.MULTILINE)
 _LINE_BREAKS = re.compile("[\t\n]")
 
 
@@ -148,7 +149,9 @@ class Output:
         with console.capture() as capture:
             for each in renderables:
                 console.print(each)
-        self._send(capture.get().encode("utf-8", "replace"))
+        # rich fills table rows with blanks up to the width; nobody wants to copy those.
+        text = _FILLING.sub(lambda found: found[0].replace(" ", ""), capture.get())
+        self._send(text.encode("utf-8", "replace"))
 
     def _send(self, data: bytes) -> None:
         try:

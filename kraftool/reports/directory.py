@@ -82,9 +82,12 @@ class _Found:
         )
 
 
+_DEFAULT = ReadOptions()
+
+
 def read_location(
     location: Location,
-    options: ReadOptions = ReadOptions(),  # noqa: B008
+    options: ReadOptions = _DEFAULT,
     *,
     progress: Callable[[str, int], None] = lambda name, position: None,
 ) -> DumpReport:

@@ -265,6 +265,18 @@ def _epochs(case: Case) -> Iterator[Finding]:
             return
 
 
+def _false_upgrade(case: Case) -> Iterator[Finding]:
+    """Kafka 3.9 answers an upgrade of kraft.version with success, and writes only this record."""
+    claimed = [each.level for each in case.summary.features if each.name == "kraft.version"]
+    if claimed and claimed[0] > case.summary.kraft_version.level:
+        yield kinds.FALSE_UPGRADE.at(
+            case.path,
+            "a metadata record says kraft.version, which no KRaftVersion control record bears out",
+            expected=str(case.summary.kraft_version.level),
+            found=str(claimed[0]),
+        )
+
+
 def _transactions(case: Case) -> Iterator[Finding]:
     since = case.summary.transactions.open_since
     if since is not None and not case.is_live:
@@ -323,6 +335,7 @@ _RULES: tuple[Callable[[Case], Iterator[Finding]], ...] = (
     _voters,
     _snapshots,
     _epochs,
+    _false_upgrade,
     _transactions,
     _indexes,
     _leftovers,

@@ -1,7 +1,7 @@
 """The kinds of findings that one reading of a PATH can come to, with stable codes.
 
-Owns codes, default severities and advice. What the advice promises was tried on real Kafka; it
-never tells to delete quorum-state, since a node that forgets its vote may vote twice.
+Owns codes, default severities and advice. It never tells to delete quorum-state, since a node that
+forgets its vote may vote twice.
 """
 
 from __future__ import annotations
@@ -107,6 +107,13 @@ FILE_NAME = _kind(
     "find out how it was renamed or edited before Kafka starts on it",
 )
 NOT_METADATA = _kind("NOT-METADATA", _INFO, "A segment of another topic than the metadata's.")
+FALSE_UPGRADE = _kind(
+    "FALSE-UPGRADE",
+    _WARNING,
+    "A FeatureLevelRecord claims a kraft.version that the control records do not have.",
+    "the quorum still has static voters: leave controller.quorum.voters as it is, and upgrade"
+    " kraft.version again from Kafka 4.1 on",
+)
 TXN_OPEN = _kind(
     "TXN-OPEN",
     _WARNING,

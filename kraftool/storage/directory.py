@@ -6,6 +6,7 @@ so that a directory with thousands of them costs one scandir. It refuses to open
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 
 from kraftool.storage.entry import (
     METADATA_PARTITION,
+    ROOT_FILES,
     Entry,
     FolderCounts,
     FolderKind,
@@ -36,10 +38,12 @@ class Listing:
 
 
 def looks_like_data_directory(path: str) -> bool:
-    """Whether a folder has what only a data directory has."""
-    return os.path.isdir(os.path.join(path, METADATA_PARTITION)) or os.path.isfile(
-        os.path.join(path, "meta.properties")
-    )
+    """Whether a folder has what only a data directory has; meta.properties may be what is lost."""
+    if os.path.isdir(os.path.join(path, METADATA_PARTITION)):
+        return True
+    # Any program may have a .lock.
+    telling = (name for name in ROOT_FILES if name != ".lock")
+    return any(os.path.isfile(os.path.join(path, name)) for name in telling)
 
 
 def looks_like_partition(path: str) -> bool:
@@ -127,7 +131,7 @@ def _scan(
                 else:
                     problems.append(Problem(name=full, reason="it is no regular file; passed over"))
     except OSError as error:
-        hint = "run as the user that Kafka runs as, or as root" if error.errno == 13 else ""
+        hint = "run as the user that Kafka runs as" if error.errno == errno.EACCES else ""
         problems.append(Problem(name=path, reason=_words(error), hint=hint))
     return files, folders, problems
 

@@ -4,14 +4,24 @@ Owns the sorting of file and folder names into "in the data directory", "in the 
 partition", "in some topic's folder". It refuses to touch the file system: names in, values out.
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from kraftool.decoders.names import (
+    METADATA_FOLDER,
+    SEGMENT_SUFFIXES,
+    CheckpointName,
+    FileState,
+    FolderState,
+    SegmentName,
+    parse_checkpoint_name,
+    parse_folder_name,
+    parse_segment_name,
+)
 from kraftool.storage.source import ByteSource
 
-METADATA_PARTITION = "__cluster_metadata-0"
+METADATA_PARTITION = METADATA_FOLDER
 
 # What Kafka keeps directly in a data directory and nowhere else.
 ROOT_FILES = (
@@ -25,13 +35,6 @@ ROOT_FILES = (
     "cleaner-offset-checkpoint",
 )
 _PARTITION_FILES = ("quorum-state", "leader-epoch-checkpoint", "partition.metadata")
-_SEGMENT_FILE = re.compile(r"(\d{20})\.(log|index|timeindex|txnindex|snapshot)\Z", re.ASCII)
-_SNAPSHOT_FILE = re.compile(r"(\d{20})-(\d{10})\.checkpoint\Z", re.ASCII)
-_SUFFIX_ORDER = {"log": 0, "index": 1, "timeindex": 2, "txnindex": 3, "snapshot": 4}
-
-_TOPIC_FOLDER = re.compile(r"[^/]+-\d{1,10}\Z", re.ASCII)
-# Kafka renames `name-N` to `name-N.<uuid>-delete` and the like.
-_MOVED_FOLDER = re.compile(r"\S+-\S+\.\S+-(delete|stray|future)\Z")
 
 
 class Severity(StrEnum):
@@ -116,10 +119,11 @@ class FolderKind(StrEnum):
     OTHER = "other"
 
 
-_MOVED_KINDS = {
-    "delete": FolderKind.DELETED,
-    "stray": FolderKind.STRAY,
-    "future": FolderKind.FUTURE,
+_KIND_OF_STATE = {
+    FolderState.LIVE: FolderKind.TOPIC,
+    FolderState.DELETE: FolderKind.DELETED,
+    FolderState.STRAY: FolderKind.STRAY,
+    FolderState.FUTURE: FolderKind.FUTURE,
 }
 
 
@@ -127,25 +131,13 @@ def folder_kind(name: str) -> FolderKind:
     """Tell what a folder directly below a data directory is, by its name alone."""
     if name == METADATA_PARTITION:
         return FolderKind.METADATA
-    moved = _MOVED_FOLDER.match(name)
-    if moved:
-        return _MOVED_KINDS[moved[1]]
-    return FolderKind.TOPIC if _TOPIC_FOLDER.match(name) else FolderKind.OTHER
+    parsed = parse_folder_name(name)
+    return FolderKind.OTHER if parsed is None else _KIND_OF_STATE[parsed.state]
 
 
 def is_partition_file(name: str) -> bool:
     """Whether Kafka keeps a file of this name in a partition's folder."""
-    return (
-        name in _PARTITION_FILES
-        or _SEGMENT_FILE.match(name) is not None
-        or _SNAPSHOT_FILE.match(name) is not None
-    )
-
-
-def segment_base_offset(name: str) -> int | None:
-    """The base offset in the name of a segment's `.log` file; None for any other name."""
-    match = _SEGMENT_FILE.match(name)
-    return int(match[1]) if match and match[2] == "log" else None
+    return name in _PARTITION_FILES or _checkpoint(name) is not None or _segment(name) is not None
 
 
 def root_order(name: str) -> tuple[int, str]:
@@ -157,12 +149,12 @@ def partition_order(name: str) -> tuple[int, int, int, str]:
     """Sort key: the partition's state, snapshots, segments in offset order, then the rest."""
     if name in _PARTITION_FILES:
         return (0, _PARTITION_FILES.index(name), 0, name)
-    snapshot = _SNAPSHOT_FILE.match(name)
+    snapshot = _checkpoint(name)
     if snapshot:
-        return (1, int(snapshot[1]), int(snapshot[2]), name)
-    segment = _SEGMENT_FILE.match(name)
+        return (1, snapshot.offset, snapshot.epoch, name)
+    segment = _segment(name)
     if segment:
-        return (2, int(segment[1]), _SUFFIX_ORDER[segment[2]], name)
+        return (2, segment.base_offset, SEGMENT_SUFFIXES.index(segment.suffix), name)
     return (3, 0, 0, name)
 
 
@@ -184,9 +176,22 @@ def split_member(path: str) -> tuple[str, str, Place | FolderKind]:
     if len(parts) > 1:
         kind = folder_kind(parts[-2])
         # No topic has these two, so their folder is a metadata partition under another name.
-        metadata_only = name == "quorum-state" or _SNAPSHOT_FILE.match(name) is not None
+        metadata_only = name == "quorum-state" or _checkpoint(name) is not None
         if kind is not FolderKind.OTHER and not metadata_only:
             return "/".join(parts[:-2]), parts[-2], kind
     if is_partition_file(name):
         return directory, name, Place.PARTITION
     return directory, name, Place.LOOSE
+
+
+def _segment(name: str) -> SegmentName | None:
+    """A live file of a segment. Kafka pads its numbers; `1.log` is some program's own log."""
+    parsed = parse_segment_name(name)
+    is_kafkas = parsed is not None and parsed.padded and parsed.state is FileState.LIVE
+    return parsed if is_kafkas else None
+
+
+def _checkpoint(name: str) -> CheckpointName | None:
+    parsed = parse_checkpoint_name(name)
+    is_kafkas = parsed is not None and parsed.canonical and parsed.state is FileState.LIVE
+    return parsed if is_kafkas else None

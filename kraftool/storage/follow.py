@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from kraftool.decoders.batch import HEADER_SIZE
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import FileState, parse_segment_name
-from kraftool.storage.source import FileSource
+from kraftool.storage.source import FileSource, cannot_open
 
 _REMEMBERED = 1000
 """Batches that can be recognised after a truncation; one that goes deeper starts the file again."""
@@ -41,6 +41,8 @@ class _Seen:
     """What was seen of one segment: how far, and by which headers it is recognised."""
 
     position: int = 0
+    looked: tuple[int, int, int] | None = None
+    """Size and times of the file when it held nothing but what was seen."""
     batches: deque[tuple[int, bytes]] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
 
 
@@ -63,22 +65,38 @@ class Follower:
         present = self._segments()
         for path in [path for path in self._seen if path not in present]:
             # Segments go when they are cleaned (the oldest) or truncated away (the newest).
-            if not present or path > present[-1]:
+            is_newer = not present or path > present[-1]
+            if is_newer and self._seen[path].position:
                 changes.append(Truncated(path, 0))
             del self._seen[path]
         oldest = min(self._seen, default="")
+        # Sizes are asked for after the listing: Kafka no longer appends to a segment once there is
+        # a next one, so whoever reads up to the next one has all of this one.
         for path in present:
             if path < oldest:
                 continue
+            seen = self._seen.setdefault(path, _Seen())
             try:
+                stamp = _stamp(path)
+                # Old segments hardly change; the newest is looked into each time, as two writes
+                # within one tick of the file system's clock leave the same times.
+                if path != present[-1] and stamp == seen.looked:
+                    continue
                 with FileSource(path) as source:
-                    changes += self._look(path, source)
-            except KraftoolError:
+                    found = self._look(path, source, seen)
+            except FileNotFoundError:
                 continue  # it went between the listing and now; the next look tells
+            except OSError as error:
+                raise cannot_open(path, error) from error
+            except KraftoolError:
+                if os.path.exists(path):
+                    raise
+                continue
+            seen.looked = None if found else stamp
+            changes += found
         return changes
 
-    def _look(self, path: str, source: FileSource) -> list[Grown | Truncated]:
-        seen = self._seen.setdefault(path, _Seen())
+    def _look(self, path: str, source: FileSource, seen: _Seen) -> list[Grown | Truncated]:
         changes: list[Grown | Truncated] = []
         size, kept = source.size(), seen.position
         while seen.batches:
@@ -97,8 +115,19 @@ class Follower:
         if not os.path.isdir(self._path):
             return [self._path] if os.path.exists(self._path) else []
         found = []
-        for name in os.listdir(self._path):
+        try:
+            names = os.listdir(self._path)
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise cannot_open(self._path, error) from error
+        for name in names:
             parsed = parse_segment_name(name)
             if parsed is not None and parsed.suffix == ".log" and parsed.state is FileState.LIVE:
                 found.append(os.path.join(self._path, name))
         return sorted(found)
+
+
+def _stamp(path: str) -> tuple[int, int, int]:
+    status = os.stat(path)
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns

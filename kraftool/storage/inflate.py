@@ -1,14 +1,20 @@
 """Sequential byte feeds below a tar stream: plain, gzip, and one that buffers, counts and ends.
 
-Owns the unpacking of gzip in bounded steps, whatever the ratio, and the rule that damage comes
-after every byte that precedes it. It refuses to seek back and to know what the bytes mean.
+Owns the opening of pipes, the unpacking of gzip in bounded steps, whatever the ratio, and the rule
+that damage comes after every byte that precedes it. It refuses to seek back and to know what the
+bytes mean.
 """
 
+import io
+import os
+import stat
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 from kraftool.decoders.errors import DecodeError, KraftoolError
-from kraftool.storage.source import CHUNK, ByteSource
+from kraftool.storage.source import CHUNK, ByteSource, FileSource, cannot_open
 
 GZIP_MAGIC = b"\x1f\x8b"
 STEP = 1 << 16
@@ -224,6 +230,44 @@ class CountingFeed:
         except OSError as error:
             self.damage = KraftoolError(f"the stream cannot be read: {error.strerror or error}")
         return b""
+
+
+@contextmanager
+def opened_feed(path: str, stdin: Readable) -> Iterator[Feed]:
+    """The plain bytes of an archive: of a file or a pipe, unzipped where they are gzip."""
+    if path == "-":
+        yield _unzipped(PipeFeed(stdin))
+    elif is_shell_pipe(path):
+        try:
+            pipe = io.FileIO(path)
+        except OSError as error:
+            raise cannot_open(path, error) from error
+        with pipe:
+            yield _unzipped(PipeFeed(pipe))
+    else:
+        with FileSource(path) as source:
+            yield _unzipped(SourceFeed(source))
+
+
+def is_shell_pipe(path: str) -> bool:
+    """Whether a PATH is what a shell makes of `<(tar c DIR)`.
+
+    A pipe elsewhere in the file system is none: to open it could wait for ever for its writer.
+    """
+    if not path.startswith(("/dev/fd/", "/dev/stdin", "/proc/")):
+        return False
+    try:
+        return stat.S_ISFIFO(os.stat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _unzipped(below: Feed) -> Feed:
+    start = below.read(len(GZIP_MAGIC))
+    while len(start) < len(GZIP_MAGIC) and (more := below.read(len(GZIP_MAGIC) - len(start))):
+        start += more
+    whole = CountingFeed(below, ahead=start)
+    return GzipFeed(whole) if start == GZIP_MAGIC else whole
 
 
 def _skip_by_reading(feed: Feed, size: int) -> int:

@@ -3,19 +3,20 @@
 Kafka holds a POSIX record lock on it while it runs. A reader that took the lock, even for a
 moment, could stop a Kafka that is starting, so F_GETLK only asks who holds it. A lock that another
 host holds on a shared file system may not show.
+
+A process that holds the lock itself must not ask: POSIX drops all of a process's locks on a file
+when it closes any descriptor of that file, and F_GETLK does not tell a process its own locks.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import stat
 import struct
+import sys
 from dataclasses import dataclass
 from enum import StrEnum
-
-from kraftool.decoders.errors import KraftoolError
-
-_FLOCK = "hhqqi4x" if struct.calcsize("P") == 8 else "hhlli"
 
 
 class LockState(StrEnum):
@@ -29,7 +30,10 @@ class LockState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """The state of a directory's lock, and who holds it where that is known."""
+    """The state of a directory's lock, and who holds it where that is known.
+
+    The holder's pid is unknown when it runs in another container or on another host.
+    """
 
     state: LockState
     pid: int | None = None
@@ -39,17 +43,35 @@ def lock_holder(directory: str) -> Lock:
     """Ask who holds a data directory's lock."""
     path = os.path.join(directory, ".lock")
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        # NONBLOCK: a pipe of that name must not make us wait for its writer.
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError:
         return Lock(LockState.MISSING)
     except OSError:
         return Lock(LockState.UNKNOWN)
     try:
-        # "Could I write-lock all of it?" answers with the lock that stands in the way.
-        asked = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
-        kind, _, _, _, pid = struct.unpack(_FLOCK, fcntl.fcntl(descriptor, fcntl.F_GETLK, asked))
-    except (OSError, KraftoolError):
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return Lock(LockState.UNKNOWN)
+        return _ask(descriptor)
+    except OSError:
         return Lock(LockState.UNKNOWN)
     finally:
         os.close(descriptor)
-    return Lock(LockState.FREE) if kind == fcntl.F_UNLCK else Lock(LockState.HELD, pid or None)
+
+
+def _ask(descriptor: int) -> Lock:
+    """Ask "could I write-lock all of it?", which the lock that stands in the way answers."""
+    # `struct flock` with 64-bit offsets, as Python is built to use; its order is the system's.
+    if sys.platform == "linux":
+        flock = struct.Struct("@hhqqi0q")
+        asked = flock.pack(fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+        kind, _, _, _, pid = flock.unpack(fcntl.fcntl(descriptor, fcntl.F_GETLK, asked))
+    elif sys.platform == "darwin":
+        flock = struct.Struct("@qqihh")
+        asked = flock.pack(0, 0, 0, fcntl.F_WRLCK, os.SEEK_SET)
+        _, _, pid, kind, _ = flock.unpack(fcntl.fcntl(descriptor, fcntl.F_GETLK, asked))
+    else:
+        return Lock(LockState.UNKNOWN)
+    if kind == fcntl.F_UNLCK:
+        return Lock(LockState.FREE)
+    return Lock(LockState.HELD, pid if pid > 0 else None)

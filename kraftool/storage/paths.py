@@ -14,6 +14,7 @@ from enum import StrEnum
 
 from kraftool.decoders import properties
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.kinds import HEAD_SIZE, FileKind, detect
 from kraftool.storage.directory import (
     file_entry,
     likely_directories,
@@ -22,9 +23,11 @@ from kraftool.storage.directory import (
     looks_like_data_directory,
     looks_like_partition,
 )
-from kraftool.storage.entry import Entry, FolderCounts, Problem, Severity
+from kraftool.storage.entry import METADATA_PARTITION, Entry, FolderCounts, Problem, Severity
+from kraftool.storage.inflate import GZIP_MAGIC, is_shell_pipe, opened_feed
 from kraftool.storage.source import FileSource
-from kraftool.storage.tarstream import TarStream, open_feed
+from kraftool.storage.tarheader import BLOCK, is_header
+from kraftool.storage.tarstream import TarStream
 
 DEFAULT_LOG_DIR = "/tmp/kafka-logs"
 _TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz")
@@ -78,9 +81,10 @@ class Location:
                 yield from listing.problems
                 yield from listing.entries
             case LocationKind.TAR:
-                stream = TarStream(open_feed(self.path, sys.stdin.buffer), self.path)
-                yield from stream.entries()
-                self.folders.update(stream.folders)
+                with opened_feed(self.path, sys.stdin.buffer) as feed:
+                    stream = TarStream(feed, self.path)
+                    yield from stream.entries()
+                    self.folders.update(stream.folders)
             case _:
                 listing = list_data_directory(self.directory)
                 self.folders[self.directory] = listing.folders
@@ -90,15 +94,15 @@ class Location:
 
 def open_path(path: str) -> Location:
     """Find out what a PATH is. Raises KraftoolError where it leads nowhere."""
-    if path == "-":
+    if path == "-" or is_shell_pipe(path):
         return Location(path=path, kind=LocationKind.TAR)
     if os.path.isdir(path):
         return _directory(path)
     with FileSource(path) as source:
-        head = source.read_at(0, 1024)
-    if path.endswith(_TAR_SUFFIXES) or head[:2] == b"\x1f\x8b" or head[257:262] == b"ustar":
+        head, size = source.read_at(0, HEAD_SIZE), source.size()
+    if path.endswith(_TAR_SUFFIXES) or head.startswith(GZIP_MAGIC) or is_header(head[:BLOCK]):
         return Location(path=path, kind=LocationKind.TAR)
-    if path.endswith(".properties") and os.path.basename(path) != "meta.properties":
+    if detect(os.path.basename(path), head, size).kind is FileKind.PROPERTIES:
         location = _server_properties(path)
         if location is not None:
             return location
@@ -137,19 +141,26 @@ def _server_properties(path: str) -> Location | None:
             f"{path}: {wanted} is filled in by a config provider, which kraftool does not run",
             hint="name the data directory itself",
         )
-    directory = wanted
-    if not os.path.isabs(wanted) and not os.path.isdir(wanted):
-        # Kafka resolves against its working directory; beside the file is the next best guess.
-        beside = os.path.join(os.path.dirname(path), wanted)
-        if os.path.isdir(beside):
-            directory = beside
-            notes.append(
-                Problem(
-                    name=path,
-                    reason=f"{wanted} is relative to Kafka's working directory; taken as {beside}",
-                    severity=Severity.INFO,
-                )
+    directory = _resolved(wanted, path)
+    if directory != wanted:
+        notes.append(
+            Problem(
+                name=path,
+                reason=f"{wanted} is relative to Kafka's working directory; taken as {directory}",
+                severity=Severity.INFO,
             )
+        )
+    notes += [
+        Problem(
+            name=path,
+            reason=f"{each} is filled in by a config provider; not looked at",
+            severity=Severity.INFO,
+        )
+        for each in log_dirs
+        if "${" in each
+    ]
+    log_dirs = [_resolved(each, path) for each in log_dirs]
+    notes += _elsewhere(path, directory, log_dirs)
     if not os.path.isdir(directory):
         raise KraftoolError(
             f"{path} leads to {directory}, which is not there",
@@ -163,3 +174,29 @@ def _server_properties(path: str) -> Location | None:
         server=loaded,
         notes=tuple(notes),
     )
+
+
+def _resolved(directory: str, path: str) -> str:
+    """A configured directory as it is from here.
+
+    Kafka resolves a relative one against its working directory; failing that, beside the file is
+    the next best guess.
+    """
+    if os.path.isabs(directory) or os.path.isdir(directory):
+        return directory
+    beside = os.path.join(os.path.dirname(path), directory)
+    return beside if os.path.isdir(beside) else directory
+
+
+def _elsewhere(path: str, directory: str, log_dirs: list[str]) -> Iterator[Problem]:
+    """Kafka looks for the metadata in one log dir only, and starts anew when it is in another."""
+    if os.path.isdir(os.path.join(directory, METADATA_PARTITION)):
+        return
+    for other in log_dirs:
+        if other != directory and os.path.isdir(os.path.join(other, METADATA_PARTITION)):
+            yield Problem(
+                name=path,
+                reason=f"it leads to {directory}, but the metadata partition is in {other}",
+                severity=Severity.WARNING,
+                hint="metadata.log.dir, or the order of log.dirs, says where Kafka looks",
+            )

@@ -22,6 +22,8 @@ GNU_SPARSE = b"S"
 GNU_VOLUME = b"V"
 PAX = b"x"
 PAX_GLOBAL = b"g"
+# What these hold is about the member that follows.
+EXTENSIONS = (PAX, PAX_GLOBAL, GNU_LONG_NAME, GNU_LONG_LINK)
 _REGULAR_KINDS = (b"0", b"\0", b"7")
 # The size field of these means nothing, and no data follows them.
 WITHOUT_DATA = (HARD_LINK, SYMBOLIC_LINK, b"3", b"4", DIRECTORY, b"6")
@@ -65,6 +67,8 @@ def text(raw: bytes) -> str:
 
 def is_header(block: bytes) -> bool:
     """Whether a block carries its own right checksum, as every tar header does."""
+    if len(block) < BLOCK:
+        return False
     try:
         _check_sum(block, 0)
     except DecodeError:

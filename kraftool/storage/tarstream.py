@@ -2,49 +2,44 @@
 
 Owns the walk over members: long names, pax records, sparse files, padding, and what to do when the
 archive is damaged or cut. A member is offered as a forward-only source while it passes; memory
-stays flat whatever sizes the archive claims.
+stays flat whatever sizes the archive claims. Archives may follow one another in one stream, as
+`(kubectl exec A -- tar c D; kubectl exec B -- tar c D) | kraftool …` writes them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from kraftool.decoders.errors import DecodeError
+from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.storage import tarheader
 from kraftool.storage.entry import (
+    METADATA_PARTITION,
     Entry,
     FolderCounts,
     FolderKind,
+    Place,
     Problem,
     Severity,
+    folder_kind,
     split_member,
 )
-from kraftool.storage.inflate import (
-    CountingFeed,
-    Feed,
-    GzipFeed,
-    PipeFeed,
-    Readable,
-    SourceFeed,
-)
-from kraftool.storage.source import FileSource, StreamSource
+from kraftool.storage.inflate import CountingFeed, Feed, is_shell_pipe
+from kraftool.storage.source import StreamSource
 from kraftool.storage.tarheader import BLOCK, Pieces, TarHeader
 
 _LARGEST_EXTRA = 1 << 20
 """A long name or a set of pax records above this is damage."""
 _LARGEST_HOLES = 4 << 30
 """Zeros that a sparse file may add: above a segment's largest size they are an attack."""
-
-
-def open_feed(path: str, stdin: Readable) -> Feed:
-    """The plain bytes of an archive: of a file or of stdin, unzipped where they are gzip."""
-    below: Feed = PipeFeed(stdin) if path == "-" else SourceFeed(FileSource(path))
-    start = below.read(2)
-    while len(start) < 2 and (more := below.read(2 - len(start))):
-        start += more
-    whole = CountingFeed(below, ahead=start)
-    return GzipFeed(whole) if start == b"\x1f\x8b" else whole
+_MOST_ZEROS = 16 << 20
+"""Zeros behind an archive's end that are passed over for the sake of another archive."""
+_MOST_DIRECTORIES = 1000
+"""Data directories in one stream whose folders are counted."""
+_PIPE_HINT = (
+    "it is made by `tar cf - DIR`; kubectl exec and docker exec need -i, and must not have -t"
+)
 
 
 @dataclass(slots=True)
@@ -59,13 +54,36 @@ class _Extra:
     real_size: int | None = None
 
 
+class _Passing(StreamSource):
+    """A member's bytes, open until the stream moves on: a second look shares the first one's."""
+
+    def __init__(self, name: str, read: Callable[[int], bytes], *, size: int) -> None:
+        super().__init__(name, read, size=size)
+        self._passed = False
+
+    def read_at(self, position: int, size: int) -> bytes:
+        if self._passed:
+            raise KraftoolError(
+                f"{self.name}: the stream has moved on past this file",
+                hint="unpack the archive to read its files in any order",
+            )
+        return super().read_at(position, size)
+
+    def close(self) -> None:
+        """Nothing yet: whoever opens the file again goes on with the same bytes."""
+
+    def pass_by(self) -> None:
+        self._passed = True
+        super().close()
+
+
 class _Member:
     """The bytes of one member, in order; holes of a sparse file come as zeros."""
 
     def __init__(self, feed: CountingFeed, stored: int, pieces: Pieces, size: int) -> None:
         self._feed = feed
         self.left = stored
-        self._pieces = list(pieces)
+        self._pieces = deque(pieces)
         self._size = size
         self._at = 0
 
@@ -74,7 +92,7 @@ class _Member:
         if wanted <= 0:
             return b""
         while self._pieces and self._at >= sum(self._pieces[0]):
-            del self._pieces[0]
+            self._pieces.popleft()
         start, size = self._pieces[0] if self._pieces else (self._size, 0)
         if self._at < start:
             data = bytes(min(wanted, start - self._at))
@@ -94,50 +112,106 @@ class TarStream:
 
     def __init__(self, feed: Feed, name: str) -> None:
         self._feed = CountingFeed(feed)
-        self._name = "" if name == "-" else f"{name}:"
+        self._is_pipe = name == "-" or is_shell_pipe(name)
+        self._prefix = "" if name == "-" else f"{name}:"
         self._shown = "the tar stream" if name == "-" else name
-        self._seen: dict[str, dict[FolderKind, set[str]]] = {}
+        self._counted: dict[str, dict[FolderKind, int]] = {}
+        self._folder = ("", "")
+        self._archives = 1
         self._extra = _Extra()
 
     @property
     def folders(self) -> dict[str, FolderCounts]:
+        """Counts by the same directory names that the entries have; `other` is not counted."""
         return {
             directory: FolderCounts(
-                topics=len(kinds.get(FolderKind.TOPIC, ())),
-                deleted=len(kinds.get(FolderKind.DELETED, ())),
-                stray=len(kinds.get(FolderKind.STRAY, ())),
-                future=len(kinds.get(FolderKind.FUTURE, ())),
-                other=len(kinds.get(FolderKind.OTHER, ())),
+                topics=kinds.get(FolderKind.TOPIC, 0),
+                deleted=kinds.get(FolderKind.DELETED, 0),
+                stray=kinds.get(FolderKind.STRAY, 0),
+                future=kinds.get(FolderKind.FUTURE, 0),
             )
-            for directory, kinds in self._seen.items()
+            for directory, kinds in self._counted.items()
         }
 
     def entries(self) -> Iterator[Entry | Problem]:
         """The regular files, each to be read before the next is asked for; and what is wrong."""
-        members = 0
+        headers = 0
         while True:
             position = self._feed.position
             block = self._feed.read_exactly(BLOCK)
-            if len(block) < BLOCK or block == tarheader.ZERO_BLOCK:
-                if block and len(block) < BLOCK:
-                    yield self._problem("the archive ends inside a member's header", position)
-                elif not block and members == 0:
-                    yield self._problem("there is no tar archive: no bytes", position)
+            if block == tarheader.ZERO_BLOCK:
+                if not self._next_archive():
+                    break
+                continue
+            if len(block) < BLOCK:
+                yield from self._cut(block, position, headers)
                 break
-            members += 1
             try:
                 header = tarheader.parse_header(block, position)
+                headers += 1
                 yield from self._member(header, position)
             except DecodeError as error:
-                yield self._problem(error.reason, error.position)
                 self._extra = _Extra()
-                if not self._resync():
+                found = self._resync()
+                passed = self._feed.position - position
+                if headers or found:
+                    yield self._problem(f"{error.reason}; {passed} bytes passed over", position)
+                else:
+                    yield self._problem(
+                        f"this is no tar archive: {error.reason}", position, hint=_PIPE_HINT
+                    )
+                if not found:
                     break
         if self._feed.damage is not None:
-            yield self._problem(self._feed.damage.message, self._feed.position)
+            yield self._problem(_damage(self._feed.damage), self._feed.position)
 
-    def _problem(self, reason: str, position: int, name: str = "") -> Problem:
-        return Problem(name=name or self._shown, reason=reason, position=position)
+    def _cut(self, block: bytes, position: int, headers: int) -> Iterator[Problem]:
+        """The stream ended where a header or the archive's end mark should have been."""
+        if self._feed.damage is not None:
+            return
+        if not block and not headers:
+            reason = "there is no tar archive: no bytes"
+            yield self._problem(reason, position, hint=_PIPE_HINT)
+        elif block:
+            yield self._problem("the archive ends inside a member's header", position)
+        else:
+            yield self._problem(
+                "the archive has no end mark; it may have been cut short",
+                position,
+                severity=Severity.WARNING,
+            )
+
+    def _next_archive(self) -> bool:
+        """Behind the zeros that end an archive: whether another one follows.
+
+        The stream is read to its end either way, lest what writes it dies of a broken pipe.
+        """
+        zeros = 1
+        while len(block := self._feed.read_exactly(BLOCK)) == BLOCK and zeros * BLOCK < _MOST_ZEROS:
+            if block == tarheader.ZERO_BLOCK:
+                zeros += 1
+            elif tarheader.is_header(block):
+                self._feed.put_back(block)
+                # A single block of zeros is a flaw of some writers and not the end.
+                if zeros > 1:
+                    self._archives += 1
+                    self._prefix = f"{'' if self._is_pipe else self._shown}#{self._archives}:"
+                return True
+            else:
+                break
+        return False
+
+    def _problem(
+        self,
+        reason: str,
+        position: int,
+        name: str = "",
+        severity: Severity = Severity.ERROR,
+        hint: str = "",
+    ) -> Problem:
+        hint = hint if self._is_pipe else ""
+        shown = name or self._shown
+        return Problem(name=shown, reason=reason, severity=severity, position=position, hint=hint)
 
     def _resync(self) -> bool:
         """Pass over blocks until one is a header, and put that one back."""
@@ -149,7 +223,7 @@ class TarStream:
 
     def _member(self, header: TarHeader, position: int) -> Iterator[Entry | Problem]:
         kind = header.kind
-        if kind in (tarheader.PAX, tarheader.PAX_GLOBAL, tarheader.GNU_LONG_NAME):
+        if kind in tarheader.EXTENSIONS:
             data = self._extension(header, position)
             if kind == tarheader.PAX:
                 self._pax(data, position + BLOCK)
@@ -161,15 +235,9 @@ class TarStream:
         name = extra.name if extra.name is not None else header.name
         if kind not in (tarheader.REGULAR, tarheader.GNU_SPARSE):
             if kind in tarheader.KIND_WORDS:
-                words = tarheader.KIND_WORDS[kind]
-                yield Problem(
-                    name=self._name + name,
-                    reason=f"it is {words}; passed over",
-                    severity=Severity.INFO,
-                    position=position,
-                )
-            elif kind == tarheader.DIRECTORY:
-                self._count(name.rstrip("/") + "/.")
+                yield self._passed_over(name, tarheader.KIND_WORDS[kind], position)
+            elif kind in (tarheader.DIRECTORY, tarheader.GNU_DIRECTORY):
+                self._count_folder(name)
             self._skip(stored)
             return
         pieces: Pieces = ((0, stored),)
@@ -182,6 +250,18 @@ class TarStream:
             pieces, used = self._sparse_in_data(stored)
             stored, size = stored - used, extra.real_size
         yield from self._file(header, name, stored, pieces, size, extra, position)
+
+    def _passed_over(self, name: str, words: str, position: int) -> Problem:
+        """A link or the like, whose target is not in the archive under this name."""
+        *_, place = split_member(name)
+        basename = name.rstrip("/").rpartition("/")[2]
+        matters = place in (Place.ROOT, Place.PARTITION) or basename == METADATA_PARTITION
+        return self._problem(
+            f"it is {words}; passed over",
+            position,
+            self._prefix + name,
+            Severity.WARNING if matters else Severity.INFO,
+        )
 
     def _file(
         self,
@@ -196,47 +276,63 @@ class TarStream:
         if pieces != ((0, stored),):
             tarheader.check_pieces(pieces, stored, size, position)
         member = _Member(self._feed, stored, pieces, size)
-        entry = self._entry(header, name, size, extra, member)
+        source = _Passing(self._prefix + name, member.read, size=size)
+        entry = self._entry(header, name, size, extra, source)
         if size - sum(length for _, length in pieces) > _LARGEST_HOLES:
-            yield self._problem("a sparse file with absurd holes", position, self._name + name)
+            yield self._problem("a sparse file with absurd holes", position, self._prefix + name)
         elif entry is not None:
             yield entry
+        source.pass_by()
         member.finish()
         if member.left:
             yield self._problem(
                 f"the archive ends inside this file: {member.left} of {stored} bytes are missing",
                 self._feed.position,
-                self._name + name,
+                self._prefix + name,
             )
         # The next block, counted from the member's own header.
         self._feed.skip(-(self._feed.position - position) % BLOCK)
 
     def _entry(
-        self, header: TarHeader, name: str, size: int, extra: _Extra, member: _Member
+        self, header: TarHeader, name: str, size: int, extra: _Extra, source: _Passing
     ) -> Entry | None:
         directory, path, place = split_member(name)
         if isinstance(place, FolderKind):
-            self._seen.setdefault(directory, {}).setdefault(place, set()).add(path)
+            self._count(directory, path, place)
             return None
-        shown = self._name + name
         mtime_ns = header.mtime * 10**9 if extra.mtime_ns is None else extra.mtime_ns
         return Entry(
-            directory=self._name + directory,
+            directory=self._prefix + directory,
             path=path,
-            name=shown,
+            name=source.name,
             place=place,
             size=size,
             mode=header.mode,
             mtime_ns=mtime_ns,
             uid=header.uid,
             gid=header.gid,
-            opener=lambda: StreamSource(shown, member.read, size=size),
+            opener=lambda: source,
         )
 
-    def _count(self, name: str) -> None:
-        directory, path, place = split_member(name)
-        if isinstance(place, FolderKind) and place is not FolderKind.METADATA:
-            self._seen.setdefault(directory, {}).setdefault(place, set()).add(path)
+    def _count_folder(self, name: str) -> None:
+        """Count a folder that has a member of its own; an empty one has nothing else."""
+        parts = [part for part in name.split("/") if part not in ("", ".")]
+        if parts and METADATA_PARTITION not in parts:
+            kind = folder_kind(parts[-1])
+            # Nothing tells yet whether the folder around it is a data directory.
+            if kind is not FolderKind.OTHER:
+                self._count("/".join(parts[:-1]), parts[-1], kind)
+
+    def _count(self, directory: str, folder: str, kind: FolderKind) -> None:
+        """Count a folder once. Archives hold a folder's files together, so the last one is enough;
+        a list of all would let an archive fill our memory."""
+        directory = self._prefix + directory
+        if (directory, folder) == self._folder:
+            return
+        self._folder = (directory, folder)
+        if directory in self._counted or len(self._counted) < _MOST_DIRECTORIES:
+            kinds = self._counted.setdefault(directory, {})
+            kinds[kind] = kinds.get(kind, 0) + 1
 
     def _extension(self, header: TarHeader, position: int) -> bytes:
         if header.size > _LARGEST_EXTRA:
@@ -309,3 +405,10 @@ class TarStream:
 
     def _skip(self, size: int) -> None:
         self._feed.skip(size + -size % BLOCK)
+
+
+def _damage(error: KraftoolError) -> str:
+    """Why the bytes below the archive ended; its own position counts unpacked bytes."""
+    if isinstance(error, DecodeError):
+        return f"{error.reason} at position {error.position} of the compressed bytes"
+    return error.message

@@ -10,9 +10,7 @@ import pytest
 Run = Callable[..., Any]
 DAMAGED = Path(__file__).resolve().parents[2] / "fixtures" / "damaged"
 CASES = sorted(path.parent for path in DAMAGED.glob("*/SOURCE"))
-WITH_BATCHES = [
-    case for case in CASES if any(case.glob("*.log")) or any(case.glob("*.checkpoint"))
-]
+WITH_BATCHES = [case for case in CASES if any(case.glob("*.log")) or any(case.glob("*.checkpoint"))]
 
 
 def source(case: Path) -> dict[str, Any]:

@@ -19,6 +19,7 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -41,10 +42,10 @@ def trimmed(name: str, content: bytes) -> bytes:
     return content[: -(-used // entry) * entry]
 
 
-def keep(source: Path, target: Path) -> list[str]:
+def keep(source: Path, target: Path, nodes: Sequence[str] = ("node-*",)) -> list[str]:
     """Copy a scenario's node folders; the list says which files were trimmed and from what size."""
     changed: list[str] = []
-    for path in sorted(source.rglob("*")):
+    for path in sorted(path for node in nodes for path in source.glob(f"{node}/**/*")):
         relative = path.relative_to(source)
         if not path.is_file() or path.name == ".lock":
             continue
@@ -118,7 +119,7 @@ def capture(version: str, name: str, out: Path, work: Path) -> Path:
             print("\n".join(["the last steps were:", *cluster.steps[-5:]]), file=sys.stderr)
             raise
     fresh = root / "fixture"
-    changed = keep(root / "nodes", fresh)
+    changed = keep(root / "nodes", fresh, scenario.keeps)
     source = describe(cluster, name, fresh, changed)
     hashes = golden(fresh)
     (fresh / "SOURCE").write_text(source)

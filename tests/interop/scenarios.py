@@ -41,6 +41,8 @@ class Scenario:
     versions: tuple[str, ...]
     common: Mapping[str, str]
     about: str
+    keeps: tuple[str, ...] = ("node-*",)
+    """Which nodes' folders the fixture is made of."""
 
 
 # --- scenarios --------------------------------------------------------------------------------
@@ -257,6 +259,22 @@ def aborted_transaction(cluster: Cluster) -> None:
     cluster.stop(node)
 
 
+def many_partitions(cluster: Cluster) -> None:
+    """A controller and three brokers with a wide topic: hundreds of PartitionRecords in a batch."""
+    controller = cluster.add_node(1, ("controller",))
+    brokers = [cluster.add_node(i, ("broker",)) for i in (11, 12, 13)]
+    cluster.use_static_voters()
+    cluster.format([controller, *brokers])
+    cluster.start(controller, *brokers)
+    for tag in "ab":
+        cluster.admin("create-topic", topic=f"wide-{tag}", partitions=240, replication=3)
+        cluster.admin("delete-topic", topic=f"wide-{tag}")
+    kafka.wait_for("two snapshots", lambda: len(cluster.snapshots(controller)) >= 2)
+    cluster.wait_caught_up(*brokers)
+    cluster.kill(*brokers)
+    cluster.stop(controller)
+
+
 ALL = kafka.VERSIONS
 SMALL_SNAPSHOTS = {
     "metadata.log.max.record.bytes.between.snapshots": "5000",
@@ -304,5 +322,13 @@ SCENARIOS: dict[str, Scenario] = {
         common=SMALL_SNAPSHOTS,
         about="one combined node; an open transaction was appended to its log while it was "
         "stopped, which Kafka aborted when it led again",
+    ),
+    "many-partitions": Scenario(
+        run=many_partitions,
+        versions=(kafka.TOOLS_VERSION,),
+        common=SMALL_SNAPSHOTS,
+        about="one controller, whose folder is kept, and three brokers; topics of 240 partitions "
+        "with three replicas each, made and deleted",
+        keeps=("node-1",),
     ),
 }

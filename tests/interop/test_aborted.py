@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +15,9 @@ from pathlib import Path
 import build_aborted
 import kafka
 import pytest
+from capture import GOLDEN
 from clusters import Cluster
+from dumplog import split
 from scenarios import SMALL_SNAPSHOTS
 from transactions import ABORTED_ID, ABORTED_TOPIC, PLAIN_TOPIC
 
@@ -22,6 +29,7 @@ from kraftool.reports.transactions import find_transactions
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 BUILT = FIXTURES / "built" / "aborted-transaction"
 BY_KAFKA = FIXTURES / "kafka-4.3.0" / "aborted-transaction"
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(FIXTURES.parent)}
 LOG = f"node-1/data/__cluster_metadata-0/{0:020}.log"
 
 
@@ -113,3 +121,12 @@ def test_one_transaction_is_aborted_and_the_bootstrap_is_committed(folder: Path)
     data = (folder / LOG).read_bytes()
     found = find_transactions(scan(lambda at, size: data[at : at + size]))
     assert [each.outcome for each in found] == ["committed", "aborted"]
+
+
+def test_the_built_fixture_is_dumped_as_kafka_dumped_it() -> None:
+    goldens = json.loads((BUILT / GOLDEN).read_text())
+    assert LOG in goldens
+    command = [sys.executable, "-m", "kraftool", "dump-log", "-o", "kafka", *goldens]
+    done = subprocess.run(command, cwd=BUILT, capture_output=True, env=ENVIRONMENT, check=True)
+    for name, section in split(done.stdout, list(goldens)).items():
+        assert hashlib.sha256(section).hexdigest() == goldens[name]["sha256"], name

@@ -92,7 +92,7 @@ def without_unknown_payloads(found: bytes, expected: bytes) -> tuple[list[bytes]
 @pytest.fixture(scope="module")
 def kafka_fixtures() -> dict[str, bytes]:
     """What the tool writes for each file of every fixture."""
-    folders = sorted(FIXTURES.glob("kafka-*"))
+    folders = [*sorted(FIXTURES.glob("kafka-*")), FIXTURES / "built"]
     metadata: list[str] = []
     others: list[str] = []
     for folder in folders:
@@ -185,9 +185,9 @@ def payloads_of_jsonl(text: bytes) -> list[bytes]:
     for line in text.splitlines():
         if not line.startswith(b'{"kind":"record"'):
             continue
-        kind, version, data = re.fullmatch(  # type: ignore[union-attr]
-            rb'.*?"type":"(\w+)","version":(\d+),"data":(\{.*\})\}', line
-        ).groups()
+        match = re.fullmatch(rb'.*?"type":"(\w+)","version":(\d+),"data":(\{.*\})\}', line)
+        assert match, line
+        kind, version, data = match.groups()
         if b'"control":true' in line:
             colon = b":" if kind == b"LeaderChange" else b""
             found.append(b"%b%b %b" % (kind, colon, data))

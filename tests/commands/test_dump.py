@@ -1,0 +1,249 @@
+"""`kraftool dump`: what it shows of directories, files and streams, and how it ends."""
+
+import io
+import json
+import re
+import shutil
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+Run = Callable[..., Any]
+
+ROOT = Path(__file__).resolve().parents[2]
+DAMAGED = ROOT / "fixtures" / "damaged"
+CASES = sorted(path.parent for path in DAMAGED.glob("*/SOURCE"))
+NODE = "kafka-4.3.0/dynamic-quorum/node-2"
+PARTITION = f"{NODE}/data/__cluster_metadata-0"
+LOG = f"{0:020}.log"
+ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@pytest.fixture(scope="module")
+def schema() -> Draft202012Validator:
+    loaded = json.loads((ROOT / "docs/schemas/dump.json").read_text())
+    Draft202012Validator.check_schema(loaded)
+    return Draft202012Validator(loaded)
+
+
+def tarred(*paths: Path, below: Path) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for path in paths:
+            archive.add(path, arcname=str(path.relative_to(below)))
+    return buffer.getvalue()
+
+
+def test_a_directory_answers_at_a_glance(kraftool: Run, fixtures_dir: Path):
+    ran = kraftool("dump", fixtures_dir / NODE / "data")
+    assert ran.code == 0
+    for words in (
+        "2, a voter, directory vuSe5hpCRzWlSfeete_vAw",
+        "xxuyFdGYSvOPfcYJRNjaMA",
+        "epoch 3, leader 2",
+        "CONTROLLER://127.0.0.1:41733",
+        "offsets 0 to 223 (end offset 224), epochs 1 to 3",
+        "30 (4.3-IV0)",
+        "nothing wrong seen",
+        "this node, leader",
+    ):
+        assert words in ran.text, words
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+@pytest.mark.parametrize("version", ["3.3.2", "3.7.2", "3.9.1", "4.1.1", "4.3.0", "4.4.0"])
+def test_the_tables_fit_the_terminal(
+    kraftool: Run, fixtures_dir: Path, version: str, columns: int, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.chdir(fixtures_dir)
+    for path in sorted(Path(f"kafka-{version}").glob("*/node-*/data*")):
+        lines = kraftool("dump", path).text.splitlines()
+        # Only the path in the first line is never broken, so that it can be copied.
+        assert not [line for line in lines[1:] if len(line) > columns], path
+        assert not [line for line in lines if "…" in line], path
+
+
+def test_color_has_meaning_and_says_nothing_more(kraftool: Run, fixtures_dir: Path):
+    path = fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-1/data"
+    colored = kraftool("dump", "--color", "always", path)
+    plain = kraftool("dump", "--color", "never", path)
+    assert "\x1b[" in colored.text
+    assert "\x1b[" not in plain.text
+    assert ESCAPE.sub("", colored.text) == plain.text
+    assert colored.code == plain.code == 1, "a removed voter is a finding"
+
+
+def test_every_real_and_damaged_path_fits_the_schema(
+    kraftool: Run, fixtures_dir: Path, schema: Draft202012Validator
+):
+    paths = [
+        *fixtures_dir.glob("kafka-*/*/node-*/data*"),
+        *fixtures_dir.glob("kafka-4.*/*/node-1/server.properties"),
+        *(each for each in (fixtures_dir / NODE).rglob("*") if each.is_file()),
+        *(each for each in fixtures_dir.glob("kafka-3.3.2/static-single/node-1/data/*")),
+        *(each for each in DAMAGED.glob("*/*") if each.name != "SOURCE"),
+    ]
+    kinds = set()
+    for path in paths:
+        if path.is_dir() and not path.name.startswith(("data", "__cluster")):
+            continue
+        ran = kraftool("dump", "-o", "json", path)
+        document = json.loads(ran.out)
+        schema.validate(document)
+        files = [each for one in document["directories"] for each in one["files"]]
+        kinds |= {each["kind"] for each in document["files"] + files}
+    ran = kraftool(
+        "dump", "--as", "properties", "-o", "json", fixtures_dir / NODE / "server.properties"
+    )
+    schema.validate(json.loads(ran.out))
+    assert len(kinds) >= 12, kinds
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_every_damaged_file_is_told_with_its_place_and_code(case: Path, kraftool: Run):
+    expected = json.loads((case / "SOURCE").read_text())
+    worst, positions = 0, []
+    for path in sorted(each for each in case.rglob("*") if each.is_file()):
+        if path.name == "SOURCE":
+            continue
+        ran = kraftool("dump", "-o", "json", path)
+        told = kraftool("dump", path)
+        assert told.code == ran.code
+        assert "Traceback" not in told.err
+        findings = json.loads(ran.out)["findings"]
+        positions += [each["position"] for each in findings]
+        for each in findings:
+            assert each["code"] in told.text or len(findings) > 3
+        worst = max(worst, ran.code)
+    if case.name == "wrong-cluster-id":  # which no file by itself tells
+        data = tarred(case / "one", case / "two", below=case)
+        ran = kraftool("dump", "-", stdin=data)
+        assert "KT-DIR-CLUSTER-ID" in ran.text
+        worst = ran.code
+    assert worst == expected["exitCode"]
+    assert set(expected["positions"]) <= set(positions)
+
+
+def test_a_tar_stream_gives_a_summary_for_each_directory(
+    kraftool: Run, fixtures_dir: Path, monkeypatch: pytest.MonkeyPatch
+):
+    scenario = fixtures_dir / "kafka-4.3.0/dynamic-quorum"
+    data = tarred(scenario / "node-2/data", scenario / "node-3/data", below=scenario)
+    ran = kraftool("dump", "-o", "json", "-", stdin=data)
+    monkeypatch.chdir(scenario)
+    directories = json.loads(ran.out)["directories"]
+    assert [each["path"] for each in directories] == ["node-2/data", "node-3/data"]
+    for streamed in directories:
+        ran = kraftool("dump", "-o", "json", streamed["path"])
+        (direct,) = json.loads(ran.out)["directories"]
+        for name in ("node", "log", "leaderChange", "features", "recordTypes", "findings"):
+            assert streamed[name] == direct[name], name
+        assert [each["size"] for each in streamed["files"]] == [
+            each["size"] for each in direct["files"]
+        ]
+
+
+def test_dead_fields_of_quorum_state_are_marked(kraftool: Run, fixtures_dir: Path):
+    path = fixtures_dir / "kafka-4.3.0/static-single/node-1/data/__cluster_metadata-0/quorum-state"
+    text = kraftool("dump", path).text
+    dead = [line.split()[0] for line in text.splitlines() if "dead field" in line]
+    assert dead == ["clusterId", "appliedOffset", "currentVoters"]
+    state = json.loads(kraftool("dump", "-o", "json", path).out)["files"][0]["content"]["state"]
+    assert "appliedOffset" not in state
+    assert state["deadFields"]["appliedOffset"] == 0
+
+
+def test_entries_beyond_the_bound_are_counted(kraftool: Run, tmp_path: Path):
+    path = tmp_path / f"{0:020}.index"
+    path.write_bytes(
+        b"".join((number * 10).to_bytes(4, "big") * 2 for number in range(1, 101)) + bytes(800)
+    )
+    text = kraftool("dump", path).text
+    assert "… and 80 more" in text
+    assert "800 bytes of preallocated zeros" in text
+    both = kraftool("dump", "--head", "1", "--tail", "2", path).text
+    assert re.findall(r"^ *(\d+) +\d+ *$", both, re.MULTILINE) == ["10", "990", "1000"]
+    assert "97 more" in both
+
+
+def test_records_appends_what_dump_log_shows(kraftool: Run, fixtures_dir: Path):
+    path = fixtures_dir / PARTITION / LOG
+    listed = kraftool("dump-log", path).text.splitlines()
+    assert kraftool("dump", "--records", path).text.splitlines()[-len(listed) :] == listed
+
+
+def test_nothing_of_the_data_acts_on_the_terminal(kraftool: Run, tmp_path: Path):
+    (tmp_path / "meta.properties").write_bytes(
+        b"version=1\ncluster.id=\x1b]0;own\x07[red]x[/red]\nnode.id=1\nodd=\xc2\x9b31m\n"
+    )
+    evil = tmp_path / "\x1b[31mevil\n[bold]"
+    evil.write_text("x")
+    for arguments in ((tmp_path,), (tmp_path / "meta.properties",), (evil,)):
+        text = kraftool("dump", *arguments).text
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", text)
+    assert "[red]x[/red]" in kraftool("dump", tmp_path).text
+
+
+def test_secrets_are_masked_unless_asked_for(kraftool: Run, fixtures_dir: Path):
+    node = fixtures_dir / "kafka-4.3.0/static-single/node-1"
+    for path in (node / "data", node / "server.properties"):
+        for form in ("table", "json"):
+            assert "CANARY" not in kraftool("dump", "-o", form, path).text
+    assert "CANARY" not in kraftool("dump", "--records", node / "data").text
+    file = node / "server.properties"
+    assert "CANARY" not in kraftool("dump", "--as", "properties", file).text
+    assert "CANARY" in kraftool("dump", "--as", "properties", "--show-secrets", file).text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["no-such-path"], 3),
+        (["--as", "nonsense", "x"], 2),
+        (["--as", "log", "-"], 2),
+        (["--records", "-o", "json", "x"], 2),
+        (["--tz", "Nowhere/Land", "x"], 2),
+    ],
+)
+def test_what_cannot_be_done_is_a_sentence(kraftool: Run, arguments: list[str], code: int):
+    ran = kraftool("dump", *arguments)
+    assert ran.code == code
+    assert ran.err.startswith("kraftool: ")
+    assert not ran.out
+
+
+def test_a_file_of_no_kind_asks_for_one(kraftool: Run, tmp_path: Path):
+    path = tmp_path / "whatever"
+    path.write_bytes(b"\x00\x01\x02 neither fish nor fowl")
+    ran = kraftool("dump", path)
+    assert ran.code == 3
+    assert "--as KIND" in ran.text
+
+
+def test_thousands_of_topic_folders_are_counted_and_not_read(
+    kraftool: Run, tmp_path: Path, fixtures_dir: Path
+):
+    (tmp_path / "meta.properties").write_text("version=1\ncluster.id=c\nnode.id=1\n")
+    for number in range(2000):
+        (tmp_path / f"topic-{number}").mkdir()
+    ran = kraftool("dump", tmp_path)
+    assert "2000 topic partitions" in ran.text
+    assert ran.code == 0, ran.text
+
+
+def test_what_is_wrong_shows_in_the_summary_too(kraftool: Run, tmp_path: Path, fixtures_dir: Path):
+    data = tmp_path / "data"
+    shutil.copytree(fixtures_dir / NODE / "data", data)
+    meta, state = data / "meta.properties", data / "__cluster_metadata-0/quorum-state"
+    meta.write_text(meta.read_text().replace("vuSe5hpCRzWlSfeete_vAw", "AAAAAAAAAAAAAAAAAAAAZw"))
+    state.write_text("{")
+    ran = kraftool("dump", data)
+    assert ran.code == 3
+    assert "not a voter: its directory id is another" in ran.text
+    assert re.search(r"^quorum-state +unreadable", ran.text, re.MULTILINE)
+    assert "never delete it" in ran.text

@@ -1,0 +1,120 @@
+"""`dump-log --follow` as it is used: a process that goes on with what a node appends."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+import pytest
+
+from kraftool.decoders import framing
+from kraftool.decoders.batch import encode_batch
+
+LOG = f"{0:020}.log"
+PATIENCE_SECONDS = 60
+
+
+def topic(offset: int, name: str, epoch: int = 1) -> bytes:
+    record = framing.encode_record("TopicRecord", 0, {"name": name})
+    return encode_batch([(None, record)], base_offset=offset, epoch=epoch, timestamp=offset)
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    partition = tmp_path / "data" / "__cluster_metadata-0"
+    partition.mkdir(parents=True)
+    (partition / LOG).write_bytes(topic(0, "old"))
+    return tmp_path / "data"
+
+
+class Followed:
+    """A running `kraftool dump-log --follow`, read line by line."""
+
+    def __init__(self, *arguments: object) -> None:
+        command = [sys.executable, "-m", "kraftool", "dump-log", "-f", "-o", "jsonl", *arguments]
+        self.process = subprocess.Popen(
+            [str(each) for each in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        # A line that never comes must fail the test and not hang it.
+        self.timer = Timer(PATIENCE_SECONDS, self.process.kill)
+        self.timer.start()
+
+    def record(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        while line := self.process.stdout.readline():
+            value = json.loads(line)
+            if value["kind"] == "record":
+                return value
+        raise AssertionError(self.process.communicate()[1].decode())
+
+    def interrupt(self) -> tuple[int, str]:
+        self.process.send_signal(signal.SIGINT)
+        _, err = self.process.communicate()
+        return self.process.returncode, err.decode()
+
+
+@pytest.fixture
+def follow() -> Iterator[type[Followed]]:
+    started: list[Followed] = []
+
+    class Tracked(Followed):
+        def __init__(self, *arguments: object) -> None:
+            super().__init__(*arguments)
+            started.append(self)
+
+    yield Tracked
+    for each in started:
+        each.timer.cancel()
+        each.process.kill()
+        each.process.communicate()
+
+
+def test_what_is_appended_comes_out_and_an_interrupt_ends_it_with_130(
+    directory: Path, follow: type[Followed]
+):
+    log = directory / "__cluster_metadata-0" / LOG
+    running = follow(directory)
+    assert running.record()["data"]["name"] == "old"
+    with log.open("ab") as file:
+        file.write(topic(1, "new")[:40])
+        file.flush()
+        file.write(topic(1, "new")[40:])
+    assert running.record()["data"]["name"] == "new"
+    code, err = running.interrupt()
+    assert (code, err) == (130, "")
+
+
+def test_a_truncation_is_told_and_what_replaces_it_is_shown(
+    directory: Path, follow: type[Followed]
+):
+    log = directory / "__cluster_metadata-0" / LOG
+    log.write_bytes(topic(0, "old") + topic(1, "lost"))
+    running = follow("--tail", "1", directory)
+    assert running.record()["data"]["name"] == "lost"
+    # As a follower does for a new leader: cut, then append. (Rewriting it all would pass zero.)
+    with log.open("r+b") as file:
+        file.truncate(len(topic(0, "old")))
+        file.seek(0, 2)
+        file.write(topic(1, "won", epoch=2))
+    assert running.record()["data"]["name"] == "won"
+    _, err = running.interrupt()
+    assert f"truncated to position {len(topic(0, 'old'))}" in err
+
+
+def test_the_next_segment_is_followed(directory: Path, follow: type[Followed]):
+    running = follow("--type", "topic", directory)
+    assert running.record()["offset"] == 0
+    (directory / "__cluster_metadata-0" / f"{1:020}.log").write_bytes(topic(1, "rolled"))
+    assert running.record()["data"]["name"] == "rolled"
+
+
+@pytest.mark.parametrize("arguments", [["-o", "json"], ["--transactions", "mark"], ["--snapshots"]])
+def test_what_cannot_be_followed_is_refused(directory: Path, arguments: list[str]):
+    command = [sys.executable, "-m", "kraftool", "dump-log", "-f", *arguments, str(directory)]
+    ran = subprocess.run(command, capture_output=True, check=False, timeout=PATIENCE_SECONDS)
+    assert ran.returncode == 2
+    assert b"--follow" in ran.stderr

@@ -1,0 +1,453 @@
+"""What one reading of a directory says: the summary, and each finding with its place.
+
+Directories are those that real Kafka left, copied and then changed in one respect.
+"""
+
+import os
+import shutil
+import struct
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kraftool.decoders import framing
+from kraftool.decoders.batch import encode_batch
+from kraftool.decoders.kinds import FileKind
+from kraftool.reports import directory_kinds
+from kraftool.reports.directory import DirectoryReport, DumpReport, read_location
+from kraftool.reports.file_report import Bounds, Entries, ReadOptions, Settings
+from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.log_reader import summarize
+from kraftool.reports.log_summary import LogSummary
+from kraftool.reports.metadata_summary import VoterSource
+from kraftool.storage.paths import open_path
+
+PARTITION = "__cluster_metadata-0"
+LOG = f"{0:020}.log"
+KEEP_OUT = shutil.ignore_patterns("*-[0-9]", "*-delete")
+
+Copy = Callable[[str], Path]
+
+
+@pytest.fixture
+def copy(fixtures_dir: Path, tmp_path: Path) -> Copy:
+    """A data directory of real Kafka that may be changed."""
+
+    def make(path: str) -> Path:
+        target = tmp_path / f"copy-{len(list(tmp_path.iterdir()))}"
+        shutil.copytree(fixtures_dir / path, target, ignore=KEEP_OUT)
+        shutil.copytree(fixtures_dir / path / PARTITION, target / PARTITION)
+        for file in target.rglob("*"):
+            file.chmod(0o755 if file.is_dir() else 0o644)
+        return target
+
+    return make
+
+
+@pytest.fixture
+def dynamic(copy: Copy) -> Path:
+    return copy("kafka-4.3.0/dynamic-quorum/node-2/data")
+
+
+def read(path: Path | str, **options: object) -> DumpReport:
+    return read_location(open_path(str(path)), ReadOptions(**options))
+
+
+def one(path: Path | str) -> DirectoryReport:
+    (report,) = read(path).directories
+    return report
+
+
+def codes(path: Path, *, least: Severity = Severity.WARNING) -> list[str]:
+    worth = {Severity.ERROR, least} if least is not Severity.INFO else set(Severity)
+    return [each.code for each in one(path).findings if each.severity in worth]
+
+
+def found(path: Path, code: str) -> Finding:
+    (finding,) = [each for each in one(path).findings if each.code == code]
+    return finding
+
+
+# The summary.
+
+
+def test_every_directory_that_real_kafka_left_is_free_of_errors(fixtures_dir: Path):
+    directories = sorted(fixtures_dir.glob("kafka-*/*/node-*/data*"))
+    for directory in directories:
+        findings = [each for each in read(directory).all_findings if each.code not in _EXPECTED]
+        odd = [each for each in findings if each.severity is not Severity.INFO]
+        assert not odd, (directory, odd)
+    assert len(directories) >= 40
+
+
+_EXPECTED = {"KT-DIR-NOT-A-VOTER", "KT-DIR-FALSE-UPGRADE"}
+"""The removed voters of the dynamic quorums, and the upgrade that 3.9.1 only claimed."""
+
+
+def test_the_summary_tells_node_cluster_leader_and_voters(fixtures_dir: Path):
+    summary = one(fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2/data").summary
+    assert (summary.node.node_id, summary.node.directory_id) == (2, "vuSe5hpCRzWlSfeete_vAw")
+    assert summary.node.cluster_id == "xxuyFdGYSvOPfcYJRNjaMA"
+    assert summary.quorum_state is not None
+    assert (summary.quorum_state.leader_epoch, summary.quorum_state.leader_id) == (3, 2)
+    assert summary.leader_change is not None
+    assert (summary.leader_change.epoch, summary.leader_change.leader_id) == (3, 2)
+    assert summary.voters is not None
+    assert summary.voters.source is VoterSource.RECORD
+    assert {each.id: each.endpoints for each in summary.voters.voters} == {
+        2: ("CONTROLLER://127.0.0.1:41733",),
+        3: ("CONTROLLER://127.0.0.1:43523",),
+        4: ("CONTROLLER://127.0.0.1:52501",),
+    }
+    # The newest snapshot repeats what the log's record at 80 said.
+    assert summary.voters.offset == 80
+
+
+def test_the_summary_tells_range_snapshots_and_features(fixtures_dir: Path):
+    summary = one(fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2/data").summary
+    assert summary.log is not None
+    assert (summary.log.start_offset, summary.log.end_offset) == (0, 224)
+    assert (summary.log.first_epoch, summary.log.last_epoch) == (1, 3)
+    assert summary.log.intact_end_offset == 224
+    assert [(each.offset, each.epoch, each.intact) for each in summary.snapshots] == [
+        (0, 0, True),
+        (85, 3, True),
+        (153, 3, True),
+        (203, 3, True),
+    ]
+    assert summary.kraft_version.level == 1
+    metadata = summary.feature("metadata.version")
+    assert metadata is not None
+    assert (metadata.level, metadata.release) == (30, "4.3-IV0")
+    assert (summary.brokers, summary.controllers) == ((11,), (1, 2, 3, 4))
+    assert summary.transactions.committed == 1
+    assert sum(each.count for each in summary.types) == 224
+
+
+@pytest.mark.parametrize(
+    ("version", "level", "release"),
+    [
+        ("3.3.2", 7, "3.3-IV3"),
+        ("3.7.2", 19, "3.7-IV4"),
+        ("3.9.1", 21, "3.9-IV0"),
+        ("4.1.1", 27, "4.1-IV1"),
+        ("4.3.0", 30, "4.3-IV0"),
+        ("4.4.0", 33, "4.4-IV2"),
+    ],
+)
+def test_each_version_of_kafka_has_its_metadata_version(
+    fixtures_dir: Path, version: str, level: int, release: str
+):
+    summary = one(fixtures_dir / f"kafka-{version}/static-single/node-1/data").summary
+    metadata = summary.feature("metadata.version")
+    assert metadata is not None
+    assert (metadata.level, metadata.release) == (level, release)
+    assert summary.kraft_version.level == 0
+
+
+def test_static_voters_come_from_the_properties_file_if_there_is_one(fixtures_dir: Path):
+    node = fixtures_dir / "kafka-3.3.2/static-quorum/node-1"
+    without, given = one(node / "data").summary, one(node / "server.properties").summary
+    assert without.voters is not None
+    assert given.voters is not None
+    assert without.voters.source is VoterSource.LEADER_CHANGE
+    assert given.voters.source is VoterSource.PROPERTIES
+    assert [each.id for each in given.voters.voters] == [1, 2, 3]
+    assert all(each.endpoints for each in given.voters.voters)
+
+
+def test_a_snapshot_of_a_later_offset_overrides_the_log(copy: Copy, fixtures_dir: Path):
+    """node-1 was removed early; a later snapshot of node-2 is what it would fetch."""
+    target = copy("kafka-4.3.0/dynamic-quorum/node-1/data") / PARTITION
+    later = "00000000000000000203-0000000003.checkpoint"
+    source = fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2/data" / PARTITION / later
+    shutil.copy(source, target)
+    before = one(fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-1/data").summary
+    after = one(target.parent)
+    assert (before.brokers, after.summary.brokers) == ((11, 12), (11,))
+    assert "KT-DIR-SNAPSHOT-AHEAD" in [each.code for each in after.findings]
+
+
+# Findings.
+
+
+def test_a_voter_with_another_directory_id_is_stale(dynamic: Path):
+    meta = dynamic / "meta.properties"
+    meta.write_text(meta.read_text().replace("vuSe5hpCRzWlSfeete_vAw", "AAAAAAAAAAAAAAAAAAAAZw"))
+    finding = found(dynamic, "KT-DIR-STALE-VOTER")
+    assert finding.severity is Severity.ERROR
+    assert finding.expected == "vuSe5hpCRzWlSfeete_vAw"
+    assert finding.found == "AAAAAAAAAAAAAAAAAAAAZw"
+
+
+def test_a_controller_that_was_removed_is_told_and_a_broker_is_not(fixtures_dir: Path):
+    scenario = fixtures_dir / "kafka-4.3.0/dynamic-quorum"
+    assert codes(scenario / "node-1/data") == ["KT-DIR-NOT-A-VOTER"]
+    assert codes(scenario / "node-11/data-a") == []
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"garbage\n", b'{"leaderId":1}\n', b"\n{}"])
+def test_an_unreadable_quorum_state_is_never_to_be_deleted(dynamic: Path, data: bytes):
+    (dynamic / PARTITION / "quorum-state").write_bytes(data)
+    report = one(dynamic)
+    finding = next(each for each in report.findings if each.code == "KT-DIR-QUORUM-STATE")
+    assert "never delete it" in finding.advice
+    assert finding.undecoded
+    assert report.summary.quorum_state is None
+    assert report.summary.leader_change is not None, "the rest is still told"
+
+
+def test_no_advice_tells_to_delete_quorum_state():
+    for kind in directory_kinds.KINDS.values():
+        if "QUORUM-STATE" in kind.code:
+            assert "delete it:" not in kind.advice
+            assert not kind.advice.startswith("delete")
+
+
+def test_codes_are_of_one_form_and_say_what_they_mean():
+    for code, kind in directory_kinds.KINDS.items():
+        assert code.startswith("KT-DIR-")
+        assert code == kind.code == code.upper()
+        assert kind.meaning.endswith("."), code
+
+
+def test_a_missing_quorum_state_matters_once_there_is_a_log(dynamic: Path):
+    (dynamic / PARTITION / "quorum-state").unlink()
+    assert "KT-DIR-QUORUM-STATE-MISSING" in codes(dynamic)
+    for file in (dynamic / PARTITION).iterdir():
+        if not file.name.startswith(f"{0:020}-"):
+            file.unlink()
+    assert codes(dynamic) == [], "freshly formatted"
+
+
+def test_a_quorum_state_below_the_logs_epoch_is_told(dynamic: Path):
+    file = dynamic / PARTITION / "quorum-state"
+    file.write_text(file.read_text().replace('"leaderEpoch":3', '"leaderEpoch":2'))
+    finding = found(dynamic, "KT-DIR-QUORUM-STATE-BEHIND")
+    assert (finding.expected, finding.found) == ("3 or more", "2")
+
+
+def test_a_torn_tail_is_a_warning_and_in_the_middle_an_error(copy: Copy):
+    target = copy("kafka-4.3.0/log-cleaning/node-1/data")
+    first, last = sorted((target / PARTITION).glob("*.log"))
+    last.write_bytes(last.read_bytes()[:-5])
+    assert found(target, "KT-DIR-TORN-TAIL").severity is Severity.WARNING
+    first.write_bytes(first.read_bytes()[:-5])
+    finding = found(target, "KT-DIR-DAMAGE")
+    assert finding.severity is Severity.ERROR
+    assert "another segment follows" in finding.text
+    assert "KT-DIR-GAP" in codes(target)
+
+
+def test_a_torn_tail_of_a_running_node_is_no_finding(
+    dynamic: Path, monkeypatch: pytest.MonkeyPatch
+):
+    from kraftool.reports import directory
+    from kraftool.storage.lock import Lock, LockState
+
+    log = dynamic / PARTITION / LOG
+    log.write_bytes(log.read_bytes()[:-5])
+    monkeypatch.setattr(directory, "lock_holder", lambda path: Lock(LockState.HELD, 7))
+    finding = found(dynamic, "KT-DIR-TORN-TAIL")
+    assert finding.severity is Severity.INFO
+    assert not finding.undecoded
+
+
+def test_damage_says_where_kafka_would_cut_and_what_goes_with_it(dynamic: Path):
+    log = dynamic / PARTITION / LOG
+    data = bytearray(log.read_bytes())
+    second = struct.unpack_from(">i", data, 8)[0] + 12
+    data[second + 80] ^= 1
+    log.write_bytes(data)
+    report = one(dynamic)
+    finding = next(each for each in report.findings if each.code == "KT-DIR-CRC")
+    assert (finding.position, finding.undecoded) == (second + 17, True)
+    assert report.summary.log is not None
+    cut = report.summary.log.intact_end_offset
+    assert 0 < cut < 224
+    assert f"cuts the log at offset {cut}" in finding.advice
+    assert f"{224 - cut} offsets" in finding.advice
+
+
+def test_a_gap_between_segments_is_an_error(copy: Copy):
+    target = copy("kafka-4.3.0/log-cleaning/node-1/data")
+    _, last = sorted((target / PARTITION).glob("*.log"))
+    data = bytearray(last.read_bytes())
+    base = int.from_bytes(data[:8], "big")
+    data[:8] = (base + 5).to_bytes(8, "big")
+    last.write_bytes(data)
+    assert {"KT-DIR-GAP", "KT-DIR-FILE-NAME"} <= set(codes(target))
+
+
+def test_an_epoch_that_goes_back_is_an_error(tmp_path: Path):
+    record = [(None, b"\x01\x14\x00\x00")]
+    batches = [
+        encode_batch(record, base_offset=offset, epoch=epoch, timestamp=1)
+        for offset, epoch in enumerate((3, 4, 3))
+    ]
+    path = tmp_path / LOG
+    path.write_bytes(b"".join(batches))
+    (finding,) = read(path).findings
+    assert finding.code == "KT-DIR-EPOCH-BACK"
+    assert (finding.position, finding.offset) == (2 * len(batches[0]) + 12, 2)
+
+
+def test_a_log_that_begins_later_needs_a_snapshot(copy: Copy):
+    target = copy("kafka-4.3.0/log-cleaning/node-1/data")
+    for file in (target / PARTITION).glob("*.checkpoint"):
+        file.rename(f"{file}.deleted")
+    finding = found(target, "KT-DIR-SNAPSHOT-MISSING")
+    assert finding.offset == 63
+    assert "take .deleted off its name" in finding.advice
+    for file in (target / PARTITION).glob("*.deleted"):
+        file.unlink()
+    assert ".checkpoint of another node" in found(target, "KT-DIR-SNAPSHOT-MISSING").advice
+
+
+def test_a_damaged_newest_snapshot_may_go_only_where_the_log_is_whole(copy: Copy):
+    whole = copy("kafka-4.3.0/dynamic-quorum/node-2/data")
+    cleaned = copy("kafka-4.3.0/log-cleaning/node-1/data")
+    for target, words in ((whole, "move the snapshot away"), (cleaned, "of another node")):
+        newest = sorted((target / PARTITION).glob("*.checkpoint"))[-1]
+        newest.write_bytes(newest.read_bytes()[:300])
+        findings = [each for each in one(target).findings if "SNAPSHOT" in each.code]
+        assert {each.code for each in findings} == {"KT-DIR-SNAPSHOT", "KT-DIR-SNAPSHOT-FORM"}
+        assert all(words in each.advice for each in findings)
+
+
+def test_a_wrong_leader_epoch_checkpoint_is_compared_with_the_log(dynamic: Path):
+    file = dynamic / PARTITION / "leader-epoch-checkpoint"
+    right = file.read_text()
+    for wrong in (right.replace("2 43", "2 44"), right.replace("3\n1 0\n", "2\n")):
+        assert wrong != right
+        file.write_text(wrong)
+        finding = found(dynamic, "KT-DIR-EPOCHS-DIFFER")
+        assert "delete it" in finding.advice
+    file.unlink()
+    assert codes(dynamic) == [], "Kafka makes it anew"
+
+
+def test_an_open_transaction_is_told_and_its_features_do_not_count(tmp_path: Path):
+    feature = {"name": "metadata.version", "featureLevel": 30}
+    begin = framing.encode_record("BeginTransactionRecord", 0, {"name": "n"})
+    level = framing.encode_record("FeatureLevelRecord", 0, feature)
+    end = framing.encode_record("EndTransactionRecord", 0, {})
+    abort = framing.encode_record("AbortTransactionRecord", 0, {"reason": "r"})
+
+    def log(*values: bytes) -> LogSummary:
+        data = encode_batch(
+            [(None, value) for value in values], base_offset=0, epoch=1, timestamp=1
+        )
+        return summarize(lambda position, size: data[position : position + size])
+
+    assert log(begin, level).features == ()
+    assert log(begin, level).open_transaction == 0
+    assert log(begin, level, abort).features == ()
+    assert log(begin, level, abort).aborted_transactions == 1
+    assert [each.level for each in log(begin, level, end).features] == [30]
+    assert log(level, abort).ends_earlier_transaction == "aborted"
+    assert log(level, abort).features == ()
+
+
+def test_leftovers_are_listed_and_not_looked_into(dynamic: Path):
+    (dynamic / PARTITION / "quorum-state.tmp").write_bytes(b"garbage")
+    part = f"{300:020}-{3:010}-12345.checkpoint.part"
+    (dynamic / PARTITION / part).write_bytes(b"garbage")
+    assert codes(dynamic) == []
+    assert codes(dynamic, least=Severity.INFO).count("KT-DIR-LEFTOVER") == 2
+
+
+def test_meta_properties_missing_or_of_version_0(dynamic: Path):
+    meta = dynamic / "meta.properties"
+    meta.write_text("version=0\nbroker.id=2\ncluster.id=x\n")
+    assert {"KT-DIR-META-V0", "KT-DIR-NO-DIRECTORY-ID"} <= set(codes(dynamic))
+    meta.unlink()
+    assert "KT-DIR-META-MISSING" in codes(dynamic)
+
+
+def test_a_directory_of_another_node_than_configured_is_told(copy: Copy, tmp_path: Path):
+    data = copy("kafka-4.3.0/dynamic-quorum/node-2/data")
+    server = tmp_path / "server.properties"
+    server.write_text(f"node.id=3\nprocess.roles=controller\nlog.dirs={data}\n")
+    (report,) = read(server).directories
+    assert "KT-DIR-NODE-ID" in [each.code for each in report.findings]
+
+
+def test_another_topic_id_is_told(dynamic: Path):
+    file = dynamic / PARTITION / "partition.metadata"
+    file.write_text("version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAZw")
+    assert found(dynamic, "KT-DIR-TOPIC-ID").found == "AAAAAAAAAAAAAAAAAAAAZw"
+
+
+def test_an_index_that_points_beyond_its_segment_is_told(dynamic: Path):
+    file = dynamic / PARTITION / f"{0:020}.index"
+    file.write_bytes(file.read_bytes() + struct.pack(">ii", 223, 1 << 20))
+    assert found(dynamic, "KT-DIR-INDEX").found == str(1 << 20)
+
+
+def test_a_file_that_may_not_be_read_is_told_and_the_rest_is_shown(dynamic: Path):
+    if os.geteuid() == 0:
+        (dynamic / PARTITION / "quorum-state").unlink()
+        os.mkfifo(dynamic / PARTITION / "quorum-state")
+    else:
+        (dynamic / PARTITION / "quorum-state").chmod(0)
+    report = read(dynamic)
+    assert "KT-DIR-READ" in [each.code for each in report.all_findings]
+    assert report.directories[0].summary.log is not None
+
+
+# Files.
+
+
+def test_entries_are_kept_from_both_ends(fixtures_dir: Path):
+    data = fixtures_dir / "kafka-4.3.0/static-single/node-1/data"
+    path = data / "replication-offset-checkpoint"
+    (file,) = read(path, bounds=Bounds(head=2, tail=3)).files
+    assert isinstance(file.content, Entries)
+    assert (len(file.content.head), len(file.content.tail)) == (2, 3)
+    assert file.content.count == 5 + file.content.omitted
+    (whole,) = read(path, bounds=Bounds(head=1000, tail=3)).files
+    assert isinstance(whole.content, Entries)
+    assert whole.content.omitted == 0
+    assert len(set(whole.content.head)) == whole.content.count
+
+
+def test_settings_are_masked_unless_asked_for(fixtures_dir: Path):
+    path = str(fixtures_dir / "kafka-4.3.0/static-single/node-1/server.properties")
+    from kraftool.storage.paths import LocationKind
+
+    location = replace(open_path(path), kind=LocationKind.FILE)
+    (masked,) = read_location(location).files
+    (shown,) = read_location(location, ReadOptions(show_secrets=True)).files
+    assert isinstance(masked.content, Settings)
+    assert isinstance(shown.content, Settings)
+    assert "CANARY" not in repr(masked)
+    assert "CANARY" in repr(shown)
+    assert {each.key: each.value for each in masked.content.entries}["node.id"] == "1"
+
+
+def test_a_segment_of_another_topic_is_no_damaged_metadata_log(fixtures_dir: Path):
+    paths = fixtures_dir.glob(f"kafka-4.3.0/static-single/node-1/data/orders-b-0/{LOG}")
+    report = read(next(paths))
+    assert [each.code for each in report.findings] == ["KT-DIR-NOT-METADATA"]
+    assert report.findings[0].severity is Severity.INFO
+
+
+def test_the_kind_is_found_by_content_and_overridden(tmp_path: Path, fixtures_dir: Path):
+    partition = fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2/data" / PARTITION
+    renamed = tmp_path / "what-is-this"
+    shutil.copy(partition / LOG, renamed)
+    (file,) = read(renamed).files
+    assert (file.kind, file.by_name) == (FileKind.LOG, False)
+    (forced,) = read(renamed, kind=FileKind.OFFSET_INDEX).files
+    assert isinstance(forced.content, Entries)
+
+
+def test_an_upgrade_of_kraft_version_that_never_happened_is_told(fixtures_dir: Path):
+    # Kafka 3.9.1 answered `kafka-features upgrade --feature kraft.version=1` with success.
+    false = one(fixtures_dir / "kafka-3.9.1/upgrade/node-1/data")
+    assert "KT-DIR-FALSE-UPGRADE" in [each.code for each in false.findings]
+    true = one(fixtures_dir / "kafka-4.3.0/upgrade/node-1/data")
+    assert "KT-DIR-FALSE-UPGRADE" not in [each.code for each in true.findings]

@@ -2,7 +2,7 @@
 
     python tests/fuzz/fuzz_decoders.py --seconds 300 --seed 7
 
-Prints the seed first. On a failure it writes the file to tests/fuzz/failures/, prints how to run
+Prints the seed first. On a failure it writes the file to build/fuzz/, prints how to run
 that one case again, and ends with 1. It owns the loop; mutations.py and checks.py do the work.
 """
 
@@ -23,7 +23,7 @@ import checks
 from mutations import Sample, corpus, mutate
 
 ROOT = Path(__file__).resolve().parents[2]
-FAILURES = Path(__file__).resolve().parent / "failures"
+FAILURES = ROOT / "build" / "fuzz"
 MEMORY_EVERY = 10
 """Tracing memory is slow: one file in so many."""
 
@@ -54,7 +54,7 @@ def main() -> int:
                 check(Path(temporary), number, sample)
             except Exception:
                 traceback.print_exc()
-                FAILURES.mkdir(exist_ok=True)
+                FAILURES.mkdir(parents=True, exist_ok=True)
                 kept = FAILURES / f"{seed}-{number}-{sample.name}"
                 kept.write_bytes(sample.data)
                 print(f"kept as {kept.relative_to(ROOT)}; again: --seed {seed} --case {number}")

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -252,8 +253,6 @@ def test_the_lock_is_asked_and_not_taken(tmp_path: Path):
         "import fcntl, sys; file = open(sys.argv[1], 'r+b'); fcntl.lockf(file, fcntl.LOCK_EX);"
         "print('locked', flush=True); sys.stdin.read()"
     )
-    import sys
-
     with subprocess.Popen(
         [sys.executable, "-c", code, lock], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as holder:
@@ -264,3 +263,166 @@ def test_the_lock_is_asked_and_not_taken(tmp_path: Path):
         assert holder.stdin is not None
         holder.stdin.close()
     assert lock_holder(str(tmp_path)).state is LockState.FREE
+
+
+def test_a_pipe_as_the_lock_is_not_waited_for(tmp_path: Path):
+    os.mkfifo(tmp_path / ".lock")
+    assert lock_holder(str(tmp_path)).state is LockState.UNKNOWN
+
+
+def test_asking_for_the_lock_leaves_it_to_others(tmp_path: Path):
+    (tmp_path / ".lock").touch(mode=0o400)
+    lock_holder(str(tmp_path))
+    code = "import fcntl, sys; fcntl.lockf(open(sys.argv[1], 'r+b'), fcntl.LOCK_EX | fcntl.LOCK_NB)"
+    (tmp_path / ".lock").chmod(0o600)
+    ran = subprocess.run([sys.executable, "-c", code, tmp_path / ".lock"], check=False)
+    assert ran.returncode == 0
+    assert lock_holder(str(tmp_path)).state is LockState.FREE
+
+
+@pytest.mark.parametrize("name", ["server.properties", "controller.properties", "node-1.conf"])
+def test_a_servers_configuration_is_known_by_its_content(tmp_path: Path, name: str):
+    (tmp_path / "data" / "__cluster_metadata-0").mkdir(parents=True)
+    config = tmp_path / name
+    config.write_text(f"# mine\nprocess.roles = controller\nlog.dirs : {tmp_path}/data\n")
+    location = open_path(str(config))
+    assert location.kind is LocationKind.PROPERTIES
+    assert location.directory == str(tmp_path / "data")
+
+
+def test_properties_of_another_program_are_one_file(tmp_path: Path):
+    config = tmp_path / "producer.properties"
+    config.write_text("bootstrap.servers=localhost:9092\n")
+    assert open_path(str(config)).kind is LocationKind.FILE
+
+
+def test_meta_properties_are_one_file(node: Path):
+    assert open_path(str(node / "data" / "meta.properties")).kind is LocationKind.FILE
+
+
+def test_metadata_in_another_log_dir_than_kafka_looks_in_is_a_warning(tmp_path: Path):
+    (tmp_path / "one").mkdir()
+    (tmp_path / "two" / "__cluster_metadata-0").mkdir(parents=True)
+    config = tmp_path / "server.properties"
+    config.write_text(f"process.roles=broker\nlog.dirs={tmp_path}/one, {tmp_path}/two\n")
+    location = open_path(str(config))
+    assert location.directory == str(tmp_path / "one")
+    assert [(note.severity, str(tmp_path / "two") in note.reason) for note in location.notes] == [
+        ("warning", True)
+    ]
+
+
+def test_a_config_provider_in_another_log_dir_is_told(tmp_path: Path):
+    (tmp_path / "one" / "__cluster_metadata-0").mkdir(parents=True)
+    config = tmp_path / "server.properties"
+    config.write_text(f"process.roles=broker\nlog.dirs={tmp_path}/one,${{env:TWO}}\n")
+    location = open_path(str(config))
+    assert ["${env:TWO}" in note.reason for note in location.notes] == [True]
+
+
+def test_an_empty_log_dirs_leaves_the_word_to_log_dir(tmp_path: Path):
+    (tmp_path / "data" / "__cluster_metadata-0").mkdir(parents=True)
+    config = tmp_path / "server.properties"
+    config.write_text(f"process.roles=broker\nlog.dirs=\nlog.dir={tmp_path}/data\n")
+    assert open_path(str(config)).directory == str(tmp_path / "data")
+
+
+def test_a_data_directory_may_be_reached_by_a_link(node: Path, tmp_path: Path):
+    (tmp_path / "link").symlink_to(node / "data")
+    through = [item.path for item in entries(tmp_path / "link")]
+    assert through == [item.path for item in entries(node / "data")]
+
+
+def test_a_data_directory_that_lost_its_meta_properties_is_one_still(tmp_path: Path):
+    (tmp_path / "bootstrap.checkpoint").touch()
+    assert open_path(str(tmp_path)).kind is LocationKind.DATA_DIRECTORY
+
+
+def test_logs_of_other_programs_do_not_make_a_partition(tmp_path: Path):
+    for name in ("server.log", "1.log", "x.checkpoint"):
+        (tmp_path / name).touch()
+    with pytest.raises(KraftoolError, match="not a Kafka data directory"):
+        open_path(str(tmp_path))
+
+
+def test_what_cannot_be_read_in_a_directory_is_told_and_the_rest_given(tmp_path: Path):
+    folder = tmp_path / "__cluster_metadata-0"
+    folder.mkdir()
+    (folder / "quorum-state").write_text("{}")
+    (folder / f"{0:020}.log").symlink_to("nowhere")
+    os.mkfifo(folder / f"{9:020}.log")
+    items = list(open_path(str(tmp_path)).entries())
+    assert [item.path for item in items if isinstance(item, Entry)] == [
+        "__cluster_metadata-0/quorum-state"
+    ]
+    assert {os.path.basename(item.name) for item in items if isinstance(item, Problem)} == {
+        f"{0:020}.log",
+        f"{9:020}.log",
+    }
+
+
+def test_a_file_that_goes_between_listing_and_opening_is_an_error_with_its_name(tmp_path: Path):
+    (tmp_path / "meta.properties").write_text("x")
+    (entry,) = entries(tmp_path)
+    (tmp_path / "meta.properties").unlink()
+    with pytest.raises(KraftoolError, match=r"meta\.properties: no such file"):
+        entry.open()
+
+
+_WATCHED = """
+import os, sys
+from kraftool.storage.entry import Entry
+from kraftool.storage.lock import lock_holder
+from kraftool.storage.paths import open_path
+
+opened = []
+CHANGES = ("os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.truncate", "os.chmod", "os.chown",
+           "os.link", "os.symlink", "os.utime", "fcntl.lockf", "fcntl.flock")
+
+def watch(event, arguments):
+    if event == "open":
+        opened.append((str(arguments[0]), arguments[2]))
+    elif event in CHANGES:
+        raise AssertionError(event)
+
+sys.addaudithook(watch)
+for path in sys.argv[1:]:
+    for item in open_path(path).entries():
+        if isinstance(item, Entry):
+            with item.open() as source:
+                while len(source.read_at(0, 1 << 16)) > 1 << 30:
+                    pass
+    if os.path.isdir(path):
+        lock_holder(path)
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+for name, flags in opened:
+    assert not flags & WRITING, (name, flags)
+    assert "orders" not in name, name
+print(len(opened))
+"""
+
+
+def test_no_form_of_path_opens_anything_for_writing_or_changes_anything(node: Path, tmp_path: Path):
+    data = tmp_path / "data"
+    shutil.copytree(node / "data", data)
+    (data / ".lock").touch()
+    config = tmp_path / "server.properties"
+    config.write_text(f"process.roles=broker\nlog.dirs={data}\n")
+    for name, flags in (("x.tar", "-cf"), ("x.tgz", "-czf")):
+        subprocess.run(["tar", flags, tmp_path / name, "-C", tmp_path, "data"], check=True)
+    forms = [data, data / "__cluster_metadata-0", config, tmp_path / "x.tar", tmp_path / "x.tgz"]
+
+    def state() -> dict[str, tuple[int, ...]]:
+        return {
+            str(path): (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_mode)
+            for path in [tmp_path, *tmp_path.rglob("*")]
+            for status in [path.stat()]
+        }
+
+    before = state()
+    ran = subprocess.run(
+        [sys.executable, "-c", _WATCHED, *forms], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert int(ran.stdout) > 20
+    assert state() == before

@@ -1,0 +1,585 @@
+"""Tar streams as they come: cut, damaged, malicious, one behind another."""
+
+import gzip
+import io
+import os
+import random
+import subprocess
+import sys
+import tarfile
+import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.storage.entry import Entry, FolderCounts, Place, Problem, Severity
+from kraftool.storage.inflate import CountingFeed, PipeFeed
+from kraftool.storage.paths import LocationKind, open_path
+from kraftool.storage.tarheader import BLOCK
+from kraftool.storage.tarstream import TarStream
+
+PARTITION = "data/__cluster_metadata-0"
+
+
+def tar(
+    members: dict[str, bytes],
+    *,
+    form: int = tarfile.USTAR_FORMAT,
+    pax: dict[str, str] | None = None,
+) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=form, pax_headers=pax or {}) as archive:
+        for name, data in members.items():
+            info = tarfile.TarInfo(name)
+            if name.endswith("/"):
+                info.type = tarfile.DIRTYPE
+            info.size = len(data)
+            info.mode = 0o400
+            info.mtime = 1_700_000_000
+            archive.addfile(info, io.BytesIO(data))
+    return out.getvalue()
+
+
+def header(name: str, kind: bytes, size: int, **fields: bytes) -> bytes:
+    """A header block with any size field at all."""
+    block = bytearray(BLOCK)
+    block[0 : len(name)] = name.encode()
+    block[100:108] = b"0000644\0"
+    block[124:136] = fields.get("raw_size", b"%011o\0" % size)
+    block[136:148] = b"%011o\0" % 0
+    block[156:157] = kind
+    block[257:265] = b"ustar\x0000"
+    block[148:156] = b" " * 8
+    block[148:156] = b"%06o\0 " % sum(block)
+    return bytes(block)
+
+
+def padded(data: bytes) -> bytes:
+    return data + bytes(-len(data) % BLOCK)
+
+
+END = bytes(2 * BLOCK)
+
+
+def stream(data: bytes) -> TarStream:
+    return TarStream(PipeFeed(io.BytesIO(data)), "-")
+
+
+def walk(data: bytes) -> tuple[dict[str, bytes], list[Problem]]:
+    """What a stream holds by name, each read whole as it passes, and what is wrong with it."""
+    found: dict[str, bytes] = {}
+    problems = []
+    for item in stream(data).entries():
+        if isinstance(item, Problem):
+            problems.append(item)
+        else:
+            with item.open() as source:
+                found[item.name] = source.read_at(0, 1 << 24)
+    return found, problems
+
+
+def write(path: Path, data: bytes) -> Path:
+    path.write_bytes(data)
+    return path
+
+
+@contextmanager
+def peak_below(limit: int) -> Iterator[None]:
+    tracemalloc.start()
+    try:
+        yield
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < limit
+
+
+def test_an_entry_carries_what_the_archive_says_of_it():
+    (entry,) = [
+        item
+        for item in stream(tar({f"./{PARTITION}/quorum-state": b"{}"})).entries()
+        if isinstance(item, Entry)
+    ]
+    assert (entry.path, entry.directory) == ("__cluster_metadata-0/quorum-state", "data")
+    assert (entry.size, entry.mode, entry.place) == (2, 0o400, Place.PARTITION)
+    assert entry.mtime_ns == 1_700_000_000 * 10**9
+
+
+@pytest.mark.parametrize("form", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+def test_long_names_come_whole_in_every_form(form: int):
+    # ustar splits a name at a slash, and has room for 155 and 100 bytes.
+    name = "/".join(["d" * 40] * 3 + ["__cluster_metadata-0", "quorum-state"])
+    assert walk(tar({name: b"x"}, form=form)) == ({name: b"x"}, [])
+
+
+@pytest.mark.parametrize("form", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+def test_names_that_are_no_utf_8_survive(form: int):
+    name = os.fsdecode(b"d\xff/quorum-state")
+    found, _ = walk(tar({name: b"x"}, form=form))
+    assert found == {name: b"x"}
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "../../up", "a/../../b"])
+def test_a_name_that_leads_elsewhere_is_only_a_name(name: str, tmp_path: Path):
+    found, problems = walk(tar({name: b"data"}))
+    assert (found, problems) == ({name: b"data"}, [])
+
+
+@pytest.mark.parametrize("form", ["v7", "oldgnu", "gnu", "ustar", "posix"])
+def test_every_form_that_the_system_tar_writes_is_read(form: str, tmp_path: Path):
+    folder = tmp_path / "__cluster_metadata-0"
+    folder.mkdir()
+    write(folder / "quorum-state", b"{}")
+    write(folder / f"{0:020}.log", os.urandom(70_000))
+    archive = tmp_path / "no-suffix"
+    subprocess.run(
+        ["tar", f"--format={form}", "-cf", archive, "-C", tmp_path, folder.name], check=True
+    )
+    location = open_path(str(archive))
+    assert location.kind is LocationKind.TAR
+    found = {}
+    for item in location.entries():
+        assert isinstance(item, Entry)
+        with item.open() as source:
+            found[item.basename] = source.read_at(0, 1 << 20)
+    assert found == {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("version", ["0.0", "0.1", "1.0"])
+@pytest.mark.parametrize("pieces", [1, 3, 30])
+def test_sparse_files_of_every_pax_version_come_out_whole(
+    version: str, pieces: int, tmp_path: Path
+):
+    path = tmp_path / f"{0:020}.index"
+    with path.open("wb") as file:
+        for number in range(pieces):
+            file.seek(number * (1 << 17))
+            file.write(os.urandom(4096))
+        file.truncate(5 << 20)
+    raw = subprocess.run(
+        [
+            "tar",
+            "--format=posix",
+            f"--sparse-version={version}",
+            "-Scf",
+            "-",
+            "-C",
+            tmp_path,
+            path.name,
+        ],
+        check=True,
+        capture_output=True,
+    ).stdout
+    assert len(raw) < 1 << 20
+    assert walk(raw) == ({path.name: path.read_bytes()}, [])
+
+
+def test_an_old_sparse_map_that_goes_on_over_blocks_comes_out_whole(tmp_path: Path):
+    path = tmp_path / f"{0:020}.index"
+    with path.open("wb") as file:
+        for number in range(60):
+            file.seek(number * (1 << 17))
+            file.write(os.urandom(4096))
+    raw = subprocess.run(
+        ["tar", "--format=gnu", "-Scf", "-", "-C", tmp_path, path.name],
+        check=True,
+        capture_output=True,
+    ).stdout
+    assert walk(raw) == ({path.name: path.read_bytes()}, [])
+
+
+def test_archives_one_behind_another_are_all_read_and_stay_apart():
+    one, two = (tar({f"{PARTITION}/quorum-state": data}) for data in (b"one", b"two"))
+    found, problems = walk(one + two)
+    name = f"{PARTITION}/quorum-state"
+    assert (found, problems) == ({name: b"one", f"#2:{name}": b"two"}, [])
+
+
+def test_zipped_archives_one_behind_another_are_all_read():
+    one, two = (tar({f"{PARTITION}/quorum-state": data}) for data in (b"one", b"two"))
+    path_free = gzip.compress(one) + gzip.compress(two) + bytes(100)
+    with _unzipped(path_free) as archive:
+        found = [item for item in archive.entries() if isinstance(item, Entry)]
+    assert len(found) == 2
+
+
+def test_a_pipe_is_read_to_its_end_lest_its_writer_dies():
+    data = io.BytesIO(tar({f"{PARTITION}/quorum-state": b"{}"}) + bytes(1 << 20))
+    list(TarStream(PipeFeed(data), "-").entries())
+    assert data.read() == b""
+
+
+def test_an_archive_cut_anywhere_ends_with_a_word_about_it():
+    whole = tar(
+        {f"{PARTITION}/quorum-state": b"{}", f"{PARTITION}/{0:020}.log": bytes(2000)},
+        form=tarfile.PAX_FORMAT,
+        pax={"comment": "x"},
+    )
+    end = len(whole.rstrip(b"\0")) // BLOCK * BLOCK
+    # The second of the two zero blocks that end an archive is a formality.
+    for cut in range(end):
+        _, problems = walk(whole[:cut])
+        assert problems, cut
+        assert problems[-1].position is not None
+        assert problems[-1].position <= cut
+
+
+def test_an_archive_without_its_end_mark_is_a_warning():
+    whole = tar({f"{PARTITION}/quorum-state": b"{}"})
+    found, problems = walk(whole[: 2 * BLOCK])
+    assert len(found) == 1
+    assert [each.severity for each in problems] == [Severity.WARNING]
+
+
+def test_a_member_that_ends_early_is_named_with_what_is_missing():
+    whole = tar({f"{PARTITION}/{0:020}.log": bytes(range(250)) * 20})
+    found, problems = walk(whole[: BLOCK + 3000])
+    assert [len(data) for data in found.values()] == [3000]
+    assert "2000 of 5000 bytes are missing" in problems[0].reason
+    assert problems[0].name.endswith(".log")
+
+
+@pytest.mark.parametrize("data", [b"", b"short", b"not a tar archive " * 1000, bytes(500)])
+def test_what_is_no_archive_is_told_with_the_way_to_make_one(data: bytes):
+    found, problems = walk(data)
+    assert not found
+    assert len(problems) == 1
+    if len(data) == 0 or len(data) > BLOCK:
+        assert "tar cf" in problems[0].hint
+
+
+def test_every_single_flipped_byte_leaves_an_answer_and_no_traceback():
+    whole = tar({f"{PARTITION}/quorum-state": b"{}", "data/meta.properties": b"version=1\n"})
+    chance = random.Random(7)
+    used = len(whole.rstrip(b"\0"))
+    for position in range(used):
+        damaged = bytearray(whole)
+        damaged[position] ^= chance.randrange(1, 256)
+        found, problems = walk(bytes(damaged))
+        assert found or problems
+
+
+def test_a_damaged_header_costs_its_own_member_and_no_other():
+    members = {f"{PARTITION}/{name}": b"x" for name in ("quorum-state", "partition.metadata")}
+    whole = bytearray(tar({**members, "data/meta.properties": b"version=1\n"}))
+    whole[2 * BLOCK + 3] ^= 0xFF
+    found, problems = walk(bytes(whole))
+    assert list(found) == [f"{PARTITION}/quorum-state", "data/meta.properties"]
+    assert [(each.position, "1024 bytes passed over" in each.reason) for each in problems] == [
+        (2 * BLOCK, True)
+    ]
+
+
+@pytest.mark.parametrize(
+    "size",
+    [
+        b"\x80" + b"\xff" * 11,
+        b"\xff" * 12,
+        b"\xff" * 11 + b"\x00",
+        b"77777777777\0",
+        b"9999999\0    ",
+    ],
+)
+@pytest.mark.parametrize("kind", [b"0", b"x", b"g", b"L", b"K", b"S"])
+def test_absurd_sizes_end_in_a_problem_and_little_memory(size: bytes, kind: bytes):
+    data = header("quorum-state", kind, 0, raw_size=size) + bytes(BLOCK)
+    with peak_below(4 << 20):
+        _, problems = walk(data)
+    assert problems
+
+
+def test_a_huge_pax_header_is_refused_before_it_is_held():
+    size = 64 << 20
+    bomb = header("x", b"x", size) + b"100000000 path=" + b"a" * 100
+
+    class Endless:
+        def __init__(self) -> None:
+            self.left = size
+            self.head = bomb
+
+        def read(self, wanted: int) -> bytes:
+            if self.head:
+                data, self.head = self.head[:wanted], self.head[wanted:]
+                return data
+            self.left -= wanted
+            return b"a" * wanted if self.left > 0 else b""
+
+    with peak_below(8 << 20):
+        problems = list(TarStream(PipeFeed(Endless()), "-").entries())
+    assert "absurd size" in problems[0].reason  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        b"",
+        b"nonsense",
+        b"0 a=b\n",
+        b"99999999999 path=x\n",
+        b"9 noequals\n",
+        b"12 size=99x9\n",
+        b"30 GNU.sparse.map=1,2,3,4,5,6\n",
+        b"28 GNU.sparse.numblocks=-1\n",
+        b"25 mtime=1e999999999999\n",
+    ],
+)
+def test_pax_records_that_make_no_sense_do_not_stop_the_archive(records: bytes):
+    data = header("pax", b"x", len(records)) + padded(records)
+    data += tar({f"{PARTITION}/quorum-state": b"{}"})
+    found, _ = walk(data)
+    assert found == {f"{PARTITION}/quorum-state": b"{}"}
+
+
+def test_a_sparse_map_that_overlaps_is_refused():
+    for numbers in ("0,10,5,10", "0,10,20,99999", "5,1"):
+        record = f"GNU.sparse.map={numbers}\n"
+        other = "GNU.sparse.size=100\n"
+        pax = b"".join(b"%d %s" % (len(each) + 3, each.encode()) for each in (record, other))
+        data = header("pax", b"x", len(pax)) + padded(pax)
+        data += header("x.index", b"0", 11) + padded(b"01234567890") + END
+        found, problems = walk(data)
+        if numbers == "5,1":
+            assert found == {"x.index": bytes(5) + b"0" + bytes(94)}
+        else:
+            assert not found
+            assert "sparse map" in problems[0].reason
+
+
+def test_holes_beyond_any_file_of_kafkas_are_refused():
+    pax = b"".join(
+        b"%d %s" % (len(each) + 3, each)
+        for each in (b"GNU.sparse.map=0,1\n", b"GNU.sparse.size=%d\n" % (1 << 50))
+    )
+    data = header("pax", b"x", len(pax)) + padded(pax) + header("x.log", b"0", 1) + padded(b"1")
+    found, problems = walk(data + END)
+    assert not found
+    assert "absurd holes" in problems[0].reason
+
+
+def test_links_are_told_louder_where_they_stand_for_the_metadata():
+    data = b"".join(
+        header(name, kind, 0)
+        for name, kind in (
+            ("data/notes.txt", b"2"),
+            (PARTITION, b"2"),
+            ("data/meta.properties", b"1"),
+            ("data/dev", b"3"),
+        )
+    )
+    found, problems = walk(data + END)
+    assert not found
+    assert [each.severity for each in problems] == ["info", "warning", "warning", "info"]
+
+
+def test_topic_folders_are_counted_and_not_given():
+    members = {"data/meta.properties": b"x", f"{PARTITION}/quorum-state": b"{}"}
+    for number in range(5):
+        members[f"data/topic-{number}/"] = b""
+        members[f"data/topic-{number}/{0:020}.log"] = b"x" * 10
+        members[f"data/topic-{number}/{0:020}.index"] = b"x" * 10
+    members["data/empty-0/"] = b""
+    members[f"data/gone-1.{'a' * 32}-delete/{0:020}.log"] = b"x"
+    members[f"data/odd-1.{'a' * 32}-stray/{0:020}.log"] = b"x"
+    archive = stream(tar(members))
+    paths = [item.path for item in archive.entries() if isinstance(item, Entry)]
+    assert paths == ["meta.properties", "__cluster_metadata-0/quorum-state"]
+    assert archive.folders == {"data": FolderCounts(topics=6, deleted=1, stray=1)}
+
+
+def test_a_pod_whose_name_looks_like_a_topic_folder_is_a_data_directory():
+    archive = stream(
+        tar(
+            {
+                "kafka-0/meta.properties": b"x",
+                "kafka-0/__cluster_metadata-0/quorum-state": b"{}",
+                "kafka-0/orders-3/00000000000000000000.log": b"x",
+            }
+        )
+    )
+    directories = {item.directory for item in archive.entries() if isinstance(item, Entry)}
+    assert directories == {"kafka-0"}
+    assert archive.folders == {"kafka-0": FolderCounts(topics=1)}
+
+
+def test_a_metadata_partition_under_another_name_is_found_by_its_files():
+    members = {
+        "evidence/quorum-state": b"{}",
+        "evidence/00000000000000000000.log": b"",
+        "node-1/quorum-state": b"{}",
+    }
+    found = [item for item in stream(tar(members)).entries() if isinstance(item, Entry)]
+    assert {(item.directory, item.place) for item in found} == {
+        ("evidence", Place.PARTITION),
+        ("node-1", Place.PARTITION),
+    }
+
+
+def test_an_entry_opened_twice_gives_the_same_bytes_again():
+    for item in stream(tar({f"{PARTITION}/quorum-state": b'{"a":1}'})).entries():
+        assert isinstance(item, Entry)
+        with item.open() as source:
+            assert source.read_at(0, 3) == b'{"a'
+        with item.open() as source:
+            assert source.read_at(0, 100) == b'{"a":1}'
+
+
+def test_an_entry_that_has_passed_says_so_and_gives_no_other_files_bytes():
+    members = {"quorum-state": b"first", "partition.metadata": b"second"}
+    first, second = (item for item in stream(tar(members)).entries() if isinstance(item, Entry))
+    for entry in (first, second):
+        with pytest.raises(KraftoolError, match="moved on"):
+            entry.open().read_at(0, 5)
+
+
+def test_entries_that_are_not_opened_cost_nothing_and_harm_nothing():
+    members = {f"{PARTITION}/{number:020}.log": bytes(5000) for number in range(20)}
+    count = sum(isinstance(item, Entry) for item in stream(tar(members)).entries())
+    assert count == 20
+
+
+def test_a_stream_that_comes_byte_by_byte_is_the_same_stream():
+    whole = tar({f"{PARTITION}/quorum-state": b"{}", f"{PARTITION}/{0:020}.log": bytes(999)})
+
+    class Dripping:
+        def __init__(self, data: bytes) -> None:
+            self.inner = io.BytesIO(data)
+
+        def read(self, wanted: int) -> bytes:
+            return self.inner.read(min(wanted, 1))
+
+    entries = []
+    for item in TarStream(PipeFeed(Dripping(whole)), "-").entries():
+        assert isinstance(item, Entry)
+        entries.append(item.open().read_at(0, 9999))
+    assert entries == [b"{}", bytes(999)]
+
+
+@contextmanager
+def _unzipped(data: bytes) -> Iterator[TarStream]:
+    from kraftool.storage.inflate import opened_feed
+
+    with opened_feed("-", io.BytesIO(data)) as feed:
+        yield TarStream(feed, "-")
+
+
+def test_damaged_gzip_gives_all_before_the_damage():
+    # Hexadecimal digits are packed by Huffman codes throughout: two for a byte, nearly.
+    digits = random.Random(1).randbytes(200_000).hex().encode()
+    zipped = bytearray(gzip.compress(tar({"a.log": digits, "quorum-state": b"{}"})))
+    at = len(zipped) // 2
+    zipped[at : at + 64] = b"\xff" * 64
+    with _unzipped(bytes(zipped)) as archive:
+        entry, *problems = _read_each(archive)
+    expected = len(digits) * at // len(zipped)
+    same = len(os.path.commonprefix([entry, digits]))
+    assert same > expected - 8000
+    assert any("gzip data is damaged" in str(each) for each in problems)
+    assert any("bytes are missing" in str(each) for each in problems)
+
+
+def _read_each(archive: TarStream) -> Iterator[bytes | str]:
+    for item in archive.entries():
+        if isinstance(item, Entry):
+            yield item.open().read_at(0, 1 << 20)
+        else:
+            yield item.reason
+
+
+def test_gzip_cut_anywhere_is_told():
+    zipped = gzip.compress(tar({f"{PARTITION}/quorum-state": random.Random(2).randbytes(3000)}))
+    for cut in range(2, len(zipped), 37):
+        with _unzipped(zipped[:cut]) as archive:
+            problems = [item for item in archive.entries() if isinstance(item, Problem)]
+        assert any("ends early" in each.reason for each in problems), cut
+
+
+def test_bytes_behind_gzip_that_are_none_are_told():
+    zipped = gzip.compress(tar({f"{PARTITION}/quorum-state": b"{}"})) + b"garbage"
+    with _unzipped(zipped) as archive:
+        items = list(archive.entries())
+    assert [type(item) for item in items] == [Entry, Problem]
+
+
+def test_a_gzip_bomb_fills_no_memory():
+    # 400 MB of zeros in one member, 400 kB zipped.
+    size = 400 << 20
+    out = io.BytesIO()
+    with gzip.open(out, "wb", compresslevel=1) as file:
+        file.write(header(f"{PARTITION}/{0:020}.log", b"0", size))
+        for _ in range(size >> 20):
+            file.write(bytes(1 << 20))
+        file.write(END)
+    with peak_below(12 << 20), _unzipped(out.getvalue()) as archive:
+        for item in archive.entries():
+            assert isinstance(item, Entry)
+            source, position = item.open(), 0
+            while data := source.read_at(position, 1 << 20):
+                position += len(data)
+            assert position == size
+
+
+def test_an_archive_of_endless_members_fills_no_memory():
+    count = 5_000
+    parts = (header(f"data/topic-{number}/x.log", b"0", 0) for number in range(count))
+
+    class Many:
+        def read(self, wanted: int) -> bytes:
+            return next(parts, b"")
+
+    archive = TarStream(PipeFeed(Many()), "-")
+    with peak_below(1 << 20):
+        list(archive.entries())
+    assert archive.folders["data"].topics == count
+
+
+def test_zeros_without_end_behind_an_archive_are_given_up():
+    class Zeros:
+        def __init__(self) -> None:
+            self.head = tar({"quorum-state": b"{}"})
+            self.given = 0
+
+        def read(self, wanted: int) -> bytes:
+            if self.head:
+                data, self.head = self.head[:wanted], self.head[wanted:]
+                return data
+            self.given += wanted
+            return bytes(wanted)
+
+    zeros = Zeros()
+    list(TarStream(PipeFeed(zeros), "-").entries())
+    assert zeros.given < 64 << 20
+
+
+def test_an_error_of_the_pipe_is_told_as_an_early_end():
+    class Broken:
+        def read(self, wanted: int) -> bytes:
+            raise OSError(5, "Input/output error")
+
+    (problem, *_) = TarStream(PipeFeed(Broken()), "-").entries()
+    assert isinstance(problem, Problem)
+    assert "Input/output error" in problem.reason
+
+
+def test_a_buffered_feed_counts_what_it_gave_and_can_take_it_back():
+    feed = CountingFeed(PipeFeed(io.BytesIO(bytes(range(100)))), ahead=b"")
+    data = feed.read_exactly(10)
+    feed.put_back(data)
+    assert feed.position == 0
+    assert feed.read_exactly(100) == bytes(range(100))
+    assert feed.skip(5) == 0
+
+
+def test_what_a_shell_makes_of_a_process_substitution_is_a_stream(tmp_path: Path):
+    archive = write(tmp_path / "x.tar", tar({f"{PARTITION}/quorum-state": b"{}"}))
+    code = (
+        "import sys; from kraftool.storage.paths import open_path\n"
+        "print([item.path for item in open_path(sys.argv[1]).entries()])"
+    )
+    shell = f'exec "$0" -c "$1" <(cat {archive})'
+    ran = subprocess.run(
+        ["bash", "-c", shell, sys.executable, code], capture_output=True, text=True, check=False
+    )
+    assert ran.stdout.strip() == "['__cluster_metadata-0/quorum-state']", ran.stderr

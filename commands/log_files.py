@@ -88,9 +88,18 @@ class LogFile:
 
 
 def log_files(
-    paths: list[str], snapshots: bool, unreadable: Callable[[str], None]
+    paths: list[str],
+    unreadable: Callable[[str], None],
+    *,
+    snapshots: bool = False,
+    side_files: bool = False,
 ) -> Iterator[LogFile]:
-    """The files that PATHs name, one path after the other."""
+    """The files that PATHs name, one path after the other.
+
+    `snapshots` adds a directory's checkpoints; `side_files` allows to name an index or producer
+    snapshot, which only Kafka's own format has a text for.
+    """
+    named = _WITH_BATCHES + _SIDE_FILES if side_files else _WITH_BATCHES
     for path in paths:
         try:
             location = open_path(path)
@@ -100,7 +109,7 @@ def log_files(
                     if item.severity is not Severity.INFO:
                         unreadable(_sentence(item))
                     continue
-                kind = _kind(item, location, snapshots)
+                kind = _kind(item, location, snapshots, named)
                 if kind is not None:
                     found += 1
                     yield LogFile(item, kind, location)
@@ -116,12 +125,14 @@ def _sentence(problem: Problem) -> str:
     return f"{problem.name}:{at} {problem.reason}{hint}"
 
 
-def _kind(entry: Entry, location: Location, snapshots: bool) -> FileKind | None:
+def _kind(
+    entry: Entry, location: Location, snapshots: bool, named: tuple[FileKind, ...]
+) -> FileKind | None:
     """What to dump an entry as; None for what this command passes over."""
     if location.kind is LocationKind.FILE:
         with entry.open() as source:
             kind = detect(entry.basename, source.read_at(0, 4096), entry.size).kind
-        if kind not in _WITH_BATCHES + _SIDE_FILES:
+        if kind not in named:
             raise KraftoolError(
                 f"{entry.name} is neither segment nor checkpoint: {kind.value}",
                 hint="kraftool dump shows every kind of file",

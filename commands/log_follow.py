@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from kraftool.commands.output import UsageError
 from kraftool.decoders.batch import RecordBatch
-from kraftool.decoders.segment import Damage, scan
 from kraftool.storage.follow import Follower, Grown
 from kraftool.storage.source import FileSource
 
@@ -65,16 +64,6 @@ class Following:
                 )
                 continue
             with FileSource(change.path, name=current.name) as source:
-                damage: list[Damage] = []
-                for item in scan(source.read_at, change.position):
-                    if isinstance(item, Damage):
-                        # Perhaps a batch that is half written: told once a whole one follows.
-                        damage.append(item)
-                        continue
-                    for passed in damage:
-                        run.take_item(current, passed)
-                    damage.clear()
-                    self.saw(current, item)
-                    run.take_item(current, item)
-                    if run.remaining == 0:
-                        return
+                run.take_all(current, source.read_at, change.position)
+            if run.remaining == 0:
+                return

@@ -19,8 +19,8 @@ from kraftool.commands.log_table import LogTable
 from kraftool.commands.options import DumpLogFormat
 from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError, printable
 from kraftool.commands.times import parse_time, time_zone
-from kraftool.decoders.batch import RecordBatch
-from kraftool.decoders.segment import Damage, DamageKind, scan
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.segment import Damage, DamageKind, ReadAt, scan
 from kraftool.reports import log_text
 from kraftool.reports.kafka_indexes import kafka_side_file
 from kraftool.reports.log_dump import (
@@ -41,6 +41,10 @@ from kraftool.reports.log_render import (
     render_in_parallel,
 )
 from kraftool.reports.transactions import Transaction, Transactions, find_transactions
+from kraftool.storage.source import ByteSource
+
+_LARGEST_SIDE_FILE = 64 << 20
+"""Kafka preallocates indexes of 10 MiB; what is larger than this is not read whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +145,12 @@ class LogRun:
             self.output.note("kraftool: -o kafka is verbatim: secrets are not masked")
         request = self.request
         files: Iterable[LogFile]
-        files = log_files(request.paths, request.snapshots, self._unreadable)
+        files = log_files(
+            request.paths,
+            self._unreadable,
+            snapshots=request.snapshots,
+            side_files=self.verbatim,
+        )
         if self.request.transactions:
             files = list(files)
             self._find_transactions(files)
@@ -151,8 +160,7 @@ class LogRun:
         if self._by_entry:
             self._entries(files)
         else:
-            for file in files:
-                self._whole(plan, file)
+            self._each(files, lambda file: self._whole(plan, file))
         if self.following is not None:
             self.following.run(self)
         self._close_document()
@@ -196,28 +204,39 @@ class LogRun:
 
     # Whole files, in machine formats.
 
+    def _each(self, files: Iterable[LogFile], dump: Callable[[LogFile], None]) -> None:
+        """Dump file after file; what one of them cannot give does not keep the others back."""
+        for file in files:
+            if self.remaining == 0:
+                return
+            try:
+                dump(file)
+            except UsageError:
+                raise
+            except KraftoolError as error:
+                self._unreadable(error.message)
+
     def _whole(self, plan: RenderPlan, file: LogFile) -> None:
         with file.open() as source:
-            self._begin(file)
             if not file.has_batches:
-                self._side_file(file, source.read_at(0, file.size))
+                self._side_file(file, source)
                 return
+            self._begin(file)
             with self.output.progress(file.size, file.name) as progress:
                 for piece in self._pieces(plan, file, source.read_at):
                     self._put(piece.data)
                     self._report(file, piece.problems)
                     progress(piece.position)
 
-    def _pieces(
-        self, plan: RenderPlan, file: LogFile, read_at: Callable[[int, int], bytes]
-    ) -> Iterator[Rendered]:
+    def _pieces(self, plan: RenderPlan, file: LogFile, read_at: ReadAt) -> Iterator[Rendered]:
         jobs = self.request.jobs or len(os.sched_getaffinity(0))
         if jobs > 1 and file.path and file.size >= WORTH_SPLITTING:
             return render_in_parallel(plan, file.name, file.path, read_at, file.size, jobs)
         return render(plan, file.name, read_at)
 
-    def _side_file(self, file: LogFile, data: bytes) -> None:
-        text, findings = kafka_side_file(file.name, data)
+    def _side_file(self, file: LogFile, source: ByteSource) -> None:
+        self._begin(file)
+        text, findings = kafka_side_file(file.name, source.read_at(0, _LARGEST_SIDE_FILE))
         self._put(text.encode("utf-8", "replace"))
         for each in findings:
             self.output.problem(f"{file.name}: {each.describe()}")
@@ -240,37 +259,49 @@ class LogRun:
             wide=self.request.wide,
             batches_only=self.request.batches_only,
         )
-        for file in files:
-            if self.remaining == 0:
-                break
-            with file.open() as source:
-                if not file.has_batches:
-                    self._begin(file)
-                    self._side_file(file, source.read_at(0, file.size))
-                    continue
-                if self.tail is None:
-                    self._begin(file)
-                if self.following is not None:
-                    self.following.start(file)
-                with self.output.progress(file.size, file.name) as progress:
-                    for item in scan(source.read_at):
-                        if self.following is not None and isinstance(item, RecordBatch):
-                            self.following.saw(file, item)
-                        if self.following is None or isinstance(item, RecordBatch):
-                            self.take_item(file, item)
-                        progress(item.position)
-                        if self.remaining == 0:
-                            break
+        self._each(files, self._entries_of)
         while self.last:
             self._show(*self.last.popleft())
         self.tail = None
         if self.passed:
             self.output.note(f"kraftool: {self.passed} problems lie before what --tail shows")
 
-    def take_item(self, file: LogFile, item: RecordBatch | Damage) -> None:
-        """Show what a scan found, as far as it is selected."""
-        for entry in self.dump.item(file.name, item):
-            self._take(file, entry)
+    def _entries_of(self, file: LogFile) -> None:
+        with file.open() as source:
+            if not file.has_batches:
+                self._side_file(file, source)
+                return
+            if self.tail is None:
+                self._begin(file)
+            if self.following is not None:
+                self.following.start(file)
+            with self.output.progress(file.size, file.name) as progress:
+                self.take_all(file, source.read_at, progress=progress)
+
+    def take_all(
+        self,
+        file: LogFile,
+        read_at: ReadAt,
+        position: int = 0,
+        *,
+        progress: Callable[[int], None] = lambda position: None,
+    ) -> None:
+        """Show what a file holds from a position on, as far as it is selected."""
+        waiting: list[Damage] = []
+        for item in scan(read_at, position):
+            if self.following is not None:
+                if isinstance(item, Damage):
+                    # Perhaps a batch that is half written: told once a whole one follows.
+                    waiting.append(item)
+                    continue
+                self.following.saw(file, item)
+            for each in (*waiting, item):
+                for entry in self.dump.item(file.name, each):
+                    self._take(file, entry)
+            waiting.clear()
+            progress(item.position)
+            if self.remaining == 0:
+                return
 
     def _take(self, file: LogFile, entry: Entry) -> None:
         """Show an entry, or keep it while it may be among the last."""

@@ -45,7 +45,7 @@ class LogFile:
 
     @property
     def path(self) -> str:
-        """Where other processes can open it; empty for a stream."""
+        """Where it lies on disk; empty for a stream."""
         return "" if self.is_stream else self.entry.name
 
     @property
@@ -66,7 +66,7 @@ class LogFile:
     @property
     def is_named(self) -> bool:
         """Whether the PATH named this very file, and not a directory around it."""
-        return self.location.kind is LocationKind.FILE
+        return named_itself(self.location)
 
     def beside(self, path: str) -> LogFile:
         """The file at `path`, which lies in the same folder, under the name the user would use."""
@@ -81,10 +81,11 @@ class LogFile:
         """Whether a running process holds the lock of the directory that the file lies in."""
         if self.is_stream:
             return False
-        directory = self.entry.directory
-        if self.location.kind is not LocationKind.DATA_DIRECTORY:
-            directory = f"{directory}/.." if self.entry.place is Place.PARTITION else directory
-        return lock_holder(directory or ".").state is LockState.HELD
+        directory = self.entry.directory or "."
+        whole = self.location.kind in (LocationKind.DATA_DIRECTORY, LocationKind.PROPERTIES)
+        if not whole and self.entry.place is Place.PARTITION:
+            directory = os.path.join(directory, "..")
+        return lock_holder(directory).state is LockState.HELD
 
 
 def log_files(
@@ -93,11 +94,13 @@ def log_files(
     *,
     snapshots: bool = False,
     side_files: bool = False,
+    passed: Callable[[LogFile], None] = lambda file: None,
 ) -> Iterator[LogFile]:
     """The files that PATHs name, one path after the other.
 
     `snapshots` adds a directory's checkpoints; `side_files` allows to name an index or producer
-    snapshot, which only Kafka's own format has a text for.
+    snapshot, which only Kafka's own format has a text for. `passed` is told of checkpoints that
+    come before the segments and are not dumped.
     """
     named = _WITH_BATCHES + _SIDE_FILES if side_files else _WITH_BATCHES
     for path in paths:
@@ -109,8 +112,10 @@ def log_files(
                     if item.severity is not Severity.INFO:
                         unreadable(_sentence(item))
                     continue
-                kind = _kind(item, location, snapshots, named)
-                if kind is not None:
+                kind = _kind(item, location, named)
+                if kind is FileKind.CHECKPOINT and not snapshots and not named_itself(location):
+                    passed(LogFile(item, kind, location))
+                elif kind is not None:
                     found += 1
                     yield LogFile(item, kind, location)
             if not found:
@@ -125,9 +130,12 @@ def _sentence(problem: Problem) -> str:
     return f"{problem.name}:{at} {problem.reason}{hint}"
 
 
-def _kind(
-    entry: Entry, location: Location, snapshots: bool, named: tuple[FileKind, ...]
-) -> FileKind | None:
+def named_itself(location: Location) -> bool:
+    """Whether a PATH names one file, and not what lies in a directory or archive."""
+    return location.kind is LocationKind.FILE
+
+
+def _kind(entry: Entry, location: Location, named: tuple[FileKind, ...]) -> FileKind | None:
     """What to dump an entry as; None for what this command passes over."""
     if location.kind is LocationKind.FILE:
         with entry.open() as source:
@@ -143,6 +151,4 @@ def _kind(
     found = detect(entry.basename, b"", entry.size)
     if found.state is not FileState.LIVE:
         return None
-    if found.kind is FileKind.LOG or (snapshots and found.kind is FileKind.CHECKPOINT):
-        return found.kind
-    return None
+    return found.kind if found.kind in (FileKind.LOG, FileKind.CHECKPOINT) else None

@@ -7,11 +7,12 @@ a time, in this process.
 
 from __future__ import annotations
 
-import os
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from itertools import chain
 
 from kraftool.commands.log_files import LogFile, log_files
 from kraftool.commands.log_follow import Following
@@ -19,6 +20,9 @@ from kraftool.commands.log_table import LogTable
 from kraftool.commands.options import DumpLogFormat
 from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError, printable
 from kraftool.commands.times import parse_time, time_zone
+from kraftool.decoders import schema
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.control import ControlRecordType
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.segment import Damage, DamageKind, ReadAt, scan
 from kraftool.reports import log_text
@@ -26,7 +30,6 @@ from kraftool.reports.kafka_indexes import kafka_side_file
 from kraftool.reports.log_dump import (
     BatchEntry,
     Entry,
-    LogDump,
     Problem,
     Selection,
     TopicNames,
@@ -36,12 +39,13 @@ from kraftool.reports.log_render import (
     WORTH_SPLITTING,
     Rendered,
     RenderPlan,
+    processes,
     quicken,
     render,
     render_in_parallel,
 )
-from kraftool.reports.transactions import Transaction, Transactions, find_transactions
-from kraftool.storage.source import ByteSource
+from kraftool.reports.transactions import Transactions, find_transactions
+from kraftool.storage.source import ByteSource, FileSource
 
 _LARGEST_SIDE_FILE = 64 << 20
 """Kafka preallocates indexes of 10 MiB; what is larger than this is not read whole."""
@@ -78,6 +82,11 @@ class Request:
     skip_record_metadata: bool = False
 
 
+def _batches_of(file: LogFile) -> Iterator[RecordBatch | Damage]:
+    with file.open() as source:
+        yield from scan(source.read_at)
+
+
 def selection_of(request: Request) -> Selection:
     """Read the filters; what cannot be read is a usage error."""
     first, last = _offsets(request.offsets)
@@ -89,7 +98,7 @@ def selection_of(request: Request) -> Selection:
         first_offset=first,
         last_offset=last,
         epoch=request.epoch,
-        types=frozenset().union(*(type_words(each) for each in request.types)),
+        types=frozenset().union(*map(_type, request.types)),
         topic=request.topic,
         broker=request.broker,
         since=parse_time(request.since, "--since"),
@@ -99,13 +108,30 @@ def selection_of(request: Request) -> Selection:
     )
 
 
+def _type(name: str) -> frozenset[str]:
+    """The words of a record type, if there is one of that name."""
+    words = type_words(name)
+    known = {*schema.names("metadata"), *(kind.label for kind in ControlRecordType)}
+    if not any(words & type_words(each) for each in known):
+        near = get_close_matches(name, known, 3, 0.4)
+        raise UsageError(
+            f"--type {name!r} is no record type",
+            hint=f"did you mean {' or '.join(near)}?" if near else "see kraftool dump for them",
+        )
+    return words
+
+
 def _offsets(text: str) -> tuple[int | None, int | None]:
-    match = re.fullmatch(r"(\d*)(\.\.)?(\d*)", text)
+    match = re.fullmatch(r"(\d{0,19})(\.\.)?(\d{0,19})", text, re.ASCII)
     if match is None or (text and not match[1] and not match[3]):
         raise UsageError(f"--offsets {text!r} is not a range", hint="use A..B, A.., ..B or A")
     first = int(match[1]) if match[1] else None
     last = int(match[3]) if match[3] else None
-    return first, (first if not match[2] else last)
+    if not match[2]:
+        last = first
+    if first is not None and last is not None and last < first:
+        raise UsageError(f"--offsets {text} ends before it begins")
+    return first, last
 
 
 class LogRun:
@@ -135,7 +161,14 @@ class LogRun:
         self.kept = 0
         self.passed = 0
         self.wrote = False
-        self.marks: Transactions | None = None
+        self.marks: dict[str, Transactions] = {}
+        self.table = LogTable(
+            self.output,
+            self.zone,
+            topics=self.topics,
+            wide=request.wide,
+            batches_only=request.batches_only,
+        )
         self.shown: LogFile | None = None
 
     def run(self) -> None:
@@ -144,26 +177,31 @@ class LogRun:
         if self.verbatim:
             self.output.note("kraftool: -o kafka is verbatim: secrets are not masked")
         request = self.request
-        files: Iterable[LogFile]
-        files = log_files(
+        files: Iterable[LogFile] = log_files(
             request.paths,
             self._unreadable,
             snapshots=request.snapshots,
             side_files=self.verbatim,
+            passed=self._learn_topics,
         )
-        if self.request.transactions:
+        if request.transactions:
             files = list(files)
             self._find_transactions(files)
-        plan = self._plan()
-        self.write = plan.renderer()
         self._open_document()
-        if self._by_entry:
-            self._entries(files)
-        else:
-            self._each(files, lambda file: self._whole(plan, file))
-        if self.following is not None:
-            self.following.run(self)
-        self._close_document()
+        try:
+            if self._by_entry:
+                self._entries(files)
+            else:
+                self._each(files, self._whole)
+            if self.following is not None:
+                self.following.run(self)
+        finally:
+            self._close_document()
+        if request.topic and not self.topics.knows(request.topic):
+            self.output.note(
+                f"kraftool: no TopicRecord of {printable(request.topic)} was seen; partitions"
+                " name topics by id, so give the id if you know it"
+            )
         self.output.finish()
 
     @property
@@ -177,20 +215,21 @@ class LogRun:
             or request.follow
         )
 
-    def _plan(self) -> RenderPlan:
-        request = self.request
+    def _plan(self, file: LogFile) -> RenderPlan:
+        request, marks = self.request, self.marks.get(file.entry.directory)
         hide = request.transactions == "hide"
         return RenderPlan(
             format=request.format.value,
-            selection=replace(self.selection, hidden=self.marks if hide else None),
+            selection=replace(self.selection, hidden=marks if hide else None),
             show_secrets=request.show_secrets or self.verbatim,
             batches_only=request.batches_only,
             skip_record_metadata=request.skip_record_metadata,
-            marks=self.marks,
+            marks=marks,
         )
 
     def _find_transactions(self, files: Iterable[LogFile]) -> None:
-        found: list[Transaction] = []
+        """Find the transactions of each directory, over all its segments."""
+        logs: dict[str, list[LogFile]] = {}
         for file in files:
             if file.is_stream:
                 raise UsageError(
@@ -198,9 +237,23 @@ class LogRun:
                     hint="unpack the archive and name the directory",
                 )
             if file.is_log:
-                with file.open() as source:
-                    found += find_transactions(scan(source.read_at))
-        self.marks = Transactions(tuple(found))
+                logs.setdefault(file.entry.directory, []).append(file)
+        for directory, segments in logs.items():
+            batches = chain.from_iterable(map(_batches_of, segments))
+            self.marks[directory] = Transactions(tuple(find_transactions(batches)))
+
+    def _learn_topics(self, file: LogFile) -> None:
+        """Take the names of topics from a checkpoint that is not dumped itself."""
+        if not self._names_topics:
+            return
+        with file.open() as source:
+            for item in scan(source.read_at):
+                if isinstance(item, RecordBatch) and not item.is_control:
+                    self.topics.learn(item)
+
+    @property
+    def _names_topics(self) -> bool:
+        return self.request.format is DumpLogFormat.TABLE or bool(self.request.topic)
 
     # Whole files, in machine formats.
 
@@ -216,23 +269,25 @@ class LogRun:
             except KraftoolError as error:
                 self._unreadable(error.message)
 
-    def _whole(self, plan: RenderPlan, file: LogFile) -> None:
+    def _whole(self, file: LogFile) -> None:
         with file.open() as source:
             if not file.has_batches:
                 self._side_file(file, source)
                 return
             self._begin(file)
             with self.output.progress(file.size, file.name) as progress:
-                for piece in self._pieces(plan, file, source.read_at):
+                for piece in self._pieces(file, source):
                     self._put(piece.data)
                     self._report(file, piece.problems)
                     progress(piece.position)
 
-    def _pieces(self, plan: RenderPlan, file: LogFile, read_at: ReadAt) -> Iterator[Rendered]:
-        jobs = self.request.jobs or len(os.sched_getaffinity(0))
-        if jobs > 1 and file.path and file.size >= WORTH_SPLITTING:
-            return render_in_parallel(plan, file.name, file.path, read_at, file.size, jobs)
-        return render(plan, file.name, read_at)
+    def _pieces(self, file: LogFile, source: ByteSource) -> Iterator[Rendered]:
+        plan, jobs = self._plan(file), processes(self.request.jobs)
+        if jobs > 1 and isinstance(source, FileSource) and file.size >= WORTH_SPLITTING:
+            return render_in_parallel(
+                plan, file.name, source.fileno(), source.read_at, file.size, jobs
+            )
+        return render(plan, file.name, source.read_at)
 
     def _side_file(self, file: LogFile, source: ByteSource) -> None:
         self._begin(file)
@@ -244,21 +299,6 @@ class LogRun:
     # One entry at a time.
 
     def _entries(self, files: Iterable[LogFile]) -> None:
-        dump = LogDump(
-            self._plan().selection,
-            show_secrets=self.request.show_secrets or self.verbatim,
-            batches_only=self.request.batches_only,
-            topics=self.topics,
-        )
-        self.dump = dump
-        self.table = LogTable(
-            self.output,
-            self.zone,
-            topics=self.topics,
-            marks=self.marks,
-            wide=self.request.wide,
-            batches_only=self.request.batches_only,
-        )
         self._each(files, self._entries_of)
         while self.last:
             self._show(*self.last.popleft())
@@ -267,6 +307,10 @@ class LogRun:
             self.output.note(f"kraftool: {self.passed} problems lie before what --tail shows")
 
     def _entries_of(self, file: LogFile) -> None:
+        plan = self._plan(file)
+        self.write = plan.renderer()
+        self.dump = plan.dump(self.topics if self._names_topics else None)
+        self.table.marks = plan.marks
         with file.open() as source:
             if not file.has_batches:
                 self._side_file(file, source)

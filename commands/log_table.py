@@ -46,7 +46,7 @@ class LogTable:
             self.batch(entry)
         else:
             for number, item in enumerate(entry.records):
-                self.record(entry, item, number)
+                self.record(entry, item, number + entry.continued)
 
     def opening(self, file: str, kind: str = "") -> None:
         """Begin a file."""
@@ -67,10 +67,10 @@ class LogTable:
         if day != self.day:
             self.day = day
             self.output.line(style(f"{'':9}  {day}", "quiet"))
-        last = len(entry.records) - 1
+        last = len(entry.records) - 1 + entry.continued
         border = "─" if last == 0 else "┌" if number == 0 else "└" if number == last else "│"
         mark = " "
-        if self.marks is not None:
+        if self.marks is not None and not item.is_control:
             mark = _MARKS.get(self.marks.outcome(record.offset), " ")
         label = item.type if item.is_control else item.name.removesuffix("Record")
         if not label:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kraftool.commands.output import ColorWhen
+from kraftool.commands.output import ColorWhen, debugging
 
 
 class Format(StrEnum):
@@ -49,5 +49,6 @@ TimeZone = Annotated[
     str, typer.Option("--tz", metavar="ZONE", help="Time zone of the times in tables.")
 ]
 Debug = Annotated[
-    bool, typer.Option("--debug", help="Show the traceback of an internal error.", hidden=False)
+    bool,
+    typer.Option("--debug", help="Show the traceback of an internal error.", callback=debugging),
 ]

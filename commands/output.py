@@ -11,9 +11,10 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from typing import IO, TYPE_CHECKING, Any, NoReturn
+from typing import IO, TYPE_CHECKING, Any, NoReturn, TextIO
 
 from kraftool.decoders.errors import KraftoolError
 
@@ -106,7 +107,9 @@ class Output:
     ) -> None:
         self.quiet = quiet
         self._out = out
-        self._file: IO[bytes] = sys.stdout.buffer if not out else _open_new(out)
+        self._new: _NewFile | None = None
+        self._wrote = False
+        self._file = self._open()
         self.to_terminal = not out and sys.stdout.isatty()
         self.colored = {
             ColorWhen.ALWAYS: True,
@@ -116,6 +119,17 @@ class Output:
             and os.environ.get("TERM") != "dumb",
         }[color]
         self.code = ExitCode.FINE
+
+    def _open(self) -> IO[bytes]:
+        if not self._out:
+            if sys.stdout is None:
+                _give_up("stdout is closed", "name a file with --out", ExitCode.USAGE)
+            return sys.stdout.buffer
+        there = _open_existing(self._out)
+        if there is not None:
+            return there
+        self._new = _NewFile(self._out)
+        return self._new.file
 
     @property
     def width(self) -> int:
@@ -154,15 +168,25 @@ class Output:
         self._send(text.encode("utf-8", "replace"))
 
     def _send(self, data: bytes) -> None:
-        try:
+        self._wrote = self._wrote or bool(data)
+        with self._writing():
             self._file.write(data)
-        except BrokenPipeError:
-            self._stop()
 
-    def _stop(self) -> NoReturn:
-        """End well: whoever read our output had enough. (typer would end with 1, as a finding.)"""
-        _abandon_stdout()
-        raise SystemExit(int(ExitCode.FINE)) from None
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """End the run where nothing more can be written.
+
+        It ends by SystemExit, since a command goes on after other errors. Whoever closed the pipe
+        had enough, which is fine. (typer would end with 1, as a finding.)
+        """
+        try:
+            yield
+        except BrokenPipeError:
+            _abandon(self._file)
+            raise SystemExit(int(ExitCode.FINE)) from None
+        except OSError as error:
+            _abandon(self._file)
+            _give_up(_unwritable(self._out or "stdout", error), "", ExitCode.INTERNAL)
 
     def console(self) -> Console:
         from rich.console import Console
@@ -181,13 +205,13 @@ class Output:
     def note(self, text: str) -> None:
         """Tell something on stderr, unless asked to be quiet."""
         if not self.quiet:
-            print(_UNSAFE.sub(_escape, text), file=sys.stderr)
+            _tell(_UNSAFE.sub(_escape, text))
 
     def problem(self, text: str, *, code: ExitCode = ExitCode.UNREADABLE) -> None:
         """Report on stderr what could not be had; the run goes on and ends with `code`."""
         self.raise_code(code)
-        self.flush()
-        print(f"kraftool: {printable(text)}", file=sys.stderr)
+        self._flush()
+        _complain(text)
 
     def raise_code(self, code: ExitCode) -> None:
         """End with this code, unless a worse one is due already."""
@@ -196,15 +220,20 @@ class Output:
             self.code = code
 
     def flush(self) -> None:
-        try:
+        """Let what was written be seen from now on; a file of --out gets its name and stays."""
+        self._flush()
+        if self._new is not None and self._wrote:
+            self._new.keep()
+
+    def _flush(self) -> None:
+        with self._writing():
             self._file.flush()
-        except BrokenPipeError:
-            self._stop()
 
     @contextmanager
     def progress(self, total: int | None, label: str) -> Iterator[Callable[[int], None]]:
         """A progress bar on stderr for long work, on a terminal that does not show the data."""
-        if self.quiet or self.to_terminal or not sys.stderr.isatty() or (total or 0) < 8 << 20:
+        watched = sys.stderr is not None and sys.stderr.isatty() and not self.to_terminal
+        if self.quiet or not watched or (total or 0) < 8 << 20:
             yield lambda _: None
             return
         from rich.console import Console
@@ -216,69 +245,181 @@ class Output:
             TimeRemainingColumn,
         )
 
-        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
+        # The label is a file's name, which may look like markup.
+        label_column = TextColumn("{task.description}", markup=False)
+        columns = (label_column, BarColumn(), DownloadColumn())
         console = Console(stderr=True, markup=False)
         with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
             task = bar.add_task(printable(label), total=total)
             yield lambda done: bar.update(task, completed=done)
 
     def finish(self) -> NoReturn:
-        """Flush and end the run with the code that it came to."""
-        self.flush()
+        """Flush and end the run with the code that it came to.
+
+        A file of --out is kept with what could be printed. Where a run failed and printed nothing
+        there is none, so that it can be tried again.
+        """
+        self._flush()
         if self._out:
-            self._file.close()
+            with self._writing():
+                self._file.close()
+        if self._new is not None and (self._wrote or self.code is ExitCode.FINE):
+            self._new.keep()
         raise SystemExit(int(self.code))
 
 
-def _open_new(path: str) -> IO[bytes]:
-    """Open --out: a new file that only its owner may read, or a pipe or device that is there."""
+@dataclass(slots=True)
+class _Run:
+    """What `guarded` has to know when the run ends."""
+
+    debug: bool = False
+    unfinished: list[_NewFile] = field(default_factory=list)
+
+
+_run = _Run()
+
+
+class _NewFile:
+    """The file of --out, which only its owner may read.
+
+    It has a passing name beside its own until `keep`; without that the run removes it.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        passing = f".kraftool-{os.urandom(8).hex()}.part"
+        self._passing = os.path.join(os.path.dirname(path), passing)
+        _run.unfinished.append(self)
+        self.file = os.fdopen(self._create(self._passing), "wb")
+
+    def _create(self, path: str) -> int:
+        try:
+            return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        except FileExistsError:
+            raise _already_there(self.path) from None
+        except OSError as error:
+            raise UsageError(_unwritable(self.path, error)) from None
+
+    def keep(self) -> None:
+        """Give the file its own name. What got that name meanwhile is not overwritten."""
+        if self not in _run.unfinished:
+            return
+        try:
+            os.link(self._passing, self.path)
+        except FileExistsError:
+            raise _already_there(self.path) from None
+        except OSError:  # FAT and some network file systems have no links
+            self._rename()
+        with suppress(FileNotFoundError):
+            os.unlink(self._passing)
+        _run.unfinished.remove(self)
+
+    def _rename(self) -> None:
+        """Take the name with an empty file first: a rename alone would overwrite another's."""
+        os.close(self._create(self.path))
+        try:
+            os.rename(self._passing, self.path)
+        except OSError as error:
+            os.unlink(self.path)
+            raise UsageError(_unwritable(self.path, error)) from None
+
+    def discard(self) -> None:
+        _run.unfinished.remove(self)
+        if hasattr(self, "file") and not self.file.closed:
+            _abandon(self.file)
+        with suppress(OSError):
+            os.unlink(self._passing)
+
+
+def _open_existing(path: str) -> IO[bytes] | None:
+    """Open --out where it is a pipe or a device that is there; None where nothing is."""
     import stat
 
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             return open(path, "wb")
-        raise RefusedError(
-            f"{path} exists already", hint="name another file, or remove this one first"
-        )
-    except FileNotFoundError:
-        pass
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    except FileNotFoundError as error:
+        if os.path.islink(path):
+            raise UsageError(_unwritable(path, error)) from None
+        return None
     except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}") from None
-    return os.fdopen(descriptor, "wb")
+        raise UsageError(_unwritable(path, error)) from None
+    raise _already_there(path)
+
+
+def _already_there(path: str) -> RefusedError:
+    return RefusedError(
+        f"{path} exists already", hint="name another file, or remove this one first"
+    )
+
+
+def _unwritable(name: str, error: OSError) -> str:
+    return f"{name} cannot be written: {error.strerror or error}"
+
+
+def debugging(wanted: bool) -> bool:
+    """Take note of --debug as it was parsed; the callback of that option."""
+    _run.debug = wanted
+    return wanted
 
 
 def guarded() -> NoReturn:
     """Run the app and turn whatever ends it into a sentence and an exit code."""
-    debug = "--debug" in sys.argv
+    _run.debug = False
+    try:
+        _exit(_run_app())
+    finally:
+        for each in list(_run.unfinished):
+            each.discard()
+
+
+def _run_app() -> int:
+    streams = sys.stdout, sys.stderr
     try:
         from kraftool.commands.app import app
 
         # Not standalone: typer would end an interrupt with 1, as a finding.
-        _exit(app(prog_name="kraftool", standalone_mode=False) or ExitCode.FINE)
+        code = app(prog_name="kraftool", standalone_mode=False) or ExitCode.FINE
+        if sys.stdout is None and code == ExitCode.FINE:  # typer drops a help that it cannot print
+            _give_up("stdout is closed", "", ExitCode.USAGE)
+        return int(code)
     except SystemExit as ending:
-        _exit(ending.code if isinstance(ending.code, int) else ExitCode.FINE)
+        if sys.stdout is not streams[0]:  # so typer marks a closed pipe, which it ends with 1
+            sys.stdout, sys.stderr = streams
+            return ExitCode.FINE
+        return ending.code if isinstance(ending.code, int) else ExitCode.FINE
     except KeyboardInterrupt:
-        _exit(ExitCode.INTERRUPTED)
+        return ExitCode.INTERRUPTED
     except KraftoolError as error:
-        if debug:
-            raise
         _complain(error.message, error.hint)
-        _exit(_code_of(error))
-    except MemoryError:
-        _complain("out of memory", "")
-        _exit(ExitCode.INTERNAL)
+        _trace(error)
+        return _code_of(error)
+    except MemoryError as error:
+        _complain("out of memory")
+        _trace(error)
+        return ExitCode.INTERNAL
     except Exception as error:
-        if hasattr(error, "show") and hasattr(error, "exit_code"):  # typer's own usage errors
+        return _unexpected(error)
+
+
+def _unexpected(error: Exception) -> int:
+    if hasattr(error, "show") and hasattr(error, "exit_code"):  # typer's own usage errors
+        try:
             error.show()
-            _exit(ExitCode.USAGE)
-        if type(error).__name__ == "Abort":  # how typer hands on an interrupt
-            _exit(ExitCode.INTERRUPTED)
-        if debug:
-            raise
+        except OSError:
+            _abandon(sys.stderr)
+        return ExitCode.USAGE
+    if type(error).__name__ == "Abort":  # how typer hands on an interrupt
+        return ExitCode.INTERRUPTED
+    # A help text, or what a library flushes, does not come through `Output`.
+    if isinstance(error, OSError) and not _stdout_flushed():
+        return ExitCode.INTERNAL
+    if _run.debug:
+        _complain(f"internal error: {type(error).__name__}")
+        _trace(error)
+    else:
         _complain(*_crash_report(error))
-        _exit(ExitCode.INTERNAL)
+    return ExitCode.INTERNAL
 
 
 def _code_of(error: KraftoolError) -> ExitCode:
@@ -287,23 +428,57 @@ def _code_of(error: KraftoolError) -> ExitCode:
     return ExitCode.REFUSED if isinstance(error, RefusedError) else ExitCode.UNREADABLE
 
 
-def _complain(message: str, hint: str) -> None:
-    print(f"kraftool: {printable(message)}", file=sys.stderr)
-    if hint:
-        print(f"  {printable(hint)}", file=sys.stderr)
+def _tell(text: str) -> None:
+    """Write to stderr; where nobody listens the run goes on and ends as it would have."""
+    if sys.stderr is None:  # print would take stdout instead
+        return
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except OSError:
+        _abandon(sys.stderr)
+
+
+def _complain(message: str, hint: str = "") -> None:
+    _tell(f"kraftool: {printable(message)}" + (f"\n  {printable(hint)}" if hint else ""))
+
+
+def _trace(error: BaseException) -> None:
+    """Show the traceback if --debug asks for it; the exit code stays what it is."""
+    if _run.debug:
+        import traceback
+
+        _tell(_UNSAFE.sub(_escape, "".join(traceback.format_exception(error)).rstrip("\n")))
+
+
+def _give_up(message: str, hint: str, code: ExitCode) -> NoReturn:
+    _complain(message, hint)
+    raise SystemExit(int(code)) from None
 
 
 def _exit(code: int) -> NoReturn:
+    raise SystemExit(int(code if _stdout_flushed() else ExitCode.INTERNAL))
+
+
+def _stdout_flushed() -> bool:
+    """Flush stdout, and tell why if that fails. A pipe that nobody reads counts as flushed."""
     try:
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except BrokenPipeError:
-        _abandon_stdout()
-    raise SystemExit(int(code))
+        _abandon(sys.stdout)
+    except OSError as error:
+        _abandon(sys.stdout)
+        _complain(_unwritable("stdout", error))
+        return False
+    return True
 
 
-def _abandon_stdout() -> None:
-    """Whoever read our output had enough; what is still buffered has nowhere to go."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _abandon(stream: IO[bytes] | TextIO) -> None:
+    """What is still buffered has nowhere to go; Python would try again at its end and complain."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
 
 
 def _crash_report(error: Exception) -> tuple[str, str]:
@@ -317,13 +492,17 @@ def _crash_report(error: Exception) -> tuple[str, str]:
     lines = [f"kraftool {__version__} on Python {sys.version.split()[0]}"]
     lines += [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in summary]
     lines.append(type(error).__name__)
-    with tempfile.NamedTemporaryFile(
-        "w", prefix="kraftool-crash-", suffix=".txt", delete=False
-    ) as report:
-        report.write("\n".join(lines) + "\n")
+    said, hint = f"internal error: {type(error).__name__}", "run again with --debug"
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="kraftool-crash-", suffix=".txt", delete=False
+        ) as report:
+            report.write("\n".join(lines) + "\n")
+    except OSError as problem:
+        return f"{said}; no report: {_unwritable('it', problem)}", f"{hint} to see the traceback"
     return (
-        f"internal error: {type(error).__name__}; report written to {report.name}",
-        "run again with --debug to see the traceback; the report holds no data of yours",
+        f"{said}; report written to {report.name}",
+        f"{hint} to see the traceback; the report holds no data of yours",
     )
 
 

@@ -9,8 +9,11 @@ from functools import lru_cache
 
 from kraftool.commands.output import UsageError
 
-_AGO = re.compile(r"(\d+)\s*(ms|s|m|h|d)\Z")
+_AGO = re.compile(r"([0-9]{1,12})\s*(ms|s|m|h|d)\Z")
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_MILLISECONDS = range(10**11, 10**13)
+"""Years 1973 to 2286. Fewer digits are seconds or 20300101, more are 20300101120000 or finer."""
+_SHOWN = 40
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -18,18 +21,27 @@ def parse_time(text: str, option: str) -> int | None:
     """Read a time: ISO-8601 (UTC unless it says otherwise), epoch milliseconds, or `2h` ago."""
     if not text:
         return None
-    if text.isascii() and text.isdigit() and len(text) <= 16:
+    if re.fullmatch("[0-9]+", text):
+        if len(text) > 16 or int(text) not in _MILLISECONDS:
+            raise UsageError(
+                f"{option} {_shown(text)} is not a time: epoch milliseconds have 13 digits",
+                hint="write a date as 2030-01-01",
+            )
         return int(text)
     if ago := _AGO.match(text):
         return int(time.time() * 1000) - int(ago[1]) * _UNITS[ago[2]]
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise UsageError(
-            f"{option} {text!r} is not a time",
+            f"{option} {_shown(text)} is not a time",
             hint="use 2026-11-21T06:00:00Z, epoch milliseconds, or 90m, 2h, 7d for so long ago",
         ) from None
     return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
 
 
 def time_zone(name: str) -> tzinfo:
@@ -51,8 +63,9 @@ def time_zone(name: str) -> tzinfo:
 @lru_cache(maxsize=64)
 def _second(seconds: int, zone: tzinfo) -> tuple[str, str]:
     moment = (_EPOCH + timedelta(seconds=seconds)).astimezone(zone)
-    offset = moment.strftime("%z")
-    return moment.strftime("%Y-%m-%dT%H:%M:%S"), "Z" if zone is UTC else offset
+    # isoformat has an offset as +05:30, which ISO-8601 wants beside extended times.
+    text = moment.isoformat()
+    return text[:19], "Z" if zone is UTC else text[19:]
 
 
 def iso(milliseconds: int, zone: tzinfo = UTC) -> str:

@@ -15,6 +15,7 @@ from crc32c import crc32c
 
 from kraftool.decoders import compression
 from kraftool.decoders.errors import DecodeError
+from kraftool.decoders.java_text import wrap_int64
 from kraftool.decoders.wire import (
     NEGATIVE,
     TRUNCATED,
@@ -38,6 +39,9 @@ CONTROL = 0x20
 TRANSACTIONAL = 0x10
 LOG_APPEND_TIME = 0x08
 DELETE_HORIZON = 0x40
+
+_FAR = 1 << 62
+"""Two numbers that are nearer to zero than this have a sum that fits an int64."""
 
 
 class BatchHeader(NamedTuple):
@@ -94,7 +98,7 @@ class RecordBatch:
 
     @property
     def last_offset(self) -> int:
-        return self.header.base_offset + self.header.last_offset_delta
+        return wrap_int64(self.header.base_offset + self.header.last_offset_delta)
 
     @property
     def epoch(self) -> int:
@@ -157,6 +161,8 @@ def _records(data: bytes, p: int, header: BatchHeader) -> Iterator[Record]:
     end = len(data)
     base_offset, base_timestamp = header.base_offset, header.base_timestamp
     append_time = header.max_timestamp if header.attributes & LOG_APPEND_TIME else None
+    # Only damage has sums beyond int64; there they wrap as Java's do.
+    wraps = not (-_FAR < base_offset < _FAR and -_FAR < base_timestamp < _FAR)
     key: bytes | None
     value: bytes | None
     if header.record_count < 0:
@@ -181,6 +187,7 @@ def _records(data: bytes, p: int, header: BatchHeader) -> Iterator[Record]:
                 delta, p = (delta >> 1) ^ -(delta & 1), p + 2
             else:
                 delta, p = read_varlong(data, p + 1)
+                wraps = wraps or not -_FAR < delta < _FAR
             offset_delta = data[p]
             if offset_delta < 0x80:
                 offset_delta, p = (offset_delta >> 1) ^ -(offset_delta & 1), p + 1
@@ -223,12 +230,15 @@ def _records(data: bytes, p: int, header: BatchHeader) -> Iterator[Record]:
                 expected=error.expected,
                 found=error.found,
             ) from None
+        offset, timestamp = base_offset + offset_delta, base_timestamp + delta
+        if wraps:
+            offset, timestamp = wrap_int64(offset), wrap_int64(timestamp)
         yield Record(
             start,
             p - start,
             attributes,
-            base_offset + offset_delta,
-            base_timestamp + delta if append_time is None else append_time,
+            offset,
+            timestamp if append_time is None else append_time,
             key,
             value,
             headers,

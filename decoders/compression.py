@@ -17,6 +17,9 @@ LIMIT = 64 * 1024 * 1024
 """A batch that decompresses to more is refused: it is damage, or an attack."""
 
 _XERIAL = b"\x82SNAPPY\x00"
+_GZIP_MEMBER = b"\x1f\x8b\x08"
+_GZIP_FRAME = 18
+"""Header and trailer of a gzip member; its data takes two bytes at least."""
 
 
 def name_of(attributes: int) -> str:
@@ -48,19 +51,25 @@ def _bounded(size: int, limit: int) -> None:
 
 
 def _gzip(data: bytes, limit: int) -> bytes:
-    inflater = zlib.decompressobj(zlib.MAX_WBITS | 16)
-    out = inflater.decompress(data, limit + 1)
-    _bounded(len(out), limit)
-    if not inflater.eof:
-        raise Malformed("the gzip data is cut short")
-    return out
+    """Read one gzip member after the other, as Java's GZIPInputStream does."""
+    out, rest = bytearray(), data
+    while True:
+        inflater = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        out += inflater.decompress(rest, limit + 1 - len(out))
+        _bounded(len(out), limit)
+        if not inflater.eof:
+            raise Malformed("the gzip data is cut short")
+        rest = inflater.unused_data
+        # Java ends quietly where what follows is no member, or is too short for one.
+        if len(rest) <= _GZIP_FRAME or not rest.startswith(_GZIP_MEMBER):
+            return bytes(out)
 
 
 def _zstd(data: bytes, limit: int) -> bytes:
     import zstandard
 
-    reader = zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(data)
-    out = reader.read(limit + 1)
+    opener = zstandard.ZstdDecompressor(max_window_size=1 << 27)
+    out = opener.stream_reader(data, read_across_frames=True).read(limit + 1)
     _bounded(len(out), limit)
     return bytes(out)
 

@@ -1,6 +1,6 @@
 """Text as Kafka's Java reads and writes it: lines, whole numbers, uuids, white space, dates.
 
-Owns the rules of java.lang.Integer.parseInt, java.io.BufferedReader, String.split on white space,
+Owns the rules of java.lang.Integer.parseInt and of its overflow, java.io.BufferedReader, String.split on white space,
 Kafka's Uuid.fromString and java.util.Date.toString, since the text files of a log directory mean
 what these make of them. It refuses to know any file format.
 """
@@ -53,6 +53,16 @@ def read_whole_number(text: str, lowest: int, highest: int) -> int | None:
     if match.group(1) == "-":
         value = -value
     return value if lowest <= value <= highest else None
+
+
+def wrap_int32(value: int) -> int:
+    """The value that Java's int has where a sum goes beyond it."""
+    return ((value - INT32_MIN) & 0xFFFF_FFFF) + INT32_MIN
+
+
+def wrap_int64(value: int) -> int:
+    """The value that Java's long has where a sum goes beyond it."""
+    return ((value - INT64_MIN) & 0xFFFF_FFFF_FFFF_FFFF) + INT64_MIN
 
 
 def read_int32(text: str) -> int | None:

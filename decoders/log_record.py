@@ -20,6 +20,9 @@ from kraftool.decoders.generate import EXPECTED
 class LogRecord(NamedTuple):
     """One decoded record. `data` is Kafka's JSON form; where it is None, `error` says why.
 
+    Both are set where a record can be decoded and yet is wrong: Kafka's tool shows a data record
+    with a key, its controllers refuse it.
+
     `name` is the catalogue's (PartitionRecord), `type` what Kafka's tools print
     (PARTITION_RECORD, LeaderChange); both are empty for what is not known.
     """
@@ -99,10 +102,11 @@ def decode_metadata(record: Record) -> LogRecord:
                 expected=f"{end} bytes",
                 found=str(len(value)),
             )
-        if record.key is not None:
-            raise DecodeError("a data record with a key", position=0, path="key")
     except DecodeError as error:
         return LogRecord(record, False, name, kind, version, None, api_key, error)
+    if record.key is not None:
+        keyed = DecodeError("a data record with a key", position=0, path="key")
+        return LogRecord(record, False, name, kind, version, data, api_key, keyed)
     if position == 3:
         _FORMATS[value[:3]] = form
     return LogRecord(record, False, name, kind, version, data, api_key)

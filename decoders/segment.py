@@ -7,11 +7,12 @@ Reading is by a function (position, size) -> bytes that returns fewer bytes at t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from kraftool.decoders.batch import CRC_START, HEADER_SIZE, LOG_OVERHEAD, BatchHeader, RecordBatch
+from kraftool.decoders.batch import HEADER_SIZE, LOG_OVERHEAD, BatchHeader, RecordBatch
 
 ReadAt = Callable[[int, int], bytes]
 
@@ -22,7 +23,7 @@ MAGIC_POSITION = 16
 SMALLEST_LENGTH = HEADER_SIZE - LOG_OVERHEAD
 _ATTRIBUTES = 0x7F
 _RESYNC_WORK = 256 << 20
-"""Bytes of CRC that one search for the next batch may cost beyond a multiple of what it passes."""
+"""Bytes of CRC that looking for batches in damage may cost beyond a multiple of what was passed."""
 
 
 class DamageKind(Enum):
@@ -48,15 +49,18 @@ class Damage:
 class _Window:
     """The bytes around the current position; slides forward, never back."""
 
-    def __init__(self, read_at: ReadAt, position: int, stop: int | None) -> None:
+    def __init__(self, read_at: ReadAt, position: int) -> None:
         self._read_at = read_at
-        self._stop = stop
         self.start = position
         self.data = b""
         self.ended = False
 
     def fill(self, position: int, size: int) -> int:
-        """Have `size` bytes from `position` on, if there are as many; return how many there are."""
+        """Have `size` bytes from `position` on, if there are as many; return how many there are.
+
+        Bytes before `position` are forgotten.
+        """
+        assert position >= self.start, "the window never slides back"
         have = self.start + len(self.data) - position
         if have >= size or self.ended:
             return have
@@ -64,10 +68,8 @@ class _Window:
         self.start = position
         at = position + len(kept)
         wanted = max(size - len(kept), CHUNK)
-        if self._stop is not None:
-            wanted = min(wanted, self._stop - at)
-        more = self._read_at(at, wanted) if wanted > 0 else b""
-        self.ended = len(more) < wanted or wanted <= 0
+        more = self._read_at(at, wanted)
+        self.ended = len(more) < wanted
         self.data = kept + more if kept else more
         return len(self.data)
 
@@ -76,26 +78,56 @@ class _Window:
         return self.data[at : at + size]
 
 
+class _Work:
+    """What looking for batches in damage may cost in one scan, in bytes of CRC.
+
+    Crafted bytes can make every position look like a large batch; a budget for the whole file
+    keeps the time linear. What is over it is passed over as damage.
+    """
+
+    def __init__(self, start: int) -> None:
+        self._start, self._spent = start, 0
+
+    def allows(self, position: int, size: int) -> bool:
+        """Charge a CRC over `size` bytes, if the budget at `position` has room for it."""
+        if self._spent + size > _RESYNC_WORK + 16 * (position - self._start):
+            return False
+        self._spent += size
+        return True
+
+
 def scan(
     read_at: ReadAt, position: int = 0, stop: int | None = None
 ) -> Iterator[RecordBatch | Damage]:
-    """Yield the batches from `position` on, and between them whatever is no batch."""
-    window = _Window(read_at, position, stop)
-    while True:
+    """Yield the batches from `position` on, and between them whatever is no batch.
+
+    With `stop`, nothing that begins there or later is yielded; the bytes behind it are read all
+    the same, since they tell whether a damaged batch's length is right.
+    """
+    window, work = _Window(read_at, position), _Work(position)
+    while stop is None or position < stop:
         have = window.fill(position, HEADER_SIZE)
         if have <= 0:
             return
+        starts_with_zero = window.take(position, 1) == b"\x00"
         problem = _problem(window, position, have)
+        searched = None
         if problem is None:
             size = _batch_size(window, position)
             batch = RecordBatch.read(window.take(position, size), position)
-            if _stands(window, batch):
+            if batch.is_valid:
+                yield batch
+                position += size
+                continue
+            # Its CRC is wrong. If a whole batch lies inside, it is the length that is damaged; else
+            # what follows tells. A batch that stands is yielded, for its records may be readable.
+            searched = _resync(window, position + 1, work, position + size)
+            if searched is None and _stands(window, batch):
                 yield batch
                 position += size
                 continue
             problem = ("the CRC does not match and no batch follows", "", "")
-        starts_with_zero = window.take(position, 1) == b"\x00"
-        following, zeros = _resync(window, position + 1)
+        following, zeros = searched or _resync(window, position + 1, work) or (position, False)
         yield _damage(position, following, window, zeros and starts_with_zero, problem)
         position = following
 
@@ -126,12 +158,11 @@ def _problem(window: _Window, position: int, have: int) -> tuple[str, str, str] 
 
 
 def _stands(window: _Window, batch: RecordBatch) -> bool:
-    """Whether to believe a batch: its CRC holds, or what follows shows that its length is right."""
-    if batch.is_valid:
-        return True
-    after = batch.position + batch.size
-    if window.fill(after, HEADER_SIZE) < HEADER_SIZE:
+    """Whether to believe the length of a batch whose CRC is wrong, by what follows it."""
+    wanted = batch.size + HEADER_SIZE
+    if window.fill(batch.position, wanted) < wanted:
         return plausible(batch.header)
+    after = batch.position + batch.size
     return plausible(_header(window.take(after, HEADER_SIZE)))
 
 
@@ -152,30 +183,48 @@ def plausible(header: BatchHeader) -> bool:
     )
 
 
-def _resync(window: _Window, position: int) -> tuple[int, bool]:
-    """Find the next batch whose CRC holds: its position, or the end; and if all was zero."""
-    begun, work, zeros = position, 0, True
+# What the header of any batch looks like: a base offset, a length of at most 32 MiB, magic 2 and
+# attributes that Kafka knows. A lookahead, so that the next match may begin one byte further on.
+_CANDIDATE = re.compile(
+    rb"(?=[\x00-\x7f].{7}[\x00-\x02].{7}\x02.{4}\x00[\x00-\x7f].{38})", re.DOTALL
+)
+
+
+def _resync(
+    window: _Window, position: int, work: _Work, limit: int | None = None
+) -> tuple[int, bool] | None:
+    """Find the next batch whose CRC holds: its position, and if all before it was zero.
+
+    Without one it is the end of the file; or None, if there is none below `limit`, from where on
+    nothing is looked at and no byte is forgotten.
+    """
+    zeros = True
     while True:
-        have = window.fill(position, HEADER_SIZE)
-        if have < HEADER_SIZE:
-            rest = window.take(position, max(have, 0))
-            return position + max(have, 0), zeros and not any(rest)
-        at = position - window.start
-        found = window.data.find(b"\x02", at + MAGIC_POSITION)
-        limit = len(window.data) - HEADER_SIZE + MAGIC_POSITION + 1
-        passed = window.data[at : found if 0 <= found < limit else limit]
-        zeros = zeros and passed.count(0) == len(passed)
-        if not 0 <= found < limit:
-            position = window.start + limit - MAGIC_POSITION
+        if limit is None:
+            have = window.fill(position, HEADER_SIZE)
+            end = window.start + len(window.data)
+            if have < HEADER_SIZE:
+                rest = window.take(position, max(have, 0))
+                return max(position, end), zeros and not any(rest)
+        else:
+            end = limit
+            if end - position < HEADER_SIZE:
+                return None
+        at, last = position - window.start, end - window.start
+        match = _CANDIDATE.search(window.data, at, last)
+        upto = match.start() if match is not None else last - HEADER_SIZE + 1
+        zeros = zeros and not any(window.data[at:upto])
+        position = window.start + upto
+        if match is None:
             continue
-        position = window.start + found - MAGIC_POSITION
         header = _header(window.take(position, HEADER_SIZE))
-        if plausible(header) and work < _RESYNC_WORK + 16 * (position - begun):
-            size = LOG_OVERHEAD + header.length
-            if window.fill(position, size) >= size:
-                work += size - CRC_START
-                if RecordBatch.read(window.take(position, size), position).is_valid:
-                    return position, zeros
+        size = LOG_OVERHEAD + header.length
+        fits = limit is None or position + size <= limit
+        if plausible(header) and fits and work.allows(position, size):
+            # Within a limit all bytes are in the window; else it moves on with the search.
+            have = size if limit is not None else window.fill(position, size)
+            if have >= size and RecordBatch.read(window.take(position, size)).is_valid:
+                return position, zeros
         position += 1
 
 
@@ -185,7 +234,7 @@ def _damage(
     reason, expected, found = problem
     at_end = window.fill(following, 1) <= 0
     # A few zeros may be the head of a torn batch, whose base offset begins with them.
-    if at_end and zeros and following - position > MAGIC_POSITION:
+    if at_end and zeros and following - position > MAGIC_POSITION + 1:
         kind, reason, expected, found = DamageKind.ZERO_TAIL, "only zeros up to the end", "", ""
     elif at_end and "the file ends" in reason:
         kind = DamageKind.TORN_TAIL

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import islice
 from typing import Any
 
 from kraftool.decoders import codec, schema
@@ -47,12 +48,14 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class BatchEntry:
-    """One batch with those of its records that were selected."""
+    """One batch with those of its records that were selected, or a further part of them."""
 
     file: str
     batch: RecordBatch
     valid: bool
     records: list[LogRecord]
+    continued: bool = False
+    """Whether an entry with earlier records of the same batch came before."""
 
 
 Entry = BatchEntry | Problem
@@ -85,6 +88,8 @@ class Selection:
             or self.grep
             or self.first_offset is not None
             or self.last_offset is not None
+            or self.since is not None
+            or self.until is not None
             or self.hidden
         )
 
@@ -96,7 +101,6 @@ class Selection:
             or (self.last_offset is not None and header.base_offset > self.last_offset)
             or (self.epoch is not None and header.partition_leader_epoch != self.epoch)
             or (self.since is not None and header.max_timestamp < self.since)
-            or (self.until is not None and header.base_timestamp > self.until)
             or (self.control is not None and batch.is_control != self.control)
         )
 
@@ -126,6 +130,10 @@ class TopicNames:
                     self.by_id[value["topicId"]] = value["name"]
         except DecodeError:
             pass  # told when the batch itself is decoded
+
+    def knows(self, topic: str) -> bool:
+        """Whether a topic of this name or id was seen."""
+        return topic in self.by_id or topic in self.by_id.values()
 
     def name(self, topic_id: str) -> str:
         return self.by_id.get(topic_id, topic_id)
@@ -171,49 +179,57 @@ class LogDump:
             )
 
     def batch(self, file: str, batch: RecordBatch) -> Iterator[Entry]:
-        """The entry of one batch, if it is selected, and whatever is wrong inside it."""
+        """The entries of one batch, if it is selected, and whatever is wrong inside it."""
         selection = self.selection
         if self.learns_topics and not batch.is_control:
             self.topics.learn(batch)
         if not selection.may_hold(batch):
             return
+        valid = batch.is_valid
         if self.batches_only and not selection.looks_into_records:
-            yield from self._checked(BatchEntry(file, batch, batch.is_valid, []))
-            return
-        records: list[LogRecord] = []
-        problem = None
-        try:
-            records.extend(decode_batch(batch))
-        except DecodeError as error:
-            problem = _problem(file, batch.position, error)
-        if not self.show_secrets:
-            records = [_masked(record) for record in records]
-        wanted = records
-        if selection != _EVERYTHING:
-            wanted = [record for record in records if self.selects(record)]
-        if wanted or problem is not None or not selection.looks_into_records:
-            entry = BatchEntry(file, batch, batch.is_valid, wanted)
-            yield from self._checked(entry)
-            for record in wanted:
-                if record.error is not None:
-                    at = position_of_error(batch, record.record, record.error)
-                    yield _problem(file, at - record.error.position, record.error)
-        if problem is not None:
-            yield problem
-
-    def _checked(self, entry: BatchEntry) -> Iterator[Entry]:
-        yield entry
-        if not entry.valid:
+            yield BatchEntry(file, batch, valid, [])
+        else:
+            yield from self._parts(file, batch, valid)
+        if not valid:
             yield Problem(
-                entry.file,
-                entry.batch.position + CRC_START - 4,
+                file,
+                batch.position + CRC_START - 4,
                 "the batch's CRC does not match its bytes",
-                str(entry.batch.header.crc),
-                str(entry.batch.computed_crc()),
+                str(batch.header.crc),
+                str(batch.computed_crc()),
                 path="crc",
-                size=entry.batch.size,
+                size=batch.size,
                 kind=DamageKind.CORRUPT,
             )
+
+    def _parts(self, file: str, batch: RecordBatch, valid: bool) -> Iterator[Entry]:
+        """A batch's selected records, so many at a time: a small gzip batch can hold millions."""
+        decoded = decode_batch(batch)
+        shown = not self.selection.looks_into_records
+        first, problem = True, None
+        while True:
+            records: list[LogRecord] = []
+            try:
+                records.extend(islice(decoded, _PART))
+            except DecodeError as error:
+                problem = _problem(file, batch.position, error)
+            last = problem is not None or len(records) < _PART
+            if not self.show_secrets:
+                records = [_masked(record) for record in records]
+            if self.selection != _EVERYTHING:
+                records = [record for record in records if self.selects(record)]
+            if records or (first and shown) or (problem is not None and first):
+                listed = [] if self.batches_only else records
+                yield BatchEntry(file, batch, valid, listed, continued=not first)
+                first = False
+            for item in records:
+                if item.error is not None:
+                    at = position_of_error(batch, item.record, item.error)
+                    yield _problem(file, at - item.error.position, item.error)
+            if last or (self.batches_only and not first):
+                break
+        if problem is not None:
+            yield problem
 
     def selects(self, item: LogRecord) -> bool:
         """Whether one record is wanted."""
@@ -226,7 +242,7 @@ class LogDump:
             return False
         if want.until is not None and record.timestamp > want.until:
             return False
-        if want.hidden is not None and want.hidden.hides(record.offset):
+        if want.hidden is not None and not item.is_control and want.hidden.hides(record.offset):
             return False
         if want.types and not (_words(item.type) | _words(item.name)) & want.types:
             return False
@@ -244,14 +260,14 @@ class LogDump:
         topic_id = data.get("topicId")
         if topic_id is not None and topic in (topic_id, self.topics.name(topic_id)):
             return True
-        if item.name == "ConfigRecord":
-            return bool(data["resourceType"] == _TOPIC and data["resourceName"] == topic)
-        if item.name == "AccessControlEntryRecord":
+        if item.name in ("ConfigRecord", "AccessControlEntryRecord"):
             return bool(data["resourceType"] == _TOPIC and data["resourceName"] == topic)
         return topic in (data.get("name"), data.get("topicName")) and item.name in _NAMED_TOPICS
 
 
 _EVERYTHING = Selection()
+_PART = 10_000
+"""Records of one batch that are in memory at a time."""
 _TOPIC = 2
 """The resource type TOPIC, in configs and in ACLs alike."""
 _BROKER = 4
@@ -303,8 +319,8 @@ def raw_value(entry: BatchEntry, item: LogRecord, *, show_secrets: bool) -> byte
     They may where the type carries secrets, where it could not be read, and where the CRC says
     that the type itself may be wrong.
     """
-    known = entry.valid and item.api_key is not None and item.api_key not in SENSITIVE_KEYS
-    return item.record.value if show_secrets or item.is_control or known else None
+    known = item.is_control or (item.api_key is not None and item.api_key not in SENSITIVE_KEYS)
+    return item.record.value if show_secrets or (entry.valid and known) else None
 
 
 def _problem(file: str, base: int, error: DecodeError) -> Problem:

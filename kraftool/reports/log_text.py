@@ -10,6 +10,7 @@ import csv
 import io
 from base64 import b64encode
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -17,6 +18,7 @@ import orjson
 from kraftool.decoders.batch import Record, RecordBatch
 from kraftool.decoders.codec import has_doubles, json_text
 from kraftool.decoders.control import BY_ID, ControlRecordType
+from kraftool.decoders.java_text import read_int64
 from kraftool.decoders.log_record import LogRecord, position_in_file
 from kraftool.decoders.names import parse_checkpoint_name
 from kraftool.decoders.schema import KAFKA
@@ -36,6 +38,28 @@ CSV_COLUMNS = (
 )
 
 
+def file_text(text: str) -> str:
+    r"""A file name, or text that may hold one, as JSON and CSV can carry it.
+
+    Bytes of a name that are not UTF-8 reach us as lone surrogates; they are written as \xff is.
+    """
+    try:
+        text.encode()
+        return text
+    except UnicodeEncodeError:
+        pass
+    try:
+        raw = text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # a surrogate that stands for no byte
+        raw = text.encode("utf-8", "surrogatepass")
+    return raw.decode("utf-8", "backslashreplace")
+
+
+@lru_cache(maxsize=64)
+def _file_json(file: str) -> bytes:
+    return orjson.dumps(file_text(file))
+
+
 def payload(item: LogRecord) -> str:
     """The JSON payload of a decoded record, as Kafka prints it."""
     return json_text(item.data or {}, doubles=has_doubles(item.name)).decode()
@@ -46,7 +70,9 @@ def kafka_opening(file: str) -> str:
     name = file.rpartition("/")[2]
     lines = [f"Dumping {file}"]
     if name.endswith(".log"):
-        lines.append(f"Log starting offset: {int(name.split('.')[0])}")
+        # Where the name has no offset Kafka's tool dies; the batches can be shown all the same.
+        if (offset := read_int64(name.split(".")[0])) is not None:
+            lines.append(f"Log starting offset: {offset}")
     elif name == "bootstrap.checkpoint":
         lines.append("KRaft bootstrap snapshot")
     elif name.endswith(".checkpoint") and (snapshot := parse_checkpoint_name(name)) is not None:
@@ -76,7 +102,7 @@ def kafka_batch(batch: RecordBatch, valid: bool) -> str:
 def kafka_entry(entry: BatchEntry, *, skip_record_metadata: bool = False) -> str:
     """One batch and its records, as kafka-dump-log prints them."""
     batch = entry.batch
-    parts = [kafka_batch(batch, entry.valid)]
+    parts = [] if entry.continued else [kafka_batch(batch, entry.valid)]
     add = parts.append
     label, has_sequences = batch.timestamp_type, batch.header.base_sequence >= 0
     for item in entry.records:
@@ -143,7 +169,7 @@ def jsonl_entry(
     if isinstance(entry, Problem):
         return _line(_problem_object(entry))
     batch, header = entry.batch, entry.batch.header
-    file = orjson.dumps(entry.file, default=str)
+    file = _file_json(entry.file)
     lines = [
         b'{"kind":"batch","file":%b,"position":%d,"baseOffset":%d,"lastOffset":%d,"count":%d,'
         b'"epoch":%d,"timestamp":%d,"size":%d,"magic":%d,"compression":"%b","control":%b,"crc":%d,'
@@ -164,12 +190,14 @@ def jsonl_entry(
             b"true" if entry.valid else b"false",
         )
     ]
+    if entry.continued:
+        lines.clear()
     for item in entry.records:
         record = item.record
         if item.data is None or item.version is None:
             lines.append(_line(_undecoded_object(entry, item, show_secrets)))
             continue
-        outcome = mark(record.offset) if mark is not None else ""
+        outcome = mark(record.offset) if mark is not None and not item.is_control else ""
         lines.append(
             b'{"kind":"record","file":%b,"position":%d,"baseOffset":%d,"offset":%d,"epoch":%d,'
             b'"timestamp":%d,"control":%b,"keySize":%d,"valueSize":%d,"type":"%b","version":%d,'
@@ -194,7 +222,8 @@ def jsonl_entry(
 
 
 def _line(value: dict[str, Any]) -> bytes:
-    return orjson.dumps(value) + b"\n"
+    safe = {key: file_text(each) if isinstance(each, str) else each for key, each in value.items()}
+    return orjson.dumps(safe) + b"\n"
 
 
 def _problem_object(problem: Problem) -> dict[str, Any]:
@@ -234,13 +263,11 @@ def _undecoded_object(entry: BatchEntry, item: LogRecord, show_secrets: bool) ->
 
 def csv_entry(entry: Entry) -> str:
     """The records of one entry as CSV rows; damage has a row with its reason as data."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
     if isinstance(entry, Problem):
         row: list[Any] = [entry.file, entry.position, "", "", "", "", "", "ERROR", ""]
-        writer.writerow([csv_cell(each) for each in (*row, entry.sentence())])
-        return out.getvalue()
+        return _csv_line([*row, entry.sentence()])
     batch = entry.batch
+    lines = []
     for item in entry.records:
         record = item.record
         text = payload(item) if item.data is not None else ""
@@ -256,12 +283,44 @@ def csv_entry(entry: Entry) -> str:
             "" if item.version is None else item.version,
             text,
         ]
-        writer.writerow([csv_cell(each) for each in row])
+        lines.append(_csv_line(row))
+    return "".join(lines)
+
+
+def csv_batch(entry: BatchEntry) -> str:
+    """One batch as a CSV row: its magic as version, its numbers as data."""
+    batch, header = entry.batch, entry.batch.header
+    data = {
+        "lastOffset": batch.last_offset,
+        "count": header.record_count,
+        "size": batch.size,
+        "crc": header.crc,
+        "valid": entry.valid,
+    }
+    row = [
+        entry.file,
+        batch.position,
+        batch.base_offset,
+        "",
+        batch.epoch,
+        header.max_timestamp,
+        "true" if batch.is_control else "false",
+        "BATCH",
+        header.magic,
+        orjson.dumps(data).decode(),
+    ]
+    return _csv_line(row)
+
+
+def _csv_line(row: list[Any]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerow([csv_cell(each) for each in row])
     return out.getvalue()
 
 
 def csv_cell(value: Any) -> Any:
     """Quote what a spreadsheet would take for a formula."""
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
-        return "'" + value
-    return value
+    if not isinstance(value, str):
+        return value
+    text = file_text(value)
+    return "'" + text if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text

@@ -74,6 +74,10 @@ class FileSource(_Closing):
     def size(self) -> int:
         return os.fstat(self._fd).st_size
 
+    def fileno(self) -> int:
+        """The descriptor, for processes that inherit it."""
+        return self._fd
+
     def identity(self) -> tuple[int, int]:
         """Device and inode: two opens with the same identity read the same file."""
         status = os.fstat(self._fd)

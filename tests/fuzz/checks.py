@@ -37,7 +37,7 @@ from kraftool.decoders.segment import scan
 from kraftool.reports.log_reader import summarize
 from kraftool.reports.log_render import RenderPlan, render
 
-SECONDS = 20
+SECONDS = 60
 """More than any of these files may take, on a slow and busy machine too."""
 PEAK = 64 << 20
 

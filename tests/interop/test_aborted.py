@@ -130,3 +130,14 @@ def test_the_built_fixture_is_dumped_as_kafka_dumped_it() -> None:
     done = subprocess.run(command, cwd=BUILT, capture_output=True, env=ENVIRONMENT, check=True)
     for name, section in split(done.stdout, list(goldens)).items():
         assert hashlib.sha256(section).hexdigest() == goldens[name]["sha256"], name
+
+
+def test_hiding_the_aborted_transaction_hides_no_control_record() -> None:
+    """The next leader's LeaderChange lies between the begin and the abort, and is no part of it."""
+    arguments = ["-o", "jsonl", "--transactions", "hide", LOG]
+    command = [sys.executable, "-m", "kraftool", "dump-log", *arguments]
+    done = subprocess.run(command, cwd=BY_KAFKA, capture_output=True, env=ENVIRONMENT, check=True)
+    shown = [json.loads(line) for line in done.stdout.splitlines()]
+    changes = [each["epoch"] for each in shown if each.get("type") == "LeaderChange"]
+    assert changes == [1, 2]
+    assert b"never-was" not in done.stdout

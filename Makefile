@@ -60,6 +60,7 @@ man: $(VENV)/.installed-dev  ## write the man pages from the commands' help
 
 soak: $(VENV)/.installed-dev  ## the long tests: fuzzing and property tests for minutes
 	KRAFTOOL_SOAK=1 KRAFTOOL_HYPOTHESIS=soak $(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python tests/fuzz/fuzz_decoders.py --seconds 300
 
 bench-dump: $(VENV)/.installed-dev  ## dump-log and kafka-dump-log side by side, and the ratio
 	$(BIN)/python tests/bench/dump.py

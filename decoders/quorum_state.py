@@ -109,7 +109,7 @@ def decode(data: bytes) -> tuple[QuorumStateFile, tuple[DecodeError, ...]]:
             found=str(len(line.text)),
         )
         return QuorumStateFile(state=None), findings.listed()
-    reader = _Reader(line.text, findings)
+    reader = _Reader(line.text, len(data), findings)
     reader.read_object()
     after = data[len(line.text.encode("utf-8")) :] if bad is None else b""
     if after.strip():
@@ -136,15 +136,17 @@ def decode(data: bytes) -> tuple[QuorumStateFile, tuple[DecodeError, ...]]:
 class _Reader:
     """Walks over one line; every problem becomes a finding and reading goes on."""
 
-    def __init__(self, text: str, findings: Findings) -> None:
+    def __init__(self, text: str, end: int, findings: Findings) -> None:
         self.text = text
+        self.end = end
         self.findings = findings
         self.members: list[Member] = []
         self._by_name: dict[str, Member] = {}
         self._ascii = text.isascii()
 
     def position(self, index: int) -> int:
-        return index if self._ascii else len(self.text[:index].encode("utf-8"))
+        # Replaced characters may take more bytes than what they stand for: no further than the end.
+        return index if self._ascii else min(len(self.text[:index].encode("utf-8")), self.end)
 
     def read_object(self) -> None:
         start = skip_blanks(self.text, 0)

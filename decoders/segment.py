@@ -21,7 +21,7 @@ LARGEST_BATCH = 32 << 20
 """Above this a length is taken for damage. Kafka's leaders write at most 8 MiB."""
 MAGIC_POSITION = 16
 SMALLEST_LENGTH = HEADER_SIZE - LOG_OVERHEAD
-_ATTRIBUTES = 0x7F
+LARGEST_ATTRIBUTES = 0x7F
 _RESYNC_WORK = 256 << 20
 """Bytes of CRC that looking for batches in damage may cost beyond a multiple of what was passed."""
 
@@ -177,7 +177,7 @@ def plausible(header: BatchHeader) -> bool:
         and SMALLEST_LENGTH <= header.length <= LARGEST_BATCH
         and header.base_offset >= 0
         and header.partition_leader_epoch >= -1
-        and 0 <= header.attributes <= _ATTRIBUTES
+        and 0 <= header.attributes <= LARGEST_ATTRIBUTES
         and header.last_offset_delta >= 0
         and 0 <= header.record_count <= header.last_offset_delta + 1
     )

@@ -15,7 +15,7 @@ from kraftool.decoders import control, spec_files
 from kraftool.decoders.batch import HEADER_SIZE, LOG_OVERHEAD, BatchHeader, RecordBatch
 from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.decoders.redact import MASK
-from kraftool.decoders.segment import LARGEST_BATCH, Damage, DamageKind, scan
+from kraftool.decoders.segment import LARGEST_ATTRIBUTES, LARGEST_BATCH, Damage, DamageKind, scan
 from kraftool.decoders.spec import Span, annotate_by
 from kraftool.decoders.wire import NEGATIVE, TRUNCATED
 from kraftool.reports.annotation_rows import (
@@ -93,7 +93,7 @@ def _damage_rows(read_at: ReadAt, damage: Damage, request: Request) -> Iterator[
         yield replace(zeros, size=damage.size)
         return
     end = 0
-    if len(data) >= HEADER_SIZE:
+    if len(data) >= HEADER_SIZE and _like_a_header(RecordBatch.read(data).header):
         batch = RecordBatch.read(data, damage.position)
         torn = damage.kind is DamageKind.TORN_TAIL
         for row in BatchRows(batch, request, believed=False, torn=torn).rows():
@@ -111,6 +111,16 @@ def _damage_rows(read_at: ReadAt, damage: Damage, request: Request) -> Iterator[
             depth=1,
             secret=not request.show_secrets,
         )
+
+
+def _like_a_header(header: BatchHeader) -> bool:
+    """Whether bytes may be shown as a header: anything else may be the middle of a secret."""
+    return (
+        header.magic == 2
+        and 0 <= header.attributes <= LARGEST_ATTRIBUTES
+        and header.base_offset >= 0
+        and header.partition_leader_epoch >= -1
+    )
 
 
 @dataclass(slots=True)

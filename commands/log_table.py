@@ -77,7 +77,7 @@ class LogTable:
             label = f"{'control type' if item.is_control else 'record type'} {item.api_key}"
         if item.version:
             label += f" v{item.version}"
-        says = "not decoded" if item.error else printable(summary(item, self.topics.name))
+        says = "not decoded" if item.data is None else printable(summary(item, self.topics.name))
         fixed = f"{record.offset:9}  {clock or day:13} {batch.epoch:5} "
         room = self.output.width - len(fixed) - len(border) - len(mark) - 1
         label, says = self._fit(printable(label), says, room)

@@ -170,10 +170,12 @@ def _records(data: bytes, p: int, header: BatchHeader) -> Iterator[Record]:
     for index in range(header.record_count):
         start = p
         try:
-            # Every varint is read in place where it takes one byte, as it mostly does.
+            # Varints of one byte, and lengths of two, are read in place: nearly all of them are.
             length = data[p]
             if length < 0x80:
                 length, p = (length >> 1) ^ -(length & 1), p + 1
+            elif data[p + 1] < 0x80 and not length & 1:
+                length, p = (length & 0x7F | data[p + 1] << 7) >> 1, p + 2
             else:
                 length, p = read_varint(data, p)
             stop = p + length
@@ -199,14 +201,19 @@ def _records(data: bytes, p: int, header: BatchHeader) -> Iterator[Record]:
             else:
                 key, p = _sized(data, p, stop)
             size = data[p]
-            if size < 0x80 and not size & 1:
-                p += 1
-                value_end = p + (size >> 1)
-                if value_end > stop:
-                    raise beyond(size >> 1, stop - p)
-                value, p = data[p:value_end], value_end
-            else:
+            if size & 1:  # null, or damage
                 value, p = _sized(data, p, stop)
+            else:
+                if size < 0x80:
+                    size, p = size >> 1, p + 1
+                elif data[p + 1] < 0x80:
+                    size, p = (size & 0x7F | data[p + 1] << 7) >> 1, p + 2
+                else:
+                    size, p = read_varint(data, p)
+                value_end = p + size
+                if value_end > stop:
+                    raise beyond(size, stop - p)
+                value, p = data[p:value_end], value_end
             headers: tuple[tuple[bytes, bytes | None], ...] = ()
             if data[p] == 0:
                 p += 1

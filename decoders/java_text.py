@@ -1,6 +1,6 @@
 """Text as Kafka's Java reads and writes it: lines, whole numbers, uuids, white space, dates.
 
-Owns the rules of java.lang.Integer.parseInt and of its overflow, java.io.BufferedReader, String.split on white space,
+Owns the rules of Integer.parseInt and of overflow, BufferedReader, String.split on white space,
 Kafka's Uuid.fromString and java.util.Date.toString, since the text files of a log directory mean
 what these make of them. It refuses to know any file format.
 """

@@ -7,6 +7,7 @@ that reorder text are shown as escapes.
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import sys
@@ -192,6 +193,7 @@ class Output:
         from rich.console import Console
 
         return Console(
+            file=io.StringIO(),  # what `rich` captures; by itself it would touch stdout meanwhile
             width=self.width,
             markup=False,
             highlight=False,
@@ -327,6 +329,7 @@ class _NewFile:
         _run.unfinished.remove(self)
         if hasattr(self, "file") and not self.file.closed:
             _abandon(self.file)
+            self.file.close()
         with suppress(OSError):
             os.unlink(self._passing)
 
@@ -366,11 +369,21 @@ def debugging(wanted: bool) -> bool:
 def guarded() -> NoReturn:
     """Run the app and turn whatever ends it into a sentence and an exit code."""
     _run.debug = False
+    _buffer_stdout()
     try:
         _exit(_run_app())
     finally:
         for each in list(_run.unfinished):
             each.discard()
+
+
+def _buffer_stdout() -> None:
+    """Undo PYTHONUNBUFFERED, where what a full disk takes no more of would be lost unsaid."""
+    if sys.stdout is not None and isinstance(sys.stdout.buffer, io.RawIOBase):
+        kept = sys.stdout
+        sys.stdout = os.fdopen(
+            kept.fileno(), "w", encoding=kept.encoding, errors=kept.errors, closefd=False
+        )
 
 
 def _run_app() -> int:

@@ -16,6 +16,10 @@ NAMES = ("none", "gzip", "snappy", "lz4", "zstd")
 LIMIT = 64 * 1024 * 1024
 """A batch that decompresses to more is refused: it is damage, or an attack."""
 
+_PIECE = 1 << 20
+"""Decompressed at a time: the packages allocate what they are asked for, whatever comes."""
+_SNAPPY_GROWTH = 64
+"""Times its size that a snappy block can grow at most: a copy of 64 bytes takes two."""
 _XERIAL = b"\x82SNAPPY\x00"
 _GZIP_MEMBER = b"\x1f\x8b\x08"
 _GZIP_FRAME = 18
@@ -68,19 +72,25 @@ def _gzip(data: bytes, limit: int) -> bytes:
 def _zstd(data: bytes, limit: int) -> bytes:
     import zstandard
 
-    opener = zstandard.ZstdDecompressor(max_window_size=1 << 27)
-    out = opener.stream_reader(data, read_across_frames=True).read(limit + 1)
-    _bounded(len(out), limit)
+    opener = zstandard.ZstdDecompressor(max_window_size=LIMIT)
+    reader, out = opener.stream_reader(data, read_across_frames=True), bytearray()
+    while piece := reader.read(_PIECE):
+        out += piece
+        _bounded(len(out), limit)
     return bytes(out)
 
 
 def _lz4(data: bytes, limit: int) -> bytes:
     # The package has no types of its own.
     opener = import_module("lz4.frame").LZ4FrameDecompressor()
-    out = opener.decompress(data, limit + 1)
-    _bounded(len(out), limit)
-    if not opener.eof:
-        raise Malformed("the lz4 data is cut short")
+    out = bytearray()
+    while not opener.eof:
+        piece = opener.decompress(data, _PIECE)
+        out += piece
+        _bounded(len(out), limit)
+        if not piece and opener.needs_input:
+            raise Malformed("the lz4 data is cut short")
+        data = b""
     return bytes(out)
 
 
@@ -108,7 +118,7 @@ def _snappy_block(block: bytes, limit: int) -> bytes:
         shift += 7
         if byte < 0x80:
             break
-    _bounded(size, limit)
+    _bounded(size, min(limit, _SNAPPY_GROWTH * len(block)))
     opened: bytes = import_module("cramjam").snappy.decompress_raw(block)
     return bytes(opened)
 

@@ -43,11 +43,8 @@ def file_text(text: str) -> str:
 
     Bytes of a name that are not UTF-8 reach us as lone surrogates; they are written as \xff is.
     """
-    try:
-        text.encode()
+    if text.isascii():
         return text
-    except UnicodeEncodeError:
-        pass
     try:
         raw = text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:  # a surrogate that stands for no byte
@@ -265,9 +262,9 @@ def csv_entry(entry: Entry) -> str:
     """The records of one entry as CSV rows; damage has a row with its reason as data."""
     if isinstance(entry, Problem):
         row: list[Any] = [entry.file, entry.position, "", "", "", "", "", "ERROR", ""]
-        return _csv_line([*row, entry.sentence()])
+        return _csv_lines([[*row, entry.sentence()]])
     batch = entry.batch
-    lines = []
+    rows = []
     for item in entry.records:
         record = item.record
         text = payload(item) if item.data is not None else ""
@@ -283,8 +280,8 @@ def csv_entry(entry: Entry) -> str:
             "" if item.version is None else item.version,
             text,
         ]
-        lines.append(_csv_line(row))
-    return "".join(lines)
+        rows.append(row)
+    return _csv_lines(rows)
 
 
 def csv_batch(entry: BatchEntry) -> str:
@@ -309,12 +306,12 @@ def csv_batch(entry: BatchEntry) -> str:
         header.magic,
         orjson.dumps(data).decode(),
     ]
-    return _csv_line(row)
+    return _csv_lines([row])
 
 
-def _csv_line(row: list[Any]) -> str:
+def _csv_lines(rows: list[list[Any]]) -> str:
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerow([csv_cell(each) for each in row])
+    csv.writer(out, lineterminator="\n").writerows([csv_cell(each) for each in row] for row in rows)
     return out.getvalue()
 
 

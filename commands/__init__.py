@@ -14,8 +14,9 @@ def main() -> None:
         from kraftool import __version__
         from kraftool.commands.output import Output
 
-        Output().line(f"kraftool {__version__}")
-        return
+        output = Output()
+        output.line(f"kraftool {__version__}")
+        output.finish()
     from kraftool.commands.output import guarded
 
     guarded()

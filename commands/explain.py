@@ -98,15 +98,14 @@ def explain(
 
 
 def _open(file: str) -> ByteSource:
-    from kraftool.storage.source import BytesSource, FileSource
+    from kraftool.storage.source import BytesSource, FileSource, standard_input
 
     if file != "-":
         return FileSource(file)
-    import sys
 
     from kraftool.reports.annotation import LARGEST_WHOLE
 
-    data = sys.stdin.buffer.read(LARGEST_WHOLE + 1)
+    data = standard_input().read(LARGEST_WHOLE + 1)
     if len(data) > LARGEST_WHOLE:
         raise UsageError(
             f"stdin holds more than {LARGEST_WHOLE} bytes",

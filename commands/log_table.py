@@ -5,7 +5,7 @@ Owns the columns. It streams, so it is lines and not a rich table, which would h
 
 from __future__ import annotations
 
-from datetime import tzinfo
+from datetime import UTC, tzinfo
 
 from kraftool.commands.output import Output, printable
 from kraftool.commands.times import iso
@@ -35,6 +35,8 @@ class LogTable:
         self.topics = topics
         self.marks = marks
         self.batches_only = batches_only
+        # An offset other than Z takes five columns more.
+        self.clock = 13 if zone is UTC else 18
         self.cut = output.to_terminal and not wide
         self.day = ""
         self.opened = ""
@@ -56,9 +58,10 @@ class LogTable:
         self.opened, self.day = file, ""
         self.output.line(style(printable(file), "name") + (f"  {kind}" if kind else ""))
         if self.batches_only:
-            head = "  position   baseOffset  count  epoch  time                        size  crc"
+            time = f"{'time':{self.clock + 11}}"
+            head = f"  position   baseOffset  count  epoch  {time}    size  crc"
         else:
-            head = "   offset  time          epoch  record"
+            head = f"   offset  {'time':{self.clock}} epoch  record"
         self.output.line(style(head, "quiet"))
 
     def record(self, entry: BatchEntry, item: LogRecord, number: int) -> None:
@@ -78,7 +81,7 @@ class LogTable:
         if item.version:
             label += f" v{item.version}"
         says = "not decoded" if item.data is None else printable(summary(item, self.topics.name))
-        fixed = f"{record.offset:9}  {clock or day:13} {batch.epoch:5} "
+        fixed = f"{record.offset:9}  {clock or day:{self.clock}} {batch.epoch:5} "
         room = self.output.width - len(fixed) - len(border) - len(mark) - 1
         label, says = self._fit(printable(label), says, room)
         self.output.line(
@@ -108,7 +111,9 @@ class LogTable:
         valid = f"{header.crc:08x}" if entry.valid else self.output.style("CRC WRONG", "bad")
         numbers = f"{batch.position:10}  {header.base_offset:11}  {header.record_count:5}"
         when = iso(header.max_timestamp, self.zone)
-        self.output.line(f"{numbers}  {batch.epoch:5}  {when:24}  {batch.size:6}  {valid}{flags}")
+        self.output.line(
+            f"{numbers}  {batch.epoch:5}  {when:{self.clock + 11}}  {batch.size:6}  {valid}{flags}"
+        )
 
     def problem(self, problem: Problem) -> None:
         """Damage, at the place among the records where it lies."""

@@ -312,7 +312,7 @@ class _NewFile:
             raise _already_there(self.path) from None
         except OSError:  # FAT and some network file systems have no links
             self._rename()
-        with suppress(FileNotFoundError):
+        with suppress(OSError):
             os.unlink(self._passing)
         _run.unfinished.remove(self)
 
@@ -323,13 +323,14 @@ class _NewFile:
             os.rename(self._passing, self.path)
         except OSError as error:
             os.unlink(self.path)
-            raise UsageError(_unwritable(self.path, error)) from None
+            _give_up(_unwritable(self.path, error), "", ExitCode.INTERNAL)
 
     def discard(self) -> None:
         _run.unfinished.remove(self)
         if hasattr(self, "file") and not self.file.closed:
             _abandon(self.file)
-            self.file.close()
+            with suppress(OSError):
+                self.file.close()
         with suppress(OSError):
             os.unlink(self._passing)
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from kraftool.decoders.errors import DecodeError, KraftoolError
-from kraftool.storage.source import CHUNK, ByteSource, FileSource, cannot_open
+from kraftool.storage.source import CHUNK, ByteSource, FileSource, cannot_open, standard_input
 
 GZIP_MAGIC = b"\x1f\x8b"
 STEP = 1 << 16
@@ -233,10 +233,10 @@ class CountingFeed:
 
 
 @contextmanager
-def opened_feed(path: str, stdin: Readable) -> Iterator[Feed]:
+def opened_feed(path: str, stdin: Readable | None = None) -> Iterator[Feed]:
     """The plain bytes of an archive: of a file or a pipe, unzipped where they are gzip."""
     if path == "-":
-        yield _unzipped(PipeFeed(stdin))
+        yield _unzipped(PipeFeed(stdin or standard_input()))
     elif is_shell_pipe(path):
         try:
             pipe = io.FileIO(path)

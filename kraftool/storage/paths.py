@@ -7,7 +7,6 @@ stream. It refuses to decode anything but the properties file that leads to a di
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -81,7 +80,7 @@ class Location:
                 yield from listing.problems
                 yield from listing.entries
             case LocationKind.TAR:
-                with opened_feed(self.path, sys.stdin.buffer) as feed:
+                with opened_feed(self.path) as feed:
                     stream = TarStream(feed, self.path)
                     yield from stream.entries()
                     self.folders.update(stream.folders)

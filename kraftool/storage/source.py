@@ -8,9 +8,10 @@ regular file, and to interpret any byte.
 import errno
 import os
 import stat
+import sys
 from collections.abc import Callable
 from types import TracebackType
-from typing import Protocol, Self
+from typing import BinaryIO, Protocol, Self
 
 from kraftool.decoders.errors import KraftoolError
 
@@ -272,3 +273,10 @@ def _refuse_irregular(mode: int, name: str) -> None:
 
 def _strerror(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
+
+
+def standard_input() -> BinaryIO:
+    """The bytes of stdin. Raises KraftoolError where it was closed."""
+    if sys.stdin is None:
+        raise KraftoolError("stdin is closed", hint="give it something to read, or name a file")
+    return sys.stdin.buffer

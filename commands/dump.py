@@ -55,8 +55,7 @@ def dump(
 ) -> None:
     """Show what a data directory, or any one file of it, holds.
 
-    \b
-    kraftool dump /var/lib/kafka/data
+    Example: kraftool dump /var/lib/kafka/data
 
     Of a directory: which node and cluster, which epoch and leader, who votes, the log's range,
     snapshots, kraft.version and metadata.version, and anything odd with what to do about it. Of a

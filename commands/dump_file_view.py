@@ -21,7 +21,6 @@ from kraftool.commands.dump_view import (
     plain_table,
     text,
     type_table,
-    unbroken,
 )
 from kraftool.commands.dump_words import holds, many, size, span
 from kraftool.commands.output import Output
@@ -38,7 +37,7 @@ from kraftool.reports.metadata_versions import release_name
 def write_file(output: Output, file: FileReport, zone: tzinfo) -> None:
     """Write one file, decoded."""
     head = text(file.name, NAME).append(f"  {file.kind.value}, {size(file.size)}", style=QUIET)
-    output.rich(unbroken(head))
+    output.rich(head, unbroken=True)
     match file.content:
         case LogSummary():
             _log(output, file, file.content, zone)
@@ -206,7 +205,7 @@ def _log(output: Output, file: FileReport, log: LogSummary, zone: tzinfo) -> Non
     output.line()
     hint = Text("its records: ", style=QUIET)
     command = f"kraftool dump-log {shlex.quote(file.name)}"
-    output.rich(unbroken(hint.append_text(text(command, GOOD))))
+    output.rich(hint.append_text(text(command, GOOD)), unbroken=True)
 
 
 def _feature(name: str, level: int) -> str:

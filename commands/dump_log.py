@@ -46,7 +46,11 @@ def dump_log(
     ] = "",
     until: Annotated[str, typer.Option(metavar="TIME", help="Up to this time.")] = "",
     grep: Annotated[
-        str, typer.Option(metavar="RE", help="Only records whose type or payload matches.")
+        str,
+        typer.Option(
+            metavar="RE",
+            help="Only records whose type or JSON payload (as -o jsonl has it) matches.",
+        ),
     ] = "",
     control: Annotated[
         bool | None, typer.Option("--control/--no-control", help="Only, or no, control records.")

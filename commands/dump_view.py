@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import tzinfo
 
-from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
@@ -54,12 +53,6 @@ def text(value: object, style: str = "") -> Text:
     return Text(printable(str(value)), style=style)
 
 
-def unbroken(line: Text) -> Group:
-    """A line that is never broken: a path in two pieces cannot be copied."""
-    line.no_wrap, line.overflow = True, "ignore"
-    return Group(line)
-
-
 def write_report(output: Output, report: DumpReport, zone: tzinfo) -> None:
     """Write a whole dump."""
     from kraftool.commands.dump_file_view import write_file
@@ -82,7 +75,7 @@ def write_report(output: Output, report: DumpReport, zone: tzinfo) -> None:
 
 
 def _write_directory(output: Output, report: DirectoryReport, zone: tzinfo) -> None:
-    output.rich(unbroken(_headline(report.path, report.findings)))
+    output.rich(_headline(report.path, report.findings), unbroken=True)
     rows = _Rows(output.width)
     _identity(rows, report)
     _leadership(rows, report, zone)

@@ -62,8 +62,7 @@ def explain(
 ) -> None:
     """Show a file byte by byte, each with its field, type and value.
 
-    \b
-    kraftool explain fixtures/kafka-4.3.0/dynamic-quorum/node-2/data/bootstrap.checkpoint
+    Example: kraftool explain /var/lib/kafka/data/bootstrap.checkpoint
 
     Begins at the start of the file, or at the batch or entry that --position or --offset names.
     Damage is marked with its reason, and what can be read around it still is. Bytes that are

@@ -9,10 +9,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
-from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.decoders.kinds import FileKind, detect
-from kraftool.decoders.names import FileState
+from kraftool.decoders.log_record import decode_batch
+from kraftool.decoders.names import METADATA_TOPIC, FileState, parse_folder_name
+from kraftool.decoders.segment import scan
 from kraftool.storage.entry import Entry, Place, Problem, Severity
 from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.paths import Location, LocationKind, open_path
@@ -34,6 +38,8 @@ class LogFile:
     entry: Entry
     kind: FileKind
     location: Location
+    is_topic: bool = False
+    """Whether this is the log of a topic, whose records are no metadata."""
 
     @property
     def name(self) -> str:
@@ -75,7 +81,7 @@ class LogFile:
         folder = os.path.dirname(self.name)
         name = os.path.join(folder, os.path.basename(path))
         entry = replace(self.entry, path=name, name=name, opener=lambda: FileSource(path))
-        return LogFile(entry, self.kind, self.location)
+        return LogFile(entry, self.kind, self.location, self.is_topic)
 
     def is_live(self) -> bool:
         """Whether a running process holds the lock of the directory that the file lies in."""
@@ -117,7 +123,7 @@ def log_files(
                     passed(LogFile(item, kind, location))
                 elif kind is not None:
                     found += 1
-                    yield LogFile(item, kind, location)
+                    yield LogFile(item, kind, location, _is_topic(item, location))
             if not found:
                 unreadable(f"{path}: no log segment in it")
         except KraftoolError as error:
@@ -128,6 +134,28 @@ def _sentence(problem: Problem) -> str:
     at = f" position {problem.position}:" if problem.position is not None else ""
     hint = f" ({problem.hint})" if problem.hint else ""
     return f"{problem.name}:{at} {problem.reason}{hint}"
+
+
+def _is_topic(entry: Entry, location: Location) -> bool:
+    """Whether an entry lies in a topic's folder and begins with what is no metadata.
+
+    Only where the folder or file itself was named: of a whole directory topics are not read.
+    """
+    if location.kind not in (LocationKind.FILE, LocationKind.PARTITION):
+        return False
+    folder = os.path.basename(os.path.dirname(os.path.abspath(entry.name)))
+    parsed = parse_folder_name(folder)
+    if parsed is None or parsed.topic == METADATA_TOPIC:
+        return False
+    with entry.open() as source:
+        batches = (each for each in scan(source.read_at) if isinstance(each, RecordBatch))
+        first = next(batches, None)
+    if first is None or first.is_control:
+        return False
+    try:
+        return all(record.api_key is None for record in islice(decode_batch(first), 10))
+    except DecodeError:
+        return False
 
 
 def named_itself(location: Location) -> bool:

@@ -160,6 +160,7 @@ class LogRun:
         self.following = Following() if request.follow else None
         self.kept = 0
         self.passed = 0
+        self.matched = False
         self.wrote = False
         self.marks: dict[str, Transactions] = {}
         self.table = LogTable(
@@ -197,6 +198,11 @@ class LogRun:
                 self.following.run(self)
         finally:
             self._close_document()
+        if self.selection.looks_into_records and not self.matched:
+            self.output.note(
+                "kraftool: nothing matched; what is older than the log stands in checkpoints,"
+                " which --snapshots adds"
+            )
         if request.topic and not self.topics.knows(request.topic):
             self.output.note(
                 f"kraftool: no TopicRecord of {printable(request.topic)} was seen; partitions"
@@ -222,7 +228,7 @@ class LogRun:
             format=request.format.value,
             selection=replace(self.selection, hidden=marks if hide else None),
             show_secrets=request.show_secrets or self.verbatim,
-            batches_only=request.batches_only,
+            batches_only=request.batches_only or file.is_topic,
             skip_record_metadata=request.skip_record_metadata,
             marks=marks,
         )
@@ -292,7 +298,7 @@ class LogRun:
     def _side_file(self, file: LogFile, source: ByteSource) -> None:
         self._begin(file)
         text, findings = kafka_side_file(file.name, source.read_at(0, _LARGEST_SIDE_FILE))
-        self._put(text.encode("utf-8", "replace"))
+        self._put(text.encode("utf-8", "surrogateescape"))
         for each in findings:
             self.output.problem(f"{file.name}: {each.describe()}")
 
@@ -304,13 +310,13 @@ class LogRun:
             self._show(*self.last.popleft())
         self.tail = None
         if self.passed:
-            self.output.note(f"kraftool: {self.passed} problems lie before what --tail shows")
+            self.output.note(f"kraftool: {self.passed} problem(s) before what --tail shows")
 
     def _entries_of(self, file: LogFile) -> None:
         plan = self._plan(file)
         self.write = plan.renderer()
         self.dump = plan.dump(self.topics if self._names_topics else None)
-        self.table.marks = plan.marks
+        self.table.marks, self.table.batches_only = plan.marks, plan.batches_only
         with file.open() as source:
             if not file.has_batches:
                 self._side_file(file, source)
@@ -383,6 +389,7 @@ class LogRun:
     def _show(self, file: LogFile, entry: Entry) -> None:
         self._begin(file)
         if self.request.format is DumpLogFormat.TABLE:
+            self.matched = self.matched or isinstance(entry, BatchEntry)
             self.table.entry(entry)
         else:
             self._put(self.write(entry))
@@ -394,6 +401,10 @@ class LogRun:
         if self.shown is file:
             return
         self.shown = file
+        if file.is_topic and not self.request.batches_only:
+            self.output.note(
+                f"kraftool: {file.name} is the log of a topic, not of metadata: batches only"
+            )
         if self.verbatim:
             self.output.write(log_text.kafka_opening(file.name).encode("utf-8", "surrogateescape"))
         elif self.request.format is DumpLogFormat.TABLE:
@@ -414,7 +425,7 @@ class LogRun:
             return
         if self.request.format is DumpLogFormat.JSON:
             data = (b",\n" if self.wrote else b"") + data.rstrip(b"\n").replace(b"\n", b",\n")
-        self.wrote = True
+        self.wrote = self.matched = True
         self.output.write(data)
 
     def _report(self, file: LogFile, problems: Iterable[Problem]) -> None:

@@ -73,10 +73,14 @@ class LogTable:
         last = len(entry.records) - 1 + entry.continued
         border = "─" if last == 0 else "┌" if number == 0 else "└" if number == last else "│"
         mark = " "
-        if self.marks is not None and not item.is_control:
+        if not entry.valid:
+            mark = "!"
+        elif self.marks is not None and not item.is_control:
             mark = _MARKS.get(self.marks.outcome(record.offset), " ")
         label = item.type if item.is_control else item.name.removesuffix("Record")
-        if not label:
+        if not label and item.api_key is None:
+            label = "unknown record"
+        elif not label:
             label = f"{'control type' if item.is_control else 'record type'} {item.api_key}"
         if item.version:
             label += f" v{item.version}"
@@ -92,7 +96,7 @@ class LogTable:
             + style(label, "bad" if item.error else "type")
             + ("  " + says if says else "")
         )
-        if item.error is not None and record.value is not None:
+        if item.data is None and record.value is not None:
             where = (
                 f"{len(record.value)} bytes, the record begins at {position_in_file(batch, record)}"
             )
@@ -102,7 +106,7 @@ class LogTable:
         if not self.cut or len(label) + 2 + len(says) <= room:
             return label, says
         room -= len(label) + 2
-        return label, says[: max(room - 1, 0)] + "…" if room > 8 else ""
+        return label, says[: max(room - 1, 0)] + "…"
 
     def batch(self, entry: BatchEntry) -> None:
         batch, header = entry.batch, entry.batch.header

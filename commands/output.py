@@ -158,12 +158,12 @@ class Output:
         """Write a line of a human format; its data went through `printable`."""
         self._send(text.encode("utf-8", "replace") + b"\n")
 
-    def rich(self, *renderables: RenderableType) -> None:
+    def rich(self, *renderables: RenderableType, unbroken: bool = False) -> None:
         """Write rich tables and texts."""
         console = self.console()
         with console.capture() as capture:
             for each in renderables:
-                console.print(each)
+                console.print(each, soft_wrap=unbroken)
         # rich fills table rows with blanks up to the width; nobody wants to copy those.
         text = _FILLING.sub(lambda found: found[0].replace(" ", ""), capture.get())
         self._send(text.encode("utf-8", "replace"))
@@ -205,7 +205,8 @@ class Output:
         )
 
     def note(self, text: str) -> None:
-        """Tell something on stderr, unless asked to be quiet."""
+        """Tell something on stderr, unless asked to be quiet; what was written comes before it."""
+        self._flush()
         if not self.quiet:
             _tell(_UNSAFE.sub(_escape, text))
 

@@ -237,15 +237,15 @@ def _records(data: bytes, p: int, header: BatchHeader) -> Iterator[Record]:
                 expected=error.expected,
                 found=error.found,
             ) from None
-        offset, timestamp = base_offset + offset_delta, base_timestamp + delta
         if wraps:
-            offset, timestamp = wrap_int64(offset), wrap_int64(timestamp)
+            offset_delta = wrap_int64(base_offset + offset_delta) - base_offset
+            delta = wrap_int64(base_timestamp + delta) - base_timestamp
         yield Record(
             start,
             p - start,
             attributes,
-            offset,
-            timestamp if append_time is None else append_time,
+            base_offset + offset_delta,
+            base_timestamp + delta if append_time is None else append_time,
             key,
             value,
             headers,

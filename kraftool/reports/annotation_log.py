@@ -158,7 +158,9 @@ class BatchRows:
         spans = annotate_by(spec_files.BATCH_HEADER, self.batch.data, 0, HEADER_SIZE).spans
         for row in span_rows(self.stretch, spans, depth=depth + 1, notes=notes):
             if row.field == "crc" and self.believed and not valid:
-                problem = f"{CRC} (expected {self.batch.computed_crc()}, found {header.crc})"
+                problem = (
+                    f"{CRC} (expected {self.batch.computed_crc():08x}, found {header.crc:08x})"
+                )
                 yield replace(row, problem=problem)
             else:
                 yield row

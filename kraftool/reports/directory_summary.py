@@ -167,7 +167,7 @@ def _log_range(segments: Sequence[_Segment]) -> LogRange | None:
     end = filled[-1].end_offset if filled else None
     intact = start
     for file, log in segments:
-        if log.start_offset is None or not log.is_metadata:
+        if log.start_offset is None:
             intact = max(intact, base_offset(file))
         elif log.intact_end_offset is not None:
             intact = log.intact_end_offset

@@ -22,7 +22,7 @@ from kraftool.decoders.batch import HEADER_SIZE, LOG_OVERHEAD, RecordBatch
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.segment import LARGEST_BATCH, DamageKind, ReadAt
 from kraftool.reports import log_text
-from kraftool.reports.log_dump import Entry, LogDump, Problem, Selection, TopicNames
+from kraftool.reports.log_dump import BatchEntry, Entry, LogDump, Problem, Selection, TopicNames
 from kraftool.reports.transactions import Transactions
 
 SLICE = 2 << 20
@@ -55,6 +55,8 @@ class RenderPlan:
         match self.format:
             case "kafka":
                 return self._kafka
+            case "csv" if self.batches_only:
+                return _csv_batch
             case "csv":
                 return lambda entry: log_text.csv_entry(entry).encode("utf-8", "replace")
         mark = self.marks.outcome if self.marks is not None else None
@@ -64,9 +66,18 @@ class RenderPlan:
     def _kafka(self, entry: Entry) -> bytes:
         if isinstance(entry, Problem):
             torn = entry.kind is DamageKind.TORN_TAIL
-            return log_text.kafka_closing(entry.file, entry).encode() if torn else b""
+            return (
+                log_text.kafka_closing(entry.file, entry).encode("utf-8", "surrogateescape")
+                if torn
+                else b""
+            )
         text = log_text.kafka_entry(entry, skip_record_metadata=self.skip_record_metadata)
         return text.encode("utf-8", "replace")
+
+
+def _csv_batch(entry: Entry) -> bytes:
+    row = log_text.csv_batch(entry) if isinstance(entry, BatchEntry) else log_text.csv_entry(entry)
+    return row.encode("utf-8", "replace")
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,12 +42,15 @@ def summary(item: LogRecord, topic_name: Names = str) -> str:
     return teller(data, topic_name) if teller is not None else _rest(data)
 
 
-def _rest(data: dict[str, Any], *without: str) -> str:
-    """The fields that say something, as name=value."""
+def _rest(data: dict[str, Any], *without: str, empty: bool = False) -> str:
+    """The fields that say something, as name=value; `empty` lists too where they do."""
     return " ".join(
         f"{_SHORT.get(name, name).replace(' ', '-')}={_value(value)}"
         for name, value in data.items()
-        if name not in without and name != "version" and value not in (None, [], "")
+        if name not in without
+        and name != "version"
+        and value not in (None, "")
+        and (empty or value != [])
     )
 
 
@@ -65,6 +68,12 @@ def _partition(data: dict[str, Any], topic_name: Names) -> str:
     return f"{topic_name(data['topicId'])}-{data['partitionId']} " + _rest(
         data, "topicId", "partitionId"
     )
+
+
+def _partition_change(data: dict[str, Any], topic_name: Names) -> str:
+    # An empty list in a change is a change: to an empty ISR, say.
+    rest = _rest(data, "topicId", "partitionId", empty=True)
+    return f"{topic_name(data['topicId'])}-{data['partitionId']} {rest}"
 
 
 def _topic(data: dict[str, Any], _: Names) -> str:
@@ -131,7 +140,7 @@ def _change(data: dict[str, Any], _: Names) -> str:
     says = {1: " fenced", -1: " unfenced"}.get(data.get("fenced", 0), "")
     if data.get("inControlledShutdown") == 1:
         says += " in controlled shutdown"
-    rest = _rest(data, "brokerId", "fenced", "inControlledShutdown")
+    rest = _rest(data, "brokerId", "fenced", "inControlledShutdown", empty=True)
     return f"broker {data['brokerId']}{says} {rest}"
 
 
@@ -150,7 +159,7 @@ def _leader_change(data: dict[str, Any], _: Names) -> str:
 
 _TELLERS: dict[str, Callable[[dict[str, Any], Names], str]] = {
     "PartitionRecord": _partition,
-    "PartitionChangeRecord": _partition,
+    "PartitionChangeRecord": _partition_change,
     "TopicRecord": _topic,
     "RemoveTopicRecord": _remove_topic,
     "ConfigRecord": _config,

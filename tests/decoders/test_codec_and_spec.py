@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from kraftool.decoders import codec, schema, spec
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.schema import Field
+from kraftool.decoders.wire import JAVA_REPLACE
 from tests.decoders.strategies import damaged, values
 
 NAMES = schema.names()
@@ -109,7 +110,7 @@ def json_value(field: Field, version: int, value: Any) -> Any:
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     if isinstance(value, str):
-        return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        return value.encode("utf-8", "surrogateescape").decode("utf-8", JAVA_REPLACE)
     return value
 
 

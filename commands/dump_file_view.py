@@ -22,7 +22,7 @@ from kraftool.commands.dump_view import (
     text,
     type_table,
 )
-from kraftool.commands.dump_words import holds, many, size, span
+from kraftool.commands.dump_words import holds, many, size, span, transactions
 from kraftool.commands.output import Output
 from kraftool.commands.times import iso
 from kraftool.decoders.checkpoint_files import LeaderEpochCheckpoint, PartitionMetadata
@@ -241,14 +241,5 @@ def _control_rows(log: LogSummary) -> list[tuple[str, object]]:
 
 
 def _transaction_rows(log: LogSummary) -> list[tuple[str, object]]:
-    told = [
-        f"{count} {word}"
-        for count, word in (
-            (log.committed_transactions, "committed"),
-            (log.aborted_transactions, "aborted"),
-        )
-        if count
-    ]
-    if log.open_transaction is not None:
-        told.append(f"one open since offset {log.open_transaction}")
-    return [("transactions", ", ".join(told))] if told else []
+    told = transactions(log.committed_transactions, log.aborted_transactions, log.open_transaction)
+    return [("transactions", told)] if told else []

@@ -12,7 +12,15 @@ from datetime import tzinfo
 from rich.table import Table
 from rich.text import Text
 
-from kraftool.commands.dump_words import by_label, folder_counts, holds, ids, many, size
+from kraftool.commands.dump_words import (
+    by_label,
+    folder_counts,
+    holds,
+    ids,
+    many,
+    size,
+    transactions,
+)
 from kraftool.commands.output import Output, printable
 from kraftool.commands.times import iso
 from kraftool.decoders.kinds import FileKind
@@ -285,19 +293,9 @@ def _rest(rows: _Rows, report: DirectoryReport) -> None:
     ]
     if registered:
         rows.add("registered", "; ".join(registered))
-    transactions = summary.transactions
-    told = [
-        f"{count} {word}"
-        for count, word in (
-            (transactions.committed, "committed"),
-            (transactions.aborted, "aborted"),
-        )
-        if count
-    ]
-    if transactions.open_since is not None:
-        told.append(f"one open since offset {transactions.open_since}")
-    if told:
-        rows.add("transactions", ", ".join(told))
+    found = summary.transactions
+    if told := transactions(found.committed, found.aborted, found.open_since):
+        rows.add("transactions", told)
     if report.folders.total:
         rows.add("folders", folder_counts(report.folders))
 

@@ -145,3 +145,11 @@ def _quorum_state(content: QuorumStateFile) -> str:
         return "unreadable"
     leader = f"leader {state.leader_id}" if state.leader_id >= 0 else "no leader"
     return f"epoch {state.leader_epoch}, {leader}"
+
+
+def transactions(committed: int, aborted: int, open_since: int | None) -> str:
+    """The metadata transactions of a log, in words; empty where there are none."""
+    told = [f"{n} {word}" for n, word in ((committed, "committed"), (aborted, "aborted")) if n]
+    if open_since is not None:
+        told.append(f"one open since offset {open_since}")
+    return ", ".join(told)

@@ -123,7 +123,8 @@ def log_files(
                     passed(LogFile(item, kind, location))
                 elif kind is not None:
                     found += 1
-                    yield LogFile(item, kind, location, _is_topic(item, location))
+                    topic = kind is FileKind.LOG and _is_topic(item, location)
+                    yield LogFile(item, kind, location, topic)
             if not found:
                 unreadable(f"{path}: no log segment in it")
         except KraftoolError as error:
@@ -152,6 +153,8 @@ def _is_topic(entry: Entry, location: Location) -> bool:
         first = next(batches, None)
     if first is None or first.is_control:
         return False
+    if first.compression != "none":
+        return True  # metadata never is
     try:
         return all(record.api_key is None for record in islice(decode_batch(first), 10))
     except DecodeError:

@@ -371,7 +371,7 @@ class LogRun:
             self.passed += isinstance(gone, Problem)
         if self.kept > self.tail and self.last:
             file, oldest = self.last[0]
-            if isinstance(oldest, BatchEntry) and not self.request.batches_only:
+            if isinstance(oldest, BatchEntry) and not self.dump.batches_only:
                 surplus = self.kept - self.tail
                 self.last[0] = (file, replace(oldest, records=oldest.records[surplus:]))
                 self.kept -= surplus
@@ -379,10 +379,10 @@ class LogRun:
     def _weight(self, entry: Entry) -> int:
         if isinstance(entry, Problem):
             return 0
-        return 1 if self.request.batches_only else len(entry.records)
+        return 1 if self.dump.batches_only else len(entry.records)
 
     def _first(self, entry: BatchEntry, count: int) -> BatchEntry:
-        if self.request.batches_only or len(entry.records) <= count:
+        if self.dump.batches_only or len(entry.records) <= count:
             return entry
         return replace(entry, records=entry.records[:count])
 

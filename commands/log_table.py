@@ -50,13 +50,13 @@ class LogTable:
             for number, item in enumerate(entry.records):
                 self.record(entry, item, number + entry.continued)
 
-    def opening(self, file: str, kind: str = "") -> None:
+    def opening(self, file: str) -> None:
         """Begin a file."""
         style = self.output.style
         if self.opened:
             self.output.line()
         self.opened, self.day = file, ""
-        self.output.line(style(printable(file), "name") + (f"  {kind}" if kind else ""))
+        self.output.line(style(printable(file), "name"))
         if self.batches_only:
             time = f"{'time':{self.clock + 11}}"
             head = f"  position   baseOffset  count  epoch  {time}    size  crc"

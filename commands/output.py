@@ -104,7 +104,6 @@ class Output:
         color: ColorWhen = ColorWhen.AUTO,
         quiet: bool = False,
         out: str = "",
-        error: bool = False,
     ) -> None:
         self.quiet = quiet
         self._out = out

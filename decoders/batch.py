@@ -32,8 +32,6 @@ LOG_OVERHEAD = 12
 """baseOffset and length: what the length field does not count."""
 CRC_START = 21
 """The CRC covers the bytes from `attributes` on; what precedes may be rewritten."""
-SMALLEST_RECORD = 7
-"""length, attributes, two deltas, two absent lengths, no headers: one byte each."""
 
 CONTROL = 0x20
 TRANSACTIONAL = 0x10

@@ -14,7 +14,6 @@ from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.findings import Findings, shown
 from kraftool.decoders.java_text import (
     INT32_MAX,
-    ZERO_UUID,
     Line,
     malformed_utf8,
     read_int32,
@@ -24,6 +23,7 @@ from kraftool.decoders.java_text import (
     split_label,
     split_white_space,
 )
+from kraftool.decoders.wire import ZERO_UUID
 
 LEADER_EPOCH_CHECKPOINT = "leader-epoch-checkpoint"
 OFFSET_CHECKPOINTS = (

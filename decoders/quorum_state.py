@@ -13,13 +13,13 @@ from kraftool.decoders.java_text import (
     INT32_MIN,
     INT64_MAX,
     INT64_MIN,
-    ZERO_UUID,
     malformed_utf8,
     read_lines,
     read_uuid,
     without_lone_surrogates,
 )
 from kraftool.decoders.json_text import JsonError, Member, read_members, skip_blanks
+from kraftool.decoders.wire import ZERO_UUID
 
 FILE_NAME = "quorum-state"
 

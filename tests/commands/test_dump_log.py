@@ -429,3 +429,16 @@ def test_one_file_that_cannot_be_read_does_not_keep_the_others_back(
 @pytest.mark.parametrize("arguments", [["--type", "nosuch", "f"], ["--offsets", "5..3", "f"]])
 def test_filters_that_can_find_nothing_are_usage_errors(kraftool: Run, arguments: list[str]):
     assert kraftool("dump-log", *arguments).code == 2
+
+
+def test_head_and_tail_of_a_topics_log_count_batches(fixtures_dir: Path, kraftool: Run):
+    topic = fixtures_dir / "kafka-4.3.0/static-single/node-1/data/orders-a-0"
+
+    def bases(*arguments: str) -> list[int]:
+        out = kraftool("dump-log", "-o", "jsonl", *arguments, topic).out
+        return [json.loads(line)["baseOffset"] for line in out.splitlines()]
+
+    every = bases()
+    assert len(every) >= 4
+    assert bases("--head", "2") == every[:2]
+    assert bases("--tail", "2") == every[-2:]

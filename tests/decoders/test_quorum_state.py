@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from kraftool.decoders import quorum_state
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.java_text import ZERO_UUID
 from kraftool.decoders.quorum_state import QuorumState
+from kraftool.decoders.wire import ZERO_UUID
 
 # Written by 3.3.2, 3.7.2, 4.3.0 and 4.4.0 alike (static voters).
 V0 = (

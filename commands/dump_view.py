@@ -21,13 +21,27 @@ from kraftool.commands.dump_words import (
     size,
     transactions,
 )
-from kraftool.commands.output import Output, printable
+from kraftool.commands.finding_view import (
+    BAD,
+    GOOD,
+    KEY,
+    NAME,
+    QUIET,
+    SEVERITY_STYLES,
+    TYPE,
+    WARN,
+    headline,
+    text,
+    write_findings,
+)
+from kraftool.commands.output import Output
 from kraftool.commands.times import iso
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import FileState, parse_checkpoint_name
 from kraftool.decoders.quorum_state import QuorumState
+from kraftool.image.metadata_version import METADATA_VERSION
 from kraftool.reports.directory import DirectoryReport, DumpReport
-from kraftool.reports.findings import Finding, Severity, tally
+from kraftool.reports.findings import Severity
 from kraftool.reports.log_summary import TypeCount
 from kraftool.reports.metadata_summary import (
     MetadataSummary,
@@ -37,28 +51,10 @@ from kraftool.reports.metadata_summary import (
     Voters,
     VoterSource,
 )
-from kraftool.reports.metadata_versions import METADATA_VERSION
 from kraftool.storage.lock import LockState
 
-KEY, NAME, QUIET, GOOD, WARN, BAD, TYPE = (
-    "cyan",
-    "bold",
-    "dim",
-    "green",
-    "yellow",
-    "bold red",
-    "magenta",
-)
-SEVERITY_STYLES = {Severity.ERROR: BAD, Severity.WARNING: WARN, Severity.INFO: QUIET}
 _LABEL_WIDTH = 16
-_MOST_ALIKE = 3
-"""So many findings of one kind in one file are told in full; JSON has them all."""
 _NO_UUID = "AAAAAAAAAAAAAAAAAAAAAA"
-
-
-def text(value: object, style: str = "") -> Text:
-    """Data as Text: escaped, without markup."""
-    return Text(printable(str(value)), style=style)
 
 
 def write_report(output: Output, report: DumpReport, zone: tzinfo) -> None:
@@ -83,7 +79,7 @@ def write_report(output: Output, report: DumpReport, zone: tzinfo) -> None:
 
 
 def _write_directory(output: Output, report: DirectoryReport, zone: tzinfo) -> None:
-    output.rich(_headline(report.path, report.findings), unbroken=True)
+    output.rich(headline(report.path, report.findings), unbroken=True)
     rows = _Rows(output.width)
     _identity(rows, report)
     _leadership(rows, report, zone)
@@ -101,20 +97,6 @@ def _write_directory(output: Output, report: DirectoryReport, zone: tzinfo) -> N
     if report.files:
         output.line()
         output.rich(_files(report, output.width))
-
-
-def _headline(path: str, findings: Sequence[Finding]) -> Text:
-    line = text(path, NAME)
-    counts = tally(findings)
-    told = [
-        (many(counts[severity], severity.value), SEVERITY_STYLES[severity])
-        for severity in (Severity.ERROR, Severity.WARNING)
-        if counts[severity]
-    ]
-    line.append("  ")
-    for number, (words, style) in enumerate(told):
-        line.append(", " if number else "").append(words, style=style)
-    return line if told else line.append("nothing wrong seen", style=GOOD)
 
 
 class _Rows:
@@ -298,44 +280,6 @@ def _rest(rows: _Rows, report: DirectoryReport) -> None:
         rows.add("transactions", told)
     if report.folders.total:
         rows.add("folders", folder_counts(report.folders))
-
-
-def _below(directory: str, where: str) -> str:
-    """A place without the directory that the reader is looking at."""
-    if where.partition(":")[0] == directory:
-        return where[len(directory) :].lstrip(": ")
-    return where.removeprefix(directory.rstrip("/") + "/")
-
-
-def write_findings(output: Output, findings: Sequence[Finding], directory: str) -> None:
-    """The findings, worst first: where, what, and what to do."""
-    if not findings:
-        return
-    output.line()
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True, width=7)
-    table.add_column(overflow="fold")
-    alike: dict[tuple[str, str], int] = {}
-    for each in findings:
-        key = (each.code, each.file)
-        alike[key] = alike.get(key, 0) + 1
-        if alike[key] > _MOST_ALIKE:
-            continue
-        where = each.where()
-        if directory:
-            where = _below(directory, where)
-        body = Text(each.code, style=NAME)
-        if where:
-            body.append("  ").append_text(text(where))
-        body.append("\n").append_text(text(each.sentence()))
-        if each.advice:
-            body.append("\n→ ", style=GOOD).append_text(text(each.advice))
-        table.add_row(Text(each.severity.value, style=SEVERITY_STYLES[each.severity]), body)
-    output.rich(table)
-    for (code, file), count in alike.items():
-        if count > _MOST_ALIKE:
-            words = f"… and {count - _MOST_ALIKE} more {code} in {_below(directory, file)}"
-            output.rich(text(words, QUIET))
 
 
 def heading(words: str) -> Text:

@@ -15,8 +15,8 @@ from kraftool.storage.follow import Follower, Grown
 from kraftool.storage.source import FileSource
 
 if TYPE_CHECKING:
-    from kraftool.commands.log_files import LogFile
     from kraftool.commands.log_run import LogRun
+    from kraftool.reports.log_source import LogFile
 
 POLL_SECONDS = 0.2
 

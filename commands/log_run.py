@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import chain
 
-from kraftool.commands.log_files import LogFile, log_files
 from kraftool.commands.log_follow import Following
 from kraftool.commands.log_table import LogTable
 from kraftool.commands.options import DumpLogFormat
@@ -44,6 +43,7 @@ from kraftool.reports.log_render import (
     render,
     render_in_parallel,
 )
+from kraftool.reports.log_source import LogFile, log_files
 from kraftool.reports.transactions import Transactions, find_transactions
 from kraftool.storage.source import ByteSource, FileSource
 
@@ -89,7 +89,7 @@ def _batches_of(file: LogFile) -> Iterator[RecordBatch | Damage]:
 
 def selection_of(request: Request) -> Selection:
     """Read the filters; what cannot be read is a usage error."""
-    first, last = _offsets(request.offsets)
+    first, last = offset_range(request.offsets)
     try:
         pattern = re.compile(request.grep) if request.grep else None
     except re.error as error:
@@ -121,7 +121,8 @@ def _type(name: str) -> frozenset[str]:
     return words
 
 
-def _offsets(text: str) -> tuple[int | None, int | None]:
+def offset_range(text: str) -> tuple[int | None, int | None]:
+    """Read --offsets."""
     match = re.fullmatch(r"(\d{0,19})(\.\.)?(\d{0,19})", text, re.ASCII)
     if match is None or (text and not match[1] and not match[3]):
         raise UsageError(f"--offsets {text!r} is not a range", hint="use A..B, A.., ..B or A")

@@ -7,15 +7,15 @@ each directory is put together and judged. It refuses to render.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from kraftool.decoders.properties import Properties
-from kraftool.reports import directory_kinds as kinds
 from kraftool.reports.directory_findings import Case, between_directories, judge
 from kraftool.reports.directory_summary import static_voters, summarize_directory
 from kraftool.reports.file_report import FileReport, ReadOptions, read_file
 from kraftool.reports.findings import Finding, Severity, in_order
+from kraftool.reports.kinds import directory as dir_kinds
 from kraftool.reports.metadata_summary import MetadataSummary
 from kraftool.storage.entry import (
     Entry,
@@ -70,7 +70,9 @@ class _Found:
         self.files.setdefault(report.directory, []).append(report)
 
     def problem(self, problem: Problem) -> None:
-        kind = kinds.UNREADABLE if problem.severity is not Severity.INFO else kinds.PASSED_OVER
+        kind = (
+            dir_kinds.UNREADABLE if problem.severity is not Severity.INFO else dir_kinds.PASSED_OVER
+        )
         self.findings.append(
             kind.at(
                 problem.name,
@@ -90,16 +92,21 @@ def read_location(
     options: ReadOptions = _DEFAULT,
     *,
     progress: Callable[[str, int], None] = lambda name, position: None,
+    entries: Iterable[Entry | Problem] | None = None,
+    read: Callable[[Entry, ReadOptions], FileReport] = read_file,
 ) -> DumpReport:
-    """Read all of a PATH. What cannot be read is among the findings; nothing is raised for it."""
+    """Read all of a PATH. What cannot be read is among the findings; nothing is raised for it.
+
+    `entries` are those of the location in another order; `read` may look at more than a dump does.
+    """
     found = _Found()
     if location.kind is LocationKind.FILE:
         options = replace(options, leftovers=True)
-    for each in location.entries():
+    for each in location.entries() if entries is None else entries:
         if isinstance(each, Problem):
             found.problem(each)
         else:
-            found.take(_read(each, options, progress))
+            found.take(_read(each, options, progress, read))
     if location.kind is LocationKind.FILE:
         files = tuple(file for files in found.files.values() for file in files)
         own = tuple(each for file in files for each in file.findings)
@@ -112,11 +119,16 @@ def read_location(
     return _report(location, found)
 
 
-def _read(entry: Entry, options: ReadOptions, progress: Callable[[str, int], None]) -> FileReport:
+def _read(
+    entry: Entry,
+    options: ReadOptions,
+    progress: Callable[[str, int], None],
+    read: Callable[[Entry, ReadOptions], FileReport],
+) -> FileReport:
     def told(position: int) -> None:
         progress(entry.name, position)
 
-    return read_file(entry, replace(options, progress=told))
+    return read(entry, replace(options, progress=told))
 
 
 def _report(location: Location, found: _Found) -> DumpReport:
@@ -135,7 +147,7 @@ def _report(location: Location, found: _Found) -> DumpReport:
     findings = [*found.findings, *(each for file in loose for each in file.findings)]
     findings += between_directories(cases)
     if not found.files and not found.findings:
-        findings.append(kinds.NOTHING.at(location.path, "there is nothing of Kafka's here"))
+        findings.append(dir_kinds.NOTHING.at(location.path, "there is nothing of Kafka's here"))
     return DumpReport(
         path=location.path,
         kind=location.kind,

@@ -16,10 +16,13 @@ from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import METADATA_TOPIC, FileState, parse_folder_name, parse_segment_name
 from kraftool.decoders.quorum_state import QuorumStateFile
-from kraftool.reports import directory_kinds as kinds
 from kraftool.reports.directory_summary import base_offset
 from kraftool.reports.file_report import Entries, FileReport
 from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.kinds import directory as dir_kinds
+from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.kinds import snapshot as snap_kinds
+from kraftool.reports.log_loss import loss
 from kraftool.reports.metadata_summary import MetadataSummary, VoterSource
 from kraftool.storage.entry import Place
 
@@ -77,20 +80,32 @@ def judge(case: Case) -> tuple[Finding, ...]:
 
 def _settled(case: Case, file: FileReport, segments: Sequence[FileReport]) -> Iterator[Finding]:
     """A file's own findings, weighed by what lies beside it."""
-    tails = (kinds.TORN_TAIL.code, kinds.ZERO_TAIL.code)
+    tails = (log_kinds.TORN_TAIL.code, log_kinds.ZERO_TAIL.code)
     newest = case.summary.newest_snapshot
+    lost = loss(case.summary) if file in segments else None
     for each in file.findings:
         if each.code in tails and file in segments and file is not segments[-1]:
             text = f"{each.text}, and another segment follows"
-            yield replace(each, code=kinds.DAMAGE.code, severity=Severity.ERROR, text=text)
-        elif each.code == kinds.TORN_TAIL.code and case.is_live:
+            yield replace(
+                each,
+                code=log_kinds.DAMAGE.code,
+                severity=Severity.ERROR,
+                text=text,
+                advice=lost or log_kinds.DAMAGE.advice,
+            )
+        elif each.code == log_kinds.TORN_TAIL.code and case.is_live:
             text = "a batch is being written by the running node"
             yield replace(each, severity=Severity.INFO, undecoded=False, text=text, advice="")
-        elif each.code in (kinds.SNAPSHOT.code, kinds.SNAPSHOT_FORM.code):
+        elif lost is not None and each.code in _CUTTING:
+            yield replace(each, advice=lost)
+        elif each.code in (snap_kinds.DAMAGE.code, snap_kinds.FORM.code):
             is_newest = newest is not None and newest.file == file.name
             yield replace(each, advice=_snapshot_advice(case, is_newest=is_newest))
         else:
             yield each
+
+
+_CUTTING = frozenset({log_kinds.CRC.code, log_kinds.DAMAGE.code, log_kinds.GAP.code})
 
 
 def _snapshot_advice(case: Case, *, is_newest: bool) -> str:
@@ -117,18 +132,18 @@ def _meta_properties(case: Case) -> Iterator[Finding]:
     file = case.one(FileKind.META_PROPERTIES)
     if file is None:
         if case.is_whole and case.files and case.has_partition:
-            yield kinds.META_MISSING.at(case.path, "there is no meta.properties")
+            yield dir_kinds.META_MISSING.at(case.path, "there is no meta.properties")
         return
     meta = file.content
     if not isinstance(meta, MetaProperties) or not meta.accepted:
         return
     if meta.version == 0:
-        yield kinds.META_V0.at(file.name, "version 0")
+        yield dir_kinds.META_V0.at(file.name, "version 0")
     if meta.directory_id is None and case.summary.kraft_version.level > 0:
-        yield kinds.NO_DIRECTORY_ID.at(file.name, "there is no directory.id")
+        yield dir_kinds.NO_DIRECTORY_ID.at(file.name, "there is no directory.id")
     wanted = case.configured_node_id
     if wanted is not None and meta.node_id is not None and meta.node_id != wanted:
-        yield kinds.NODE_ID.at(
+        yield dir_kinds.NODE_ID.at(
             file.name,
             "another node's directory",
             field="node.id",
@@ -141,14 +156,14 @@ def _quorum_state(case: Case) -> Iterator[Finding]:
     file = case.one(FileKind.QUORUM_STATE)
     if file is None:
         if case.has_metadata:
-            yield kinds.QUORUM_STATE_MISSING.at(case.path, "there is no quorum-state")
+            yield dir_kinds.QUORUM_STATE_MISSING.at(case.path, "there is no quorum-state")
         return
     content, log = file.content, case.summary.log
     if not isinstance(content, QuorumStateFile) or content.state is None or log is None:
         return
     epoch, last = content.state.leader_epoch, log.last_epoch
     if last is not None and epoch < last:
-        yield kinds.QUORUM_STATE_BEHIND.at(
+        yield dir_kinds.QUORUM_STATE_BEHIND.at(
             file.name,
             "the epoch is below that of the log's last batch",
             field="leaderEpoch",
@@ -171,7 +186,7 @@ def _voters(case: Case) -> Iterator[Finding]:
         # Without either, a broker and a controller of an old Kafka look the same.
         if is_controller and voters.source in (VoterSource.RECORD, VoterSource.PROPERTIES):
             ids = ", ".join(str(each.id) for each in voters.voters)
-            yield kinds.NOT_A_VOTER.at(
+            yield dir_kinds.NOT_A_VOTER.at(
                 case.path, f"controller {node.node_id} is not among the voters {ids}"
             )
     elif (
@@ -179,7 +194,7 @@ def _voters(case: Case) -> Iterator[Finding]:
         and node.directory_id is not None
         and voter.directory_id != node.directory_id
     ):
-        yield kinds.STALE_VOTER.at(
+        yield dir_kinds.STALE_VOTER.at(
             case.path,
             f"node {node.node_id} votes with another directory id than this directory's",
             offset=voters.offset,
@@ -195,7 +210,7 @@ def _snapshots(case: Case) -> Iterator[Finding]:
     newest = live[-1] if live else None
     if log is None:
         if newest is not None and newest.offset > 0:
-            yield kinds.LOG_MISSING.at(case.path, "there is no .log file")
+            yield log_kinds.MISSING.at(case.path, "there is no .log file")
         return
     if log.start_offset > 0 and not any(each.offset >= log.start_offset for each in live):
         deleted = [
@@ -206,7 +221,7 @@ def _snapshots(case: Case) -> Iterator[Finding]:
         advice = None
         if deleted:
             advice = f"{deleted[-1].path} is intact: take .deleted off its name, on a copy first"
-        yield kinds.SNAPSHOT_MISSING.at(
+        yield snap_kinds.MISSING.at(
             case.path,
             f"the log begins at offset {log.start_offset} and no snapshot reaches that far",
             offset=log.start_offset,
@@ -218,7 +233,7 @@ def _snapshots(case: Case) -> Iterator[Finding]:
     begins_there = log.start_offset == log.end_offset == newest.offset
     ahead = newest.epoch > last_epoch or newest.offset > log.end_offset
     if newest.offset > 0 and ahead and not begins_there:
-        yield kinds.SNAPSHOT_AHEAD.at(
+        yield snap_kinds.AHEAD.at(
             newest.file,
             f"it ends at offset {newest.offset} in epoch {newest.epoch}, the log at"
             f" {log.end_offset} in epoch {last_epoch}",
@@ -254,7 +269,7 @@ def _epochs(case: Case) -> Iterator[Finding]:
         found = told.get(epoch)
         if found == offset or (offset == log.start_offset and found is not None and found < offset):
             continue
-        yield kinds.EPOCHS_DIFFER.at(
+        yield dir_kinds.EPOCHS_DIFFER.at(
             file.name,
             f"epoch {epoch} begins elsewhere in the log",
             offset=offset,
@@ -265,7 +280,7 @@ def _epochs(case: Case) -> Iterator[Finding]:
     for epoch, offset in told.items():
         inside = log.start_offset < offset < log.end_offset
         if inside and epoch not in expected:
-            yield kinds.EPOCHS_DIFFER.at(
+            yield dir_kinds.EPOCHS_DIFFER.at(
                 file.name,
                 f"the log has no batch of epoch {epoch}",
                 offset=offset,
@@ -278,7 +293,7 @@ def _false_upgrade(case: Case) -> Iterator[Finding]:
     """Kafka 3.9 answers an upgrade of kraft.version with success, and writes only this record."""
     claimed = [each.level for each in case.summary.features if each.name == "kraft.version"]
     if claimed and claimed[0] > case.summary.kraft_version.level:
-        yield kinds.FALSE_UPGRADE.at(
+        yield log_kinds.FALSE_UPGRADE.at(
             case.path,
             "a metadata record says kraft.version, which no KRaftVersion control record bears out",
             expected=str(case.summary.kraft_version.level),
@@ -289,7 +304,7 @@ def _false_upgrade(case: Case) -> Iterator[Finding]:
 def _transactions(case: Case) -> Iterator[Finding]:
     since = case.summary.transactions.open_since
     if since is not None and not case.is_live:
-        yield kinds.TXN_OPEN.at(
+        yield log_kinds.TXN_OPEN.at(
             case.path, "the metadata transaction that begins here does not end", offset=since
         )
 
@@ -303,7 +318,7 @@ def _indexes(case: Case) -> Iterator[Finding]:
             continue
         size = sizes.get(name.base_offset)
         if size is not None and last.position >= size and not file.findings:
-            yield kinds.INDEX.at(
+            yield log_kinds.INDEX.at(
                 file.name,
                 "the last entry points beyond the end of the segment",
                 offset=last.offset,
@@ -319,7 +334,7 @@ def _leftovers(case: Case) -> Iterator[Finding]:
             total = sum(each.size for each in found)
             several = f"{len(found)} files are" if len(found) > 1 else "1 file is"
             where = found[0].name if len(found) == 1 else case.path
-            yield kinds.LEFTOVER.at(where, f"{several} {words}, {total} bytes")
+            yield dir_kinds.LEFTOVER.at(where, f"{several} {words}, {total} bytes")
 
 
 _LEFTOVER_WORDS = {
@@ -334,7 +349,7 @@ _LEFTOVER_WORDS = {
 def _emptiness(case: Case) -> Iterator[Finding]:
     known = [each for each in case.files if each.kind is not FileKind.UNKNOWN]
     if not known:
-        yield kinds.NOTHING.at(case.path, "there is nothing of Kafka's here")
+        yield dir_kinds.NOTHING.at(case.path, "there is nothing of Kafka's here")
 
 
 _RULES: tuple[Callable[[Case], Iterator[Finding]], ...] = (
@@ -362,7 +377,7 @@ def _between_segments(segments: Sequence[FileReport]) -> Iterator[Finding]:
         begins = log.start_offset if log.start_offset is not None else base_offset(file)
         damaged_start = bool(log.problems) and log.problems[0].position == 0
         if end is not None and begins != end and not damaged_start:
-            yield kinds.GAP.at(
+            yield log_kinds.GAP.at(
                 file.name,
                 "the segment does not go on where the one before it ends",
                 position=0,
@@ -371,7 +386,7 @@ def _between_segments(segments: Sequence[FileReport]) -> Iterator[Finding]:
                 found=str(begins),
             )
         if log.epochs and log.epochs[0].epoch < highest:
-            yield kinds.EPOCH_BACK.at(
+            yield log_kinds.EPOCH_BACK.at(
                 file.name,
                 "the segment begins in an earlier epoch than the one before it ends in",
                 position=12,
@@ -395,13 +410,13 @@ def between_directories(cases: Sequence[Case]) -> Iterator[Finding]:
             continue
         other = directory_ids.setdefault(node.directory_id, case.path)
         if other != case.path:
-            yield kinds.SAME_DIRECTORY_ID.at(
+            yield dir_kinds.SAME_DIRECTORY_ID.at(
                 case.path, f"{other} has the same directory.id {node.directory_id}"
             )
     if len(clusters) > 1:
         first, *rest = clusters
         for other in rest:
-            yield kinds.CLUSTER_ID.at(
+            yield dir_kinds.CLUSTER_ID.at(
                 clusters[other],
                 f"another cluster than that of {clusters[first]}",
                 field="cluster.id",

@@ -15,8 +15,10 @@ from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import FileState, parse_checkpoint_name, parse_segment_name
 from kraftool.decoders.quorum_state import QuorumStateFile
-from kraftool.reports import directory_kinds as kinds
+from kraftool.image.metadata_version import release_name
 from kraftool.reports.file_report import FileReport
+from kraftool.reports.kinds import directory as dir_kinds
+from kraftool.reports.kinds import snapshot as snap_kinds
 from kraftool.reports.log_summary import (
     ControlRecord,
     FeatureLevel,
@@ -37,9 +39,8 @@ from kraftool.reports.metadata_summary import (
     Voters,
     VoterSource,
 )
-from kraftool.reports.metadata_versions import release_name
 
-_BROKEN = frozenset({kinds.SNAPSHOT.code, kinds.SNAPSHOT_FORM.code, kinds.UNREADABLE.code})
+_BROKEN = frozenset({snap_kinds.DAMAGE.code, snap_kinds.FORM.code, dir_kinds.UNREADABLE.code})
 
 
 def summarize_directory(
@@ -250,7 +251,14 @@ def _voters(segments: Sequence[_Segment], base: _Base | None) -> Voters | None:
     if found is None:
         return None
     record, offset, file = found
-    voters = tuple(
+    return Voters(
+        source=VoterSource.RECORD, voters=record_voters(record.data), offset=offset, file=file
+    )
+
+
+def record_voters(data: dict[str, Any]) -> tuple[Voter, ...]:
+    """The voters of a VotersRecord, in the order that it has them."""
+    return tuple(
         Voter(
             id=each["voterId"],
             directory_id=each["voterDirectoryId"],
@@ -263,9 +271,8 @@ def _voters(segments: Sequence[_Segment], base: _Base | None) -> Voters | None:
                 each["kRaftVersionFeature"]["maxSupportedVersion"],
             ),
         )
-        for each in record.data["voters"]
+        for each in data["voters"]
     )
-    return Voters(source=VoterSource.RECORD, voters=voters, offset=offset, file=file)
 
 
 def _host(host: str) -> str:

@@ -6,9 +6,7 @@ epoch milliseconds.
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
-from enum import Enum
-from functools import cache
+from dataclasses import fields
 from typing import Any
 
 from kraftool.decoders.checkpoint_files import LeaderEpochCheckpoint, PartitionMetadata
@@ -16,8 +14,9 @@ from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.quorum_state import QuorumState, QuorumStateFile
 from kraftool.reports.directory import DirectoryReport, DumpReport
 from kraftool.reports.file_report import Content, Entries, FileReport, PlainText, Settings
-from kraftool.reports.findings import Finding, tally
+from kraftool.reports.findings import tally
 from kraftool.reports.log_summary import ControlRecord, LogSummary, TypeCount
+from kraftool.reports.plain_json import camel, finding_object, plain
 
 SCHEMA_VERSION = 1
 
@@ -26,11 +25,11 @@ def document(report: DumpReport) -> dict[str, Any]:
     """The whole report."""
     return {
         "schemaVersion": SCHEMA_VERSION,
-        "path": _plain(report.path),
+        "path": plain(report.path),
         "pathKind": report.kind.value,
         "directories": [_directory(each) for each in report.directories],
         "files": [_file(each) for each in report.files],
-        "findings": [_finding(each) for each in report.findings],
+        "findings": [finding_object(each) for each in report.findings],
         "findingCounts": {
             severity.value: count for severity, count in tally(report.all_findings).items()
         },
@@ -40,36 +39,31 @@ def document(report: DumpReport) -> dict[str, Any]:
 def _directory(report: DirectoryReport) -> dict[str, Any]:
     summary = report.summary
     return {
-        "path": _plain(report.path),
+        "path": plain(report.path),
         "lock": {"state": report.lock.value, "pid": report.lock_pid},
-        "node": _plain(summary.node),
+        "node": plain(summary.node),
         "quorumState": _quorum_state(summary.quorum_state),
-        "log": _plain(summary.log),
-        "leaderChange": _plain(summary.leader_change),
-        "kraftVersion": _plain(summary.kraft_version),
-        "voters": _plain(summary.voters),
-        "features": _plain(summary.features),
-        "snapshots": _plain(summary.snapshots),
-        "transactions": _plain(summary.transactions),
+        "log": plain(summary.log),
+        "leaderChange": plain(summary.leader_change),
+        "kraftVersion": plain(summary.kraft_version),
+        "voters": plain(summary.voters),
+        "features": plain(summary.features),
+        "snapshots": plain(summary.snapshots),
+        "transactions": plain(summary.transactions),
         "brokers": list(summary.brokers),
         "controllers": list(summary.controllers),
         "recordTypes": _types(summary.types),
         "snapshotRecordTypes": _types(summary.snapshot_types),
-        "folders": _plain(report.folders),
+        "folders": plain(report.folders),
         "files": [_file(each) for each in report.files],
-        "findings": [_finding(each) for each in report.findings],
+        "findings": [finding_object(each) for each in report.findings],
     }
-
-
-def _finding(finding: Finding) -> dict[str, Any]:
-    told: dict[str, Any] = _plain(finding)
-    return told
 
 
 def _file(report: FileReport) -> dict[str, Any]:
     return {
-        "file": _plain(report.name),
-        "path": _plain(report.path),
+        "file": plain(report.name),
+        "path": plain(report.path),
         "kind": report.kind.value,
         "state": report.state.name.lower(),
         "byName": report.by_name,
@@ -89,32 +83,32 @@ def _content(content: Content | None) -> dict[str, Any] | None:
                 "accepted": content.accepted,
                 "state": _quorum_state(content.state),
                 "members": [
-                    {"name": each.name, "json": _plain(each.json_text), "position": each.position}
+                    {"name": each.name, "json": plain(each.json_text), "position": each.position}
                     for each in content.fields
                 ],
             }
         case MetaProperties():
-            meta: dict[str, Any] = _plain(content)
+            meta: dict[str, Any] = plain(content)
             return {**meta, "unknown": _named(content.unknown)}
         case Settings():
-            return {"settings": {_plain(each.key): _plain(each.value) for each in content.entries}}
+            return {"settings": {plain(each.key): plain(each.value) for each in content.entries}}
         case Entries():
             return {
                 "count": content.count,
                 "omitted": content.omitted,
                 "zeroTail": content.zero_tail,
-                "head": _plain(content.head),
-                "tail": _plain(content.tail),
+                "head": plain(content.head),
+                "tail": plain(content.tail),
             }
         case LeaderEpochCheckpoint() | PartitionMetadata() | PlainText():
-            told: dict[str, Any] = _plain(content)
+            told: dict[str, Any] = plain(content)
             return told
 
 
 def _quorum_state(state: QuorumState | None) -> dict[str, Any] | None:
     if state is None:
         return None
-    told: dict[str, Any] = _plain(state)
+    told: dict[str, Any] = plain(state)
     # By their names alone these read as evidence, which they never are.
     dead = {name: told.pop(name) for name in ("clusterId", "appliedOffset", "currentVoters")}
     told["deadFields"] = dead if state.data_version == 0 else None
@@ -124,7 +118,7 @@ def _quorum_state(state: QuorumState | None) -> dict[str, Any] | None:
 
 def _log(log: LogSummary) -> dict[str, Any]:
     told: dict[str, Any] = {
-        _camel(each.name): _plain(getattr(log, each.name))
+        camel(each.name): plain(getattr(log, each.name))
         for each in fields(log)
         if each.name not in ("types", "leader_change", "kraft_version", "voters", "problems")
     }
@@ -160,25 +154,5 @@ def _types(types: tuple[TypeCount, ...]) -> list[dict[str, Any]]:
     ]
 
 
-@cache
-def _camel(name: str) -> str:
-    head, *rest = name.split("_")
-    return head + "".join(part.capitalize() for part in rest)
-
-
-def _plain(value: Any) -> Any:
-    """A report's values as JSON has them: members in camel case, enums by their word."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {_camel(each.name): _plain(getattr(value, each.name)) for each in fields(value)}
-    if isinstance(value, Enum):
-        return value.name.lower() if value.value == "" or value.value[:1] == "." else value.value
-    if isinstance(value, tuple | list):
-        return [_plain(each) for each in value]
-    if isinstance(value, str) and not value.isascii():
-        # A file name that is no UTF-8 comes as lone surrogates, which JSON cannot carry.
-        return value.encode("utf-8", "backslashreplace").decode()
-    return value
-
-
 def _named(pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:
-    return {_plain(name): _plain(value) for name, value in pairs}
+    return {plain(name): plain(value) for name, value in pairs}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from kraftool.decoders import (
@@ -19,14 +20,17 @@ from kraftool.decoders import (
     properties,
     quorum_state,
 )
+from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.decoders.kinds import HEAD_SIZE, Detected, FileKind, detect
+from kraftool.decoders.log_record import LogRecord
 from kraftool.decoders.names import FileState
 from kraftool.decoders.redact import BROKER, config_value
-from kraftool.reports import directory_kinds as kinds
 from kraftool.reports.findings import Finding, FindingKind
+from kraftool.reports.kinds import directory as dir_kinds
+from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.log_findings import log_findings
-from kraftool.reports.log_reader import summarize
+from kraftool.reports.log_reader import Observe, summarize
 from kraftool.reports.log_summary import LogSummary
 from kraftool.storage.entry import Entry, Place
 from kraftool.storage.source import ByteSource
@@ -149,6 +153,10 @@ class ReadOptions:
     """Whether to look into files that Kafka would remove."""
     show_secrets: bool = False
     progress: Callable[[int], None] = lambda position: None
+    on_control: Callable[[str, RecordBatch, LogRecord], None] = lambda name, batch, item: None
+    """Sees every control record that can be decoded, with the name of its file."""
+    observe: Observe = lambda item, valid: None
+    """Sees the batches of a segment or checkpoint, and what is damage, as they pass."""
 
 
 def read_file(entry: Entry, options: ReadOptions = ReadOptions()) -> FileReport:
@@ -165,7 +173,7 @@ def read_file(entry: Entry, options: ReadOptions = ReadOptions()) -> FileReport:
         with entry.open() as source:
             return _read(report, entry, source, options)
     except KraftoolError as error:
-        found = kinds.UNREADABLE.at(entry.name, error.message, advice=error.hint)
+        found = dir_kinds.UNREADABLE.at(entry.name, error.message, advice=error.hint)
         detected = detect(entry.basename, b"", entry.size)
         kind = options.kind or detected.kind
         return replace(report, kind=kind, state=detected.state, findings=(found,))
@@ -187,14 +195,20 @@ def _read(report: FileReport, entry: Entry, source: ByteSource, options: ReadOpt
         return replace(_read(report, entry, source, quiet), findings=())
     if report.kind in BATCH_KINDS:
         contiguous = report.place is not Place.LOOSE or report.kind is not FileKind.LOG
-        summary = summarize(source.read_at, contiguous=contiguous, progress=options.progress)
+        summary = summarize(
+            source.read_at,
+            contiguous=contiguous,
+            progress=options.progress,
+            on_control=partial(options.on_control, report.name),
+            observe=options.observe,
+        )
         report = replace(report, content=summary, size=_size(source, report.size))
         return replace(report, findings=log_findings(report.name, report.kind, summary))
     data = source.read_at(0, LARGEST_WHOLE + 1)
     findings: list[Finding] = []
     if len(data) > LARGEST_WHOLE:
         text = f"only the first {LARGEST_WHOLE} bytes were read"
-        findings.append(kinds.TOO_LARGE.at(report.name, text, position=LARGEST_WHOLE))
+        findings.append(dir_kinds.TOO_LARGE.at(report.name, text, position=LARGEST_WHOLE))
         data = data[:LARGEST_WHOLE]
     content, more = _decode(report, data, options)
     return replace(
@@ -210,7 +224,7 @@ def _size(source: ByteSource, listed: int) -> int:
 def _unknown(report: FileReport, options: ReadOptions) -> Finding:
     """A file that nothing tells the kind of: the only one asked for, or one among others."""
     text = "empty" if not report.size else "neither name nor content tells what it is"
-    kind = kinds.UNKNOWN_KIND if options.leftovers else kinds.UNKNOWN_FILE
+    kind = dir_kinds.UNKNOWN_KIND if options.leftovers else dir_kinds.UNKNOWN_FILE
     return kind.at(report.name, text)
 
 
@@ -244,32 +258,32 @@ def _decode(
             state, errors = quorum_state.decode(data)
             return state, _refused_or_odd(
                 name, errors, accepted=state.accepted,
-                refused=kinds.QUORUM_STATE, odd=kinds.QUORUM_STATE_ODD,
+                refused=dir_kinds.QUORUM_STATE, odd=dir_kinds.QUORUM_STATE_ODD,
             )  # fmt: skip
         case FileKind.META_PROPERTIES:
             meta, errors = meta_properties.decode(data)
             return meta, _refused_or_odd(
-                name, errors, accepted=meta.accepted, refused=kinds.META, odd=kinds.META_ODD
+                name, errors, accepted=meta.accepted, refused=dir_kinds.META, odd=dir_kinds.META_ODD
             )
         case FileKind.LEADER_EPOCH_CHECKPOINT:
             epochs, errors = checkpoint_files.decode_leader_epochs(data)
             return epochs, _refused_or_odd(
                 name, errors, accepted=epochs.accepted,
-                refused=kinds.EPOCHS, odd=kinds.EPOCHS_DIFFER,
+                refused=dir_kinds.EPOCHS, odd=dir_kinds.EPOCHS_DIFFER,
             )  # fmt: skip
         case FileKind.PARTITION_METADATA:
             return _partition_metadata(report, data)
         case FileKind.OFFSET_CHECKPOINT:
             offsets, errors = checkpoint_files.decode_offsets(data)
-            return _entries(offsets.entries, options), _of(kinds.OFFSETS, name, errors)
+            return _entries(offsets.entries, options), _of(dir_kinds.OFFSETS, name, errors)
         case FileKind.PRODUCER_STATE:
             producers, errors = producer_state.decode(data)
-            return _entries(producers.entries, options), _of(kinds.PRODUCER_STATE, name, errors)
+            return _entries(producers.entries, options), _of(log_kinds.PRODUCER_STATE, name, errors)
         case FileKind.OFFSET_INDEX | FileKind.TIME_INDEX | FileKind.TXN_INDEX:
             return _index(report, data, options)
         case FileKind.PROPERTIES:
             loaded, errors = properties.decode(data)
-            return _settings(loaded, options), _of(kinds.TEXT, name, errors)
+            return _settings(loaded, options), _of(dir_kinds.TEXT, name, errors)
         case _:
             return PlainText(text=data[:1000].decode("utf-8", "replace")), ()
 
@@ -303,18 +317,22 @@ def _index(
         tail=tuple(index.entry(number) for number in tail),
         zero_tail=index.zero_tail,
     )
-    return entries, _of(kinds.INDEX, report.name, errors)
+    return entries, _of(log_kinds.INDEX, report.name, errors)
 
 
 def _partition_metadata(report: FileReport, data: bytes) -> tuple[Content, tuple[Finding, ...]]:
     metadata, errors = checkpoint_files.decode_partition_metadata(data)
     findings = _refused_or_odd(
-        report.name, errors, accepted=metadata.accepted, refused=kinds.TOPIC_ID, odd=kinds.TEXT
+        report.name,
+        errors,
+        accepted=metadata.accepted,
+        refused=dir_kinds.TOPIC_ID,
+        odd=dir_kinds.TEXT,
     )
     in_metadata = report.path.startswith(f"{names.METADATA_FOLDER}/")
     if in_metadata and metadata.accepted and metadata.topic_id != METADATA_TOPIC_ID:
         findings += (
-            kinds.TOPIC_ID.at(
+            dir_kinds.TOPIC_ID.at(
                 report.name,
                 "the topic id of another topic",
                 field="topic_id",

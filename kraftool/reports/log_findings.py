@@ -9,20 +9,21 @@ from __future__ import annotations
 from kraftool.decoders import names
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.segment import DamageKind
-from kraftool.reports import directory_kinds as kinds
 from kraftool.reports import log_summary
 from kraftool.reports.findings import Finding, FindingKind
+from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.kinds import snapshot as snap_kinds
 from kraftool.reports.log_summary import LogProblem, LogSummary
 
 _IN_LOG: dict[str, FindingKind] = {
-    log_summary.CRC: kinds.CRC,
-    log_summary.RECORDS: kinds.RECORDS,
-    log_summary.UNKNOWN: kinds.UNKNOWN_TYPE,
-    log_summary.EPOCH_BACK: kinds.EPOCH_BACK,
-    log_summary.GAP: kinds.GAP,
-    DamageKind.TORN_TAIL.value: kinds.TORN_TAIL,
-    DamageKind.ZERO_TAIL.value: kinds.ZERO_TAIL,
-    DamageKind.CORRUPT.value: kinds.DAMAGE,
+    log_summary.CRC: log_kinds.CRC,
+    log_summary.RECORDS: log_kinds.RECORDS,
+    log_summary.UNKNOWN: log_kinds.UNKNOWN_TYPE,
+    log_summary.EPOCH_BACK: log_kinds.EPOCH_BACK,
+    log_summary.GAP: log_kinds.GAP,
+    DamageKind.TORN_TAIL.value: log_kinds.TORN_TAIL,
+    DamageKind.ZERO_TAIL.value: log_kinds.ZERO_TAIL,
+    DamageKind.CORRUPT.value: log_kinds.DAMAGE,
 }
 
 
@@ -39,14 +40,14 @@ def _of_segment(name: str, summary: LogSummary) -> tuple[Finding, ...]:
     ]
     if not summary.is_metadata:
         text = "its records are those of another topic than the metadata's"
-        findings.append(kinds.NOT_METADATA.at(name, text))
+        findings.append(log_kinds.NOT_METADATA.at(name, text))
     segment = names.parse_segment_name(name.rpartition("/")[2])
     starts = summary.start_offset
     if segment is not None and starts is not None and summary.is_metadata:
         intact_start = not summary.problems or summary.problems[0].position > 0
         if segment.base_offset != starts and intact_start:
             findings.append(
-                kinds.FILE_NAME.at(
+                log_kinds.FILE_NAME.at(
                     name,
                     "the first batch is not the one that the name tells",
                     position=0,
@@ -55,7 +56,7 @@ def _of_segment(name: str, summary: LogSummary) -> tuple[Finding, ...]:
                     found=str(starts),
                 )
             )
-    return _with_rest(findings, name, summary)
+    return _with_rest(findings, name, summary, log_kinds.DAMAGE)
 
 
 def _loss(summary: LogSummary, problem: LogProblem) -> str | None:
@@ -76,24 +77,24 @@ def _of_snapshot(name: str, kind: FileKind, summary: LogSummary) -> tuple[Findin
     findings = []
     for each in summary.problems:
         unknown = each.kind == log_summary.UNKNOWN
-        findings.append(_finding(kinds.UNKNOWN_TYPE if unknown else kinds.SNAPSHOT, name, each))
+        findings.append(
+            _finding(snap_kinds.UNKNOWN_TYPE if unknown else snap_kinds.DAMAGE, name, each)
+        )
     if not summary.batches and not findings:
-        findings.append(kinds.SNAPSHOT_FORM.at(name, "the file is empty", position=0))
+        findings.append(snap_kinds.FORM.at(name, "the file is empty", position=0))
     elif summary.batches:
         if not summary.has_header:
             text = "it does not begin with a SnapshotHeader"
-            findings.append(kinds.SNAPSHOT_FORM.at(name, text, position=0))
+            findings.append(snap_kinds.FORM.at(name, text, position=0))
         if not summary.has_footer:
             text = "it does not end with a SnapshotFooter: it was cut, or never finished"
-            findings.append(kinds.SNAPSHOT_FORM.at(name, text, offset=summary.end_offset))
+            findings.append(snap_kinds.FORM.at(name, text, offset=summary.end_offset))
         if summary.start_offset != 0:
             text, found = "the offsets do not begin at 0", str(summary.start_offset)
-            findings.append(
-                kinds.SNAPSHOT_FORM.at(name, text, position=0, expected="0", found=found)
-            )
+            findings.append(snap_kinds.FORM.at(name, text, position=0, expected="0", found=found))
     if kind is FileKind.CHECKPOINT:
         findings += _of_snapshot_name(name, summary)
-    return _with_rest(findings, name, summary)
+    return _with_rest(findings, name, summary, snap_kinds.DAMAGE)
 
 
 def _of_snapshot_name(name: str, summary: LogSummary) -> list[Finding]:
@@ -104,11 +105,11 @@ def _of_snapshot_name(name: str, summary: LogSummary) -> list[Finding]:
     findings = []
     if not named.canonical:
         text = f"not a name that Kafka writes; it takes it for {named.offset}-{named.epoch}"
-        findings.append(kinds.FILE_NAME.at(name, text))
+        findings.append(snap_kinds.FILE_NAME.at(name, text))
     epochs = {each.epoch for each in summary.epochs}
     if epochs and epochs != {named.epoch}:
         findings.append(
-            kinds.FILE_NAME.at(
+            snap_kinds.FILE_NAME.at(
                 name,
                 "the batches are of another epoch than the name tells",
                 field="partitionLeaderEpoch",
@@ -138,8 +139,10 @@ def _finding(
 _DAMAGES = frozenset(each.value for each in DamageKind)
 
 
-def _with_rest(findings: list[Finding], name: str, summary: LogSummary) -> tuple[Finding, ...]:
+def _with_rest(
+    findings: list[Finding], name: str, summary: LogSummary, kind: FindingKind
+) -> tuple[Finding, ...]:
     if summary.more_problems:
         text = f"{summary.more_problems} more problems are not listed"
-        findings.append(kinds.DAMAGE.at(name, text))
+        findings.append(kind.at(name, text))
     return tuple(findings)

@@ -57,11 +57,18 @@ _NOOP_BATCH = b"\x14\x00\x00\x00\x01\x08\x01\x14\x00\x00\x00"
 """The record section of the commonest batch, an idle leader's."""
 
 
+OnControl = Callable[[RecordBatch, LogRecord], None]
+"""What wants to see every control record of batches whose CRC holds."""
+Observe = Callable[[RecordBatch | Damage, bool], None]
+"""What wants to see every batch and whether its CRC holds, and every damage (with False)."""
+
+
 @dataclass(slots=True)
 class _Reader:
     """What has been seen so far of one file."""
 
     contiguous: bool
+    on_control: OnControl = lambda batch, item: None
     values: dict[str, Any] = field(default_factory=dict)
     problems: list[LogProblem] = field(default_factory=list)
     more_problems: int = 0
@@ -118,7 +125,8 @@ class _Reader:
             )
         )
 
-    def batch(self, batch: RecordBatch) -> None:
+    def batch(self, batch: RecordBatch) -> bool:
+        """Take in a batch; return whether its CRC holds."""
         header = batch.header
         valid = batch.is_valid
         if not valid:
@@ -161,7 +169,7 @@ class _Reader:
             self.records += 1
             self.counts[_NOOP] = self.counts.get(_NOOP, 0) + 1
             self.first_seen.setdefault(_NOOP, (batch.position + HEADER_SIZE, header.base_offset))
-            return
+            return valid
         try:
             if batch.is_control:
                 for record in batch.records():
@@ -171,6 +179,7 @@ class _Reader:
         except DecodeError as error:
             position = batch.position + error.position
             self.problem(_problem(error, position, header.base_offset))
+        return valid
 
     def _epoch(self, batch: RecordBatch) -> None:
         epoch = batch.epoch
@@ -303,6 +312,7 @@ class _Reader:
             return
         if not valid:
             return
+        self.on_control(batch, item)
         told = ControlRecord(
             offset=record.offset, epoch=batch.epoch, timestamp=record.timestamp, data=item.data
         )
@@ -388,15 +398,18 @@ def summarize(
     *,
     contiguous: bool = True,
     progress: Callable[[int], None] = lambda position: None,
+    on_control: OnControl = lambda batch, item: None,
+    observe: Observe = lambda item, valid: None,
 ) -> LogSummary:
     """Read a segment or checkpoint once. `contiguous`: a gap in the offsets is a problem."""
-    reader = _Reader(contiguous=contiguous)
+    reader = _Reader(contiguous=contiguous, on_control=on_control)
     told = 0
     for item in scan(read_at):
         if isinstance(item, Damage):
             reader.damage(item)
+            observe(item, False)
         else:
-            reader.batch(item)
+            observe(item, reader.batch(item))
             if item.position - told > 1 << 20:
                 told = item.position
                 progress(told)

@@ -1,4 +1,4 @@
-"""The kinds of findings that one reading of a PATH can come to, with stable codes.
+"""What can be odd about a directory beside log and snapshots: state files, voters, leftovers.
 
 Owns codes, default severities and advice. It never tells to delete quorum-state, since a node that
 forgets its vote may vote twice.
@@ -6,28 +6,11 @@ forgets its vote may vote twice.
 
 from __future__ import annotations
 
-from kraftool.reports.findings import FindingKind, Severity
+from kraftool.reports.findings import Severity
+from kraftool.reports.kinds import Area
 
-_KINDS: dict[str, FindingKind] = {}
-
-
-def _kind(
-    name: str, severity: Severity, meaning: str, advice: str = "", *, undecoded: bool = False
-) -> FindingKind:
-    kind = FindingKind(
-        code=f"KT-DIR-{name}",
-        severity=severity,
-        meaning=meaning,
-        advice=advice,
-        undecoded=undecoded,
-    )
-    assert kind.code not in _KINDS, "codes are unique"
-    _KINDS[kind.code] = kind
-    return kind
-
-
+_kind = Area("KT-DIR").kind
 _ERROR, _WARNING, _INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
-_KEEP = "keep a copy before Kafka starts here: it truncates at the first bad byte, silently"
 
 # What could not be read.
 UNREADABLE = _kind("READ", _ERROR, "A file could not be opened or read.", undecoded=True)
@@ -55,101 +38,6 @@ TOO_LARGE = _kind(
     "TOO-LARGE", _WARNING, "A file is larger than its kind ever is; only its head was read."
 )
 
-# The log.
-TORN_TAIL = _kind(
-    "TORN-TAIL",
-    _WARNING,
-    "The log ends inside a batch, as after a crash or in a copy of a running node.",
-    "nothing to do: Kafka cuts it off at its next start",
-    undecoded=True,
-)
-ZERO_TAIL = _kind(
-    "ZERO-TAIL",
-    _WARNING,
-    "The log ends in zeros, as a file system leaves them after a power loss.",
-    "Kafka cuts them off at its next start; other nodes tell whether records were lost with them",
-    undecoded=True,
-)
-DAMAGE = _kind("DAMAGE", _ERROR, "Bytes in the log are no batch.", _KEEP, undecoded=True)
-CRC = _kind(
-    "CRC", _ERROR, "A batch's bytes are not those that its CRC was made of.", _KEEP, undecoded=True
-)
-RECORDS = _kind(
-    "RECORDS",
-    _ERROR,
-    "The records of a batch cannot be told apart, or one cannot be decoded.",
-    "kraftool explain FILE --position N shows the bytes",
-    undecoded=True,
-)
-UNKNOWN_TYPE = _kind(
-    "UNKNOWN-TYPE",
-    _WARNING,
-    "A record type or version that no Kafka up to 4.4 writes.",
-    "a newer Kafka wrote it, or it is damage; an older Kafka stops at it",
-    undecoded=True,
-)
-EPOCH_BACK = _kind(
-    "EPOCH-BACK",
-    _ERROR,
-    "A batch's leader epoch is below that of a batch before it, which Kafka never writes.",
-    "do not trust the log from here on; compare with another node's",
-)
-GAP = _kind(
-    "GAP",
-    _ERROR,
-    "Offsets do not follow on each other.",
-    "do not trust the log from here on; compare with another node's",
-)
-FILE_NAME = _kind(
-    "FILE-NAME",
-    _ERROR,
-    "A file's name says something else than its content.",
-    "find out how it was renamed or edited before Kafka starts on it",
-)
-NOT_METADATA = _kind("NOT-METADATA", _INFO, "A segment of another topic than the metadata's.")
-FALSE_UPGRADE = _kind(
-    "FALSE-UPGRADE",
-    _WARNING,
-    "A FeatureLevelRecord claims a kraft.version that the control records do not have.",
-    "the quorum still has static voters: leave controller.quorum.voters as it is, and upgrade"
-    " kraft.version again from Kafka 4.1 on",
-)
-TXN_OPEN = _kind(
-    "TXN-OPEN",
-    _WARNING,
-    "A metadata transaction is open at the log's end; its records are not visible.",
-    "the next active controller aborts it",
-)
-LOG_MISSING = _kind(
-    "LOG-MISSING",
-    _WARNING,
-    "There are snapshots but no log: what came after them is gone.",
-    "another node has the records; let this one fetch them rather than lead",
-)
-
-# Snapshots.
-SNAPSHOT = _kind(
-    "SNAPSHOT",
-    _ERROR,
-    "A snapshot is damaged.",
-    undecoded=True,
-)
-SNAPSHOT_FORM = _kind(
-    "SNAPSHOT-FORM", _ERROR, "A snapshot is not made up as Kafka makes them: it may be cut short."
-)
-SNAPSHOT_MISSING = _kind(
-    "SNAPSHOT-MISSING",
-    _ERROR,
-    "The log does not begin at 0 and no snapshot covers its start: Kafka refuses to start.",
-    "copy the newest .checkpoint of another node here, with its name",
-)
-SNAPSHOT_AHEAD = _kind(
-    "SNAPSHOT-AHEAD",
-    _WARNING,
-    "The newest snapshot is beyond the log: Kafka wipes the log at its next start.",
-    "verify the snapshot first: on a bad one Kafka dies after it has wiped log and snapshots",
-)
-
 # State files.
 QUORUM_STATE = _kind(
     "QUORUM-STATE",
@@ -174,6 +62,18 @@ QUORUM_STATE_BEHIND = _kind(
     _WARNING,
     "quorum-state is of an earlier epoch than the log, which no running Kafka leaves behind.",
     "the files were copied at different times, or one was edited; Kafka raises it at its start",
+)
+QUORUM_LEADER = _kind(
+    "QUORUM-LEADER",
+    _ERROR,
+    "quorum-state names another leader of its epoch than the log's LeaderChange.",
+    "two leaders in one epoch, or files of different nodes: compare all nodes' directories",
+)
+QUORUM_VERSION = _kind(
+    "QUORUM-VERSION",
+    _INFO,
+    "quorum-state has the form of another kraft.version than the log's; Kafka takes it, and"
+    " rewrites it at its next change.",
 )
 META_MISSING = _kind(
     "META-MISSING",
@@ -233,23 +133,10 @@ TOPIC_ID = _kind(
     "with Kafka stopped, delete it: it is made anew",
     undecoded=True,
 )
-INDEX = _kind(
-    "INDEX",
-    _WARNING,
-    "An index is damaged or does not fit its segment.",
-    "Kafka makes it anew at its start; if it happens again, look at the disk",
-    undecoded=True,
-)
 OFFSETS = _kind(
     "OFFSETS",
     _WARNING,
     "An offset checkpoint is damaged; Kafka goes on as if it were empty.",
-    undecoded=True,
-)
-PRODUCER_STATE = _kind(
-    "PRODUCER-STATE",
-    _WARNING,
-    "A producer state snapshot is damaged; Kafka deletes it and reads the log instead.",
     undecoded=True,
 )
 TEXT = _kind("TEXT", _WARNING, "A text file of Kafka's is not as Kafka writes it.", undecoded=True)
@@ -279,5 +166,94 @@ NO_DIRECTORY_ID = _kind(
 # What is left over.
 LEFTOVER = _kind("LEFTOVER", _INFO, "A file that Kafka removes by itself when it starts.")
 
-KINDS = dict(_KINDS)
-"""Every kind by its code."""
+# voters
+VOTERS_DIFFER = _kind(
+    "VOTERS-DIFFER",
+    _ERROR,
+    "Sources name different voters, and none of them is merely behind.",
+    "find out which history is committed before any of them starts; verify-log and timeline on"
+    " both directories show where they part",
+)
+VOTERS_BEHIND = _kind(
+    "VOTERS-BEHIND",
+    _INFO,
+    "A source ends before the newest change of voters: it has an earlier set of that history.",
+)
+VOTERS_CONFLICT = _kind(
+    "VOTERS-CONFLICT",
+    _WARNING,
+    "Logs hold different records at an offset where one has a change of voters or kraft.version.",
+    "at most one of them can be committed; a node with the other truncates it when it follows the"
+    " leader. Do not let nodes with different voters elect by themselves",
+)
+VOTERS_SNAPSHOT = _kind(
+    "VOTERS-SNAPSHOT",
+    _ERROR,
+    "A snapshot has other voters or another kraft.version than the log at its offset.",
+    "Kafka starts from the newest snapshot and believes it; compare with another node's before"
+    " it does",
+)
+VOTERS_JUMP = _kind(
+    "VOTERS-JUMP",
+    _WARNING,
+    "One record changes several voters at once, which no add, remove or update of Kafka does.",
+    "it was written by hand, as after a lost majority: nodes of the set before may still elect"
+    " among themselves if they come back with their old directories",
+)
+VOTE_STRANGER = _kind(
+    "VOTE-STRANGER",
+    _WARNING,
+    "quorum-state names a leader or a vote that is in no known voter set.",
+    "the directory is from another time or place than the log beside it, or was edited",
+)
+CURRENT_VOTERS = _kind(
+    "CURRENT-VOTERS",
+    _WARNING,
+    "currentVoters in quorum-state are other voters than those of the quorum.",
+    "Kafka before 3.9 refuses to start if they differ from controller.quorum.voters; later ones"
+    " rewrite them",
+)
+LEADER_VOTERS = _kind(
+    "LEADER-VOTERS",
+    _WARNING,
+    "A LeaderChange lists other voters than the set in force when that leader was elected.",
+    "records between the two are missing or the log was edited",
+)
+SAME_NODE_ID = _kind(
+    "SAME-NODE-ID",
+    _WARNING,
+    "Several directories claim the same node id with different directory ids.",
+    "only the one that the voters name may vote; never let two processes run with one node id",
+)
+STATIC_IGNORED = _kind(
+    "STATIC-IGNORED",
+    _WARNING,
+    "controller.quorum.voters is set while kraft.version is 1: Kafka ignores it, and says so by"
+    " the metric IgnoredStaticVoters.",
+    "take it out of the configuration and set controller.quorum.bootstrap.servers",
+)
+STATIC_DIFFER = _kind(
+    "STATIC-DIFFER",
+    _ERROR,
+    "At kraft.version 0 the settings are the voter set, and they differ.",
+    "make controller.quorum.voters the same on every controller and broker before any starts",
+)
+ENDPOINT_DIFFERS = _kind(
+    "ENDPOINT-DIFFERS",
+    _WARNING,
+    "A controller's settings advertise another endpoint than the voters have for it.",
+    "at kraft.version 1 a voter tells the leader its new endpoints by itself once it can reach it;"
+    " change one controller at a time, since with a majority changed at once nobody finds a leader",
+)
+NO_BOOTSTRAP = _kind(
+    "NO-BOOTSTRAP",
+    _WARNING,
+    "controller.quorum.bootstrap.servers is not set on a dynamic quorum.",
+    "set it to the endpoints of several controllers",
+)
+NO_QUORUM = _kind(
+    "NO-QUORUM",
+    _ERROR,
+    "The settings name neither voters nor bootstrap servers: the node cannot find its quorum.",
+    "set controller.quorum.bootstrap.servers, or at kraft.version 0 controller.quorum.voters",
+)

@@ -1,0 +1,49 @@
+"""The image: all aspects at one offset, and where in the log that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from kraftool.image.acls import AclsImage
+from kraftool.image.client_quotas import ClientQuotasImage
+from kraftool.image.cluster import ClusterImage
+from kraftool.image.configs import ConfigurationsImage
+from kraftool.image.delegation_tokens import DelegationTokenImage
+from kraftool.image.features import FeaturesImage
+from kraftool.image.producer_ids import ProducerIdsImage
+from kraftool.image.scram import ScramImage
+from kraftool.image.topics import TopicsImage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """Up to which record the image goes; -1 where there was none."""
+
+    last_offset: int = -1
+    last_epoch: int = -1
+    last_timestamp: int = -1
+    """When the leader appended that record's batch, in epoch milliseconds."""
+
+    @property
+    def offset(self) -> int:
+        """The offset in the name of a snapshot of this image."""
+        return self.last_offset + 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetadataImage:
+    """What the cluster's metadata is, at one offset."""
+
+    provenance: Provenance = field(default_factory=Provenance)
+    features: FeaturesImage = field(default_factory=FeaturesImage)
+    cluster: ClusterImage = field(default_factory=ClusterImage)
+    topics: TopicsImage = field(default_factory=TopicsImage)
+    configs: ConfigurationsImage = field(default_factory=ConfigurationsImage)
+    client_quotas: ClientQuotasImage = field(default_factory=ClientQuotasImage)
+    producer_ids: ProducerIdsImage = field(default_factory=ProducerIdsImage)
+    acls: AclsImage = field(default_factory=AclsImage)
+    scram: ScramImage = field(default_factory=ScramImage)
+    delegation_tokens: DelegationTokenImage = field(default_factory=DelegationTokenImage)
+
+
+EMPTY = MetadataImage()

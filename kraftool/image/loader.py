@@ -1,0 +1,95 @@
+"""From records to images, with metadata transactions (KIP-868).
+
+Owns what is visible: nothing between Begin and End is, and after Abort it never was. Two Begins, or
+an End or Abort by itself, are errors; so is any of them inside a snapshot. It refuses to read a
+log: records come in as values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from kraftool.image.delta import MetadataDelta
+from kraftool.image.image import EMPTY, MetadataImage, Provenance
+from kraftool.image.replay import RecordValue, ReplayError
+
+BEGIN, END, ABORT = "BeginTransactionRecord", "EndTransactionRecord", "AbortTransactionRecord"
+TRANSACTION_RECORDS = frozenset({BEGIN, END, ABORT})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenTransaction:
+    """A transaction without an end yet."""
+
+    offset: int
+    """Of its Begin."""
+    name: str = ""
+    records: int = 0
+
+
+class ImageLoader:
+    """Replays records in offset order; `image()` is what a reader may see of them."""
+
+    def __init__(self, image: MetadataImage = EMPTY) -> None:
+        self._delta = MetadataDelta(image)
+        self._before: MetadataImage | None = None
+        """What is visible while a transaction is open."""
+        self._begun: tuple[int, str] | None = None
+        self._records = 0
+        self._last = self._batch = image.provenance
+
+    @property
+    def open_transaction(self) -> OpenTransaction | None:
+        if self._begun is None:
+            return None
+        offset, name = self._begun
+        return OpenTransaction(offset=offset, name=name, records=self._records)
+
+    @property
+    def delta(self) -> MetadataDelta:
+        """The state as the last record left it, an open transaction's included."""
+        return self._delta
+
+    def begin_batch(self, epoch: int, timestamp: int) -> None:
+        """Say of which batch the next records are."""
+        self._batch = Provenance(last_epoch=epoch, last_timestamp=timestamp)
+
+    def replay(self, offset: int, name: str, record: RecordValue) -> None:
+        """Apply a record. Raises ReplayError where it does not fit; the state is then as before."""
+        if name in TRANSACTION_RECORDS:
+            self._transaction(offset, name, record)
+        else:
+            self._delta.replay(name, record)
+            self._records += 1
+
+    def _transaction(self, offset: int, name: str, record: RecordValue) -> None:
+        if name == BEGIN:
+            if self._begun is not None:
+                raise ReplayError(
+                    f"a transaction begins inside the one that began at {self._begun[0]}"
+                )
+            # What may be seen ends right before Begin, in the middle of its batch if need be.
+            visible = self._last
+            if visible.last_offset != offset - 1:
+                visible = replace(self._batch, last_offset=offset - 1)
+            self._before = self._delta.apply(visible)
+            self._delta = MetadataDelta(self._before)
+            self._begun, self._records = (offset, record["name"] or ""), 0
+            return
+        if self._begun is None or self._before is None:
+            raise ReplayError(f"{name} without a transaction")
+        if name == ABORT:
+            self._delta = MetadataDelta(self._before)
+        self._begun, self._before = None, None
+
+    def end_batch(self, last_offset: int, epoch: int, timestamp: int) -> None:
+        """Say up to where the records of a batch went, with no gap after it."""
+        self._last = Provenance(last_offset=last_offset, last_epoch=epoch, last_timestamp=timestamp)
+
+    def image(self) -> MetadataImage:
+        """What is visible now. Replaying may go on after it."""
+        if self._before is not None:
+            return self._before
+        image = self._delta.apply(self._last)
+        self._delta = MetadataDelta(image)
+        return image

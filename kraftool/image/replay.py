@@ -1,0 +1,44 @@
+"""How records find their replayer, and what a record that cannot be applied is.
+
+Owns the decorator and the error. A controller stops at a record that it cannot apply; here it is a
+ReplayError, and the state stays as it was before the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from kraftool.decoders.errors import KraftoolError
+
+RecordValue = dict[str, Any]
+WrittenRecord = tuple[str, int, RecordValue]
+"""A record to be written: its name, its version and its value."""
+
+Lost = Callable[[str], None]
+"""Told of state that the records of a metadata.version cannot hold."""
+
+_ATTRIBUTE = "_replays"
+_Method = TypeVar("_Method", bound=Callable[..., None])
+
+
+class ReplayError(KraftoolError):
+    """A record that does not fit the state that it is applied to."""
+
+
+def replays(*names: str) -> Callable[[_Method], _Method]:
+    """Mark a method of a delta as the replayer of the records of these names."""
+
+    def mark(method: _Method) -> _Method:
+        setattr(method, _ATTRIBUTE, names)
+        return method
+
+    return mark
+
+
+def replayers(delta: object) -> Iterator[tuple[str, Callable[[RecordValue], None]]]:
+    """The records that a delta replays, with the method for each."""
+    for attribute in dir(type(delta)):
+        method = getattr(delta, attribute)
+        for name in getattr(method, _ATTRIBUTE, ()):
+            yield name, method

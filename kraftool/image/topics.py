@@ -1,0 +1,309 @@
+"""Topics and their partitions, with ELR and directories.
+
+Owns what a PartitionChangeRecord does to a partition: any leader but the neutral one raises the
+leader epoch, also the same leader named again; every change raises the partition epoch by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
+
+from kraftool.image.metadata_version import DIRECTORIES_LEVEL, partition_version
+from kraftool.image.overlay import Overlay
+from kraftool.image.replay import Lost, RecordValue, ReplayError, WrittenRecord, replays
+from kraftool.image.uuids import MIGRATING
+
+NO_LEADER = -1
+NO_LEADER_CHANGE = -2
+NO_RECOVERY_CHANGE = -1
+RECOVERED, RECOVERING = 0, 1
+_MOST_SHARED = 100_000
+
+Replicas = tuple[int, ...]
+_T = TypeVar("_T")
+
+
+class PartitionRegistration(NamedTuple):
+    """One partition. Replicas are in the order of preference."""
+
+    replicas: Replicas
+    directories: tuple[str, ...]
+    isr: Replicas
+    removing_replicas: Replicas
+    adding_replicas: Replicas
+    elr: Replicas
+    last_known_elr: Replicas
+    leader: int
+    leader_recovery_state: int
+    leader_epoch: int
+    partition_epoch: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicImage:
+    """One topic with its partitions by number."""
+
+    name: str
+    id: str
+    partitions: Mapping[int, PartitionRegistration] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicsImage:
+    """All topics, by id and by name."""
+
+    by_id: Mapping[str, TopicImage] = field(default_factory=dict)
+    by_name: Mapping[str, TopicImage] = field(default_factory=dict)
+
+    @property
+    def partitions(self) -> int:
+        """How many partitions there are in all topics."""
+        return sum(len(topic.partitions) for topic in self.by_id.values())
+
+    def records(
+        self, metadata_version: int, lost: Lost, *, elr_enabled: bool
+    ) -> Iterator[WrittenRecord]:
+        for topic in self.by_id.values():
+            yield "TopicRecord", 0, {"name": topic.name, "topicId": topic.id}
+            for number, partition in topic.partitions.items():
+                value = partition_value(topic.id, number, partition)
+                if not elr_enabled:
+                    value["eligibleLeaderReplicas"] = value["lastKnownElr"] = None
+                if metadata_version < DIRECTORIES_LEVEL:
+                    if any(each != MIGRATING for each in partition.directories):
+                        lost(f"the directories of partition {topic.name}-{number}")
+                    del value["directories"]
+                yield "PartitionRecord", partition_version(metadata_version), value
+
+
+def partition_value(topic_id: str, number: int, partition: PartitionRegistration) -> RecordValue:
+    """The PartitionRecord that says all of a partition. Empty ELRs are left out, as by Kafka."""
+    return {
+        "partitionId": number,
+        "topicId": topic_id,
+        "replicas": list(partition.replicas),
+        "isr": list(partition.isr),
+        "removingReplicas": list(partition.removing_replicas),
+        "addingReplicas": list(partition.adding_replicas),
+        "leader": partition.leader,
+        "leaderRecoveryState": partition.leader_recovery_state,
+        "leaderEpoch": partition.leader_epoch,
+        "partitionEpoch": partition.partition_epoch,
+        "directories": list(partition.directories),
+        "eligibleLeaderReplicas": list(partition.elr) or None,
+        "lastKnownElr": list(partition.last_known_elr) or None,
+    }
+
+
+def merge(partition: PartitionRegistration, record: RecordValue) -> PartitionRegistration:
+    """The partition after a PartitionChangeRecord."""
+    changes: dict[str, Any] = {"partition_epoch": partition.partition_epoch + 1}
+    replicas = record["replicas"]
+    if replicas is not None:
+        changes["replicas"] = tuple(replicas)
+    for name, attribute in _LISTS:
+        changed = record.get(name)
+        if changed is not None:
+            changes[attribute] = tuple(changed)
+    count = len(partition.replicas if replicas is None else replicas)
+    told = record.get("directories")
+    directories = partition.directories if told is None else tuple(told)
+    changes["directories"] = _directories(directories, count)
+    if record["leader"] != NO_LEADER_CHANGE:
+        changes["leader"] = record["leader"]
+        changes["leader_epoch"] = partition.leader_epoch + 1
+    recovery = record["leaderRecoveryState"]
+    if recovery != NO_RECOVERY_CHANGE:
+        changes["leader_recovery_state"] = _recovery_state(recovery)
+    return partition._replace(**changes)
+
+
+_LISTS = (
+    ("isr", "isr"),
+    ("removingReplicas", "removing_replicas"),
+    ("addingReplicas", "adding_replicas"),
+    ("eligibleLeaderReplicas", "elr"),
+    ("lastKnownElr", "last_known_elr"),
+)
+
+
+def _directories(directories: tuple[str, ...], replicas: int) -> tuple[str, ...]:
+    """One directory for each replica; none at all, or all of them unknown, is MIGRATING for each.
+
+    Before directories were assigned no record named any.
+    """
+    if all(each == MIGRATING for each in directories):
+        return (MIGRATING,) * replicas
+    if len(directories) != replicas:
+        raise ReplayError(f"{len(directories)} directories for {replicas} replicas")
+    return directories
+
+
+def _recovery_state(value: int) -> int:
+    if value not in (RECOVERED, RECOVERING):
+        raise ReplayError(f"leader recovery state {value} is neither 0 nor 1")
+    return value
+
+
+class _Topic:
+    """A topic that changed: its partitions are copied when the first of them does."""
+
+    __slots__ = ("id", "name", "partitions")
+
+    def __init__(self, image: TopicImage) -> None:
+        self.id, self.name = image.id, image.name
+        self.partitions = dict(image.partitions)
+
+
+class TopicsDelta:
+    """Changes to the topics."""
+
+    def __init__(self, image: TopicsImage) -> None:
+        self._image = image
+        self._topics: Overlay[str, TopicImage] = Overlay(image.by_id)
+        self._ids: Overlay[str, str] = Overlay({})
+        self._gone: set[str] = set()
+        """Names of the base that stand for no topic any more."""
+        self._open: dict[str, _Topic] = {}
+        self._shared: dict[Any, Any] = {}
+        self._last = ""
+        self._last_topic: _Topic | None = None
+
+    def id_of(self, name: str) -> str | None:
+        """The id of the topic that has this name now."""
+        changed = self._ids.get(name)
+        if changed is not None or name in self._gone:
+            return changed
+        topic = self._image.by_name.get(name)
+        return topic.id if topic is not None else None
+
+    def name_of(self, topic_id: str) -> str | None:
+        topic = self._topics.get(topic_id)
+        return topic.name if topic is not None else None
+
+    def partition(self, topic_id: str, number: int) -> PartitionRegistration | None:
+        """A partition as it is now."""
+        changed = self._open.get(topic_id)
+        if changed is not None:
+            return changed.partitions.get(number)
+        topic = self._topics.get(topic_id)
+        return topic.partitions.get(number) if topic is not None else None
+
+    @replays("TopicRecord")
+    def topic(self, record: RecordValue) -> None:
+        name, topic_id = record["name"], record["topicId"]
+        there = self.id_of(name)
+        if there is not None:
+            raise ReplayError(f"topic {name} exists already, with id {there}")
+        if self._topics.get(topic_id) is not None:
+            raise ReplayError(f"topic id {topic_id} is that of {self.name_of(topic_id)} already")
+        topic = TopicImage(name=name, id=topic_id)
+        self._topics.set(topic_id, topic)
+        self._open[topic_id] = _Topic(topic)
+        self._ids.set(name, topic_id)
+        self._last = ""
+
+    @replays("RemoveTopicRecord")
+    def remove_topic(self, record: RecordValue) -> None:
+        topic_id = record["topicId"]
+        topic = self._topics.get(topic_id)
+        if topic is None:
+            raise ReplayError(f"there is no topic with id {topic_id} to remove")
+        self._topics.remove(topic_id)
+        self._open.pop(topic_id, None)
+        self._ids.remove(topic.name)
+        self._gone.add(topic.name)
+        self._last = ""
+
+    @replays("PartitionRecord")
+    def new_partition(self, record: RecordValue) -> None:
+        share = self._share
+        replicas = share(tuple(record["replicas"]))
+        topic_id = record["topicId"]
+        topic = self._last_topic
+        if topic_id != self._last or topic is None:
+            topic = self._changed(topic_id)
+        topic.partitions[record["partitionId"]] = PartitionRegistration(
+            replicas,
+            share(_directories(tuple(record.get("directories") or ()), len(replicas))),
+            share(tuple(record["isr"])),
+            share(tuple(record["removingReplicas"])),
+            share(tuple(record["addingReplicas"])),
+            share(tuple(record.get("eligibleLeaderReplicas") or ())),
+            share(tuple(record.get("lastKnownElr") or ())),
+            record["leader"],
+            _recovery_state(record["leaderRecoveryState"]),
+            record["leaderEpoch"],
+            record["partitionEpoch"],
+        )
+
+    @replays("PartitionChangeRecord")
+    def change_partition(self, record: RecordValue) -> None:
+        topic_id, number = record["topicId"], record["partitionId"]
+        partition = self.partition(topic_id, number)
+        if partition is None:
+            raise ReplayError(f"there is no partition {number} of topic id {topic_id} to change")
+        changed = merge(partition, record)
+        self._changed(topic_id).partitions[number] = changed
+
+    @replays("ClearElrRecord")
+    def clear_elr(self, record: RecordValue) -> None:
+        name = record["topicName"]
+        topic_id = self.id_of(name)
+        if name and topic_id is None:
+            raise ReplayError(f"there is no topic {name} to clear the ELR of")
+        for each in [topic_id] if topic_id is not None else list(self._topics.keys()):
+            self._clear_elr(each)
+
+    def _clear_elr(self, topic_id: str) -> None:
+        partitions = self._partitions(topic_id)
+        cleared = {
+            number: each._replace(
+                elr=(), last_known_elr=(), partition_epoch=each.partition_epoch + 1
+            )
+            for number, each in partitions.items()
+            if each.elr or each.last_known_elr
+        }
+        if cleared:
+            self._changed(topic_id).partitions.update(cleared)
+
+    def _partitions(self, topic_id: str) -> Mapping[int, PartitionRegistration]:
+        changed = self._open.get(topic_id)
+        if changed is not None:
+            return changed.partitions
+        topic = self._topics.get(topic_id)
+        return topic.partitions if topic is not None else {}
+
+    def _changed(self, topic_id: str) -> _Topic:
+        """The topic, with partitions that may be written."""
+        changed = self._open.get(topic_id)
+        if changed is None:
+            topic = self._topics.get(topic_id)
+            if topic is None:
+                raise ReplayError(f"there is no topic with id {topic_id}")
+            changed = self._open[topic_id] = _Topic(topic)
+        # Partitions of a topic come one after the other, in snapshots and at its creation.
+        self._last, self._last_topic = topic_id, changed
+        return changed
+
+    def _share(self, items: tuple[_T, ...]) -> tuple[_T, ...]:
+        """The same tuple for the same items: there are few lists of replicas, and many partitions.
+
+        The bound is for a cluster whose every partition has directories of its own.
+        """
+        shared = self._shared
+        if len(shared) >= _MOST_SHARED:
+            shared.clear()
+        same: tuple[_T, ...] = shared.setdefault(items, items)
+        return same
+
+    def apply(self) -> TopicsImage:
+        for topic_id, topic in self._open.items():
+            image = TopicImage(name=topic.name, id=topic.id, partitions=topic.partitions)
+            self._topics.set(topic_id, image)
+        if not self._topics.is_changed:
+            return self._image
+        by_id = self._topics.result()
+        return TopicsImage(by_id=by_id, by_name={each.name: each for each in by_id.values()})

@@ -1,0 +1,285 @@
+"""Failure signatures: what several findings together, or a value beside another, tell `doctor`.
+
+Owns codes, default severities and advice of causes. It refuses the single facts that a signature
+is made of; those have codes in the other areas.
+"""
+
+from __future__ import annotations
+
+from kraftool.reports.findings import Severity
+from kraftool.reports.kinds import Area
+
+AREA = Area("KT-SIG")
+_kind = AREA.kind
+_ERROR, _WARNING, _INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
+
+# The quorum: who votes, and whether the voters can reach each other.
+TWO_FORMATS = _kind(
+    "TWO-FORMATS",
+    _ERROR,
+    "Nodes of one cluster id were formatted with different first voters: they are separate quorums"
+    " that take each other for their own, and never agree.",
+    "keep the quorum whose metadata is wanted; format the other controllers anew, with the same"
+    " --initial-controllers or with --no-initial-controllers, and add them one by one",
+)
+NO_MAJORITY = _kind(
+    "NO-MAJORITY",
+    _ERROR,
+    "Every voter's directory was given, and with a majority of them Kafka cannot vote: no leader"
+    " can be elected.",
+    "mend the voters named until a majority can vote; until then neither add-controller nor"
+    " remove-controller works, since both need a leader",
+)
+AUTO_JOIN = _kind(
+    "AUTO-JOIN",
+    _WARNING,
+    "A controller that was removed from the voters has controller.quorum.auto.join.enable=true:"
+    " while it runs it adds itself again, within seconds.",
+    "stop that controller, or set controller.quorum.auto.join.enable=false on it, before"
+    " remove-controller",
+)
+MIGRATION_ORDER = _kind(
+    "MIGRATION-ORDER",
+    _ERROR,
+    "At kraft.version 0 the setting controller.quorum.voters is the voter set, and this node has"
+    " lost it: bootstrap servers replace it only once kraft.version is 1.",
+    "put controller.quorum.voters back, start all controllers, upgrade kraft.version, check it,"
+    " and only then replace the setting",
+)
+LOCAL_ENDPOINT = _kind(
+    "LOCAL-ENDPOINT",
+    _WARNING,
+    "A voter's endpoint is an address of the machine itself, as it is recorded where"
+    " advertised.listeners was missing: no other node reaches this voter there.",
+    "set advertised.listeners on that node and restart it: at kraft.version 1 it tells the leader"
+    " its new endpoint by itself",
+)
+SAME_ENDPOINT = _kind(
+    "SAME-ENDPOINT",
+    _ERROR,
+    "Two voters have one endpoint: requests for one of them reach the other, which refuses them.",
+    "give each controller an endpoint of its own in advertised.listeners",
+)
+ODD_ENDPOINT = _kind(
+    "ODD-ENDPOINT",
+    _WARNING,
+    "A voter's endpoint is none that can be reached: the wildcard address, no port, or a host name"
+    " that no resolver takes.",
+    "set advertised.listeners on that node to a name that the other nodes resolve, and restart it",
+)
+VOTER_LISTENER = _kind(
+    "VOTER-LISTENER",
+    _ERROR,
+    "A voter has no endpoint for the first of controller.listener.names: a node that has to send"
+    " to this voter stops with an error.",
+    "use the same controller.listener.names on all nodes, its first entry being the one that the"
+    " voters are recorded with",
+)
+SPLIT_BRAIN = _kind(
+    "SPLIT-BRAIN",
+    _ERROR,
+    "Two nodes lead, or led, in one epoch: one of them had forgotten its vote, or its log was"
+    " edited. Each may have answered clients for records that the other does not have.",
+    "stop all controllers and keep a copy of every directory; let only nodes of one side start",
+)
+SAME_PLACE = _kind(
+    "SAME-PLACE",
+    _ERROR,
+    "Two logs have different bytes at the same offset and epoch. Kafka compares only these two"
+    " numbers, so it never notices, and the nodes have different metadata from there on.",
+    "choose one side; on the nodes of the other, with Kafka stopped, move __cluster_metadata-0"
+    " away (not meta.properties) so that they fetch everything anew",
+)
+
+# Elections.
+ELECTIONS = _kind(
+    "ELECTIONS",
+    _WARNING,
+    "The leader changes often: controllers are too slow to answer in time (garbage collection,"
+    " disk, network), or restart.",
+    "look at GC pauses, disk latency and the network between the controllers; raise"
+    " controller.quorum.fetch.timeout.ms only after that",
+)
+FAILED_ELECTIONS = _kind(
+    "FAILED-ELECTIONS",
+    _WARNING,
+    "Epochs were used up without a leader: elections that nobody won, one after the other.",
+    "fewer than a majority could be reached in that time, or two candidates kept splitting the"
+    " vote; look at the network and at the clocks of the logs of all controllers then",
+)
+NO_LEADER = _kind(
+    "NO-LEADER",
+    _ERROR,
+    "quorum-state is many epochs beyond the log: this node has been electing for long and found"
+    " no majority. Kafka says nothing about it, it only tries again.",
+    "start the other voters, or find out why they do not answer: endpoints, certificates, cluster"
+    " id, a directory that was formatted anew",
+)
+LAG = _kind(
+    "LAG",
+    _WARNING,
+    "A node's log ends more than 1000 records before another's in the same epoch: it does not keep"
+    " up, or its directory was copied earlier.",
+    "look at its disk and network; do not restart the others before it has caught up",
+)
+
+# Snapshots.
+NO_SNAPSHOT = _kind(
+    "NO-SNAPSHOT",
+    _WARNING,
+    "There is no snapshot though the log is long enough for several: generating them fails, or was"
+    " switched off by a metadata fault. The log is never cleaned, and each start reads all of it.",
+    "look for MetadataErrorCount and SnapshotEmitter errors in this node's log; a restart switches"
+    " generation on again",
+)
+OLD_SNAPSHOT = _kind(
+    "OLD-SNAPSHOT",
+    _WARNING,
+    "The newest snapshot is far older than the settings allow: generating them has stopped, as"
+    " after a fault while metadata was loaded.",
+    "look for MetadataErrorCount and SnapshotEmitter errors in this node's log; a restart switches"
+    " generation on again",
+)
+SNAPSHOT_ATTEMPTS = _kind(
+    "SNAPSHOT-ATTEMPTS",
+    _WARNING,
+    "Several unfinished snapshots are left: writing or fetching one fails again and again, as on a"
+    " full disk. Kafka removes them when it starts.",
+    "look at free space and errors of the disk, then restart this node",
+)
+JUNK_SNAPSHOT = _kind(
+    "JUNK-SNAPSHOT",
+    _ERROR,
+    "A snapshot that cannot be loaded is named beyond the log: at its next start Kafka deletes the"
+    " log and all older snapshots for it, and then dies on it.",
+    "do not start Kafka before this file is out of the folder",
+)
+STALE_SNAPSHOT = _kind(
+    "STALE-SNAPSHOT",
+    _ERROR,
+    "A snapshot of an earlier epoch lies beyond the log's end, as after the log was truncated by a"
+    " recovery: Kafka loads it at its start, and the log does not fit onto it.",
+    "with Kafka stopped, move __cluster_metadata-0 away (keep meta.properties): the node fetches"
+    " everything from the leader",
+)
+
+# The state: features and nodes.
+FEATURE_RANGE = _kind(
+    "FEATURE-RANGE",
+    _ERROR,
+    "A finalized feature level is outside what a registered node's software has: that node cannot"
+    " register again, and a controller stops when it reads the record.",
+    "bring that node to a release that has the level; a metadata.version that changed records"
+    " cannot be taken back",
+)
+NOT_REGISTERED = _kind(
+    "NOT-REGISTERED",
+    _WARNING,
+    "A voter has not registered as a controller, which blocks every upgrade of a feature.",
+    "start it, or see why its ControllerRegistration fails; a voter that is gone for good is to be"
+    " removed",
+)
+BROKER_FENCED = _kind(
+    "BROKER-FENCED",
+    _INFO,
+    "A broker is fenced: it stopped, or its heartbeats do not arrive. It leads nothing.",
+    "start it; one that is gone for good is to be unregistered after its replicas were moved",
+)
+RESTART_LOOP = _kind(
+    "RESTART-LOOP",
+    _WARNING,
+    "A broker registers again and again, each time as a new process: it restarts in a loop.",
+    "look at the end of its log for what stops it",
+)
+BROKER_TWINS = _kind(
+    "BROKER-TWINS",
+    _WARNING,
+    "Registrations of one broker id go back and forth between different machines: two processes"
+    " run with the same node id, and drive each other out.",
+    "stop one of them, and give it a node id of its own",
+)
+SHARED_LOG_DIR = _kind(
+    "SHARED-LOG-DIR",
+    _ERROR,
+    "Two brokers have a log directory with the same id: one is a copy of the other's disk.",
+    "stop the copy; with its disk emptied it is formatted anew under its own node id",
+)
+BROKER_ENDPOINT = _kind(
+    "BROKER-ENDPOINT",
+    _WARNING,
+    "A broker's advertised listener is an address of the machine itself, or another broker's:"
+    " clients elsewhere do not reach it, or reach the wrong one.",
+    "set advertised.listeners on that broker and restart it",
+)
+
+# The state: partitions.
+OFFLINE = _kind(
+    "OFFLINE",
+    _ERROR,
+    "Partitions have no leader: nobody can read or write them until a broker of their ISR or ELR"
+    " comes back.",
+    "start the brokers named; an unclean election loses what only they have",
+)
+LOST_REPLICAS = _kind(
+    "LOST-REPLICAS",
+    _ERROR,
+    "The only in-sync replicas of partitions are on brokers that are not registered any more:"
+    " unless such a broker comes back with its disk, their records are gone.",
+    "if the disk still exists, start a broker with that node id on it; else delete the topic, or"
+    " elect uncleanly where another replica is left",
+)
+RECOVERING = _kind(
+    "RECOVERING",
+    _WARNING,
+    "A leader was elected uncleanly and has not finished its recovery: records that were"
+    " acknowledged may be lost.",
+    "compare what producers sent with what is there; the state ends when the leader has recovered",
+)
+MIN_ISR = _kind(
+    "MIN-ISR",
+    _WARNING,
+    "min.insync.replicas of a topic is larger than its number of replicas: every produce with"
+    " acks=all fails.",
+    "lower the setting, or add replicas with kafka-reassign-partitions",
+)
+STUCK_REASSIGNMENT = _kind(
+    "STUCK-REASSIGNMENT",
+    _WARNING,
+    "A reassignment can never complete: replicas are to be added and removed at once, which a"
+    " request back to the old replicas leaves.",
+    "cancel it, or reassign the partition once more",
+)
+LAST_KNOWN_ELR = _kind(
+    "LAST-KNOWN-ELR",
+    _INFO,
+    "lastKnownElr names the broker -1, which Kafka writes where it knew no last leader. It is"
+    " harmless.",
+)
+ORPHAN_CONFIG = _kind(
+    "ORPHAN-CONFIG",
+    _WARNING,
+    "There are configs of a topic that does not exist, which Kafka leaves in a snapshot where topic"
+    " and configs came and went between two of them: a new topic of that name begins with them.",
+    "create and delete the topic to be rid of them, or mind them when one of that name is made",
+)
+ELR_MIN_ISR = _kind(
+    "ELR-MIN-ISR",
+    _WARNING,
+    "A broker has min.insync.replicas of its own while eligible leader replicas are on, which only"
+    " heed the topic's and the cluster's: the ISR is kept by another number than acks=all asks.",
+    "set it for the cluster or the topic, and take it off the broker",
+)
+SCRAM_LOST = _kind(
+    "SCRAM-LOST",
+    _ERROR,
+    "The snapshot lacks SCRAM credentials that the log has, a bug of Kafka when others of the same"
+    " mechanism were removed in the same load: after a restart these users cannot log in.",
+    "set these users' credentials again before any node restarts",
+)
+STRAY = _kind(
+    "STRAY",
+    _WARNING,
+    "The broker has renamed partitions to -stray: the metadata that it loaded does not have them,"
+    " as after a recovery that lost topics.",
+    "copy these folders elsewhere before anything deletes them",
+)

@@ -1,0 +1,373 @@
+"""The image of a PATH at an offset or a time: the best snapshot below it, then the log.
+
+Owns which snapshot that is, and what the image may lack: it stops where the log is damaged, as
+Kafka would cut it there, and says so. Records of an open transaction are not visible. Whether the
+last records were committed cannot be known from one node's files.
+
+Offsets are exclusive, like a snapshot's name: the image at 100 has seen the records 0 to 99.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.control import ControlRecordType
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.segment import Damage, scan
+from kraftool.image.image import EMPTY, MetadataImage, Provenance
+from kraftool.image.loader import ImageLoader, OpenTransaction
+from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.kinds import snapshot as snapshot_kinds
+from kraftool.reports.log_source import LogFile
+from kraftool.reports.shell.kafka_text import instant
+from kraftool.reports.state.files import StateFiles, base_offset, open_state, snapshot_id
+from kraftool.reports.state.log import LogReplay, Wanted, crc_finding, damage_finding
+from kraftool.reports.state.replay import Control, Progress, Replay
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedState:
+    """An image and where it comes from."""
+
+    image: MetadataImage
+    path: str
+    files: tuple[str, ...] = ()
+    """What was read, in order."""
+    snapshot: str = ""
+    """The name of the checkpoint that it begins with; empty where the log is whole from 0."""
+    start_offset: int = 0
+    """The first offset that was replayed from the log."""
+    end_offset: int = 0
+    """One beyond the last record replayed, an open transaction's included."""
+    records: int = 0
+    inside: Provenance = field(default_factory=Provenance)
+    """Of a checkpoint by itself: the last record's offset in the file, as Kafka's shell says it."""
+    open_transaction: OpenTransaction | None = None
+    controls: dict[ControlRecordType, Control] = field(default_factory=dict)
+    """The last control record of each type: LeaderChange, KRaftVersion, KRaftVoters."""
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing that bears on the image was found."""
+        return all(each.severity is Severity.INFO for each in self.findings)
+
+
+def _silent(name: str, position: int) -> None:
+    """Nobody watches."""
+
+
+def load_state(
+    path: str,
+    *,
+    at: int | None = None,
+    at_time: int | None = None,
+    progress: Progress = _silent,
+) -> LoadedState:
+    """Load the image of a PATH. Raises KraftoolError where there is nothing to make one of."""
+    return load_from(open_state(path), at=at, at_time=at_time, progress=progress)
+
+
+def load_from(
+    files: StateFiles,
+    *,
+    at: int | None = None,
+    at_time: int | None = None,
+    progress: Progress = _silent,
+) -> LoadedState:
+    """Load the image that the files have at an offset or a time; the last one if neither."""
+    assert at is None or at_time is None, "an offset or a time, not both"
+    wanted = Wanted(at, at_time)
+    single = files.single
+    if single is None:
+        return _of_directory(files, wanted, progress)
+    if files.is_snapshot:
+        return _of_snapshot(files, single, wanted, progress)
+    return _of_segment(files, single, wanted, progress)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Start:
+    """What a log is replayed onto: a checkpoint's image, or nothing."""
+
+    offset: int
+    replay: Replay = field(default_factory=Replay)
+    image: MetadataImage = EMPTY
+    file: LogFile | None = None
+    inside: Provenance = field(default_factory=Provenance)
+    findings: tuple[Finding, ...] = ()
+    """Of what was tried before it."""
+    is_partial: bool = False
+    """Whether there was a state before it that nobody has any more."""
+
+
+# --- one file -------------------------------------------------------------------------------------
+
+
+def _of_snapshot(
+    files: StateFiles, file: LogFile, wanted: Wanted, progress: Progress
+) -> LoadedState:
+    start = _start_at(file, progress)
+    time = start.image.provenance.last_timestamp
+    hint = "name the directory, so that the log can be replayed"
+    if wanted.below is not None and wanted.below != start.offset:
+        raise KraftoolError(
+            f"{file.name} is the state at {start.offset}; there is no other in it", hint=hint
+        )
+    if wanted.until_ms is not None and wanted.until_ms < time:
+        raise KraftoolError(
+            f"{file.name} is the state of {_time(time)}; there is no other in it", hint=hint
+        )
+    return _loaded(files, start, [file], start.offset)
+
+
+def _of_segment(
+    files: StateFiles, file: LogFile, wanted: Wanted, progress: Progress
+) -> LoadedState:
+    """A segment by itself, whatever its name says: it may begin anywhere."""
+    log = LogReplay(Replay(), wanted, progress)
+    log.segment(file)
+    first = log.start if log.start is not None else base_offset(file)
+    end = log.end if log.end is not None else first
+    if wanted.below is not None and wanted.below < first:
+        raise KraftoolError(
+            f"{file.name} begins at {first}; there is no state at {wanted.below} in it",
+            hint="name the directory, so that its snapshots can be used",
+        )
+    _refuse_unreached(files, log, end)
+    findings: tuple[Finding, ...] = ()
+    if first > 0:
+        finding = snapshot_kinds.MISSING.at(
+            file.name,
+            f"a segment by itself that begins at {first}: what came before is not in it",
+            severity=Severity.WARNING,
+            advice="name the directory, so that its snapshots are used",
+        )
+        findings = (finding,)
+    start = _Start(offset=first, replay=log.replay, findings=findings, is_partial=first > 0)
+    return _loaded(files, start, [file], end)
+
+
+# --- a directory ----------------------------------------------------------------------------------
+
+
+def _of_directory(files: StateFiles, wanted: Wanted, progress: Progress) -> LoadedState:
+    start = _best_start(files, wanted, progress)
+    log = LogReplay(start.replay, wanted, progress, end=start.offset)
+    read = [start.file] if start.file is not None else []
+    segments = files.segments
+    if segments and base_offset(segments[0]) > start.offset:
+        # A hole: nothing that the log says can be put onto what is known.
+        segments = ()
+        if wanted.below is None and wanted.until_ms is None:
+            text = f"the log begins at {base_offset(files.segments[0])}, the newest snapshot ends"
+            start.replay.found(snapshot_kinds.MISSING.at(files.path, f"{text} at {start.offset}"))
+    for number, file in enumerate(segments):
+        following = segments[number + 1] if number + 1 < len(segments) else None
+        if following is not None and base_offset(following) <= start.offset:
+            continue
+        read.append(file)
+        log.segment(file)
+        if log.is_over:
+            break
+    _tell_ahead(start, log)
+    end = log.end if log.end is not None else start.offset
+    _refuse_unreached(files, log, end)
+    return _loaded(files, start, read, end)
+
+
+def _tell_ahead(start: _Start, log: LogReplay) -> None:
+    """A snapshot beyond the log, as Kafka finds it when it starts."""
+    if start.file is None or log.last is None or log.is_over:
+        return
+    offset, epoch = snapshot_id(start.file)
+    last_epoch, end = log.last
+    if epoch > last_epoch or (epoch == last_epoch and offset > end):
+        start.replay.found(
+            snapshot_kinds.AHEAD.at(
+                start.file.name,
+                f"it ends at offset {offset} in epoch {epoch}, the log at {end} in epoch"
+                f" {last_epoch}",
+                offset=offset,
+            )
+        )
+
+
+def _refuse_unreached(files: StateFiles, log: LogReplay, end: int) -> None:
+    below = log.wanted.below
+    if below is None or end >= below:
+        return
+    where = "is damaged" if log.is_over and not log.is_enough else "ends"
+    if not files.single and files.segments and end < base_offset(files.segments[0]):
+        where = "has nothing that joins the snapshot"
+    damage = log.replay.findings[-1:] if where == "is damaged" else []
+    why = "".join(f": {each.where()}: {each.sentence()}" for each in damage)
+    raise KraftoolError(
+        f"{files.path}: the log {where} at {end}; there is no state at {below}{why}",
+        hint=_offered(files, end),
+    )
+
+
+def _best_start(files: StateFiles, wanted: Wanted, progress: Progress) -> _Start:
+    """The newest whole checkpoint that is old enough; failing that, the log from 0.
+
+    The 0-0 checkpoint of a formatted directory holds the first voters, and is no state: Kafka
+    writes what else is in it to the log again. A damaged checkpoint is the last resort.
+    """
+    log_start = base_offset(files.segments[0]) if files.segments else None
+    tried: list[_Start] = []
+    for file in reversed(files.snapshots):
+        if not _is_fitting(file, wanted):
+            continue
+        start = _start_at(file, progress)
+        if all(each.severity is not Severity.ERROR for each in start.replay.findings):
+            return replace(start, findings=_findings(tried))
+        tried.append(start)
+    if log_start == 0:
+        return _Start(offset=0, findings=_findings(tried))
+    if tried:
+        return replace(tried[0], findings=_findings(tried[1:]))
+    later = [each for each in files.snapshots if snapshot_id(each)[0] > 0]
+    if not later and log_start is None and not wanted.below:
+        return _Start(offset=0)  # formatted, and never started
+    if log_start and not later and (wanted.below or log_start) >= log_start:
+        text = f"the log begins at {log_start}, and what came before is in no snapshot"
+        missing = snapshot_kinds.MISSING.at(files.path, text)
+        return _Start(offset=log_start, findings=(missing,), is_partial=True)
+    asked = f"at {wanted.below}" if wanted.until_ms is None else f"at {_time(wanted.until_ms)}"
+    raise KraftoolError(
+        f"{files.path}: there is no state {asked}: no snapshot is that old,"
+        f" and {'there is no log' if log_start is None else f'the log begins at {log_start}'}",
+        hint=_oldest(later) if wanted.until_ms is not None else _offered(files, None),
+    )
+
+
+def _findings(tried: list[_Start]) -> tuple[Finding, ...]:
+    return tuple(finding for each in tried for finding in each.replay.findings)
+
+
+def _offered(files: StateFiles, end: int | None) -> str:
+    """Which offsets there are states at."""
+    log_start = base_offset(files.segments[0]) if files.segments else None
+    offsets = [snapshot_id(each)[0] for each in files.snapshots if snapshot_id(each)[0] > 0]
+    joined = [each for each in offsets if log_start is not None and each >= log_start]
+    alone = sorted({each for each in offsets if each not in joined})
+    told = [str(each) for each in alone[-10:]]
+    first = 0 if log_start == 0 else min(joined, default=None)
+    if files.single is not None or (first is None and not alone):
+        first = log_start
+    if first is not None:
+        told.append(f"from {first} to {end}" if end is not None and end > first else f"{first} on")
+    return f"there are states at {', '.join(told)}" if told else ""
+
+
+def _oldest(snapshots: list[LogFile]) -> str:
+    if not snapshots:
+        return ""
+    offset, _ = snapshot_id(snapshots[0])
+    return f"the oldest state is that at {offset}, of {_time(_written(snapshots[0]))}"
+
+
+def _time(milliseconds: int) -> str:
+    return instant(milliseconds).removesuffix("[UTC]")
+
+
+def _is_fitting(file: LogFile, wanted: Wanted) -> bool:
+    offset, _ = snapshot_id(file)
+    if offset == 0 or (wanted.below is not None and offset > wanted.below):
+        return False
+    return wanted.until_ms is None or _written(file) <= wanted.until_ms
+
+
+def _written(file: LogFile) -> int:
+    """When the last record that a checkpoint covers was appended, as its header says."""
+    replay = Replay()
+    with file.open() as source:
+        first = next(iter(scan(source.read_at)), None)
+        if isinstance(first, RecordBatch):
+            replay.batch(file.name, first, snapshot=True)
+    return _named_provenance(file, replay).last_timestamp
+
+
+# --- a checkpoint ---------------------------------------------------------------------------------
+
+
+def _start_at(file: LogFile, progress: Progress) -> _Start:
+    replay = Replay()
+    inside = _snapshot(replay, file, progress)
+    image = replace(replay.loader.image(), provenance=_named_provenance(file, replay))
+    # What follows is replayed onto the image under its own name, with the log's offsets.
+    replay.loader = ImageLoader(image)
+    offset, _ = snapshot_id(file)
+    return _Start(offset=offset, replay=replay, image=image, file=file, inside=inside)
+
+
+def _snapshot(replay: Replay, file: LogFile, progress: Progress) -> Provenance:
+    """Replay a checkpoint; return the provenance of the last record as the file itself has it."""
+    last = Provenance()
+    with file.open() as source:
+        for each in scan(source.read_at):
+            if isinstance(each, Damage):
+                replay.found(damage_finding(snapshot_kinds.DAMAGE, file, each))
+                continue
+            if not each.is_valid:
+                replay.found(crc_finding(snapshot_kinds.DAMAGE, file, each))
+            replay.batch(file.name, each, snapshot=True)
+            if not each.is_control:
+                last = Provenance(
+                    last_offset=each.last_offset,
+                    last_epoch=each.epoch,
+                    last_timestamp=each.header.max_timestamp,
+                )
+            progress(file.name, each.position + each.size)
+    if ControlRecordType.SNAPSHOT_FOOTER not in replay.controls:
+        text = "it has no SnapshotFooter: what came last may be missing"
+        replay.found(snapshot_kinds.FORM.at(file.name, text))
+    return last
+
+
+def _named_provenance(file: LogFile, replay: Replay) -> Provenance:
+    """What a checkpoint's name and header say; what lies in it has offsets of its own."""
+    offset, epoch = snapshot_id(file)
+    header = replay.controls.get(ControlRecordType.SNAPSHOT_HEADER)
+    timestamp = header.value["lastContainedLogTimestamp"] if header is not None else -1
+    return Provenance(last_offset=offset - 1, last_epoch=epoch, last_timestamp=timestamp)
+
+
+# --- the result -----------------------------------------------------------------------------------
+
+
+def _loaded(files: StateFiles, start: _Start, read: list[LogFile], end: int) -> LoadedState:
+    replay = start.replay
+    found = [*files.findings, *start.findings, *_told(replay, files.path, start)]
+    return LoadedState(
+        image=replay.loader.image(),
+        path=files.path,
+        files=tuple(each.name for each in read),
+        snapshot=start.file.name if start.file is not None else "",
+        start_offset=start.offset,
+        end_offset=end,
+        records=replay.records,
+        inside=start.inside,
+        open_transaction=replay.loader.open_transaction,
+        controls=replay.controls,
+        findings=tuple(found),
+    )
+
+
+def _told(replay: Replay, path: str, start: _Start) -> list[Finding]:
+    """What replaying found. Onto half a state much does not fit, which says nothing by itself."""
+    more = replay.more_findings
+    if start.is_partial:
+        found = [each for each in replay.findings if each.code != log_kinds.REPLAY.code]
+        misfits = len(replay.findings) - len(found)
+        if misfits or more:
+            text = f"{misfits + more} records are about what is not in it, and were passed over"
+            found.append(snapshot_kinds.MISSING.at(path, text, severity=Severity.INFO, advice=""))
+        return found
+    found = list(replay.findings)
+    if more:
+        found.append(log_kinds.REPLAY.at(path, f"{more} more findings are not listed"))
+    return found

@@ -1,0 +1,115 @@
+"""Metadata transactions: nothing of an open one is visible, and an abort undoes all of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from metadata import BAR, FOO, Told, change, feature, partition, replayed, topic
+
+from kraftool.image.image import EMPTY, MetadataImage, Provenance
+from kraftool.image.loader import ImageLoader, OpenTransaction
+from kraftool.image.replay import ReplayError
+
+BEGIN: Told = ("BeginTransactionRecord", {"name": "work"})
+END: Told = ("EndTransactionRecord", {})
+ABORT: Told = ("AbortTransactionRecord", {"reason": "why"})
+NOOP: Told = ("NoOpRecord", {})
+
+
+def load(*batches: list[Told], epoch: int = 3) -> ImageLoader:
+    """Batches of records from offset 100 on, one millisecond apart."""
+    loader = ImageLoader()
+    offset = 100
+    for number, batch in enumerate(batches):
+        loader.begin_batch(epoch, 1000 + number)
+        for name, value in batch:
+            loader.replay(offset, name, value)
+            offset += 1
+        loader.end_batch(offset - 1, epoch, 1000 + number)
+    return loader
+
+
+def names(image: MetadataImage) -> list[str]:
+    return sorted(image.topics.by_name)
+
+
+def test_what_an_open_transaction_did_is_not_visible() -> None:
+    loader = load([topic()], [BEGIN], [topic("bar", BAR)], [NOOP])
+    assert names(loader.image()) == ["foo"]
+    assert loader.open_transaction == OpenTransaction(offset=101, name="work", records=2)
+    assert loader.image().provenance == Provenance(
+        last_offset=100, last_epoch=3, last_timestamp=1000
+    )
+
+
+def test_at_the_end_of_a_transaction_all_of_it_is_visible() -> None:
+    loader = load([BEGIN, topic()], [NOOP], [partition(), END])
+    assert names(loader.image()) == ["foo"]
+    assert loader.open_transaction is None
+    assert loader.image().provenance.last_offset == 104
+
+
+def test_an_abort_undoes_all_and_the_offset_goes_on() -> None:
+    base = [topic(), partition(leaderEpoch=5)]
+    loader = load(base, [BEGIN, change(leader=2)], [topic("bar", BAR), ABORT], [NOOP])
+    image = loader.image()
+    assert image.topics == replayed(*base).topics
+    assert image.provenance.last_offset == 106
+
+
+def test_an_abort_and_what_follows_in_one_batch() -> None:
+    """Kafka 4.3.0 shows the aborted topic here (digest 10.1); it is not to be."""
+    loader = load([BEGIN, topic(), ABORT, topic("bar", BAR)])
+    assert names(loader.image()) == ["bar"]
+
+
+def test_two_transactions_in_one_batch() -> None:
+    loader = load([BEGIN, topic(), END, BEGIN, topic("bar", BAR), END])
+    assert names(loader.image()) == ["bar", "foo"]
+
+
+def test_records_before_begin_in_the_same_batch_are_visible_up_to_it() -> None:
+    loader = load([NOOP], [topic(), BEGIN, topic("bar", BAR)])
+    image = loader.image()
+    assert names(image) == ["foo"]
+    assert image.provenance == Provenance(last_offset=101, last_epoch=3, last_timestamp=1001)
+
+
+@pytest.mark.parametrize(
+    "records", [[BEGIN, BEGIN], [END], [ABORT], [BEGIN, END, END], [BEGIN, ABORT, END]], ids=str
+)
+def test_transactions_do_not_nest_and_end_only_what_began(records: list[Any]) -> None:
+    with pytest.raises(ReplayError):
+        load(records)
+
+
+def test_an_error_leaves_the_transaction_open() -> None:
+    loader = load([topic()], [BEGIN, topic("bar", BAR)])
+    with pytest.raises(ReplayError):
+        loader.replay(103, *BEGIN)
+    with pytest.raises(ReplayError):
+        loader.replay(103, *topic("bar", FOO))
+    loader.replay(103, *END)
+    assert names(loader.image()) == ["bar", "foo"]
+
+
+def test_reading_the_image_does_not_disturb_the_replay() -> None:
+    records = [topic(), BEGIN, partition(), change(isr=[1]), END, feature("group.version", 1)]
+    whole, halting = load([*records]), ImageLoader()
+    halting.begin_batch(3, 1000)
+    for number, (name, value) in enumerate(records):
+        halting.image()
+        halting.replay(100 + number, name, value)
+        halting.image()
+    halting.end_batch(105, 3, 1000)
+    assert halting.image() == whole.image()
+
+
+def test_replay_goes_on_from_a_snapshots_image() -> None:
+    start = replayed(topic())
+    loader = ImageLoader(start)
+    assert loader.image().topics is start.topics
+    loader.replay(1, *partition())
+    assert loader.image().topics.partitions == 1
+    assert EMPTY.topics.partitions == 0

@@ -16,6 +16,7 @@ import tempfile
 from pathlib import Path
 
 import kafka
+import shelltrees
 from capture import GOLDEN, golden
 from transactions import directory_id, with_aborted_transaction
 
@@ -66,8 +67,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         write(Path(temporary))
         hashes = golden(Path(temporary))
+        trees = shelltrees.golden(Path(temporary))
     write(BUILT)
     (BUILT / GOLDEN).write_text(json.dumps(hashes, indent=1) + "\n")
+    (BUILT / shelltrees.GOLDEN).write_text(json.dumps(trees, indent=1) + "\n")
     return 0
 
 

@@ -3,10 +3,10 @@
     python tests/interop/capture.py --version 4.3.0 --scenario static-single --out fixtures
     python tests/interop/capture.py --version 4.3.0 --all --out fixtures
 
-Owns what is kept of a node's folder and how it is described (SOURCE, dump-log-4.3.0.json). Files
-are kept byte for byte, except that an index which a killed process left preallocated loses its zero
-tail. What is done to the cluster is in scenarios.py. An existing fixture is replaced only when the
-new run came to its end.
+Owns what is kept of a node's folder and how it is described (SOURCE, dump-log-4.3.0.json,
+shell-tree-4.3.0.json). Files are kept byte for byte, except that an index which a killed process
+left preallocated loses its zero tail. What is done to the cluster is in scenarios.py. An existing
+fixture is replaced only when the new run came to its end.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import kafka
+import shelltrees
 from clusters import Cluster
 from dumplog import DECODER, kafka_dump_log
 from scenarios import SCENARIOS
@@ -122,8 +123,10 @@ def capture(version: str, name: str, out: Path, work: Path) -> Path:
     changed = keep(root / "nodes", fresh, scenario.keeps)
     source = describe(cluster, name, fresh, changed)
     hashes = golden(fresh)
+    trees = shelltrees.golden(fresh)
     (fresh / "SOURCE").write_text(source)
     (fresh / GOLDEN).write_text(json.dumps(hashes, indent=1) + "\n")
+    (fresh / shelltrees.GOLDEN).write_text(json.dumps(trees, indent=1) + "\n")
     target = out / f"kafka-{version}" / name
     if target.exists():
         shutil.rmtree(target)

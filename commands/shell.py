@@ -1,0 +1,116 @@
+"""`kraftool shell`: the metadata image as a tree of files, as kafka-metadata-shell shows it.
+
+Owns where commands come from (-c, a terminal, or lines on stdin) and how the run ends: with 1 if a
+command of a script could not do what it was asked, however the others went.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kraftool.commands.options import Debug, Quiet, ShowSecrets
+
+if TYPE_CHECKING:
+    from kraftool.commands.output import Output
+    from kraftool.commands.shell_session import Session
+
+_LINES_AT_ONCE = 1000
+
+
+def shell(
+    path: Annotated[
+        str,
+        typer.Argument(
+            metavar="PATH",
+            help="A data directory, one checkpoint or segment, a server.properties or a tar;"
+            " - reads a tar from stdin.",
+        ),
+    ],
+    at: Annotated[
+        int | None,
+        typer.Option(
+            "--at", metavar="OFFSET", min=0, help="The state before this offset, not the last one."
+        ),
+    ] = None,
+    commands: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--command",
+            "-c",
+            metavar="COMMANDS",
+            help="Run these, separated by ;, instead of asking. May be repeated.",
+        ),
+    ] = None,
+    show_secrets: ShowSecrets = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Browse the cluster's metadata as a tree of directories and files.
+
+    Example: kraftool shell /var/lib/kafka/data -c "ls image; cat image/provenance"
+
+    On a terminal it asks for commands, with completion and history; elsewhere, without -c, it
+    reads them from stdin. They are those of kafka-metadata-shell: ls, cat, find, tree, cd, pwd,
+    man, history, help and exit. What an unfinished transaction would change is not shown.
+
+    Files are only read, and nothing is ever written.
+    """
+    import sys
+
+    from kraftool.commands.output import Output
+    from kraftool.commands.shell_load import image_of, load
+    from kraftool.commands.shell_session import Session
+    from kraftool.commands.shell_terminal import become_stdin, interact, open_terminal
+    from kraftool.reports.shell.tree import shell_tree
+
+    to = Output(quiet=quiet)
+    asks = not commands and sys.stdin is not None and sys.stdin.isatty() and to.to_terminal
+    terminal = open_terminal(to) if path == "-" and not commands else None
+    state = load(to, path, at)
+    session = Session(
+        root=shell_tree(image_of(state), show_secrets=show_secrets),
+        show=lambda lines: _show(to, lines),
+        complain=lambda text: _fail(to, text),
+    )
+    if terminal is not None:
+        become_stdin(terminal)
+    if asks or terminal is not None:
+        _make_interactive(session, to)
+        interact(session, to)
+    else:
+        for line in commands or (line.rstrip("\n") for line in sys.stdin or ()):
+            session.run(line)
+            if session.is_over:
+                break
+    to.finish()
+
+
+def _make_interactive(session: Session, to: Output) -> None:
+    """Complaints take their place among the results, and names fill the terminal."""
+    from rich.cells import cell_len
+
+    from kraftool.commands.output import printable
+
+    session.complain = lambda text: to.line(printable(text))
+    session.width = lambda: to.width
+    session.measure = lambda name: cell_len(printable(name))
+
+
+def _show(to: Output, lines: Iterable[str]) -> None:
+    from kraftool.commands.output import printable
+
+    waiting = iter(lines)
+    while some := list(islice(waiting, _LINES_AT_ONCE)):
+        if to.to_terminal:
+            some = list(map(printable, some))
+        to.write("\n".join(some) + "\n")
+
+
+def _fail(to: Output, text: str) -> None:
+    from kraftool.commands.output import ExitCode
+
+    to.problem(text, code=ExitCode.FINDING)

@@ -1,0 +1,94 @@
+"""Loading an image for the shell, with a progress bar, and what is said about it on stderr.
+
+Owns the words about what is loaded: which snapshot, which offsets of the log, what is hidden.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from kraftool.commands.output import ExitCode, Output
+from kraftool.image.image import MetadataImage
+from kraftool.reports.findings import Severity
+from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.state.load import LoadedState, load_state
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+_CUT_BY_KAFKA = {log_kinds.TORN_TAIL.code, log_kinds.ZERO_TAIL.code}
+"""What a crash leaves at the end of a log. Kafka cuts it off: the image lacks nothing for it."""
+
+
+def load(to: Output, path: str, at: int | None) -> LoadedState:
+    """Load the image of a PATH and tell what it is. What is damaged is told, and shown without."""
+    with _Bars(to) as bars:
+        state = load_state(path, at=at, progress=bars.reached)
+    for each in state.findings:
+        place = each.where()
+        text = f"{place}: {each.sentence()}" if place else each.sentence()
+        if each.severity is Severity.ERROR or (each.undecoded and each.code not in _CUT_BY_KAFKA):
+            to.problem(text, code=ExitCode.UNREADABLE)
+        elif each.severity is Severity.WARNING:
+            to.note(f"warning: {text}")
+    for line in about(state):
+        to.note(line)
+    return state
+
+
+def about(state: LoadedState) -> list[str]:
+    """What is loaded, in a sentence or two."""
+    snapshot = os.path.basename(state.snapshot).removesuffix(".checkpoint")
+    offset = state.image.provenance.offset
+    parts = [f"snapshot {snapshot}"] if snapshot else []
+    if state.end_offset > state.start_offset and not _is_snapshot_alone(state):
+        parts.append(f"log offsets {state.start_offset} to {state.end_offset - 1}")
+    lines = [f"{state.path}: the state at offset {offset} ({' and '.join(parts) or 'empty'})"]
+    opened = state.open_transaction
+    if opened is not None:
+        name = f" {opened.name!r}" if opened.name else ""
+        lines.append(
+            f"a transaction{name} that began at offset {opened.offset} has no end;"
+            f" its {opened.records} records are not shown"
+        )
+    return lines
+
+
+def image_of(state: LoadedState) -> MetadataImage:
+    """The image to show. Of a checkpoint by itself Kafka's shell counts the file's own offsets."""
+    if not _is_snapshot_alone(state):
+        return state.image
+    return replace(state.image, provenance=state.inside)
+
+
+def _is_snapshot_alone(state: LoadedState) -> bool:
+    return state.snapshot == state.path
+
+
+@dataclass(slots=True)
+class _Bars:
+    """A progress bar for each large file."""
+
+    to: Output
+    _stack: ExitStack = field(default_factory=ExitStack)
+    _file: str = ""
+    _update: Callable[[int], None] = lambda position: None
+
+    def __enter__(self) -> _Bars:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._stack.close()
+
+    def reached(self, name: str, position: int) -> None:
+        if name != self._file:
+            self._stack.close()
+            self._file = name
+            size = os.path.getsize(name) if os.path.isfile(name) else None
+            bar = self.to.progress(size, os.path.basename(name), before_data=True)
+            self._update = self._stack.enter_context(bar)
+        self._update(position)

@@ -1,0 +1,116 @@
+"""Runs kafka-metadata-shell's own classes over many files in one JVM, for its trees and its words.
+
+    python tests/interop/shelltrees.py fixtures      (makes the goldens of all fixtures anew)
+
+Owns the JVM run, and the hashes of Kafka's trees that lie beside a fixture for machines without
+Java. Left out of a tree is /local, which tells of the program; the provenance, which is compared by
+itself; and the name of a metadata.version that Kafka 4.3.0 does not know, where it shows the one
+before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import kafka
+
+SOURCE = Path(__file__).with_name("java") / "ShellTrees.java"
+GOLDEN = f"shell-tree-{kafka.TOOLS_VERSION}.json"
+PROVENANCE = "/image/provenance"
+METADATA_VERSION = "/image/features/metadataVersion"
+
+
+@dataclass(frozen=True, slots=True)
+class KafkaTree:
+    """A file's tree: the text of each node by its path, directories with a slash and no text."""
+
+    nodes: dict[str, str]
+    faults: str = ""
+    """What the loader could not take: a record of a newer Kafka."""
+
+    @property
+    def stopped_below(self) -> int | None:
+        """Below which offset it stopped, at a batch of nothing but unknown records."""
+        if "handleBatch error" not in self.faults:
+            return None
+        found = re.match(r"offset (-?\d+),", self.nodes[PROVENANCE])
+        assert found is not None
+        return int(found[1]) + 1
+
+
+def kafka_trees(files: Sequence[str], cwd: Path) -> dict[str, KafkaTree]:
+    """The trees of files, which are named relative to `cwd`."""
+    done = kafka.run_source(kafka.TOOLS_VERSION, SOURCE, "tree", *files, cwd=cwd, check=True)
+    fields = iter(done.stdout.decode().split("\0"))
+    trees = {}
+    for _ in files:
+        name, faults, count = next(fields), next(fields), int(next(fields))
+        trees[name] = KafkaTree({next(fields): next(fields) for _ in range(count)}, faults)
+    assert list(trees) == list(files)
+    return trees
+
+
+def kafka_answers(file: str, lines: Sequence[str], cwd: Path) -> list[str]:
+    """What the shell prints for each line of a session over a file."""
+    done = kafka.run_source(kafka.TOOLS_VERSION, SOURCE, "run", file, *lines, cwd=cwd, check=True)
+    return done.stdout.decode().split("\0")[:-1]
+
+
+def comparable(nodes: Mapping[str, str], *, knows_version: bool = True) -> dict[str, str]:
+    """The nodes that have to be the same."""
+    left_out = (PROVENANCE,) if knows_version else (PROVENANCE, METADATA_VERSION)
+    return {
+        path: text
+        for path, text in nodes.items()
+        if not path.startswith("/local/") and path not in left_out
+    }
+
+
+def digest(nodes: Mapping[str, str]) -> str:
+    text = "".join(f"{path}\0{nodes[path]}\0" for path in sorted(nodes))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def loadable(folder: Path) -> list[str]:
+    """Every checkpoint below a folder, and every segment of the metadata log from offset 0."""
+    return sorted(
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.is_file()
+        and (
+            path.name.endswith(".checkpoint")
+            or (path.name == f"{0:020}.log" and path.parent.name == "__cluster_metadata-0")
+        )
+    )
+
+
+def golden(folder: Path) -> dict[str, dict[str, object]]:
+    """What is kept of Kafka's trees for the files of a fixture."""
+    kept = {}
+    for name, tree in kafka_trees(loadable(folder), folder).items():
+        entry: dict[str, object] = {"provenance": tree.nodes[PROVENANCE]}
+        if tree.faults:
+            entry["faults"] = sorted(set(tree.faults.split("; ")))
+        if tree.stopped_below is not None:
+            entry["below"] = tree.stopped_below
+        nodes = comparable(tree.nodes, knows_version=not tree.faults)
+        kept[name] = {"sha256": digest(nodes), **entry}
+    return kept
+
+
+def main() -> None:
+    for source in sorted(Path(sys.argv[1]).glob("*/*/SOURCE")):
+        folder = source.parent
+        if folder.parent.name != "damaged" and loadable(folder):
+            (folder / GOLDEN).write_text(json.dumps(golden(folder), indent=1) + "\n")
+            print(folder / GOLDEN)
+
+
+if __name__ == "__main__":
+    main()

@@ -84,6 +84,8 @@ class Location:
                     stream = TarStream(feed, self.path)
                     yield from stream.entries()
                     self.folders.update(stream.folders)
+            case LocationKind.PROPERTIES if not self.directory:
+                return
             case _:
                 listing = list_data_directory(self.directory)
                 self.folders[self.directory] = listing.folders
@@ -91,8 +93,12 @@ class Location:
                 yield from listing.entries
 
 
-def open_path(path: str) -> Location:
-    """Find out what a PATH is. Raises KraftoolError where it leads nowhere."""
+def open_path(path: str, *, settings_alone: bool = False) -> Location:
+    """Find out what a PATH is. Raises KraftoolError where it leads nowhere.
+
+    With `settings_alone` a server.properties is taken also where its directory is not there; the
+    location then has no directory.
+    """
     if path == "-" or is_shell_pipe(path):
         return Location(path=path, kind=LocationKind.TAR)
     if os.path.isdir(path):
@@ -102,7 +108,7 @@ def open_path(path: str) -> Location:
     if path.endswith(_TAR_SUFFIXES) or head.startswith(GZIP_MAGIC) or is_header(head[:BLOCK]):
         return Location(path=path, kind=LocationKind.TAR)
     if detect(os.path.basename(path), head, size).kind is FileKind.PROPERTIES:
-        location = _server_properties(path)
+        location = _server_properties(path, settings_alone=settings_alone)
         if location is not None:
             return location
     return Location(path=path, kind=LocationKind.FILE, directory=os.path.dirname(path))
@@ -122,7 +128,7 @@ def _directory(path: str) -> Location:
     raise KraftoolError(f"{path} is not a Kafka data directory", hint=hint)
 
 
-def _server_properties(path: str) -> Location | None:
+def _server_properties(path: str, *, settings_alone: bool) -> Location | None:
     """The directory that a server.properties leads to: metadata.log.dir, else the first log dir."""
     with FileSource(path) as source:
         loaded, findings = properties.decode(source.read_at(0, properties.MAX_BYTES + 1))
@@ -136,6 +142,8 @@ def _server_properties(path: str) -> Location | None:
     log_dirs = [each.strip() for each in listed.split(",") if each.strip()] or [DEFAULT_LOG_DIR]
     wanted = (loaded.get("metadata.log.dir") or "").strip() or log_dirs[0]
     if "${" in wanted:
+        if settings_alone:
+            return _settings_alone(path, loaded, notes, f"{wanted} is filled in elsewhere")
         raise KraftoolError(
             f"{path}: {wanted} is filled in by a config provider, which kraftool does not run",
             hint="name the data directory itself",
@@ -161,6 +169,8 @@ def _server_properties(path: str) -> Location | None:
     log_dirs = [_resolved(each, path) for each in log_dirs]
     notes += _elsewhere(path, directory, log_dirs)
     if not os.path.isdir(directory):
+        if settings_alone:
+            return _settings_alone(path, loaded, notes, f"{directory} is not there")
         raise KraftoolError(
             f"{path} leads to {directory}, which is not there",
             hint="name the data directory itself if it was moved",
@@ -173,6 +183,14 @@ def _server_properties(path: str) -> Location | None:
         server=loaded,
         notes=tuple(notes),
     )
+
+
+def _settings_alone(
+    path: str, loaded: properties.Properties, notes: list[Problem], why: str
+) -> Location:
+    reason = f"only its settings are read: {why}"
+    notes = [*notes, Problem(name=path, reason=reason, severity=Severity.INFO)]
+    return Location(path=path, kind=LocationKind.PROPERTIES, server=loaded, notes=tuple(notes))
 
 
 def _resolved(directory: str, path: str) -> str:

@@ -1,0 +1,236 @@
+"""What is odd between sources: clusters, newest voter sets, records at the same offset, ids.
+
+Owns the comparison of several sources with each other. It refuses to call a source that merely
+ends earlier a contradiction: its set then is an earlier one of the same history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.kinds import directory as kinds
+from kraftool.reports.voters.model import (
+    Commitment,
+    HistoryEntry,
+    Origin,
+    Verdict,
+    VoterSourceReport,
+)
+from kraftool.reports.voters.voter_set import same_set, set_differences
+
+Sources = Sequence[VoterSourceReport]
+
+
+def newest_source(sources: Sources) -> VoterSourceReport | None:
+    """The source with the newest voter set by epoch and offset, unless a better log overrules it.
+
+    Without any record, the first that tells voters at all.
+    """
+    recorded = [(each, each.newest) for each in sources]
+    found = [(each, newest) for each, newest in recorded if newest is not None]
+    if not found:
+        return next((each for each in sources if each.in_force is not None), None)
+    found.sort(key=lambda each: (each[1].epoch, each[1].offset), reverse=True)
+    for source, newest in found:
+        if not any(_overrules(other, newest, source) for other in sources):
+            return source
+    return found[0][0]
+
+
+def _overrules(other: VoterSourceReport, entry: HistoryEntry, source: VoterSourceReport) -> bool:
+    """Whether another log has another record there and would win an election against this one."""
+    if entry.verdict.commitment is Commitment.COMMITTED:
+        return False
+    if entry.verdict.commitment is Commitment.REPLACED:
+        return True
+    log = other.log
+    if log is None or not log.covers(entry.offset, entry.offset) or source.log is None:
+        return False
+    return log.epoch_at(entry.offset) != entry.epoch and log.rank > source.log.rank
+
+
+def clusters(sources: Sources) -> Iterator[Finding]:
+    """Sources of another cluster than the first that tells one."""
+    first = next((each for each in sources if each.node.cluster_id), None)
+    for each in sources:
+        if first is not None and is_foreign(each, sources):
+            yield kinds.CLUSTER_ID.at(
+                each.name,
+                f"another cluster than that of {first.name}; it is not compared",
+                field="cluster.id",
+                expected=str(first.node.cluster_id),
+                found=str(each.node.cluster_id),
+            )
+
+
+def is_foreign(source: VoterSourceReport, sources: Sources) -> bool:
+    """Whether a source says that it is of another cluster than the first that says one."""
+    cluster = next((each.node.cluster_id for each in sources if each.node.cluster_id), None)
+    return (source.node.cluster_id or cluster) != cluster
+
+
+def differs(source: VoterSourceReport, reference: VoterSourceReport) -> tuple[str, ...]:
+    """How the voters of a source differ from the newest ones, in words."""
+    known, newest = source.in_force, reference.in_force
+    if newest is None or source is reference:
+        return ()
+    if known is not None and known.source is not newest.source and not source.has_metadata:
+        return ()  # settings beside records: what that means is told by the rules for settings
+    found: tuple[str, ...] = ()
+    if known is not None:
+        found = set_differences(newest.voters, known.voters, came="only here", gone="missing here")
+    levels = reference.kraft_version, source.kraft_version
+    if None not in levels and levels[0] != levels[1]:
+        found += (f"kraft.version {levels[0]} → {levels[1]}",)
+    return found
+
+
+def is_behind(source: VoterSourceReport, sources: Sources) -> bool:
+    """Whether a source has an earlier set of the same history and ends before the next one."""
+    if not source.has_metadata:
+        return False
+    newest = source.newest
+    for other in sources:
+        sets = other.voter_sets
+        following = [each for each in sets if each.offset >= source.end]
+        if not following or other is source:
+            continue
+        earlier = [each for each in sets if each.offset < source.end]
+        if newest is None:
+            # Static voters are in no record: any history that only begins later goes on from them.
+            if not earlier:
+                return True
+        elif any(
+            each.voters is not None and newest.voters is not None
+            and same_set(each.voters, newest.voters)
+            for each in earlier
+        ):  # fmt: skip
+            return True
+    return False
+
+
+def newest_sets(sources: Sources) -> Iterator[Finding]:
+    """Each source's voters against the newest ones."""
+    reference = newest_source(sources)
+    if reference is None:
+        return
+    conflicting = {each.name for _, *both, _ in _conflicting(sources) for each in both}
+    for source in sources:
+        found = differs(source, reference)
+        if not found:
+            continue
+        words = "; ".join(found)
+        if is_behind(source, sources):
+            yield kinds.VOTERS_BEHIND.at(
+                source.name,
+                f"it ends at offset {source.end}, before the newest change of {reference.name}:"
+                f" {words}",
+                offset=source.end,
+            )
+        elif source.name not in conflicting:
+            yield kinds.VOTERS_DIFFER.at(
+                source.name,
+                f"its voters are not those of {reference.name}: {words}",
+                offset=source.newest.offset if source.newest is not None else None,
+            )
+
+
+def conflicts(sources: Sources) -> Iterator[Finding]:
+    """Logs that have another record where one has a change."""
+    for entry, _, other, words in _conflicting(sources):
+        yield _conflict(entry, other, words)
+
+
+def _conflicting(
+    sources: Sources,
+) -> Iterator[tuple[HistoryEntry, VoterSourceReport, VoterSourceReport, str]]:
+    """Each pair of records once: the entry, its source, the other source and what that has."""
+    seen: set[tuple[object, object]] = set()
+    logged = [
+        {each.offset: each for each in other.history if each.origin is Origin.LOG}
+        for other in sources
+    ]
+    for source in sources:
+        for entry in source.history:
+            if entry.origin is not Origin.LOG:
+                continue
+            for other, entries in zip(sources, logged, strict=True):
+                found = _other_record(entry, other, entries.get(entry.offset))
+                if other is source or found is None:
+                    continue
+                words, key = found
+                mine = (entry.offset, entry.epoch, entry.digest)
+                if (mine, key) in seen or (key, mine) in seen:
+                    continue
+                seen.add((mine, key))
+                yield entry, source, other, words
+
+
+def _other_record(
+    entry: HistoryEntry, other: VoterSourceReport, there: HistoryEntry | None
+) -> tuple[str, object] | None:
+    """What another log has at an entry's offset, in words and as a key; None where the same."""
+    log = other.log
+    if log is None or not log.covers(entry.offset, entry.offset):
+        return None
+    epoch = log.epoch_at(entry.offset)
+    if there is not None:
+        key = (there.offset, there.epoch, there.digest)
+        if key == (entry.offset, entry.epoch, entry.digest):
+            return None
+        return f"{'; '.join(there.changes)}, epoch {there.epoch}", key
+    return f"a record of epoch {epoch} that is no such change", (entry.offset, epoch, other.name)
+
+
+def _conflict(entry: HistoryEntry, other: VoterSourceReport, words: str) -> Finding:
+    epoch = other.log.epoch_at(entry.offset) if other.log is not None else None
+    same_epoch = epoch == entry.epoch
+    text = f"{other.name} has another record at this offset"
+    if same_epoch:
+        text += " in the same epoch, which two leaders of one epoch or an edited log leave"
+    return kinds.VOTERS_CONFLICT.at(
+        entry.file,
+        f"{text}{_verdict_words(entry.verdict)}",
+        position=entry.position,
+        offset=entry.offset,
+        expected=f"{'; '.join(entry.changes)}, epoch {entry.epoch}",
+        found=words,
+        severity=Severity.ERROR if same_epoch else None,
+    )
+
+
+def _verdict_words(verdict: Verdict) -> str:
+    if verdict.commitment is Commitment.COMMITTED:
+        return f"; this one is committed ({verdict.reason})"
+    if verdict.commitment is Commitment.REPLACED:
+        return "; the other one is committed"
+    return ""
+
+
+def ids_twice(sources: Sources) -> Iterator[Finding]:
+    """Directories with the same directory id, and one node with several directories."""
+    by_directory: dict[str, VoterSourceReport] = {}
+    by_node: dict[int, VoterSourceReport] = {}
+    for source in sources:
+        node = source.node
+        if node.directory_id is not None:
+            first = by_directory.setdefault(node.directory_id, source)
+            if first is not source:
+                yield kinds.SAME_DIRECTORY_ID.at(
+                    source.name,
+                    f"{first.name} has the same directory.id",
+                    field="directory.id",
+                    found=node.directory_id,
+                )
+        if node.node_id is None or node.directory_id is None:
+            continue
+        first = by_node.setdefault(node.node_id, source)
+        if first.node.directory_id != node.directory_id:
+            yield kinds.SAME_NODE_ID.at(
+                source.name,
+                f"{first.name} is node {node.node_id} too",
+                field="directory.id",
+                expected=str(first.node.directory_id),
+                found=node.directory_id,
+            )

@@ -1,0 +1,90 @@
+"""All sources against each other: the report that `kraftool diff-voters` shows.
+
+Owns the order of work: sources of other clusters are set aside, verdicts given, then each rule is
+asked. It takes sources as values, so that a running controller can be one beside directories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from kraftool.reports.findings import Finding, in_order
+from kraftool.reports.metadata_summary import Voters
+from kraftool.reports.voters import between, node_rules, settings_rules
+from kraftool.reports.voters.commit import with_verdicts
+from kraftool.reports.voters.model import VoterSourceReport
+
+_RULES: tuple[Callable[[Sequence[VoterSourceReport]], Iterator[Finding]], ...] = (
+    between.newest_sets,
+    between.conflicts,
+    between.ids_twice,
+    node_rules.membership,
+    node_rules.elections,
+    node_rules.current_voters,
+    node_rules.leader_changes,
+    node_rules.jumps,
+    settings_rules.bootstrap,
+    settings_rules.static_sets,
+    settings_rules.advertised,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedSource:
+    """A source beside the newest voters."""
+
+    source: VoterSourceReport
+    foreign: bool = False
+    """Whether it is of another cluster, and so not compared."""
+    behind: bool = False
+    differences: tuple[str, ...] = ()
+    """From the newest voters, in words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoterDiff:
+    """What sources say about the voters, together."""
+
+    sources: tuple[ComparedSource, ...]
+    newest: VoterSourceReport | None
+    """The source with the newest voters, which the others are compared with."""
+    kraft_version: int | None
+    findings: tuple[Finding, ...]
+
+    @property
+    def voters(self) -> Voters | None:
+        return self.newest.in_force if self.newest is not None else None
+
+    @property
+    def differ(self) -> bool:
+        """Whether any source has other voters than the newest, behind or not."""
+        return any(each.differences for each in self.sources)
+
+
+def diff_voters(sources: Sequence[VoterSourceReport]) -> VoterDiff:
+    """Compare sources; a single one is compared with itself, file by file."""
+    own = [each for each in sources if not between.is_foreign(each, sources)]
+    ours = with_verdicts(own)
+    given = dict(zip(map(id, own), ours, strict=True))
+    newest = between.newest_source(ours)
+    compared = []
+    for each in sources:
+        told = given.get(id(each))
+        if told is None:
+            compared.append(ComparedSource(source=with_verdicts([each])[0], foreign=True))
+            continue
+        found = between.differs(told, newest) if newest is not None else ()
+        behind = bool(found) and between.is_behind(told, ours)
+        compared.append(ComparedSource(source=told, behind=behind, differences=found))
+    findings = [finding for each in sources for finding in each.findings]
+    findings += between.clusters(sources)
+    for rule in _RULES:
+        findings += rule(ours)
+    levels = [newest.kraft_version] if newest is not None else []
+    return VoterDiff(
+        sources=tuple(compared),
+        newest=newest,
+        kraft_version=next(iter(levels), None),
+        findings=in_order(findings),
+    )

@@ -1,0 +1,284 @@
+"""The history of voter sets and of kraft.version that the files of one directory tell.
+
+Owns the merging of log and snapshots by offset, as Kafka files them: a log record at its own
+offset, a snapshot's at its last contained one (-1 for 0-0). A snapshot that repeats what the log
+says adds nothing; one that says what the log cannot (it begins later, or is damaged there) adds an
+entry; one that contradicts the log is a finding. It refuses to look at other directories.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.kinds import FileKind
+from kraftool.decoders.log_record import LogRecord, position_in_file
+from kraftool.decoders.names import FileState, parse_checkpoint_name
+from kraftool.reports.directory_summary import base_offset, record_voters
+from kraftool.reports.file_report import FileReport
+from kraftool.reports.findings import Finding
+from kraftool.reports.kinds import directory as kinds
+from kraftool.reports.log_summary import CUTTING, RECORDS
+from kraftool.reports.metadata_summary import MetadataSummary, Snapshot
+from kraftool.reports.voters.model import (
+    HistoryEntry,
+    LeaderEntry,
+    LogExtent,
+    Origin,
+    SnapshotExtent,
+)
+from kraftool.reports.voters.voter_set import set_differences
+
+_VOTERS, _VERSION, _LEADER = "KRaftVoters", "KRaftVersion", "LeaderChange"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """A control record about voters, as it was met in a file."""
+
+    type: str
+    offset: int
+    epoch: int
+    timestamp: int
+    position: int
+    last_offset: int
+    data: dict[str, Any]
+    digest: str
+    with_leader_change: bool
+
+
+@dataclass(slots=True)
+class Events:
+    """Collects events while files are read, by the name of the file."""
+
+    by_file: dict[str, list[Event]] = field(default_factory=dict)
+    _leaders: dict[str, int] = field(default_factory=dict)
+
+    def take(self, name: str, batch: RecordBatch, item: LogRecord) -> None:
+        if item.type == _LEADER:
+            self._leaders[name] = batch.position
+        if item.type not in (_VOTERS, _VERSION, _LEADER) or item.data is None:
+            return
+        self.by_file.setdefault(name, []).append(
+            Event(
+                type=item.type,
+                offset=item.record.offset,
+                epoch=batch.epoch,
+                timestamp=item.record.timestamp,
+                position=position_in_file(batch, item.record),
+                last_offset=batch.last_offset,
+                data=item.data,
+                digest=hashlib.sha256(batch.data).hexdigest()[:32],
+                with_leader_change=self._leaders.get(name) == batch.position,
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """What the files of a directory tell about its voters."""
+
+    entries: tuple[HistoryEntry, ...] = ()
+    leaders: tuple[LeaderEntry, ...] = ()
+    log: LogExtent | None = None
+    snapshots: tuple[SnapshotExtent, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def history_of(files: Sequence[FileReport], summary: MetadataSummary, events: Events) -> History:
+    """Merge what the log and the live snapshots of a directory say."""
+    segments = sorted(
+        (
+            each
+            for each in files
+            if each.kind is FileKind.LOG and each.is_live and each.log and each.log.is_metadata
+        ),
+        key=base_offset,
+    )
+    extent = _extent(segments)
+    snapshots = [each for each in summary.snapshots if parse_checkpoint_name(_base(each.file))]
+    snapshots = [each for each in snapshots if each.state is FileState.LIVE and each.has_header]
+    findings: list[Finding] = []
+    logged = [event for each in segments for event in _named(events, each.name)]
+    entries: list[HistoryEntry] = []
+    for type in (_VERSION, _VOTERS):
+        track = _Track(type=type, log=extent, findings=findings)
+        track.log_entries([each for each in logged if each[1].type == type])
+        for snapshot in snapshots:
+            track.snapshot(snapshot, events.by_file.get(snapshot.file, ()))
+        entries += track.told()
+    return History(
+        entries=tuple(sorted(entries, key=lambda each: (each.offset, each.level is None))),
+        leaders=tuple(
+            LeaderEntry(
+                offset=each.offset,
+                epoch=each.epoch,
+                leader_id=each.data["leaderId"],
+                voters=tuple(voter["voterId"] for voter in each.data["voters"]),
+                file=name,
+                position=each.position,
+            )
+            for name, each in logged
+            if each.type == _LEADER
+        ),
+        log=extent,
+        snapshots=tuple(
+            SnapshotExtent(file=each.file, offset=each.offset, epoch=each.epoch, intact=each.intact)
+            for each in snapshots
+        ),
+        findings=tuple(findings),
+    )
+
+
+def _base(name: str) -> str:
+    return name.rpartition("/")[2]
+
+
+def _named(events: Events, name: str) -> Iterable[tuple[str, Event]]:
+    return ((name, each) for each in events.by_file.get(name, ()))
+
+
+def _extent(segments: Sequence[FileReport]) -> LogExtent | None:
+    """The offsets and epochs of all segments, and where something is missing between them."""
+    if not segments:
+        return None
+    start = end = base_offset(segments[0])
+    epochs: list[tuple[int, int]] = []
+    breaks: set[int] = set()
+    for file in segments:
+        log, first = file.log, base_offset(file)
+        assert log is not None, "only segments with a summary are listed"
+        if first != end:
+            breaks.add(first)
+        for problem in log.problems:
+            offset = problem.offset if problem.offset is not None else first
+            lost = problem.kind == RECORDS and problem.text.startswith((_VOTERS, _VERSION))
+            if problem.kind in CUTTING or lost:
+                breaks.add(offset)
+        epochs += [(each.start_offset, each.epoch) for each in log.epochs]
+        end = max(end, first, log.end_offset if log.end_offset is not None else first)
+    return LogExtent(
+        start=start, end=end, epochs=tuple(sorted(epochs)), breaks=tuple(sorted(breaks))
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Track:
+    """The entries of one type, put together."""
+
+    type: str
+    log: LogExtent | None
+    findings: list[Finding]
+    entries: list[HistoryEntry] = field(default_factory=list)
+
+    def log_entries(self, events: Iterable[tuple[str, Event]]) -> None:
+        breaks = self.log.breaks if self.log is not None else ()
+        cut = breaks[0] if breaks else None
+        for name, event in events:
+            if self.entries and event.offset <= self.entries[-1].offset:
+                continue  # offsets that go back are a finding of the log's own
+            self.entries.append(
+                HistoryEntry(
+                    offset=event.offset,
+                    epoch=event.epoch,
+                    origin=Origin.LOG,
+                    file=name,
+                    position=event.position,
+                    timestamp=event.timestamp,
+                    last_offset=event.last_offset,
+                    digest=event.digest,
+                    with_leader_change=event.with_leader_change,
+                    after_damage=cut is not None and event.offset >= cut,
+                    **self._value(event),
+                )
+            )
+
+    def _value(self, event: Event) -> dict[str, Any]:
+        if self.type == _VOTERS:
+            return {"voters": record_voters(event.data)}
+        return {"level": event.data["kRaftVersion"]}
+
+    def snapshot(self, snapshot: Snapshot, events: Iterable[Event]) -> None:
+        """Take what a snapshot says; snapshots come in the order of their offsets."""
+        event = next((each for each in events if each.type == self.type), None)
+        at = max(snapshot.offset, 0) - 1
+        before = self._at(at)
+        if event is None:
+            if snapshot.intact and self._certain(before, at) and before and before.level != 0:
+                self._contradiction(snapshot, before, "nothing")
+            return
+        entry = HistoryEntry(
+            offset=at,
+            epoch=snapshot.epoch,
+            origin=Origin.BOOTSTRAP if at < 0 else Origin.SNAPSHOT,
+            file=snapshot.file,
+            position=event.position,
+            last_offset=at,
+            digest=event.digest,
+            **self._value(event),
+        )
+        if before is not None and not _changes(before, entry):
+            repeated = replace(before, repeated_in=(*before.repeated_in, snapshot.file))
+            self.entries[self.entries.index(before)] = repeated
+            return
+        if at >= 0 and self._certain(before, at):
+            self._contradiction(snapshot, before, _words(entry), event.position)
+            if before is not None and before.offset == at:
+                return
+        self.entries.append(entry)
+        self.entries.sort(key=lambda each: each.offset)
+
+    def _at(self, offset: int) -> HistoryEntry | None:
+        below = [each for each in self.entries if each.offset <= offset]
+        return below[-1] if below else None
+
+    def _certain(self, before: HistoryEntry | None, at: int) -> bool:
+        """Whether the log has every offset since, so that nothing can have changed unseen."""
+        if self.log is None:
+            return False
+        return self.log.covers(before.offset + 1 if before is not None else 0, at)
+
+    def _contradiction(
+        self, snapshot: Snapshot, before: HistoryEntry | None, found: str, position: int = 0
+    ) -> None:
+        what = "voters" if self.type == _VOTERS else "kraft.version"
+        self.findings.append(
+            kinds.VOTERS_SNAPSHOT.at(
+                snapshot.file,
+                f"its {what} are not those of the log at its offset"
+                if what == "voters"
+                else "its kraft.version is not that of the log at its offset",
+                position=position,
+                offset=max(snapshot.offset, 0) - 1,
+                expected=_words(before) if before is not None else "nothing",
+                found=found,
+            )
+        )
+
+    def told(self) -> list[HistoryEntry]:
+        """All entries, each with what it changed."""
+        told: list[HistoryEntry] = []
+        for each in self.entries:
+            before = told[-1] if told else None
+            changes = _changes(before, each) or ("the same again",)
+            told.append(replace(each, changes=changes))
+        return told
+
+
+def _changes(before: HistoryEntry | None, entry: HistoryEntry) -> tuple[str, ...]:
+    if before is None:
+        return (_words(entry),)
+    if entry.voters is not None and before.voters is not None:
+        return set_differences(before.voters, entry.voters)
+    same = before.level == entry.level
+    return () if same else (f"kraft.version {before.level} → {entry.level}",)
+
+
+def _words(entry: HistoryEntry) -> str:
+    if entry.voters is None:
+        return f"kraft.version {entry.level}"
+    ids = ", ".join(map(str, sorted(each.id for each in entry.voters)))
+    return f"voters {ids}"

@@ -1,0 +1,249 @@
+"""What one source says about the voters, as values.
+
+Owns the read model: a `VoterSourceReport` is a source however it was obtained, from files or from
+a running controller. It refuses to compare sources; that is `diff.py` and the rules beside it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kraftool.decoders.quorum_state import QuorumState
+from kraftool.reports.findings import Finding
+from kraftool.reports.metadata_summary import Node, Voter, Voters, VoterSource
+
+
+class Origin(StrEnum):
+    """Where an entry of the history was read."""
+
+    LOG = "log"
+    SNAPSHOT = "snapshot"
+    BOOTSTRAP = "bootstrap snapshot"
+
+
+class Commitment(StrEnum):
+    """What can be said about a record without a running quorum."""
+
+    COMMITTED = "committed"
+    FORMATTED = "formatted"
+    ON_MAJORITY = "on a majority"
+    REPLACED = "replaced"
+    UNKNOWN = "cannot be known offline"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """Whether an entry is committed, and why that can be said."""
+
+    commitment: Commitment = Commitment.UNKNOWN
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryEntry:
+    """A voter set or a kraft.version, from an offset on.
+
+    A snapshot's are filed at its last contained offset, as Kafka files them: -1 for the 0-0
+    checkpoint. Exactly one of `voters` and `level` is set.
+    """
+
+    offset: int
+    epoch: int
+    origin: Origin
+    file: str
+    position: int
+    voters: tuple[Voter, ...] | None = None
+    level: int | None = None
+    timestamp: int | None = None
+    """When a leader wrote it; None for a snapshot's."""
+    last_offset: int
+    """The last offset of the batch that holds it."""
+    digest: str
+    """Of the whole batch: equal bytes on two nodes have equal digests."""
+    with_leader_change: bool = False
+    """Whether a leader wrote it with its first batch."""
+    after_damage: bool = False
+    """Whether Kafka would cut it off if it started on this log."""
+    changes: tuple[str, ...] = ()
+    """What differs from the entry before, in words."""
+    repeated_in: tuple[str, ...] = ()
+    """Snapshots that say the same at their offset."""
+    verdict: Verdict = Verdict()
+
+    @property
+    def identity(self) -> tuple[bool, int, int, str]:
+        """The same for the same record in two logs; a snapshot's bytes are its own."""
+        digest = self.digest if self.origin is Origin.LOG else ""
+        return self.level is None, self.offset, self.epoch, digest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaderEntry:
+    """A LeaderChange record."""
+
+    offset: int
+    epoch: int
+    leader_id: int
+    voters: tuple[int, ...]
+    file: str
+    position: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogExtent:
+    """Which offsets a log has, and of which epochs."""
+
+    start: int
+    end: int
+    epochs: tuple[tuple[int, int], ...]
+    """(start offset, epoch), ascending."""
+    breaks: tuple[int, ...] = ()
+    """Offsets before which something is missing or damaged."""
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """How up to date the log is in an election: its last epoch, then its end."""
+        return self.epochs[-1][1] if self.epochs else -1, self.end
+
+    def epoch_at(self, offset: int) -> int | None:
+        """The epoch of the record at an offset; None where the log does not reach."""
+        if not self.start <= offset < self.end:
+            return None
+        found = None
+        for start, epoch in self.epochs:
+            if start > offset:
+                break
+            found = epoch
+        return found
+
+    def covers(self, first: int, last: int) -> bool:
+        """Whether every offset from `first` to `last` is there, with nothing odd between."""
+        return (
+            self.start <= first
+            and last < self.end
+            and not any(first <= each <= last for each in self.breaks)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotExtent:
+    """A snapshot by its name."""
+
+    file: str
+    offset: int
+    epoch: int
+    intact: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advertised:
+    """Where a controller's settings say that it is reached; empty or None for what is not told."""
+
+    listener: str
+    host: str
+    port: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What a server.properties says about the quorum."""
+
+    file: str
+    node_id: int | None = None
+    roles: tuple[str, ...] = ()
+    static_voters: tuple[Voter, ...] = ()
+    bootstrap_servers: tuple[str, ...] = ()
+    controller_listeners: tuple[str, ...] = ()
+    advertised: tuple[Advertised, ...] = ()
+
+
+_NO_NODE = Node()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoterSourceReport:
+    """One source. What it has no part about is None or empty."""
+
+    name: str
+    kind: str
+    directory: str = ""
+    node: Node = _NO_NODE
+    registered_controllers: tuple[int, ...] = ()
+    settings: Settings | None = None
+    quorum_state: QuorumState | None = None
+    quorum_state_file: str = ""
+    meta_file: str = ""
+    history: tuple[HistoryEntry, ...] = ()
+    """Voter sets and kraft.versions, by offset."""
+    leaders: tuple[LeaderEntry, ...] = ()
+    log: LogExtent | None = None
+    snapshots: tuple[SnapshotExtent, ...] = ()
+    told: Voters | None = None
+    """Voters that no record tells: of the settings, a LeaderChange or quorum-state."""
+    findings: tuple[Finding, ...] = ()
+    """Of its own files: what could not be read, and damage that may hide a change."""
+
+    @property
+    def voter_sets(self) -> tuple[HistoryEntry, ...]:
+        return tuple(each for each in self.history if each.voters is not None)
+
+    @property
+    def newest(self) -> HistoryEntry | None:
+        """The newest voter set of a record."""
+        sets = self.voter_sets
+        return sets[-1] if sets else None
+
+    @property
+    def kraft_version(self) -> int | None:
+        """The newest kraft.version; 0 where a whole history says nothing of it."""
+        levels = [each.level for each in self.history if each.level is not None]
+        if levels:
+            return levels[-1]
+        if self.newest is not None:
+            return 1  # the lowest that has voters in records
+        whole = self.log is not None and self.log.start == 0 < self.log.end
+        return 0 if whole or any(each.intact for each in self.snapshots) else None
+
+    @property
+    def has_metadata(self) -> bool:
+        return (self.log is not None and self.log.end > 0) or bool(self.snapshots)
+
+    @property
+    def tells_nothing(self) -> bool:
+        """Whether nothing here concerns voters: no record, no settings, no node."""
+        return (
+            self.in_force is None
+            and self.settings is None
+            and self.quorum_state is None
+            and self.node == _NO_NODE
+            and not self.has_metadata
+        )
+
+    @property
+    def in_force(self) -> Voters | None:
+        """The voters that a node with these files goes by; any record beats the settings."""
+        newest = self.newest
+        if newest is None or newest.voters is None:
+            return self.told
+        return Voters(
+            source=VoterSource.RECORD,
+            voters=newest.voters,
+            offset=newest.offset,
+            file=newest.file,
+        )
+
+    @property
+    def end(self) -> int:
+        """The first offset that this source knows nothing of."""
+        ends = [each.offset for each in self.snapshots]
+        return max([*ends, self.log.end if self.log is not None else 0], default=0)
+
+    def set_at(self, offset: int) -> HistoryEntry | None:
+        """The voter set of the records up to and with an offset."""
+        below = [each for each in self.voter_sets if each.offset <= offset]
+        return below[-1] if below else None
+
+    def plays(self, role: str) -> bool | None:
+        """Whether the node has a role; None where no settings tell."""
+        return role in self.settings.roles if self.settings and self.settings.roles else None

@@ -1,0 +1,186 @@
+"""What is odd about one node beside the voters: who it is, whom it voted for, what its log says.
+
+Owns the rules for meta.properties, quorum-state, LeaderChange records and the history of one
+source, in the light of the histories of all sources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from kraftool.decoders.wire import ZERO_UUID
+from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.kinds import directory as kinds
+from kraftool.reports.metadata_summary import Voter, VoterSource
+from kraftool.reports.voters.between import newest_source
+from kraftool.reports.voters.model import Commitment, Origin, VoterSourceReport
+from kraftool.reports.voters.voter_set import directory_id, keys_changed, matches
+
+Sources = Sequence[VoterSourceReport]
+
+
+def _ids(ids: Sequence[int]) -> str:
+    return ", ".join(map(str, sorted(ids))) or "none"
+
+
+def _past_voters(sources: Sources) -> dict[int, list[Voter]]:
+    """Every voter of every set that any source tells, by id."""
+    found: dict[int, list[Voter]] = {}
+    for source in sources:
+        sets = [each.voters or () for each in source.voter_sets]
+        sets += [source.told.voters] if source.told is not None else []
+        for voter in (each for one in sets for each in one):
+            found.setdefault(voter.id, []).append(voter)
+    return found
+
+
+def membership(sources: Sources) -> Iterator[Finding]:
+    """meta.properties' ids against the newest voters of all sources."""
+    reference = newest_source(sources)
+    voters = reference.in_force if reference is not None else None
+    if reference is None or voters is None:
+        return
+    past = _past_voters(sources)
+    for source in sources:
+        node = source.node
+        voter = voters.of(node.node_id)
+        if node.node_id is None:
+            continue
+        if voter is None:
+            yield from _not_a_voter(source, voters.voters, node.node_id in past)
+        elif not matches(voter, node.directory_id) and node.directory_id is not None:
+            yield kinds.STALE_VOTER.at(
+                source.meta_file or source.name,
+                f"node {node.node_id} votes with another directory id than this directory's, by"
+                f" the voters at offset {voters.offset}"
+                + (f" of {reference.name}" if reference is not source else ""),
+                field="directory.id",
+                expected=directory_id(voter) or "",
+                found=node.directory_id,
+            )
+
+
+def _not_a_voter(
+    source: VoterSourceReport, voters: Sequence[Voter], was_one: bool
+) -> Iterator[Finding]:
+    controller = source.plays("controller")
+    if controller is None:
+        controller = source.node.node_id in source.registered_controllers
+    if not controller:
+        return
+    ids = _ids([each.id for each in voters])
+    words = "no longer one of the voters" if was_one else "not among the voters"
+    yield kinds.NOT_A_VOTER.at(
+        source.name,
+        f"controller {source.node.node_id} is {words} {ids}",
+        severity=Severity.INFO if was_one else None,
+        advice="it was removed; stop it, or add it again" if was_one else None,
+    )
+
+
+def elections(sources: Sources) -> Iterator[Finding]:
+    """quorum-state: the leader and the vote are voters, of now or of before."""
+    past = _past_voters(sources)
+    if not past:
+        return
+    for source in sources:
+        state, voters = source.quorum_state, source.in_force
+        if state is None or voters is None:
+            continue
+        for field, id in (("leaderId", state.leader_id), ("votedId", state.voted_id)):
+            if id < 0 or voters.of(id) is not None:
+                continue
+            known = id in past
+            yield kinds.VOTE_STRANGER.at(
+                source.quorum_state_file,
+                "a voter of another set of this history"
+                if known
+                else "no voter of any set that the sources tell",
+                field=field,
+                expected=f"one of {_ids([each.id for each in voters.voters])}",
+                found=str(id),
+                severity=Severity.INFO if known else None,
+                advice="" if known else None,
+            )
+        voter = voters.of(state.voted_id)
+        voted = state.voted_directory_id
+        if voter is None or voted == ZERO_UUID or matches(voter, voted):
+            continue
+        known = any(directory_id(each) == voted for each in past[state.voted_id])
+        yield kinds.VOTE_STRANGER.at(
+            source.quorum_state_file,
+            f"the vote is for node {state.voted_id} with another directory id than the voter's",
+            field="votedDirectoryId",
+            expected=directory_id(voter) or "",
+            found=voted,
+            severity=Severity.INFO if known else None,
+            advice="" if known else None,
+        )
+
+
+def current_voters(sources: Sources) -> Iterator[Finding]:
+    """currentVoters of a version 0 quorum-state, which matters at kraft.version 0 only.
+
+    A node at kraft.version 1 may keep a file of version 0 that lists nobody.
+    """
+    for source in sources:
+        state, voters = source.quorum_state, source.in_force
+        if state is None or not state.current_voters or voters is None:
+            continue
+        if source.kraft_version or voters.source is VoterSource.QUORUM_STATE:
+            continue
+        if set(state.current_voters) != {each.id for each in voters.voters}:
+            yield kinds.CURRENT_VOTERS.at(
+                source.quorum_state_file,
+                f"not the voters of {voters.source.value}",
+                field="currentVoters",
+                expected=_ids([each.id for each in voters.voters]),
+                found=_ids(state.current_voters),
+            )
+
+
+def leader_changes(sources: Sources) -> Iterator[Finding]:
+    """The voters that a LeaderChange lists against the set before it in the same log."""
+    for source in sources:
+        log = source.log
+        for leader in source.leaders:
+            known = source.set_at(leader.offset - 1)
+            if known is None or known.voters is None or log is None:
+                continue
+            if not log.covers(max(known.offset + 1, 0), leader.offset):
+                continue
+            if set(leader.voters) != {each.id for each in known.voters}:
+                yield kinds.LEADER_VOTERS.at(
+                    leader.file,
+                    f"leader {leader.leader_id} of epoch {leader.epoch} was elected by others"
+                    " than the voters of the record before",
+                    position=leader.position,
+                    offset=leader.offset,
+                    field="voters",
+                    expected=_ids([each.id for each in known.voters]),
+                    found=_ids(leader.voters),
+                )
+
+
+def jumps(sources: Sources) -> Iterator[Finding]:
+    """Records that change several voters at once, each once."""
+    seen = set()
+    for source in sources:
+        sets = source.voter_sets
+        for before, after in pairwise(sets):
+            if before.voters is None or after.voters is None or after.origin is not Origin.LOG:
+                continue
+            if keys_changed(before.voters, after.voters) < 2 or after.identity in seen:
+                continue
+            if source.log is None or not source.log.covers(max(before.offset + 1, 0), after.offset):
+                continue
+            seen.add(after.identity)
+            settled = after.verdict.commitment is Commitment.COMMITTED
+            yield kinds.VOTERS_JUMP.at(
+                after.file,
+                "; ".join(after.changes),
+                position=after.position,
+                offset=after.offset,
+                severity=Severity.INFO if settled else None,
+            )

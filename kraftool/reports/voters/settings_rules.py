@@ -1,0 +1,156 @@
+"""Settings against the recorded voters, and against each other.
+
+Owns what Kafka makes of static and dynamic settings by kraft.version: at 0 the settings are the
+voter set, at 1 they only lead to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.kinds import directory as kinds
+from kraftool.reports.metadata_summary import Voter, Voters, VoterSource
+from kraftool.reports.voters.between import newest_source
+from kraftool.reports.voters.model import Advertised, Settings, VoterSourceReport
+from kraftool.reports.voters.voter_set import endpoints, set_differences
+
+Sources = Sequence[VoterSourceReport]
+_STATIC = "controller.quorum.voters"
+_DYNAMIC = "controller.quorum.bootstrap.servers"
+
+
+def is_dynamic(sources: Sources) -> bool:
+    """Whether a record of any source makes the quorum dynamic."""
+    return any(each.newest is not None or each.kraft_version for each in sources)
+
+
+def bootstrap(sources: Sources) -> Iterator[Finding]:
+    """Whether each node's settings lead to the quorum."""
+    dynamic = is_dynamic(sources)
+    for _, settings in _with_settings(sources):
+        static = settings.static_voters
+        if not static and not settings.bootstrap_servers:
+            if settings.roles:
+                yield kinds.NO_QUORUM.at(settings.file, "no voters and no bootstrap servers")
+            continue
+        if not dynamic:
+            continue
+        if static:
+            yield kinds.STATIC_IGNORED.at(
+                settings.file,
+                "static voters on a quorum whose voters are in its log",
+                field=_STATIC,
+                found=_listed(static),
+            )
+        if not settings.bootstrap_servers:
+            yield kinds.NO_BOOTSTRAP.at(
+                settings.file,
+                "only the static voters lead this node to the quorum",
+                field=_DYNAMIC,
+            )
+
+
+def static_sets(sources: Sources) -> Iterator[Finding]:
+    """Static voters between nodes, and against those that elected the last leader."""
+    static = [pair for pair in _with_settings(sources) if pair[1].static_voters]
+    if not static or is_dynamic(sources):
+        return
+    first = static[0][1]
+    for _, settings in static[1:]:
+        found = set_differences(
+            first.static_voters, settings.static_voters, came="only here", gone="missing here"
+        )
+        if found:
+            yield kinds.STATIC_DIFFER.at(
+                settings.file,
+                f"not the voters of {first.file}: {'; '.join(found)}",
+                field=_STATIC,
+                expected=_listed(first.static_voters),
+                found=_listed(settings.static_voters),
+            )
+    leaders = [each.leaders[-1] for each in sources if each.leaders]
+    if not leaders:
+        return
+    last = max(leaders, key=lambda each: (each.epoch, each.offset))
+    for _, settings in static:
+        ids = {each.id for each in settings.static_voters}
+        if ids != set(last.voters):
+            yield kinds.STATIC_DIFFER.at(
+                settings.file,
+                f"not the voters that elected leader {last.leader_id} of epoch {last.epoch}",
+                offset=last.offset,
+                field=_STATIC,
+                expected=", ".join(map(str, sorted(last.voters))),
+                found=_listed(settings.static_voters),
+                severity=Severity.WARNING,
+            )
+
+
+def advertised(sources: Sources) -> Iterator[Finding]:
+    """Each controller's own endpoints against those that the voters have for it.
+
+    With a majority changed at once no leader can be found any more: an error then.
+    """
+    reference = newest_source(sources)
+    voters = reference.in_force if reference is not None else None
+    if voters is None or voters.source not in (VoterSource.RECORD, VoterSource.PROPERTIES):
+        return
+    findings: list[tuple[int, Finding]] = []
+    for source, settings in _with_settings(sources):
+        id = settings.node_id if settings.node_id is not None else source.node.node_id
+        voter = voters.of(id)
+        if voter is None or "controller" not in settings.roles:
+            continue
+        for expected, found in _moved(settings, voter, voters):
+            findings.append(
+                (
+                    voter.id,
+                    kinds.ENDPOINT_DIFFERS.at(
+                        settings.file,
+                        f"voter {voter.id} is recorded elsewhere than its settings say"
+                        + (f", at offset {voters.offset}" if voters.offset is not None else ""),
+                        field="advertised.listeners",
+                        expected=expected,
+                        found=found,
+                    ),
+                )
+            )
+    moved = len({id for id, _ in findings})
+    lost = moved > len(voters.voters) // 2 and len(voters.voters) > 1
+    for _, each in findings:
+        if lost:
+            text = f"{each.text}; so are {moved} of {len(voters.voters)} voters"
+            yield kinds.ENDPOINT_DIFFERS.at(
+                each.file, text, field=each.field, expected=each.expected,
+                found=each.found, severity=Severity.ERROR,
+                advice="no leader can be elected with these: bring them back on a majority",
+            )  # fmt: skip
+        else:
+            yield each
+
+
+def _moved(settings: Settings, voter: Voter, voters: Voters) -> Iterator[tuple[str, str]]:
+    recorded = endpoints(voter)
+    for number, each in enumerate(settings.advertised):
+        known = recorded.get(each.listener)
+        if voters.source is VoterSource.PROPERTIES:
+            # Static voters have one address, of the first listener; its name may be an alias.
+            known = recorded.get("") if number == 0 else None
+            each = Advertised(listener=each.listener, host="", port=each.port)
+        if known is None:
+            continue
+        host, _, port = known.rpartition(":")
+        other_host = each.host not in ("", host)
+        other_port = each.port is not None and str(each.port) != port
+        if other_host or other_port:
+            told = f"{each.listener}://{each.host or host}:{each.port or port}"
+            yield f"{each.listener}://{known}", told
+
+
+def _listed(voters: Sequence[Voter]) -> str:
+    return ", ".join(f"{each.id}@{','.join(each.endpoints)}" for each in voters)
+
+
+def _with_settings(sources: Sources) -> Iterator[tuple[VoterSourceReport, Settings]]:
+    return ((each, each.settings) for each in sources if each.settings is not None)

@@ -1,0 +1,99 @@
+"""Voter sets compared: by id, since a snapshot lists voters in another order than the log.
+
+Owns what counts as a difference between two voters, and how it is said. What one side does not
+tell (static voters have neither directory id nor listener) is no difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kraftool.decoders.wire import ZERO_UUID
+from kraftool.reports.metadata_summary import Voter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """One way in which a voter differs."""
+
+    field: str
+    expected: str
+    found: str
+
+    def words(self) -> str:
+        return f"{self.field} {self.expected or 'none'} → {self.found or 'none'}"
+
+
+def directory_id(voter: Voter) -> str | None:
+    """The directory id, where there is one: the zero uuid stands for none."""
+    return None if voter.directory_id == ZERO_UUID else voter.directory_id
+
+
+def matches(voter: Voter, node_directory_id: str | None) -> bool:
+    """Whether a node with this directory id is that voter; ids are known to be equal."""
+    recorded = directory_id(voter)
+    return recorded is None or recorded == node_directory_id
+
+
+def endpoints(voter: Voter) -> dict[str, str]:
+    """`host:port` by listener, whose name Kafka compares in capitals; "" for a static voter's."""
+    found = {}
+    for each in voter.endpoints:
+        listener, mark, address = each.partition("://")
+        found[listener.upper() if mark else ""] = address if mark else each
+    return found
+
+
+def voter_range(voter: Voter) -> str:
+    return "-".join(map(str, voter.kraft_versions)) if voter.kraft_versions is not None else ""
+
+
+def differences(one: Voter, other: Voter) -> Iterator[Difference]:
+    """How `other` differs from `one`, in what both tell."""
+    first, second = directory_id(one), directory_id(other)
+    if first != second and one.directory_id is not None and other.directory_id is not None:
+        yield Difference(field="directory id", expected=first or "", found=second or "")
+    here, there = endpoints(one), endpoints(other)
+    if "" in here or "" in there:
+        # A static voter's one address is that of the default listener, which has a name elsewhere.
+        if here and there and not set(here.values()) & set(there.values()):
+            yield Difference(
+                field="endpoint", expected=", ".join(here.values()), found=", ".join(there.values())
+            )
+    elif here and there:
+        for listener in sorted(here.keys() | there.keys()):
+            if here.get(listener) != there.get(listener):
+                yield Difference(
+                    field=listener, expected=here.get(listener, ""), found=there.get(listener, "")
+                )
+    if None not in (one.kraft_versions, other.kraft_versions):
+        expected, found = voter_range(one), voter_range(other)
+        if expected != found:
+            yield Difference(field="kraft.version range", expected=expected, found=found)
+
+
+def set_differences(
+    one: Sequence[Voter], other: Sequence[Voter], *, came: str = "added", gone: str = "removed"
+) -> tuple[str, ...]:
+    """How the set `other` differs from `one`, in words; empty where it does not."""
+    before = {each.id: each for each in one}
+    after = {each.id: each for each in other}
+    told = [f"voter {id} {came}" for id in sorted(after.keys() - before.keys())]
+    told += [f"voter {id} {gone}" for id in sorted(before.keys() - after.keys())]
+    for id in sorted(before.keys() & after.keys()):
+        found = [each.words() for each in differences(before[id], after[id])]
+        if found:
+            told.append(f"voter {id}: {', '.join(found)}")
+    return tuple(told)
+
+
+def same_set(one: Sequence[Voter], other: Sequence[Voter]) -> bool:
+    return not set_differences(one, other)
+
+
+def keys_changed(one: Sequence[Voter], other: Sequence[Voter]) -> int:
+    """How many voter keys (id and directory id) go or come, whichever are more."""
+    before = {(each.id, directory_id(each)) for each in one}
+    after = {(each.id, directory_id(each)) for each in other}
+    return max(len(before - after), len(after - before))

@@ -1,0 +1,130 @@
+"""The shape of `diff-voters -o json`, schemaVersion 1: docs/schemas/diff-voters.json describes it.
+
+Owns the names of the document's members.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kraftool.reports.findings import tally
+from kraftool.reports.metadata_summary import Voter, Voters
+from kraftool.reports.plain_json import finding_object, plain
+from kraftool.reports.voters.diff import ComparedSource, VoterDiff
+from kraftool.reports.voters.model import HistoryEntry, Settings
+from kraftool.reports.voters.voter_set import directory_id, endpoints
+
+SCHEMA_VERSION = 1
+
+
+def document(diff: VoterDiff) -> dict[str, Any]:
+    """The whole report."""
+    return {
+        "schemaVersion": SCHEMA_VERSION,
+        "differ": diff.differ,
+        "kraftVersion": diff.kraft_version,
+        "newest": None
+        if diff.newest is None
+        else {"source": plain(diff.newest.name), **(_voters(diff.voters) or {})},
+        "sources": [_source(each) for each in diff.sources],
+        "findings": [finding_object(each) for each in diff.findings],
+        "findingCounts": {
+            severity.value: count for severity, count in tally(diff.findings).items()
+        },
+    }
+
+
+def _source(compared: ComparedSource) -> dict[str, Any]:
+    source = compared.source
+    state = source.quorum_state
+    return {
+        "source": plain(source.name),
+        "kind": source.kind,
+        "otherCluster": compared.foreign,
+        "behind": compared.behind,
+        "differences": list(compared.differences),
+        "node": plain(source.node),
+        "kraftVersion": source.kraft_version,
+        "voters": _voters(source.in_force),
+        "endOffset": source.end,
+        "log": {"startOffset": source.log.start, "endOffset": source.log.end}
+        if source.log is not None
+        else None,
+        "snapshots": [plain(each) for each in source.snapshots],
+        "quorumState": {
+            "leaderEpoch": state.leader_epoch,
+            "leaderId": state.leader_id,
+            "votedId": state.voted_id,
+            "votedDirectoryId": state.voted_directory_id,
+        }
+        if state is not None
+        else None,
+        "settings": _settings(source.settings),
+        "history": [_entry(each) for each in source.history],
+        "leaderChanges": [plain(each) for each in source.leaders],
+    }
+
+
+def _voters(voters: Voters | None) -> dict[str, Any] | None:
+    if voters is None:
+        return None
+    return {
+        "toldBy": voters.source.value,
+        "offset": voters.offset,
+        "file": plain(voters.file),
+        "voters": [_voter(each) for each in sorted(voters.voters, key=lambda each: each.id)],
+    }
+
+
+def _voter(voter: Voter) -> dict[str, Any]:
+    supported = voter.kraft_versions
+    return {
+        "id": voter.id,
+        "directoryId": directory_id(voter),
+        "endpoints": _endpoints(voter),
+        "kraftVersions": None
+        if supported is None
+        else {"minSupportedVersion": supported[0], "maxSupportedVersion": supported[1]},
+    }
+
+
+def _endpoints(voter: Voter) -> list[dict[str, Any]]:
+    """Endpoints by listener, null for the one address of a static voter."""
+    return [
+        {"listener": plain(listener) or None, "address": plain(address)}
+        for listener, address in sorted(endpoints(voter).items())
+    ]
+
+
+def _entry(entry: HistoryEntry) -> dict[str, Any]:
+    return {
+        "offset": entry.offset,
+        "epoch": entry.epoch,
+        "timestamp": entry.timestamp,
+        "origin": entry.origin.value,
+        "file": plain(entry.file),
+        "position": entry.position,
+        "kraftVersion": entry.level,
+        "voters": None
+        if entry.voters is None
+        else [_voter(each) for each in sorted(entry.voters, key=lambda each: each.id)],
+        "changes": plain(entry.changes),
+        "afterDamage": entry.after_damage,
+        "repeatedIn": plain(entry.repeated_in),
+        "commitment": entry.verdict.commitment.value,
+        "reason": entry.verdict.reason,
+    }
+
+
+def _settings(settings: Settings | None) -> dict[str, Any] | None:
+    if settings is None:
+        return None
+    return {
+        "file": plain(settings.file),
+        "nodeId": settings.node_id,
+        "roles": plain(settings.roles),
+        "staticVoters": [_voter(each) for each in settings.static_voters],
+        "bootstrapServers": plain(settings.bootstrap_servers),
+        "controllerListeners": plain(settings.controller_listeners),
+        "advertised": plain(settings.advertised),
+    }

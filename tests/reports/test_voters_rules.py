@@ -1,0 +1,288 @@
+"""Each difference between sources and its near miss: ids, directory ids, endpoints, settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kraftool.decoders import quorum_state
+from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.voters.diff import VoterDiff, diff_voters
+from kraftool.reports.voters.read import read_sources
+from tests.reports.voter_cases import (
+    PARTITION,
+    LogBuilder,
+    add_snapshot,
+    copied,
+    directory_of,
+    leader,
+    make_node,
+    server,
+    started,
+    version,
+    voter,
+    voters,
+)
+
+STATIC = "1@localhost:9091,2@localhost:9092,3@localhost:9093"
+
+
+def compared(*paths: Path) -> VoterDiff:
+    return diff_voters(read_sources([str(each) for each in paths]))
+
+
+def findings(*paths: Path) -> list[tuple[str, Severity]]:
+    return [
+        (each.code.removeprefix("KT-DIR-"), each.severity) for each in compared(*paths).findings
+    ]
+
+
+def only(*paths: Path) -> Finding:
+    (finding,) = compared(*paths).findings
+    return finding
+
+
+def node(tmp_path: Path, id: int, **how: object) -> Path:
+    log = how.pop("log", None) or started()
+    return make_node(tmp_path / f"node-{id}-{len(list(tmp_path.iterdir()))}", id, log, **how)
+
+
+# Sets.
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        (voter(3, port=1), "CONTROLLER localhost:9093 → localhost:1"),
+        (voter(3, listener="OTHER"), "CONTROLLER localhost:9093 → none"),
+        (voter(3, directory="AnotherDirectoryIdAAAA"), "directory id"),
+        (voter(3, highest=2), "kraft.version range 0-1 → 0-2"),
+    ],
+)
+def test_logs_of_one_epoch_with_other_voters_differ(tmp_path: Path, changed: dict, words: str):
+    log = LogBuilder().control(1, leader(1, (1, 2, 3)), version(), voters(1, 2, changed))
+    diff = compared(node(tmp_path, 1), node(tmp_path, 2, log=log.noops(1, 5)))
+    assert diff.differ
+    assert words in "; ".join(word for each in diff.sources for word in each.differences)
+
+
+def test_listener_names_are_compared_in_capitals(tmp_path: Path):
+    lower = started().control(1, voters(1, 2, voter(3, listener="controller")))
+    diff = compared(node(tmp_path, 1, log=lower), node(tmp_path, 2))
+    assert not diff.differ
+
+
+def test_sources_whose_histories_never_meet_differ(tmp_path: Path):
+    first = add_snapshot(node(tmp_path, 1), 20, 1, version(), voters(1, 2, 3))
+    other = add_snapshot(node(tmp_path, 4), 30, 1, version(), voters(4, 5, 6))
+    (finding,) = compared(first, other).findings
+    assert (finding.code, finding.severity) == ("KT-DIR-VOTERS-DIFFER", Severity.ERROR)
+    assert finding.file == str(first)
+    assert "voter 1 only here" in finding.text
+    assert "voter 4 missing here" in finding.text
+
+
+def test_another_cluster_is_an_error_and_is_not_compared(tmp_path: Path):
+    other = node(tmp_path, 4, cluster="AnotherClusterIdAAAAAA", log=started((4, 5)))
+    diff = compared(node(tmp_path, 1), other)
+    (finding,) = diff.findings
+    assert (finding.code, finding.severity) == ("KT-DIR-CLUSTER-ID", Severity.ERROR)
+    assert finding.found == "AnotherClusterIdAAAAAA"
+    assert [each.foreign for each in diff.sources] == [False, True]
+    assert not diff.differ
+
+
+def test_a_record_that_changes_several_voters_is_told(tmp_path: Path):
+    """As a lost majority is overcome by hand; a warning until a snapshot shows it committed."""
+    log = started().control(1, voters(1)).noops(1, 1)
+    # The only voter that is left commits it at once.
+    assert findings(node(tmp_path, 1, log=log)) == [("VOTERS-JUMP", Severity.INFO)]
+    log = started().control(1, voters(3)).noops(1, 1)
+    assert ("VOTERS-JUMP", Severity.WARNING) in findings(node(tmp_path, 2, log=log))
+    one = started().control(1, voters(1, 2)).noops(1, 1)
+    assert findings(node(tmp_path, 1, log=one)) == []
+
+
+# Who the nodes are.
+
+
+def test_a_voter_whose_disk_was_swapped_is_stale(fixtures_dir: Path, tmp_path: Path):
+    folder = fixtures_dir / "kafka-4.3.0/dynamic-quorum"
+    swapped = copied(folder / "node-3", tmp_path / "node-3")
+    meta = swapped / "data/meta.properties"
+    meta.write_text(meta.read_text().replace("2Z8JApBiRl-Vj1-Gz3rfbg", "NewDiskNewDiskNewDiskA"))
+    for paths in ([swapped / "data"], [folder / "node-2/data", swapped / "data"]):
+        (finding,) = compared(*paths).findings
+        assert (finding.code, finding.severity) == ("KT-DIR-STALE-VOTER", Severity.ERROR)
+        assert finding.expected == "2Z8JApBiRl-Vj1-Gz3rfbg"
+        assert finding.found == "NewDiskNewDiskNewDiskA"
+        assert finding.file == str(meta)
+
+
+def test_an_empty_new_disk_is_seen_by_the_voters_of_another_node(tmp_path: Path):
+    fresh = node(tmp_path, 3, log=LogBuilder(), directory="NewDiskNewDiskNewDiskA")
+    assert ("STALE-VOTER", Severity.ERROR) not in findings(fresh)
+    assert ("STALE-VOTER", Severity.ERROR) in findings(node(tmp_path, 1), fresh)
+
+
+def test_a_voter_that_was_added_again_with_its_new_disk_is_not_stale(tmp_path: Path):
+    new = "NewDiskNewDiskNewDiskA"
+    log = started().control(1, voters(1, 2)).control(1, voters(1, 2, voter(3, directory=new)))
+    assert findings(node(tmp_path, 3, log=log, directory=new)) == []
+    behind = node(tmp_path, 2)  # still has the old directory id
+    codes = findings(behind, node(tmp_path, 3, log=log, directory=new))
+    assert codes == [("VOTERS-BEHIND", Severity.INFO)]
+
+
+def test_voters_without_a_directory_id_match_any(tmp_path: Path):
+    log = LogBuilder().control(1, leader(1, (1,)), version(), voters(voter(1, directory="A" * 22)))
+    assert findings(node(tmp_path, 1, log=log)) == []
+
+
+def test_old_and_new_disk_of_one_node_are_told(tmp_path: Path):
+    old, new = node(tmp_path, 1), node(tmp_path, 1, directory="NewDiskNewDiskNewDiskA")
+    assert sorted(findings(old, new)) == [
+        ("SAME-NODE-ID", Severity.WARNING),
+        ("STALE-VOTER", Severity.ERROR),
+    ]
+
+
+def test_a_copy_of_a_directory_is_told(tmp_path: Path):
+    assert findings(node(tmp_path, 1), node(tmp_path, 1)) == [
+        ("SAME-DIRECTORY-ID", Severity.WARNING)
+    ]
+    assert findings(node(tmp_path, 1), node(tmp_path, 2)) == []
+
+
+def test_a_controller_that_never_was_a_voter_is_a_warning(tmp_path: Path):
+    outsider = node(tmp_path, 9)
+    settings = server(tmp_path / "s.properties", 9, log_dirs=str(outsider))
+    assert findings(settings) == [("NOT-A-VOTER", Severity.WARNING)]
+    broker = server(tmp_path / "b.properties", 9, log_dirs=str(outsider), process_roles="broker")
+    assert findings(broker) == []
+
+
+# quorum-state and LeaderChange.
+
+
+def test_a_vote_for_a_stranger_is_a_warning(tmp_path: Path):
+    finding = only(node(tmp_path, 1, voted=(7, directory_of(7)), leader_id=-1))
+    assert (finding.code, finding.field) == ("KT-DIR-VOTE-STRANGER", "votedId")
+    assert finding.severity is Severity.WARNING
+    assert findings(node(tmp_path, 1, leader_id=7)) == [("VOTE-STRANGER", Severity.WARNING)]
+    assert findings(node(tmp_path, 1, voted=(2, directory_of(2)), leader_id=-1)) == []
+
+
+def test_a_vote_for_another_directory_of_a_voter_is_a_warning(tmp_path: Path):
+    finding = only(node(tmp_path, 1, voted=(2, "AnotherDirectoryIdAAAA"), leader_id=-1))
+    assert (finding.code, finding.field) == ("KT-DIR-VOTE-STRANGER", "votedDirectoryId")
+    assert finding.expected == directory_of(2)
+    assert findings(node(tmp_path, 1, voted=(2, "A" * 22), leader_id=-1)) == []
+
+
+def test_a_leader_that_was_removed_since_is_info(tmp_path: Path):
+    log = started().control(1, voters(2, 3)).noops(1, 1)
+    assert findings(node(tmp_path, 2, log=log, leader_id=1)) == [("VOTE-STRANGER", Severity.INFO)]
+
+
+def test_current_voters_matter_at_kraft_version_0_only(fixtures_dir: Path, tmp_path: Path):
+    static = copied(fixtures_dir / "kafka-3.7.2/static-quorum/node-1", tmp_path / "static")
+    state = static / "data" / PARTITION / "quorum-state"
+    data = quorum_state.decode(state.read_bytes())[0].state
+    assert data is not None
+    assert findings(static / "server.properties") == []
+    state.write_bytes(state.read_bytes().replace(b'{"voterId":3}', b'{"voterId":4}'))
+    finding = only(static / "server.properties")
+    assert (finding.code, finding.expected) == ("KT-DIR-CURRENT-VOTERS", "1, 2, 3")
+    dynamic = node(tmp_path, 1)
+    old = quorum_state.QuorumState(
+        data_version=0, leader_id=1, leader_epoch=1, current_voters=(7, 8)
+    )
+    (dynamic / PARTITION / "quorum-state").write_bytes(quorum_state.encode(old))
+    assert findings(dynamic) == []
+
+
+def test_a_leader_elected_by_others_than_the_voters_is_told(tmp_path: Path):
+    log = started().control(2, leader(2, (1, 2)))
+    finding = only(node(tmp_path, 1, log=log, epoch=2))
+    assert (finding.code, finding.offset) == ("KT-DIR-LEADER-VOTERS", 8)
+    assert (finding.expected, finding.found) == ("1, 2, 3", "1, 2")
+    log = started().control(1, voters(1, 2)).control(2, leader(2, (2, 1)))
+    assert findings(node(tmp_path, 1, log=log, epoch=2)) == []
+
+
+# Settings.
+
+
+def test_settings_without_a_directory_are_a_source(tmp_path: Path):
+    diff = compared(node(tmp_path, 1), server(tmp_path / "s.properties", 2))
+    assert [each.source.kind for each in diff.sources] == ["data directory", "settings"]
+    assert not diff.findings
+    assert not diff.differ
+
+
+def test_static_voters_on_a_dynamic_quorum_are_ignored(tmp_path: Path):
+    both = server(tmp_path / "s.properties", 2, controller_quorum_voters=STATIC)
+    assert findings(node(tmp_path, 1), both) == [("STATIC-IGNORED", Severity.WARNING)]
+    assert findings(both) == []
+    alone = server(
+        tmp_path / "t.properties", 2,
+        controller_quorum_voters=STATIC, controller_quorum_bootstrap_servers="",
+    )  # fmt: skip
+    assert sorted(findings(node(tmp_path, 1), alone)) == [
+        ("NO-BOOTSTRAP", Severity.WARNING),
+        ("STATIC-IGNORED", Severity.WARNING),
+    ]
+    assert findings(alone) == []
+
+
+def test_a_node_that_cannot_find_the_quorum_is_an_error(tmp_path: Path):
+    neither = server(tmp_path / "s.properties", 2, controller_quorum_bootstrap_servers="")
+    assert findings(neither) == [("NO-QUORUM", Severity.ERROR)]
+
+
+@pytest.mark.parametrize("key", ["listeners", "advertised_listeners"])
+def test_an_endpoint_that_changed_is_a_warning(tmp_path: Path, key: str):
+    settings = server(tmp_path / "s.properties", 2, **{key: "CONTROLLER://elsewhere:9092"})
+    finding = only(node(tmp_path, 1), settings)
+    assert (finding.code, finding.severity) == ("KT-DIR-ENDPOINT-DIFFERS", Severity.WARNING)
+    assert finding.expected == "CONTROLLER://localhost:9092"
+    assert finding.found == "CONTROLLER://elsewhere:9092"
+
+
+@pytest.mark.parametrize("listeners", ["CONTROLLER://:9092", "controller://0.0.0.0:9092"])
+def test_a_host_that_the_settings_leave_open_is_no_difference(tmp_path: Path, listeners: str):
+    settings = server(tmp_path / "s.properties", 2, listeners=listeners)
+    assert findings(node(tmp_path, 1), settings) == []
+    settings = server(tmp_path / "t.properties", 2, listeners=listeners.replace("9092", "1"))
+    assert findings(node(tmp_path, 1), settings) == [("ENDPOINT-DIFFERS", Severity.WARNING)]
+
+
+def test_a_majority_of_changed_endpoints_is_an_error(tmp_path: Path):
+    moved = [
+        server(tmp_path / f"{id}.properties", id, listeners=f"CONTROLLER://elsewhere:{id}")
+        for id in (1, 2)
+    ]
+    assert findings(node(tmp_path, 3), *moved) == [("ENDPOINT-DIFFERS", Severity.ERROR)] * 2
+
+
+def test_a_brokers_listeners_are_nobodys_endpoint(tmp_path: Path):
+    broker = server(
+        tmp_path / "s.properties", 2, process_roles="broker", listeners="CONTROLLER://x:1"
+    )
+    assert findings(node(tmp_path, 1), broker) == []
+
+
+def test_static_voters_that_differ_are_an_error(fixtures_dir: Path, tmp_path: Path):
+    folder = fixtures_dir / "kafka-3.7.2/static-quorum"
+    nodes = [copied(folder / f"node-{id}", tmp_path / f"node-{id}") for id in (1, 2)]
+    paths = [each / "server.properties" for each in nodes]
+    assert findings(*paths) == []
+    text = paths[1].read_text()
+    (line,) = [each for each in text.splitlines() if each.startswith("controller.quorum.voters")]
+    paths[1].write_text(text.replace(line, line.rpartition(",")[0]))
+    told = findings(*paths)
+    assert ("STATIC-DIFFER", Severity.ERROR) in told
+    assert ("STATIC-DIFFER", Severity.WARNING) in told  # nor those that elected the leader
+    assert compared(*paths).differ

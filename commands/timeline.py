@@ -1,0 +1,177 @@
+"""`kraftool timeline`: what happened to the metadata, in offset order, merged over nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kraftool.commands.options import Color, Debug, Format, Out, Quiet, TimeZone
+from kraftool.commands.output import ColorWhen, Output, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kraftool.reports.timeline.report import Options
+    from kraftool.storage.paths import Location
+
+
+def timeline(
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PATH...", help="Directories of one cluster's nodes, segments, tar or -."
+        ),
+    ],
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KIND,…",
+            help="Only elections, voters, features (kraft.version too), brokers, controllers,"
+            " transactions, snapshots, partitions, topics, gaps or nodes. Damage is always told.",
+        ),
+    ] = None,
+    offsets: Annotated[
+        str,
+        typer.Option(metavar="A..B", help="Offsets from A to B, both included; either may lack."),
+    ] = "",
+    since: Annotated[
+        str,
+        typer.Option(
+            metavar="TIME", help="From this time on: ISO-8601, epoch ms, or 2h for so long ago."
+        ),
+    ] = "",
+    until: Annotated[str, typer.Option(metavar="TIME", help="Up to this time.")] = "",
+    topics: Annotated[
+        bool, typer.Option("--topics", help="List topics created and deleted, not only count them.")
+    ] = False,
+    gaps: Annotated[
+        float,
+        typer.Option(
+            "--gaps", min=0, metavar="SECONDS", help="Tell of times without a record longer than."
+        ),
+    ] = 10.0,
+    output: Annotated[
+        Format, typer.Option("--output", "-o", help="The format of the output.")
+    ] = Format.TABLE,
+    tz: TimeZone = "UTC",
+    out: Out = "",
+    color: Color = ColorWhen.AUTO,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Tell what happened: elections, voters, features, brokers, transactions, snapshots.
+
+    Example: kraftool timeline /var/lib/kafka/data
+
+    Give the directories of several nodes to see who has what: an event that all logs have is told
+    once, and where two logs have different records at one offset both are shown and marked.
+
+    Whether a record is committed cannot be seen in a directory: all of the log is told. An epoch
+    without any record is what a failed election leaves, or a leader that wrote nothing.
+
+    Nothing is written to the directories, and nothing is locked; a running Kafka is not disturbed.
+    """
+    from kraftool.commands.finding_view import settle
+    from kraftool.commands.times import time_zone
+    from kraftool.reports.log_render import quicken
+    from kraftool.reports.timeline.report import build, other_clusters
+    from kraftool.reports.timeline.sources import clusters, open_nodes
+    from kraftool.storage.paths import open_path
+
+    quicken()
+    zone = time_zone(tz)
+    options = _options(only or [], offsets, since, until, gaps, topics=topics)
+    locations = [open_path(path) for path in paths]
+    to = Output(color=color, quiet=quiet, out=out)
+    with to.progress(_total(locations), "logs") as progress:
+        told = _summed(progress)
+        nodes, findings = open_nodes(locations, told)
+        if different := other_clusters(clusters(nodes)):
+            raise UsageError(
+                f"{different.sentence()}: {different.file} is of another cluster than the rest",
+                hint="name the directories of one cluster",
+            )
+        result = build(nodes, findings, options, told)
+    if output is Format.TABLE:
+        from kraftool.commands.timeline_view import write_timeline
+
+        write_timeline(to, result, zone, options)
+    else:
+        _write(to, result, output)
+    settle(to, result.findings)
+    to.finish()
+
+
+def _write(to: Output, result: object, output: Format) -> None:
+    import orjson
+
+    from kraftool.commands.output import json_document
+    from kraftool.reports.timeline.document import csv_lines, document, lines
+    from kraftool.reports.timeline.events import Timeline
+
+    assert isinstance(result, Timeline), "what `build` gives"
+    if output is Format.JSON:
+        to.write(json_document(document(result)))
+    elif output is Format.JSONL:
+        for each in lines(result):
+            to.write(orjson.dumps(each, option=orjson.OPT_APPEND_NEWLINE))
+    else:
+        for line in csv_lines(result):
+            to.write(line)
+
+
+def _options(
+    only: list[str], offsets: str, since: str, until: str, gaps: float, *, topics: bool
+) -> Options:
+    from kraftool.commands.log_run import offset_range
+    from kraftool.commands.times import parse_time
+    from kraftool.reports.timeline.events import Category
+    from kraftool.reports.timeline.report import Options
+
+    words = [word.strip() for each in only for word in each.split(",") if word.strip()]
+    known = {each.value: each for each in Category if each is not Category.DAMAGE}
+    for word in words:
+        if word not in known:
+            raise UsageError(
+                f"--only {word!r} is no kind of event", hint=f"one of {', '.join(known)}"
+            )
+    first, last = offset_range(offsets)
+    chosen = frozenset(known[word] for word in words)
+    return Options(
+        gaps_ms=round(gaps * 1000),
+        list_topics=topics or Category.TOPICS in chosen,
+        only=chosen | {Category.TOPICS} if chosen and topics else chosen,
+        first_offset=first,
+        last_offset=last,
+        since=parse_time(since, "--since"),
+        until=parse_time(until, "--until"),
+    )
+
+
+def _total(locations: list[Location]) -> int | None:
+    """The bytes of the segments, where they can be known before."""
+    if any(each.is_stream for each in locations):
+        return None
+    from kraftool.storage.entry import Entry
+
+    return sum(
+        item.size
+        for each in locations
+        for item in each.entries()
+        if isinstance(item, Entry) and item.basename.endswith(".log")
+    )
+
+
+def _summed(progress: Callable[[int], None]) -> Callable[[str, int], None]:
+    """Progress over all files, from the progress in each."""
+    passed: dict[str, int] = {}
+    whole = 0
+
+    def told(name: str, position: int) -> None:
+        nonlocal whole
+        whole += position - passed.get(name, 0)
+        passed[name] = position
+        progress(whole)
+
+    return told

@@ -1,0 +1,189 @@
+"""A timeline for people: one line an event, the day above its events, then what it sums up to.
+
+Owns columns, colours and the closing summary.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from datetime import UTC, tzinfo
+
+from kraftool.commands.dump_words import many
+from kraftool.commands.finding_view import write_findings
+from kraftool.commands.output import Output, printable
+from kraftool.commands.times import iso
+from kraftool.reports.findings import Severity
+from kraftool.reports.timeline.events import Category, Event, Timeline, Visibility
+from kraftool.reports.timeline.report import Options
+from kraftool.reports.timeline.words import duration
+
+_STYLES: Mapping[Category, str] = {
+    Category.ELECTIONS: "type",
+    Category.VOTERS: "batch",
+    Category.FEATURES: "key",
+    Category.BROKERS: "name",
+    Category.CONTROLLERS: "name",
+    Category.TRANSACTIONS: "quiet",
+    Category.SNAPSHOTS: "quiet",
+    Category.TOPICS: "",
+    Category.NODES: "batch",
+}
+_MARKS = {Visibility.ABORTED: "[aborted] ", Visibility.OPEN: "[not visible] "}
+_SMALLEST_ROOM = 24
+_WIDEST_NODES = 16
+
+
+def write_timeline(output: Output, timeline: Timeline, zone: tzinfo, options: Options) -> None:
+    """Write all of it."""
+    _Table(output, timeline, zone).write()
+    _summary(output, timeline, options)
+    write_findings(output, timeline.findings, "")
+
+
+class _Table:
+    """The events, in columns as wide as they need to be."""
+
+    def __init__(self, output: Output, timeline: Timeline, zone: tzinfo) -> None:
+        self.output, self.timeline, self.zone = output, timeline, zone
+        events = timeline.events
+        self.clock = 13 if zone is UTC else 18
+        self.offset = max((len(str(each.offset)) for each in events), default=0)
+        self.offset = max(self.offset, len("offset"))
+        self.epoch = max((len(str(each.epoch)) for each in events if each.epoch), default=0)
+        self.epoch = max(self.epoch, len("epoch"))
+        several = len(timeline.nodes) > 1
+        names = [len(self._nodes(each)) for each in events] if several else []
+        self.nodes = min(max([5, *names]), _WIDEST_NODES) if several else 0
+        self.indent = self.clock + self.offset + self.epoch + 6 + (self.nodes + 2 if several else 0)
+        self.room = max(output.width - self.indent, _SMALLEST_ROOM)
+
+    def _nodes(self, event: Event) -> str:
+        if len(event.nodes) == len(self.timeline.nodes):
+            return "all"
+        return ",".join(printable(each) for each in self.timeline.labels(event.nodes))
+
+    def write(self) -> None:
+        style, line = self.output.style, self.output.line
+        head = f"{'time':{self.clock}}  {'offset':>{self.offset}}  {'epoch':>{self.epoch}}  "
+        if self.nodes:
+            head += f"{'nodes':{self.nodes}}  "
+        line(style(head + "what", "quiet"))
+        day = ""
+        for event in self.timeline.events:
+            date = clock = ""
+            if event.timestamp is not None:
+                date, _, clock = iso(event.timestamp, self.zone).partition("T")
+                if not clock:
+                    date, clock = day, date
+            if date and date != day:
+                day = date
+                line(style(day, "quiet"))
+            self._event(event, clock)
+
+    def _event(self, event: Event, clock: str) -> None:
+        style = self.output.style
+        epoch = "" if event.epoch is None else event.epoch
+        fixed = f"{clock:{self.clock}}  {event.offset:{self.offset}}  {epoch:>{self.epoch}}  "
+        nodes = self._nodes(event) if self.nodes else ""
+        mark = "≠ " if event.disputed and event.type != "diverged" else ""
+        mark += _MARKS.get(event.visibility, "")
+        body = printable(mark + event.text)
+        wrapped = textwrap.wrap(body, self.room, break_on_hyphens=False) or [""]
+        node_lines = _broken(nodes, self.nodes) if self.nodes else []
+        first = len(printable(mark + event.what))
+        for number in range(max(len(wrapped), len(node_lines))):
+            left = fixed if number == 0 else " " * len(fixed)
+            text = wrapped[number] if number < len(wrapped) else ""
+            colored = self._colored(event, text, first)
+            first -= len(text) + 1
+            between = ""
+            if self.nodes:
+                shown = node_lines[number] if number < len(node_lines) else ""
+                padded = f"{shown:{self.nodes}}"
+                between = style(padded, "bad" if event.disputed else "quiet") + "  "
+            self.output.line((style(left, "key") + between + colored).rstrip())
+
+    def _colored(self, event: Event, text: str, first: int) -> str:
+        """The part of a line that says what happened in colour, the details plain."""
+        style = self.output.style
+        if event.visibility is not Visibility.VISIBLE:
+            return style(text, "quiet")
+        chosen = _STYLES.get(event.category, "warn")
+        if event.severity is Severity.ERROR:
+            chosen = "bad"
+        elif event.severity is Severity.WARNING:
+            chosen = "warn"
+        elif event.good:
+            chosen = "good"
+        head, rest = text[: max(first, 0)], text[max(first, 0) :]
+        return (style(head, chosen) if chosen else head) + rest
+
+
+def _broken(nodes: str, width: int) -> list[str]:
+    """A list of nodes over as many lines as it takes."""
+    lines, line = [], ""
+    for each in nodes.split(","):
+        if line and len(line) + 1 + len(each) > width:
+            lines.append(line + ",")
+            line = ""
+        line = f"{line},{each}" if line else each
+        while len(line) > width:
+            lines.append(line[:width])
+            line = line[width:]
+    return [*lines, line] if line or not lines else lines
+
+
+def _summary(output: Output, timeline: Timeline, options: Options) -> None:
+    """What it all sums up to."""
+    told, style = timeline.statistics, output.style
+    output.line()
+    if not timeline.events:
+        output.line("no event" + (" of what was asked for" if options != Options() else ""))
+    shown = [f"{count} {category.value}" for category, count in told.counts.items()]
+    rows: list[tuple[str, str]] = []
+    if told.milliseconds is not None:
+        rows.append(("log", f"spans {duration(told.milliseconds)}"))
+    if shown:
+        rows.append(("events", ", ".join(shown)))
+    if told.elections:
+        rows += _elections(output, timeline)
+    counted = told.topics_created or told.topics_deleted or told.partitions_created
+    if counted and (not options.only or Category.TOPICS in options.only):
+        words = f"{told.topics_created} created, {told.topics_deleted} deleted"
+        words += f"; {many(told.partitions_created, 'partition')} created"
+        narrowed = (options.first_offset, options.last_offset, options.since, options.until)
+        whole = any(each is not None for each in narrowed)
+        rows.append(("topics", words + (", in the whole log" if whole else "")))
+    for label, value in rows:
+        lines = textwrap.wrap(value, max(output.width - 12, _SMALLEST_ROOM)) or [""]
+        worrying = label == "rate" and told.is_worrying
+        for number, text in enumerate(lines):
+            name = f"{label if number == 0 else '':10}"
+            output.line(style(name, "key") + "  " + (style(text, "warn") if worrying else text))
+
+
+def _elections(output: Output, timeline: Timeline) -> list[tuple[str, str]]:
+    told = timeline.statistics
+    won = ", ".join(
+        f"{leader} won {count}"
+        + (f" and led {duration(told.led[leader])}" if leader in told.led else "")
+        for leader, count in sorted(told.leaders.items())
+    )
+    rows = [("elections", f"{told.elections}: {won}")]
+    if told.longest is not None:
+        reign = told.longest
+        last = ", the log's last" if reign.last else ""
+        words = f"{duration(reign.milliseconds)}, by {reign.leader} in epoch {reign.epoch}{last}"
+        rows.append(("longest", words))
+    if told.epochs_skipped:
+        rows.append(("skipped", f"{many(told.epochs_skipped, 'epoch')} left no record"))
+    if not told.most_in_an_hour:
+        return rows
+    rate = f"at most {many(told.most_in_an_hour, 'election')} within an hour after the first"
+    if told.per_hour is not None:
+        rate += f", {told.per_hour:.2g} an hour over the log"
+    if told.is_worrying:
+        rate += "; more than one an hour is worrying"
+    rows.append(("rate", rate))
+    return rows

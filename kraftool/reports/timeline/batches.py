@@ -1,0 +1,221 @@
+"""What of a log the timeline looks at: each batch by its identity, and the records that tell.
+
+Owns which record types are watched. A batch of idle records is known without being decoded, other
+batches are decoded once, whichever node they were read from. It refuses to judge what a batch
+means beside others; that is `merge.py`.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from kraftool.decoders.batch import HEADER_SIZE, RecordBatch
+from kraftool.decoders.errors import DecodeError
+from kraftool.decoders.framing import record_format
+from kraftool.decoders.log_record import decode_control, decode_metadata, position_of_error
+from kraftool.reports.findings import Finding
+from kraftool.reports.kinds import log as kinds
+
+NOOP_BATCH = b"\x14\x00\x00\x00\x01\x08\x01\x14\x00\x00\x00"
+"""The record section of an idle leader's batch."""
+
+_PARTITION, _PARTITION_CHANGE, _NOOP = 3, 5, 20
+_WATCHED = frozenset({0, 1, 2, 7, 8, 9, 12, 17, 23, 24, 25, 27, 29})
+"""Registrations, topics, features and transactions, by api key."""
+PARTITIONS = "partitions"
+"""The name under which the PartitionRecords of a batch are counted as one."""
+
+
+class Watched(NamedTuple):
+    """A record that may tell something. `data` is Kafka's JSON form."""
+
+    offset: int
+    timestamp: int
+    name: str
+    data: dict[str, Any]
+    is_control: bool = False
+
+
+class Content(NamedTuple):
+    """What was decoded of a batch."""
+
+    records: tuple[Watched, ...]
+    findings: tuple[Finding, ...] = ()
+    has_idle: bool = False
+
+
+class LogBatch(NamedTuple):
+    """One batch of one node's log.
+
+    Two nodes have the same batch if base, last, epoch and crc are equal: the CRC does not cover
+    base offset and epoch, and covers everything else.
+    """
+
+    base: int
+    last: int
+    epoch: int
+    crc: int
+    timestamp: int
+    max_timestamp: int
+    is_control: bool
+    is_idle: bool
+    file: str
+    batch: RecordBatch | None = None
+    stored: Content | None = None
+
+    @property
+    def identity(self) -> tuple[int, int, int]:
+        return self.epoch, self.last, self.crc
+
+    def content(self) -> Content:
+        if self.stored is not None:
+            return self.stored
+        return decode(self.file, self.batch) if self.batch is not None else _NOTHING
+
+
+_NOTHING = Content(())
+_IDLE = Content((), (), has_idle=True)
+
+
+def log_batch(file: str, batch: RecordBatch) -> LogBatch:
+    """A batch whose CRC holds, as an item to merge."""
+    header = batch.header
+    idle = header.record_count == 1 and batch.data[HEADER_SIZE:] == NOOP_BATCH
+    return LogBatch(
+        header.base_offset,
+        batch.last_offset,
+        header.partition_leader_epoch,
+        header.crc,
+        header.base_timestamp,
+        header.max_timestamp,
+        batch.is_control,
+        idle and not batch.is_control,
+        file,
+        batch,
+    )
+
+
+def decode(file: str, batch: RecordBatch) -> Content:
+    """The watched records of a batch, and what of them could not be decoded."""
+    records: list[Watched] = []
+    findings: list[Finding] = []
+    partitions, has_idle = 0, False
+    try:
+        for record in batch.records():
+            if batch.is_control:
+                item = decode_control(record)
+            else:
+                value = record.value
+                key = value[1] if value is not None and value[:1] == b"\x01" and value[1:] else -1
+                if key == _PARTITION:
+                    partitions += 1
+                    continue
+                if key == _NOOP:
+                    has_idle = True
+                    continue
+                if key not in _WATCHED and key != _PARTITION_CHANGE:
+                    continue
+                item = decode_metadata(record)
+            if item.error is not None or item.data is None:
+                if item.error is not None:
+                    findings.append(_finding(file, batch, item))
+                continue
+            data = item.data
+            if item.api_key == _PARTITION_CHANGE and not item.is_control and not _tells(data):
+                continue
+            records.append(
+                Watched(record.offset, record.timestamp, item.name, data, item.is_control)
+            )
+    except DecodeError as error:
+        findings.append(
+            kinds.RECORDS.at(
+                file,
+                error.reason,
+                position=batch.position + error.position,
+                offset=batch.base_offset,
+                field=error.path,
+                expected=error.expected,
+                found=error.found,
+            )
+        )
+    if partitions:
+        header = batch.header
+        records.append(
+            Watched(batch.last_offset, header.base_timestamp, PARTITIONS, {"count": partitions})
+        )
+    return Content(tuple(records), tuple(findings), has_idle)
+
+
+def _tells(change: dict[str, Any]) -> bool:
+    """Whether a PartitionChangeRecord takes the leader away or elects an unclean one."""
+    return bool(change.get("leader", -2) == -1 or change.get("leaderRecoveryState", -1) == 1)
+
+
+def _finding(file: str, batch: RecordBatch, item: Any) -> Finding:
+    error = item.error
+    unknown = (
+        not item.is_control
+        and item.version is not None
+        and item.api_key is not None
+        and record_format(item.api_key, item.version) is None
+    )
+    return (kinds.UNKNOWN_TYPE if unknown else kinds.RECORDS).at(
+        file,
+        f"{item.type}: {error.reason}" if item.type else error.reason,
+        position=position_of_error(batch, item.record, error),
+        offset=item.record.offset,
+        field=error.path,
+        expected=error.expected,
+        found=error.found,
+    )
+
+
+class StoredBatches:
+    """The batches of a log that can be read only once, as a tar stream's: 56 bytes for each, and
+    the records that tell."""
+
+    _COLUMNS = 6
+
+    def __init__(self) -> None:
+        self._numbers = array("q")
+        self._contents: dict[int, Content] = {}
+        self._files: list[tuple[int, str]] = []
+
+    def add(self, each: LogBatch) -> None:
+        index = len(self._numbers) // self._COLUMNS
+        if not self._files or self._files[-1][1] != each.file:
+            self._files.append((index, each.file))
+        flags = each.is_control | each.is_idle << 1
+        self._numbers.extend(
+            (each.base, each.last, each.epoch << 2 | flags, each.crc, each.timestamp)
+        )
+        self._numbers.append(each.max_timestamp)
+        if not each.is_idle:
+            content = each.content()
+            if content != _NOTHING:
+                self._contents[index] = content
+
+    def __iter__(self) -> Iterator[LogBatch]:
+        numbers, files = self._numbers, iter([*self._files, (-1, "")])
+        file, (upto, following) = "", next(files)
+        for at in range(0, len(numbers), self._COLUMNS):
+            index = at // self._COLUMNS
+            if index == upto:
+                file, (upto, following) = following, next(files)
+            base, last, packed, crc, timestamp, max_timestamp = numbers[at : at + self._COLUMNS]
+            idle = bool(packed & 2)
+            yield LogBatch(
+                base,
+                last,
+                packed >> 2,
+                crc,
+                timestamp,
+                max_timestamp,
+                bool(packed & 1),
+                idle,
+                file,
+                None,
+                _IDLE if idle else self._contents.get(index, _NOTHING),
+            )

@@ -1,0 +1,177 @@
+"""The values of a timeline: events, nodes, disagreements, and the whole.
+
+Owns what an event is. How events come from records is `quorum.py`, `registrations.py` and
+`partitions.py`; it refuses to format a time, which is for whoever shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+from kraftool.decoders.quorum_state import QuorumState
+from kraftool.reports.findings import Finding, Severity
+
+
+class Category(StrEnum):
+    """What an event is about; `--only` names these."""
+
+    ELECTIONS = "elections"
+    VOTERS = "voters"
+    FEATURES = "features"
+    BROKERS = "brokers"
+    CONTROLLERS = "controllers"
+    TRANSACTIONS = "transactions"
+    SNAPSHOTS = "snapshots"
+    PARTITIONS = "partitions"
+    TOPICS = "topics"
+    GAPS = "gaps"
+    NODES = "nodes"
+    DAMAGE = "damage"
+    """Damage and disagreements: never left out, whatever `--only` says."""
+
+
+class Visibility(StrEnum):
+    """Whether readers of the metadata see what an event tells (KIP-868)."""
+
+    VISIBLE = "visible"
+    ABORTED = "aborted"
+    OPEN = "open"
+    """In a transaction that nothing ends."""
+
+
+class Rank:
+    """The order of events at one offset: a log that ends there ends before its record."""
+
+    SNAPSHOT, LOG_END, LOG_START, GAP, RECORD, DAMAGE = range(6)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One thing that happened, at an offset.
+
+    `what` says it in a few words, `details` the rest in phrases, `data` the same for programs.
+    `nodes` are indexes of the nodes whose logs have it. `disputed` says that other nodes have
+    something else at this offset, or after one at which the logs part.
+    """
+
+    category: Category
+    type: str
+    offset: int
+    what: str
+    epoch: int | None = None
+    timestamp: int | None = None
+    details: tuple[str, ...] = ()
+    data: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    severity: Severity = Severity.INFO
+    good: bool = False
+    """Whether it is the end of something bad, such as a broker that is unfenced."""
+    nodes: tuple[int, ...] = ()
+    visibility: Visibility = Visibility.VISIBLE
+    disputed: bool = False
+    rank: int = Rank.RECORD
+    transactional: bool = False
+    """Whether it comes from a data record, which a metadata transaction may hide."""
+
+    @property
+    def text(self) -> str:
+        return "; ".join((self.what, *self.details))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeView:
+    """One node as its directory shows it."""
+
+    label: str
+    path: str
+    node_id: int | None = None
+    directory_id: str | None = None
+    cluster_id: str | None = None
+    start_offset: int | None = None
+    """The first offset of the log; None where there is no log."""
+    end_offset: int | None = None
+    last_epoch: int | None = None
+    last_timestamp: int | None = None
+    quorum_state: QuorumState | None = None
+    is_live: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One side of a disagreement: which nodes have this batch at the offset."""
+
+    nodes: tuple[int, ...]
+    epoch: int
+    last_offset: int
+    crc: int
+    end_offset: int
+    """Where the longest log of this side ends."""
+    last_epoch: int
+    snapshot: int | None = None
+    """The offset of a snapshot beyond the disagreement, which proves that this side's records
+    were committed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disagreement:
+    """An offset from which on logs differ."""
+
+    offset: int
+    sides: tuple[Side, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reign:
+    """How long one leader led in one epoch, as far as the log shows."""
+
+    leader: int
+    epoch: int
+    offset: int
+    milliseconds: int
+    last: bool
+    """Whether it is the log's last: it may have gone on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statistics:
+    """What the events sum up to."""
+
+    counts: Mapping[Category, int]
+    elections: int = 0
+    leaders: Mapping[int, int] = field(default_factory=dict)
+    """Elections won, by leader."""
+    led: Mapping[int, int] = field(default_factory=dict)
+    """Milliseconds led, by leader."""
+    longest: Reign | None = None
+    most_in_an_hour: int = 0
+    """The most elections within any 60 minutes, without the one that formed the quorum."""
+    per_hour: float | None = None
+    """Elections by hours of log; None where the log spans less than an hour."""
+    epochs_skipped: int = 0
+    milliseconds: int | None = None
+    """From the first record to the last."""
+    topics_created: int = 0
+    topics_deleted: int = 0
+    partitions_created: int = 0
+
+    @property
+    def is_worrying(self) -> bool:
+        """More than one election within an hour is worrying."""
+        return self.most_in_an_hour > 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """All of it."""
+
+    nodes: tuple[NodeView, ...]
+    events: tuple[Event, ...]
+    statistics: Statistics
+    disagreements: tuple[Disagreement, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    def labels(self, nodes: tuple[int, ...]) -> tuple[str, ...]:
+        return tuple(self.nodes[index].label for index in nodes)

@@ -1,0 +1,214 @@
+"""One line of the log: batches told to it in offset order become events.
+
+Owns the order of events within a batch, gaps in time, and what a metadata transaction hides. Where
+nodes disagree a line is forked, and each side goes on by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from kraftool.reports.findings import Severity
+from kraftool.reports.timeline import partitions, quorum, registrations
+from kraftool.reports.timeline.batches import PARTITIONS, Content, LogBatch, Watched
+from kraftool.reports.timeline.events import Category, Event, Rank, Visibility
+from kraftool.reports.timeline.knowledge import Knowledge
+from kraftool.reports.timeline.words import duration
+
+Teller = Callable[[Watched, int, Knowledge], Iterator[Event]]
+
+_TELLERS: dict[str, Teller] = {
+    "LeaderChangeMessage": quorum.leader_change,
+    "VotersRecord": quorum.voters,
+    "KRaftVersionRecord": quorum.kraft_version,
+    "FeatureLevelRecord": quorum.feature_level,
+    "BeginTransactionRecord": quorum.begin,
+    "EndTransactionRecord": quorum.end,
+    "AbortTransactionRecord": quorum.end,
+    "RegisterBrokerRecord": registrations.register_broker,
+    "UnregisterBrokerRecord": registrations.unregister_broker,
+    "FenceBrokerRecord": registrations.fence_or_unfence,
+    "UnfenceBrokerRecord": registrations.fence_or_unfence,
+    "BrokerRegistrationChangeRecord": registrations.change_broker,
+    "RegisterControllerRecord": registrations.register_controller,
+    "UnregisterControllerRecord": registrations.unregister_controller,
+    "TopicRecord": partitions.create_topic,
+    "RemoveTopicRecord": partitions.delete_topic,
+    PARTITIONS: partitions.count_partitions,
+}
+_SILENT = 3
+"""So many times the longest time between idle records is no idling any more."""
+_NO_IDLE = (
+    "no two idle records before it (metadata.max.idle.interval.ms), so there may or may not have"
+    " been an active controller"
+)
+_CLOCK_BACK_MS = 1000
+"""Clocks of controllers differ by a little; more than this is told."""
+
+
+@dataclass(slots=True)
+class Line:
+    """One course of the log, and the nodes that follow it."""
+
+    nodes: set[int] = field(default_factory=set)
+    known: Knowledge = field(default_factory=Knowledge)
+    gaps_ms: int = 10_000
+    list_topics: bool = False
+    present: tuple[int, ...] = ()
+    """The nodes that have the batch that is being told."""
+    disputed: bool = False
+    """Whether another line has gone another way."""
+
+    def fork(self, nodes: set[int]) -> Line:
+        """Another line, the same up to here, for nodes that go another way."""
+        other = Line(nodes, self.known.forked(), self.gaps_ms, self.list_topics, disputed=True)
+        self.nodes -= nodes
+        self.disputed = True
+        for line in (self, other):
+            line.known.pending = [
+                replace(each, nodes=tuple(n for n in each.nodes if n in line.nodes))
+                for each in line.known.pending
+            ]
+        return other
+
+    def seed(self, records: Iterable[Watched], epoch: int | None, *, state: bool) -> None:
+        """Learn what a snapshot says; without `state` only the names of topics."""
+        known = self.known
+        for each in records:
+            if each.name == "TopicRecord":
+                known.topics[each.data["topicId"]] = each.data["name"]
+            elif state and (teller := _TELLERS.get(each.name)) is not None:
+                for _ in teller(each, epoch or 0, known):
+                    pass
+        if state:
+            known.last_epoch = epoch
+        known.leadership = known.transaction = None
+        for broker in known.metadata.brokers.values():
+            broker.fenced_at = None
+
+    def tell(
+        self, batch: LogBatch, content: Content | None, nodes: tuple[int, ...]
+    ) -> Iterator[Event]:
+        """The events of the next batch. An idle one has no content to look at."""
+        known, self.present = self.known, nodes
+        if known.first_offset is None:
+            known.first_offset, known.first_timestamp = batch.base, batch.timestamp
+        if known.last_timestamp is not None:
+            yield from self._events(self._time(batch, known.last_timestamp))
+        records = content.records if content is not None else ()
+        if batch.epoch != known.last_epoch:
+            known.idle_in_epoch = known.idle_wait_ms = 0
+            known.last_idle = None
+            elected = records and records[0].name == "LeaderChangeMessage"
+            began = known.last_epoch is not None or (known.from_start and batch.base == 0)
+            if not elected and began and batch.epoch > (known.last_epoch or 0):
+                lost = quorum.lost_election(batch.base, batch.epoch, batch.timestamp, known)
+                yield from self._events(iter((lost,)))
+        changes = []
+        for record in records:
+            if record.name == "PartitionChangeRecord":
+                changes.append(record)
+                continue
+            if changes:
+                yield from self._events(partitions.changes(changes, batch.epoch, known))
+                changes = []
+            teller = _TELLERS.get(record.name)
+            if teller is not None and (record.is_control or not batch.is_control):
+                yield from self._events(teller(record, batch.epoch, known))
+        if changes:
+            yield from self._events(partitions.changes(changes, batch.epoch, known))
+        if batch.is_control and known.transaction is not None:
+            known.transaction.controls += batch.last - batch.base + 1
+        if batch.is_idle or (content is not None and content.has_idle):
+            known.idle_in_epoch += 1
+            if known.last_idle is not None:
+                waited = batch.timestamp - known.last_idle
+                if waited <= self.gaps_ms:
+                    known.idle_wait_ms = max(known.idle_wait_ms, waited)
+            known.last_idle = batch.max_timestamp
+        known.last_epoch = batch.epoch
+        known.last_timestamp = batch.max_timestamp
+        known.last_offset = batch.last
+
+    def _events(self, events: Iterator[Event]) -> Iterator[Event]:
+        """Let events out, or keep them until their transaction has ended."""
+        known = self.known
+        for told in events:
+            if told.category is Category.TOPICS and not self.list_topics:
+                continue
+            event = replace(told, nodes=self.present, disputed=self.disputed)
+            if event.type == "transaction-began":
+                known.pending.append(event)
+            elif event.type in ("transaction-committed", "transaction-aborted"):
+                aborted = event.type == "transaction-aborted"
+                yield from self._release(Visibility.ABORTED if aborted else Visibility.VISIBLE)
+                yield event
+            elif known.transaction is not None and event.transactional:
+                known.pending.append(event)
+            else:
+                yield event
+
+    def _release(self, visibility: Visibility) -> Iterator[Event]:
+        pending, self.known.pending = self.known.pending, []
+        for each in pending:
+            yield replace(each, visibility=visibility)
+
+    def end(self) -> Iterator[Event]:
+        """What is left where the log ends."""
+        yield from self._release(Visibility.OPEN)
+        event = quorum.still_open(self.known)
+        if event is not None:
+            yield from self._events(iter((event,)))
+
+    def _time(self, batch: LogBatch, last: int) -> Iterator[Event]:
+        passed = batch.timestamp - last
+        if passed > self.gaps_ms:
+            yield self._gap(batch, last, passed)
+        elif passed < -_CLOCK_BACK_MS:
+            yield Event(
+                category=Category.GAPS,
+                type="clock-back",
+                offset=batch.base,
+                epoch=batch.epoch,
+                timestamp=batch.timestamp,
+                rank=Rank.GAP,
+                what=f"time goes back by {duration(-passed)}",
+                details=("the clocks of controllers differ, or one was set",),
+                severity=Severity.WARNING,
+                data={"milliseconds": passed, "from": last},
+            )
+
+    def _gap(self, batch: LogBatch, last: int, passed: int) -> Event:
+        known = self.known
+        elected = batch.epoch != known.last_epoch
+        every = known.idle_wait_ms
+        silent = every > 0 and passed > _SILENT * every
+        if silent:
+            words = f"idle records were {duration(every)} apart at most before it"
+            details = [f"{words}: there was no active controller, or none that could write"]
+        elif every > 0:
+            details = [f"idle records were up to {duration(every)} apart before it too"]
+        else:
+            details = [_NO_IDLE]
+        if elected:
+            details.append(f"epoch {batch.epoch} begins after it")
+        return Event(
+            category=Category.GAPS,
+            type="gap",
+            offset=batch.base,
+            epoch=known.last_epoch,
+            timestamp=last,
+            rank=Rank.GAP,
+            what=f"no record for {duration(passed)}",
+            details=tuple(details),
+            severity=Severity.WARNING if silent else Severity.INFO,
+            data={
+                "milliseconds": passed,
+                "from": last,
+                "to": batch.timestamp,
+                "idleRecordsBefore": known.idle_in_epoch,
+                "idleWaitMs": every or None,
+                "newEpoch": elected,
+            },
+        )

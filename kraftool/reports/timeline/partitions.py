@@ -1,0 +1,110 @@
+"""Events of topics and partitions: created, deleted, unclean elections, partitions without leader.
+
+Owns the summing up by batch: a broker that dies takes the leaders of thousands of partitions with
+it, which is one event and not thousands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kraftool.reports.findings import Severity
+from kraftool.reports.timeline.batches import Watched
+from kraftool.reports.timeline.events import Category, Event
+from kraftool.reports.timeline.knowledge import Knowledge
+from kraftool.reports.timeline.words import counted, named
+
+MOST_LISTED = 1000
+"""Partitions that an event lists at most; it always counts all."""
+
+
+def create_topic(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
+    """A TopicRecord."""
+    name, id = record.data["name"], record.data["topicId"]
+    known.topics[id] = name
+    known.metadata.topics_created += 1
+    yield _topic(record, epoch, "topic-created", f"topic {name} created", name, id)
+
+
+def delete_topic(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
+    """A RemoveTopicRecord."""
+    id = record.data["topicId"]
+    name = known.topic(id)
+    known.metadata.topics_deleted += 1
+    yield _topic(record, epoch, "topic-deleted", f"topic {name} deleted", name, id)
+
+
+def count_partitions(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
+    """The PartitionRecords of a batch, which are only counted."""
+    known.metadata.partitions_created += record.data["count"]
+    yield from ()
+
+
+def _topic(record: Watched, epoch: int, type: str, what: str, name: str, id: str) -> Event:
+    return Event(
+        category=Category.TOPICS,
+        type=type,
+        offset=record.offset,
+        epoch=epoch,
+        timestamp=record.timestamp,
+        what=what,
+        details=() if name == id else (f"id {id}",),
+        data={"topic": None if name == id else name, "topicId": id},
+        transactional=True,
+    )
+
+
+def changes(records: Sequence[Watched], epoch: int, known: Knowledge) -> Iterator[Event]:
+    """The PartitionChangeRecords of one batch that take a leader away or elect an unclean one."""
+    unclean = [each for each in records if each.data.get("leaderRecoveryState", -1) == 1]
+    if unclean:
+        names = [_name(each, known) for each in unclean]
+        leaders = {each.data["leader"] for each in unclean if each.data.get("leader", -2) >= 0}
+        first = unclean[0].data
+        what = f"{counted(len(unclean), 'unclean leader election')}: {named(names)}"
+        details = [f"led by {named([str(each) for each in sorted(leaders)])}"] if leaders else []
+        if len(unclean) == 1 and first.get("isr") is not None:
+            details.append(f"ISR {first['isr']}")
+        details.append("records may be lost")
+        yield _partitions(unclean, names, epoch, "unclean-election", what, details, Severity.ERROR)
+    without = [each for each in records if each.data.get("leader", -2) == -1]
+    if without:
+        names = [_name(each, known) for each in without]
+        what = f"{counted(len(without), 'partition')} without a leader: {named(names)}"
+        yield _partitions(without, names, epoch, "leaderless", what, [], Severity.WARNING)
+
+
+def _name(record: Watched, known: Knowledge) -> str:
+    return f"{known.topic(record.data['topicId'])}-{record.data['partitionId']}"
+
+
+def _partitions(
+    records: Sequence[Watched],
+    names: list[str],
+    epoch: int,
+    type: str,
+    what: str,
+    details: list[str],
+    severity: Severity,
+) -> Event:
+    listed = [
+        {
+            "partition": name,
+            "topicId": each.data["topicId"],
+            "offset": each.offset,
+            "leader": each.data.get("leader", -2) if each.data.get("leader", -2) != -2 else None,
+        }
+        for name, each in zip(names[:MOST_LISTED], records[:MOST_LISTED], strict=True)
+    ]
+    return Event(
+        category=Category.PARTITIONS,
+        type=type,
+        offset=records[0].offset,
+        epoch=epoch,
+        timestamp=records[0].timestamp,
+        what=what,
+        details=tuple(details),
+        severity=severity,
+        data={"count": len(records), "partitions": listed},
+        transactional=True,
+    )

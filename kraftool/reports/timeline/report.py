@@ -1,0 +1,393 @@
+"""The timeline of the directories behind PATHs: the read model of `kraftool timeline`.
+
+Owns the order of work, the events that belong to a directory and not to a record (snapshots, where
+a log begins and ends), what a disagreement means, and which events are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.names import parse_checkpoint_name
+from kraftool.reports.findings import Finding, Severity, in_order
+from kraftool.reports.kinds import directory as directory_kinds
+from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.timeline.batches import LogBatch
+from kraftool.reports.timeline.events import (
+    Category,
+    Disagreement,
+    Event,
+    NodeView,
+    Rank,
+    Side,
+    Timeline,
+)
+from kraftool.reports.timeline.line import Line
+from kraftool.reports.timeline.merge import Merge, Merged, Parting, united
+from kraftool.reports.timeline.segments import Snapshot, read_snapshot
+from kraftool.reports.timeline.sources import NodeLog, Progress, load_snapshots
+from kraftool.reports.timeline.statistics import summed_up
+from kraftool.reports.timeline.words import counted, ids
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What is asked for. Everything that is set must hold of an event."""
+
+    gaps_ms: int = 10_000
+    list_topics: bool = False
+    only: frozenset[Category] = frozenset()
+    first_offset: int | None = None
+    last_offset: int | None = None
+    since: int | None = None
+    until: int | None = None
+
+    def wants(self, event: Event) -> bool:
+        """Whether an event is shown. Damage is, wherever it is in the range."""
+        if self.only and event.category not in self.only and event.category is not Category.DAMAGE:
+            return False
+        if self.first_offset is not None and event.offset < self.first_offset:
+            return False
+        if self.last_offset is not None and event.offset > self.last_offset:
+            return False
+        if self.since is None and self.until is None:
+            return True
+        time = event.timestamp
+        if time is None:
+            return event.category is Category.DAMAGE
+        return (self.since is None or time >= self.since) and (
+            self.until is None or time <= self.until
+        )
+
+
+def build(
+    nodes: Sequence[NodeLog],
+    findings: Sequence[Finding] = (),
+    options: Options | None = None,
+    progress: Progress = lambda name, position: None,
+) -> Timeline:
+    """Read all logs, and put together what they tell."""
+    options = options or Options()
+    for node in nodes:
+        load_snapshots(node)
+    merge = Merge(nodes, _Beginnings(nodes, options).line, progress)
+    events = [*united(merge.events())]
+    merged = merge.merged
+    disagreements = tuple(_disagreement(each, merged, nodes) for each in merged.partings)
+    views = tuple(_view(each) for each in nodes)
+    told = [*findings, *merged.findings]
+    for node in nodes:
+        told += node.findings
+    for each in disagreements:
+        event, finding = _parted(each, views, nodes)
+        events.append(event)
+        told.append(finding)
+    snapshot_events, differing = _snapshots(nodes)
+    events += snapshot_events
+    told += differing
+    events += _log_starts(nodes)
+    events += _log_ends(nodes)
+    told += _open_transactions(merged, nodes)
+    events.sort(key=lambda each: (each.offset, each.rank))
+    shown = tuple(each for each in events if options.wants(each))
+    return Timeline(
+        nodes=views,
+        events=shown,
+        statistics=summed_up(shown, events, merged.lines),
+        disagreements=disagreements,
+        findings=in_order(dict.fromkeys(told)),
+    )
+
+
+class _Beginnings:
+    """What is known where a line begins: nothing at offset 0, else what a snapshot says."""
+
+    def __init__(self, nodes: Sequence[NodeLog], options: Options) -> None:
+        self._nodes = nodes
+        self._options = options
+
+    def line(self, batch: LogBatch) -> Line:
+        options = self._options
+        line = Line(gaps_ms=options.gaps_ms, list_topics=options.list_topics)
+        line.known.from_start = batch.base == 0
+        found = [each for node in self._nodes for each in node.snapshots if each.has_header]
+        below = [each for each in found if each.offset <= batch.base]
+        if below:
+            self._learn(line, max(below, key=lambda each: each.offset), batch, state=True)
+        elif found and batch.base > 0:
+            # The log reaches further back than any snapshot: it still names the topics.
+            self._learn(line, min(found, key=lambda each: each.offset), batch, state=False)
+        return line
+
+    def _learn(self, line: Line, snapshot: Snapshot, batch: LogBatch, *, state: bool) -> None:
+        records = snapshot.records
+        name = parse_checkpoint_name(snapshot.entry.basename) if snapshot.entry else None
+        if snapshot.entry is not None and name is not None:
+            try:
+                records = read_snapshot(snapshot.entry, name, whole=True)[0].records
+            except KraftoolError:
+                return  # its head could be read a moment ago: a running Kafka has deleted it
+        line.seed(records, snapshot.epoch, state=state)
+        if state and snapshot.offset == batch.base > 0:
+            line.known.from_start = True
+            line.known.last_timestamp = snapshot.timestamp
+        elif state:
+            line.known.last_epoch = None
+
+
+def _view(node: NodeLog) -> NodeView:
+    return NodeView(
+        label=node.label,
+        path=node.path,
+        node_id=node.node_id,
+        directory_id=node.directory_id,
+        cluster_id=node.cluster_id,
+        start_offset=node.start_offset,
+        end_offset=node.end_offset,
+        last_epoch=node.last_epoch,
+        last_timestamp=node.last_timestamp,
+        quorum_state=node.quorum_state,
+        is_live=node.is_live,
+    )
+
+
+def _disagreement(parting: Parting, merged: Merged, nodes: Sequence[NodeLog]) -> Disagreement:
+    sides = []
+    for members, batch in parting.sides:
+        log = max((nodes[index] for index in members), key=lambda each: each.end_offset or 0)
+        beyond = [
+            each.offset
+            for index in members
+            for each in nodes[index].snapshots
+            if each.offset > parting.offset
+        ]
+        sides.append(
+            Side(
+                nodes=members,
+                epoch=batch.epoch,
+                last_offset=batch.last,
+                crc=batch.crc,
+                end_offset=log.end_offset or 0,
+                last_epoch=log.last_epoch if log.last_epoch is not None else -1,
+                snapshot=min(beyond, default=None),
+            )
+        )
+    return Disagreement(offset=parting.offset, sides=tuple(sides))
+
+
+def _parted(
+    parted: Disagreement, views: Sequence[NodeView], nodes: Sequence[NodeLog]
+) -> tuple[Event, Finding]:
+    """A disagreement as an event and as a finding."""
+    labels = [ids(views[index].label for index in side.nodes) for side in parted.sides]
+    epochs = [side.epoch for side in parted.sides]
+    same = len(set(epochs)) < len(epochs)
+    parts = [
+        f"{label} has epoch {side.epoch}" + (f" (crc {side.crc:08x})" if same else "")
+        for label, side in zip(labels, parted.sides, strict=True)
+    ]
+    what = f"logs differ from offset {parted.offset} on: {'; '.join(parts)}"
+    if len(parts) == 1:
+        what = f"logs differ from offset {parted.offset} on: the batches have other bounds"
+    details = [_verdict(parted, labels, same=same)]
+    finding = log_kinds.DIVERGED.at(
+        nodes[parted.sides[-1].nodes[0]].path,
+        what,
+        offset=parted.offset,
+        advice=None if not same else "compare with every other node before any of them starts",
+    )
+    event = Event(
+        category=Category.DAMAGE,
+        type="diverged",
+        offset=parted.offset,
+        rank=Rank.LOG_START,
+        what=what,
+        details=tuple(each for each in details if each),
+        severity=Severity.ERROR,
+        data={
+            "code": finding.code,
+            "sides": [
+                {
+                    "nodes": [views[index].label for index in side.nodes],
+                    "epoch": side.epoch,
+                    "lastOffset": side.last_offset,
+                    "crc": side.crc,
+                    "endOffset": side.end_offset,
+                    "lastEpoch": side.last_epoch,
+                    "snapshot": side.snapshot,
+                }
+                for side in parted.sides
+            ],
+        },
+        nodes=tuple(sorted(index for side in parted.sides for index in side.nodes)),
+        disputed=True,
+    )
+    return event, replace(finding, text=event.text)
+
+
+def _verdict(parted: Disagreement, labels: Sequence[str], *, same: bool) -> str:
+    """What can be known of which side stays."""
+    committed = [
+        (label, side.snapshot)
+        for label, side in zip(labels, parted.sides, strict=True)
+        if side.snapshot is not None
+    ]
+    if same:
+        return "the same epoch with different records, which one leader never writes"
+    if len(committed) > 1:
+        return "both sides have snapshots beyond it, so both were committed: two quorums"
+    if committed:
+        label, offset = committed[0]
+        return f"the records of {label} were committed, as its snapshot at {offset} shows"
+    ranked = sorted(
+        zip(parted.sides, labels, strict=True), key=lambda each: each[0].last_epoch, reverse=True
+    )
+    if len(ranked) > 1 and ranked[0][0].last_epoch > ranked[1][0].last_epoch:
+        return (
+            f"by its higher last epoch {ranked[0][0].last_epoch} the log of {ranked[0][1]} wins an"
+            " election against the other; whether the other's records were committed cannot be"
+            " known from directories"
+        )
+    return "which side is committed cannot be known from directories"
+
+
+def _snapshots(nodes: Sequence[NodeLog]) -> tuple[list[Event], list[Finding]]:
+    """One event for each snapshot, whichever nodes have it."""
+    found: dict[tuple[int, int], list[tuple[int, Snapshot]]] = {}
+    for index, node in enumerate(nodes):
+        for each in node.snapshots:
+            found.setdefault((each.offset, each.epoch), []).append((index, each))
+    epochs: dict[int, set[int]] = {}
+    for offset, epoch in found:
+        epochs.setdefault(offset, set()).add(epoch)
+    events, findings = [], []
+    for (offset, epoch), holders in sorted(found.items()):
+        disputed = len(epochs[offset]) > 1
+        sizes = sorted({each.size for _, each in holders})
+        size = f"{sizes[0]} bytes" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]} bytes"
+        details = [size]
+        if (offset, epoch) == (0, 0):
+            details.append("as formatted")
+        if not all(each.has_header for _, each in holders):
+            details.append("damaged")
+        if disputed:
+            details.append("other nodes have this offset in another epoch")
+            file = holders[0][1].name
+            text = f"snapshots at offset {offset} of epochs {ids(sorted(epochs[offset]))}"
+            findings.append(log_kinds.DIVERGED.at(file, text, offset=offset))
+        stamps = [each.timestamp for _, each in holders if each.timestamp is not None]
+        events.append(
+            Event(
+                category=Category.SNAPSHOTS,
+                type="snapshot",
+                offset=offset,
+                epoch=epoch,
+                timestamp=max(stamps, default=None),
+                rank=Rank.SNAPSHOT,
+                what=f"snapshot {offset}-{epoch}",
+                details=tuple(details),
+                severity=Severity.ERROR if disputed else Severity.INFO,
+                data={
+                    "files": [
+                        {"node": nodes[index].label, "file": each.name, "size": each.size}
+                        for index, each in holders
+                    ]
+                },
+                nodes=tuple(index for index, _ in holders),
+                disputed=disputed,
+            )
+        )
+    return events, findings
+
+
+def _log_starts(nodes: Sequence[NodeLog]) -> Iterator[Event]:
+    starts: dict[int, list[int]] = {}
+    for index, node in enumerate(nodes):
+        if node.start_offset:
+            starts.setdefault(node.start_offset, []).append(index)
+    for offset, members in sorted(starts.items()):
+        whose = "the log" if len(nodes) == 1 else f"the log of {_names(nodes, members)}"
+        yield Event(
+            category=Category.SNAPSHOTS,
+            type="log-start",
+            offset=offset,
+            rank=Rank.LOG_START,
+            what=f"{whose} begins here",
+            details=("older records were cleaned, or never fetched: snapshots stand for them",),
+            data={"nodes": [nodes[index].label for index in members]},
+            nodes=tuple(members),
+        )
+
+
+def _names(nodes: Sequence[NodeLog], members: Sequence[int]) -> str:
+    return ids(nodes[index].label for index in members)
+
+
+def _log_ends(nodes: Sequence[NodeLog]) -> Iterator[Event]:
+    """Where each node's log ends, and what its quorum-state says."""
+    furthest = max((node.end_offset or 0 for node in nodes), default=0)
+    for index, node in enumerate(nodes):
+        state = node.quorum_state
+        if node.end_offset is None and state is None:
+            continue
+        end = node.end_offset or 0
+        behind = furthest - end
+        whose = "the log" if len(nodes) == 1 else f"the log of {node.label}"
+        what = f"{whose} ends" if node.end_offset is not None else f"{whose} is empty"
+        details = [f"{counted(behind, 'offset')} behind the longest"] if behind else []
+        if state is not None:
+            leader = f"leader {state.leader_id}" if state.leader_id >= 0 else "no leader"
+            details.append(f"quorum-state: epoch {state.leader_epoch}, {leader}")
+            if state.voted_id >= 0:
+                details.append(f"voted for {state.voted_id}")
+            ahead = state.leader_epoch - (node.last_epoch or 0)
+            if node.last_epoch is not None and ahead > 0:
+                details.append(f"{counted(ahead, 'epoch')} ahead of the log")
+        yield Event(
+            category=Category.NODES,
+            type="log-end",
+            offset=end,
+            epoch=node.last_epoch,
+            timestamp=node.last_timestamp,
+            rank=Rank.LOG_END,
+            what=what,
+            details=tuple(details),
+            data={
+                "node": node.label,
+                "behind": behind,
+                "quorumState": {
+                    "leaderEpoch": state.leader_epoch,
+                    "leaderId": state.leader_id,
+                    "votedId": state.voted_id,
+                    "votedDirectoryId": state.voted_directory_id,
+                }
+                if state is not None
+                else None,
+            },
+            nodes=(index,),
+        )
+
+
+def _open_transactions(merged: Merged, nodes: Sequence[NodeLog]) -> Iterator[Finding]:
+    for line in merged.lines:
+        transaction = line.known.transaction
+        if transaction is None or not line.present:
+            continue
+        yield log_kinds.TXN_OPEN.at(
+            nodes[line.present[0]].path,
+            "a metadata transaction is open at the log's end",
+            offset=transaction.offset,
+        )
+
+
+def other_clusters(found: dict[str, list[str]]) -> Finding | None:
+    """The finding that directories are of different clusters, if they are."""
+    if len(found) < 2:
+        return None
+    (first, _), (second, paths) = list(found.items())[:2]
+    return directory_kinds.CLUSTER_ID.at(
+        paths[0], "the directories belong to different clusters", field="cluster.id",
+        expected=first, found=second,
+    )  # fmt: skip

@@ -1,0 +1,302 @@
+"""The directories behind PATHs: whose they are, their segments and their snapshots.
+
+Owns putting PATHs together by directory, so that single segments of one folder are one log, and
+reading a tar stream in its one pass. It refuses to compare nodes; that is `merge.py`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from kraftool.decoders import meta_properties, quorum_state
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.kinds import HEAD_SIZE, FileKind, detect
+from kraftool.decoders.names import (
+    METADATA_FOLDER,
+    METADATA_TOPIC,
+    CheckpointName,
+    FileState,
+    parse_checkpoint_name,
+    parse_folder_name,
+    parse_segment_name,
+)
+from kraftool.decoders.quorum_state import QuorumState
+from kraftool.reports.findings import Finding
+from kraftool.reports.kinds import directory as kinds
+from kraftool.reports.timeline.batches import LogBatch, StoredBatches
+from kraftool.reports.timeline.segments import Found, Snapshot, read_segment, read_snapshot
+from kraftool.storage.entry import Entry, Place, Problem, Severity
+from kraftool.storage.lock import LockState, lock_holder
+from kraftool.storage.paths import Location, LocationKind
+from kraftool.storage.source import FileSource
+
+_STATE_FILE = 1 << 20
+Progress = Callable[[str, int], None]
+
+
+@dataclass(slots=True, eq=False)
+class NodeLog:
+    """One directory: its identity, what lies in it, and its log in offset order."""
+
+    path: str
+    label: str = ""
+    node_id: int | None = None
+    directory_id: str | None = None
+    cluster_id: str | None = None
+    quorum_state: QuorumState | None = None
+    is_live: bool = False
+    findings: list[Finding] = field(default_factory=list)
+    segments: list[Entry] = field(default_factory=list)
+    snapshots: list[Snapshot] = field(default_factory=list)
+    checkpoints: list[Entry] = field(default_factory=list)
+    stored: list[tuple[int, StoredBatches, list[Found]]] = field(default_factory=list)
+    """Segments that were read as they came, with their base offsets."""
+    start_offset: int | None = None
+    end_offset: int | None = None
+    last_epoch: int | None = None
+    last_timestamp: int | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.segments or self.stored or self.snapshots or self.checkpoints)
+
+    def items(self, progress: Progress) -> Iterator[LogBatch | Found]:
+        """The batches of all segments, and the damage between them."""
+        end: int | None = None
+        if self.stored:
+            ordered = sorted(self.stored, key=lambda each: each[0])
+            for index, (_, batches, found) in enumerate(ordered):
+                last = index == len(ordered) - 1
+                yield from (each.settled(is_last=last, is_live=False) for each in found)
+                yield from batches
+            return
+        ordered_files = sorted(self.segments, key=_base_offset)
+        for index, entry in enumerate(ordered_files):
+            last = index == len(ordered_files) - 1
+            try:
+                for item in read_segment(entry, end, progress):
+                    if isinstance(item, LogBatch):
+                        end = item.last + 1
+                        yield item
+                    else:
+                        yield item.settled(is_last=last, is_live=self.is_live)
+            except KraftoolError as error:
+                self.findings.append(kinds.UNREADABLE.at(entry.name, error.message))
+
+
+def _base_offset(entry: Entry) -> int:
+    name = parse_segment_name(entry.basename)
+    return name.base_offset if name is not None else 0
+
+
+def open_nodes(
+    locations: Iterable[Location], progress: Progress
+) -> tuple[list[NodeLog], list[Finding]]:
+    """The directories of all PATHs in the order given, and what belongs to none of them."""
+    reader = _Reader(progress)
+    for location in locations:
+        reader.take(location)
+    nodes = [each for each in reader.nodes.values() if not each.is_empty]
+    nodes.sort(key=lambda each: (each.node_id is None, each.node_id or 0))
+    for node in nodes:
+        node.checkpoints.sort(key=lambda each: each.basename)
+    for node in reader.nodes.values():
+        if node.is_empty:
+            reader.findings += node.findings
+    for path, is_log_dir in reader.without.items():
+        text = "there is neither a metadata log nor a snapshot here"
+        kind = kinds.PASSED_OVER if is_log_dir and nodes else kinds.NOTHING
+        reader.findings.append(kind.at(path, text))
+    _label(nodes)
+    return nodes, reader.findings
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Takes location after location."""
+
+    progress: Progress
+    nodes: dict[str, NodeLog] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    without: dict[str, bool] = field(default_factory=dict)
+    """PATHs with no metadata, and whether they are log directories all the same."""
+
+    def take(self, location: Location) -> None:
+        found, before = 0, len(self.nodes)
+        try:
+            for item in location.entries():
+                if isinstance(item, Problem):
+                    self.problem(item)
+                else:
+                    found += self.entry(location, item)
+        except KraftoolError as error:
+            self.findings.append(kinds.UNREADABLE.at(location.path, error.message))
+            return
+        if not found:
+            # One of the other log.dirs of a node has a meta.properties and no metadata.
+            self.without[location.path] = len(self.nodes) > before
+
+    def problem(self, problem: Problem) -> None:
+        kind = kinds.UNREADABLE if problem.severity is not Severity.INFO else kinds.PASSED_OVER
+        self.findings.append(
+            kind.at(
+                problem.name,
+                problem.reason,
+                position=problem.position,
+                severity=problem.severity,
+                advice=problem.hint,
+            )
+        )
+
+    def node(self, location: Location, entry: Entry) -> NodeLog:
+        if location.is_stream:
+            key = f"{location.path}\0{entry.directory}"
+            path = entry.directory or location.path
+        else:
+            folder = os.path.dirname(entry.name) if entry.place is not Place.ROOT else ""
+            folder = folder or os.path.join(location.directory, METADATA_FOLDER)
+            key = os.path.realpath(folder)
+            path = location.directory if location.kind is not LocationKind.FILE else entry.name
+        node = self.nodes.get(key)
+        if node is None:
+            node = self.nodes[key] = NodeLog(path)
+            if location.kind in (LocationKind.PARTITION, LocationKind.FILE):
+                self.beside(node, key)
+            if not location.is_stream:
+                root = os.path.dirname(key) if os.path.basename(key) == METADATA_FOLDER else key
+                node.is_live = lock_holder(root).state is LockState.HELD
+        return node
+
+    def beside(self, node: NodeLog, folder: str) -> None:
+        """The state files around a partition or file that was named by itself."""
+        files = [os.path.join(folder, "quorum-state")] if os.path.isdir(folder) else []
+        if os.path.basename(folder) == METADATA_FOLDER:
+            files.append(os.path.join(os.path.dirname(folder), "meta.properties"))
+        for path in files:
+            try:
+                with FileSource(path) as source:
+                    self.state_file(node, path, source.read_at(0, _STATE_FILE))
+            except KraftoolError:
+                continue  # nobody asked for these
+
+    def entry(self, location: Location, entry: Entry) -> bool:
+        """Take one file; whether it is of a metadata log."""
+        kind, base = self.kind(location, entry), entry.basename
+        if kind is None:
+            return False
+        node = self.node(location, entry)
+        try:
+            if base in ("meta.properties", "quorum-state"):
+                with entry.open() as source:
+                    self.state_file(node, entry.name, source.read_at(0, _STATE_FILE))
+                return False
+            if kind is FileKind.CHECKPOINT:
+                name = parse_checkpoint_name(base)
+                if location.is_stream and name is not None:
+                    self.snapshot(node, entry, name, whole=True)
+                elif all(each.name != entry.name for each in node.checkpoints):
+                    node.checkpoints.append(entry)
+                return True
+            if location.is_stream:
+                batches, found = StoredBatches(), []
+                for item in read_segment(entry, None, self.progress):
+                    if isinstance(item, LogBatch):
+                        batches.add(item)
+                    else:
+                        found.append(item)
+                node.stored.append((_base_offset(entry), batches, found))
+            elif all(
+                os.path.realpath(each.name) != os.path.realpath(entry.name)
+                for each in node.segments
+            ):
+                node.segments.append(entry)
+        except KraftoolError as error:
+            node.findings.append(kinds.UNREADABLE.at(entry.name, error.message))
+        return True
+
+    def kind(self, location: Location, entry: Entry) -> FileKind | None:
+        """What an entry is to the timeline; None for what it does not look at."""
+        base = entry.basename
+        if location.kind is LocationKind.FILE:
+            folder = os.path.basename(os.path.dirname(os.path.abspath(entry.name)))
+            with entry.open() as source:
+                kind = detect(base, source.read_at(0, HEAD_SIZE), entry.size).kind
+            if kind not in (FileKind.LOG, FileKind.CHECKPOINT):
+                raise KraftoolError(f"neither segment nor snapshot: {kind.value}")
+            if _is_topic(folder):
+                raise KraftoolError("the log of a topic, not of the metadata")
+            return kind
+        if entry.place is Place.ROOT:
+            return FileKind.META_PROPERTIES if base == "meta.properties" else None
+        if entry.place is not Place.PARTITION:
+            return None
+        if location.kind is LocationKind.PARTITION:
+            folder = os.path.basename(os.path.normpath(os.path.abspath(location.directory)))
+            if _is_topic(folder):
+                raise KraftoolError("the folder of a topic, not of the metadata")
+        if base == "quorum-state":
+            return FileKind.QUORUM_STATE
+        found = detect(base, b"", entry.size)
+        wanted = found.kind in (FileKind.LOG, FileKind.CHECKPOINT)
+        return found.kind if wanted and found.state is FileState.LIVE else None
+
+    def state_file(self, node: NodeLog, name: str, data: bytes) -> None:
+        if name.endswith("meta.properties"):
+            meta, errors = meta_properties.decode(data)
+            node.node_id, node.cluster_id = meta.node_id, meta.cluster_id
+            node.directory_id = meta.directory_id
+            if not meta.accepted and errors:
+                node.findings.append(kinds.META.of(name, errors[0]))
+            return
+        state, errors = quorum_state.decode(data)
+        node.quorum_state = state.state
+        if not state.accepted and errors:
+            node.findings.append(kinds.QUORUM_STATE.of(name, errors[0]))
+
+    def snapshot(self, node: NodeLog, entry: Entry, name: CheckpointName, *, whole: bool) -> None:
+        snapshot, findings = read_snapshot(entry, name, whole=whole)
+        node.snapshots.append(snapshot)
+        node.findings += findings
+
+
+def load_snapshots(node: NodeLog) -> None:
+    """Look at the head of each snapshot that lies on disk."""
+    for entry in node.checkpoints:
+        name = parse_checkpoint_name(entry.basename)
+        if name is None:
+            continue
+        try:
+            snapshot, findings = read_snapshot(entry, name, whole=False)
+        except KraftoolError as error:
+            node.findings.append(kinds.UNREADABLE.at(entry.name, error.message))
+            continue
+        node.snapshots.append(snapshot)
+        node.findings += findings
+
+
+def _is_topic(folder: str) -> bool:
+    parsed = parse_folder_name(folder)
+    return parsed is not None and parsed.topic != METADATA_TOPIC
+
+
+def _label(nodes: list[NodeLog]) -> None:
+    """Name nodes by node.id; where two have the same, or none is known, by path."""
+    ids = [each.node_id for each in nodes]
+    for node in nodes:
+        alone = node.node_id is not None and ids.count(node.node_id) == 1
+        node.label = str(node.node_id) if alone else node.path
+    labels = [each.label for each in nodes]
+    for index, node in enumerate(nodes):
+        if labels.count(node.label) > 1:
+            node.label = f"{node.label}#{index + 1}"
+
+
+def clusters(nodes: Iterable[NodeLog]) -> dict[str, list[str]]:
+    """The paths of the directories, by cluster.id."""
+    found: dict[str, list[str]] = {}
+    for node in nodes:
+        if node.cluster_id is not None:
+            found.setdefault(node.cluster_id, []).append(node.path)
+    return found

@@ -1,0 +1,97 @@
+"""What a timeline sums up to: elections above all.
+
+Owns the sums. The rate counts what came after the first election of a log that begins at 0, since
+a quorum has to elect once to come into being.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kraftool.reports.timeline.events import Category, Event, Reign, Statistics
+from kraftool.reports.timeline.line import Line
+
+HOUR_MS = 3_600_000
+
+
+def summed_up(
+    shown: Sequence[Event], all_events: Sequence[Event], lines: Sequence[Line]
+) -> Statistics:
+    """Sum up the events that are shown; how long a leader led is seen from all of them."""
+    counts: dict[Category, int] = {}
+    for each in shown:
+        counts[each.category] = counts.get(each.category, 0) + 1
+    longest_line = max(lines, key=lambda each: each.known.last_offset, default=None)
+    elections = _elections(shown)
+    reigns = _reigns(elections, _elections(all_events), longest_line)
+    leaders: dict[int, int] = {}
+    led: dict[int, int] = {}
+    for each in elections:
+        leader = each.data["leader"]
+        leaders[leader] = leaders.get(leader, 0) + 1
+    for reign in reigns:
+        led[reign.leader] = led.get(reign.leader, 0) + reign.milliseconds
+    span = _span(longest_line)
+    later = [each for each in elections if each.data["previousEpoch"] is not None]
+    metadata = longest_line.known.metadata if longest_line is not None else None
+    return Statistics(
+        counts=counts,
+        elections=len(elections),
+        leaders=leaders,
+        led=led,
+        longest=max(reigns, key=lambda each: each.milliseconds, default=None),
+        most_in_an_hour=_most_in_an_hour(later),
+        per_hour=len(later) * HOUR_MS / span if span is not None and span >= HOUR_MS else None,
+        epochs_skipped=sum(each.data["epochsSkipped"] or 0 for each in elections),
+        milliseconds=span,
+        topics_created=metadata.topics_created if metadata is not None else 0,
+        topics_deleted=metadata.topics_deleted if metadata is not None else 0,
+        partitions_created=metadata.partitions_created if metadata is not None else 0,
+    )
+
+
+def _elections(events: Sequence[Event]) -> list[Event]:
+    return [each for each in events if each.type == "leader-elected"]
+
+
+def _reigns(shown: Sequence[Event], elections: Sequence[Event], line: Line | None) -> list[Reign]:
+    """How long each leader led: to the last record of its epoch, as the next election tells."""
+    ends = {
+        each.data["previousEpoch"]: each.data["previousLedMs"]
+        for each in elections
+        if each.data["previousLedMs"] is not None
+    }
+    found = []
+    for each in shown:
+        epoch, led = each.data["epoch"], ends.get(each.data["epoch"])
+        last = led is None
+        if led is None and line is not None and epoch == line.known.last_epoch:
+            end = line.known.last_timestamp
+            led = end - each.timestamp if end is not None and each.timestamp is not None else None
+        if led is not None:
+            found.append(
+                Reign(
+                    leader=each.data["leader"],
+                    epoch=epoch,
+                    offset=each.offset,
+                    milliseconds=max(led, 0),
+                    last=last,
+                )
+            )
+    return found
+
+
+def _most_in_an_hour(elections: Sequence[Event]) -> int:
+    times = sorted(each.timestamp for each in elections if each.timestamp is not None)
+    most = start = 0
+    for index, time in enumerate(times):
+        while time - times[start] >= HOUR_MS:
+            start += 1
+        most = max(most, index - start + 1)
+    return most
+
+
+def _span(line: Line | None) -> int | None:
+    if line is None or line.known.first_timestamp is None or line.known.last_timestamp is None:
+        return None
+    return max(line.known.last_timestamp - line.known.first_timestamp, 0)

@@ -1,0 +1,353 @@
+"""`kraftool timeline` over what real Kafka wrote, held against dump-log and against what was done
+to those clusters (each fixture's SOURCE)."""
+
+import csv
+import io
+import json
+import re
+import shutil
+import tarfile
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from kraftool.decoders.batch import encode_batch
+from kraftool.decoders.framing import encode_record
+
+Run = Callable[..., Any]
+ROOT = Path(__file__).resolve().parents[2]
+FIXTURES = ROOT / "fixtures"
+DYNAMIC = FIXTURES / "kafka-4.3.0/dynamic-quorum"
+LOG = f"{0:020}.log"
+SCENARIOS = sorted(path.parent for path in FIXTURES.glob("*/*/node-1"))
+DAMAGED = sorted(FIXTURES.glob("damaged/*/*.log"))
+
+
+def directories(scenario: Path) -> list[Path]:
+    return sorted(path.parent for path in scenario.glob("node-*/data*/__cluster_metadata-0"))
+
+
+def lines_of(ran: Any, kind: str = "event") -> list[dict[str, Any]]:
+    lines = [json.loads(line) for line in ran.out.splitlines()]
+    return [line for line in lines if line["kind"] == kind]
+
+
+def events(kraftool: Run, *arguments: object) -> list[dict[str, Any]]:
+    return lines_of(kraftool("timeline", "-o", "jsonl", *arguments))
+
+
+def records(kraftool: Run, path: Path) -> list[dict[str, Any]]:
+    return lines_of(kraftool("dump-log", "-o", "jsonl", path), "record")
+
+
+# --- against dump-log -----------------------------------------------------------------------------
+
+TOLD_BY = {
+    "LeaderChange": {"leader-elected"},
+    "KRaftVoters": {"voters"},
+    "KRaftVersion": {"kraft-version"},
+    "FEATURE_LEVEL_RECORD": {"feature-level"},
+    "REGISTER_BROKER_RECORD": {"broker-registered", "broker-restarted", "broker-amended"},
+    "UNREGISTER_BROKER_RECORD": {"broker-unregistered"},
+    "REGISTER_CONTROLLER_RECORD": {
+        "controller-registered",
+        "controller-restarted",
+        "controller-amended",
+    },
+    "BEGIN_TRANSACTION_RECORD": {"transaction-began"},
+    "END_TRANSACTION_RECORD": {"transaction-committed"},
+    "ABORT_TRANSACTION_RECORD": {"transaction-aborted"},
+    "TOPIC_RECORD": {"topic-created"},
+    "REMOVE_TOPIC_RECORD": {"topic-deleted"},
+}
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_each_record_that_tells_something_is_an_event_at_its_offset(
+    scenario: Path, kraftool: Run
+) -> None:
+    for path in directories(scenario):
+        told = {(each["offset"], each["type"]): each for each in events(kraftool, "--topics", path)}
+        expected = {
+            (each["offset"], type)
+            for each in records(kraftool, path)
+            for type in TOLD_BY.get(each["type"], ())
+        }
+        of_records = {type for types in TOLD_BY.values() for type in types}
+        found = {key for key in told if key[1] in of_records}
+        # A registration is one of three events; which one is looked at below.
+        assert found <= expected
+        assert {offset for offset, _ in found} == {offset for offset, _ in expected}
+        for record in records(kraftool, path):
+            for type in TOLD_BY.get(record["type"], ()):
+                event = told.get((record["offset"], type))
+                if event is not None:
+                    assert event["timestamp"] == record["timestamp"]
+                    assert event["epoch"] == record["epoch"]
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_fencings_and_lost_leaders_are_those_of_the_records(scenario: Path, kraftool: Run) -> None:
+    for path in directories(scenario):
+        counts: Counter[str] = Counter()
+        for each in records(kraftool, path):
+            data = each["data"]
+            if each["type"] == "BROKER_REGISTRATION_CHANGE_RECORD":
+                counts["broker-fenced"] += data.get("fenced", 0) == 1
+                counts["broker-unfenced"] += data.get("fenced", 0) == -1
+                counts["broker-controlled-shutdown"] += data.get("inControlledShutdown", 0) == 1
+            elif each["type"] == "UNFENCE_BROKER_RECORD":
+                counts["broker-unfenced"] += 1
+            elif each["type"] == "FENCE_BROKER_RECORD":
+                counts["broker-fenced"] += 1
+            elif each["type"] == "PARTITION_CHANGE_RECORD":
+                counts["leaderless"] += data.get("leader", -2) == -1
+                counts["unclean-election"] += data.get("leaderRecoveryState", -1) == 1
+        found: Counter[str] = Counter()
+        for event in events(kraftool, path):
+            if event["type"] in counts:
+                found[event["type"]] += event["data"].get("count", 1)
+        assert +found == +counts
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_the_nodes_of_every_real_cluster_agree(scenario: Path, kraftool: Run) -> None:
+    ran = kraftool("timeline", "-o", "json", *directories(scenario))
+    assert ran.code == 0, ran.err
+    document = json.loads(ran.out)
+    assert document["findings"] == []
+    assert not any(each["disputed"] for each in document["events"])
+    assert len(document["nodes"]) == len(directories(scenario))
+
+
+# --- what was done to the cluster -----------------------------------------------------------------
+
+
+def test_a_quorum_whose_leaders_were_killed_and_voters_changed(kraftool: Run) -> None:
+    told = events(kraftool, *directories(DYNAMIC))
+    elected = [each for each in told if each["type"] == "leader-elected"]
+    assert [(each["data"]["leader"], each["epoch"]) for each in elected] == [(2, 1), (3, 2), (2, 3)]
+    voters = [each["data"] for each in told if each["type"] == "voters"]
+    assert [each["added"] for each in voters] == [[], [4], []]
+    assert [each["removed"] for each in voters] == [[], [], [1]]
+    gone = next(each for each in told if each["type"] == "broker-unregistered")
+    # Node 12 was stopped before it was unregistered, node 1 when it had been removed.
+    assert gone["nodes"] == ["2", "3", "4", "11"]
+    ends = {each["data"]["node"]: each["offset"] for each in told if each["type"] == "log-end"}
+    assert ends == {"1": 81, "2": 224, "3": 224, "4": 224, "11": 224, "12": 185}
+    restarts = [each["data"]["broker"] for each in told if each["type"] == "broker-restarted"]
+    assert restarts == [12, 12]
+
+
+def test_the_first_leader_of_an_epoch_that_others_failed_to_win(kraftool: Run) -> None:
+    told = events(kraftool, *directories(FIXTURES / "kafka-4.3.0/upgrade"), "--only", "elections")
+    assert [each["data"]["epochsSkipped"] for each in told] == [0, 0, 0, 1, 0]
+
+
+def test_a_transaction_that_its_controller_left_open_was_aborted(kraftool: Run) -> None:
+    told = events(kraftool, FIXTURES / "kafka-4.3.0/aborted-transaction/node-1/data")
+    began = [each for each in told if each["type"] == "transaction-began"]
+    assert [each["visibility"] for each in began] == ["visible", "aborted"]
+    aborted = next(each for each in told if each["type"] == "transaction-aborted")
+    assert aborted["data"]["reason"] == "Controller failover"
+    assert aborted["data"]["begin"] == began[1]["offset"]
+
+
+def test_a_cleaned_log_begins_where_dump_log_does(kraftool: Run) -> None:
+    path = FIXTURES / "kafka-4.3.0/log-cleaning/node-1/data"
+    start = next(each for each in events(kraftool, path) if each["type"] == "log-start")
+    assert start["offset"] == records(kraftool, path)[0]["offset"]
+
+
+def test_a_follower_that_began_with_a_snapshot_knows_what_came_before(kraftool: Run) -> None:
+    path = FIXTURES / "kafka-4.3.0/upgrade/node-11/data"
+    told = events(kraftool, path)
+    disabled = next(each for each in told if each["type"] == "feature-level")
+    assert disabled["data"]["from"] == 1
+    first = next(each for each in told if each["type"] == "controller-restarted")
+    assert first["offset"] == 53
+
+
+# --- formats --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def schema() -> Draft202012Validator:
+    value = json.loads((ROOT / "docs/schemas/timeline.json").read_text())
+    Draft202012Validator.check_schema(value)
+    return Draft202012Validator(value)
+
+
+def test_document_and_lines_fit_the_schema(kraftool: Run, schema: Draft202012Validator) -> None:
+    paths = [directories(each) for each in SCENARIOS] + [[each] for each in DAMAGED]
+    types = set()
+    for each in paths:
+        document = json.loads(kraftool("timeline", "-o", "json", "--topics", *each).out)
+        schema.validate(document)
+        types |= {event["type"] for event in document["events"]}
+    assert {"damage", "unclean-election", "topic-deleted", "log-start"} <= types
+    for line in kraftool("timeline", "-o", "jsonl", DAMAGED[0]).out.splitlines():
+        schema.validate(json.loads(line))
+    assert not schema.is_valid({"kind": "event"})
+
+
+def test_csv_has_the_events_of_the_other_formats(kraftool: Run) -> None:
+    rows = list(
+        csv.DictReader(io.StringIO(kraftool("timeline", "-o", "csv", DYNAMIC / "node-2/data").text))
+    )
+    told = events(kraftool, DYNAMIC / "node-2/data")
+    assert [row["text"] for row in rows] == [each["text"] for each in told]
+    assert [row["offset"] for row in rows] == [str(each["offset"]) for each in told]
+
+
+def test_the_table_fits_80_columns_and_names_days_times_and_nodes(kraftool: Run) -> None:
+    text = kraftool("timeline", *directories(DYNAMIC)).text
+    assert max(map(len, text.splitlines())) <= 80
+    assert "\n2026-11-21\n" in text
+    assert re.search(
+        r"^04:11:33\.343Z +43 +2 +all +3 elected leader of epoch 2", text, re.MULTILINE
+    )
+    assert re.search(r"^elections +3: 2 won 2 and led", text, re.MULTILINE)
+    assert "\x1b" not in text
+    colored = kraftool("timeline", "--color", "always", *directories(DYNAMIC)).text
+    assert re.sub(r"\x1b\[[0-9;]*m", "", colored) == text
+
+
+def test_one_node_has_no_column_of_nodes(kraftool: Run) -> None:
+    assert "nodes" not in kraftool("timeline", DYNAMIC / "node-2/data").text.splitlines()[0]
+
+
+def test_times_are_in_the_zone_asked_for(kraftool: Run) -> None:
+    text = kraftool("timeline", "--tz", "Asia/Kolkata", DYNAMIC / "node-2/data").text
+    assert "09:41:33.343+05:30" in text
+
+
+# --- where it is read from ------------------------------------------------------------------------
+
+
+def test_a_tar_stream_tells_the_same_as_its_directories(kraftool: Run, tmp_path: Path) -> None:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        for path in reversed(directories(DYNAMIC)):
+            tar.add(path, str(path.relative_to(DYNAMIC)))
+    streamed = kraftool("timeline", "-o", "jsonl", "-", stdin=packed.getvalue())
+    told = kraftool("timeline", "-o", "jsonl", *directories(DYNAMIC))
+    assert (streamed.code, told.code) == (0, 0)
+    for one, other in zip(lines_of(streamed), lines_of(told), strict=True):
+        if one["type"] == "snapshot":
+            one["data"] = other["data"]  # they name files
+        assert one == other
+
+
+def test_another_log_directory_of_a_node_is_passed_over(kraftool: Run) -> None:
+    ran = kraftool("timeline", *sorted((DYNAMIC / "node-11").glob("data-*")))
+    assert ran.code == 0
+    assert "KT-DIR-SKIPPED" in ran.text
+
+
+def test_a_folder_of_a_topic_is_refused(kraftool: Run) -> None:
+    folder = next((DYNAMIC / "node-11/data-a").glob("*-[0-9]"))
+    ran = kraftool("timeline", folder)
+    assert ran.code == 3
+    assert "of a topic" in re.sub(r"\s+", " ", ran.text)
+
+
+def test_directories_of_different_clusters_are_refused(kraftool: Run) -> None:
+    ran = kraftool(
+        "timeline", DYNAMIC / "node-2/data", FIXTURES / "kafka-4.3.0/upgrade/node-1/data"
+    )
+    assert ran.code == 2
+    assert "different clusters" in ran.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--only", "elektions"),
+        ("--offsets", "9..3"),
+        ("--since", "yesterday"),
+        ("--gaps", "-1"),
+        ("--tz", "Nowhere"),
+    ],
+)
+def test_what_cannot_be_read_is_a_usage_error(kraftool: Run, arguments: tuple[str, ...]) -> None:
+    assert kraftool("timeline", *arguments, DYNAMIC / "node-2/data").code == 2
+
+
+def test_only_takes_several_kinds_in_one_word(kraftool: Run) -> None:
+    told = events(kraftool, "--only", "voters,features", DYNAMIC / "node-2/data")
+    assert {each["category"] for each in told} == {"voters", "features"}
+
+
+# --- what is wrong --------------------------------------------------------------------------------
+
+
+def diverged(tmp_path: Path, epoch: int) -> list[Path]:
+    """Two copies of a node, one of which got a last batch of its own."""
+    copies = []
+    for id in (2, 3):
+        copy = tmp_path / f"node-{id}"
+        shutil.copytree(DYNAMIC / f"node-{id}/data", copy)
+        copies.append(copy)
+    for number, copy in enumerate(copies):
+        batch = encode_batch(
+            [(None, encode_record("FeatureLevelRecord", 0, {"name": "x", "featureLevel": number}))],
+            base_offset=224,
+            epoch=3 if number == 0 else epoch,
+            timestamp=1_795_234_330_000,
+        )
+        with (copy / "__cluster_metadata-0" / LOG).open("ab") as file:
+            file.write(batch)
+    return copies
+
+
+def test_logs_that_part_are_a_finding_with_the_first_offset(kraftool: Run, tmp_path: Path) -> None:
+    ran = kraftool("timeline", "-o", "json", *diverged(tmp_path, epoch=4))
+    assert ran.code == 1
+    document = json.loads(ran.out)
+    (finding,) = document["findings"]
+    assert (finding["code"], finding["offset"]) == ("KT-LOG-DIVERGED", 224)
+    disputed = [each for each in document["events"] if each["disputed"]]
+    assert {tuple(each["nodes"]) for each in disputed} == {("2", "3"), ("2",), ("3",)}
+    assert min(each["offset"] for each in disputed) == 224
+
+
+def test_the_table_marks_what_is_disputed(kraftool: Run, tmp_path: Path) -> None:
+    text = kraftool("timeline", *diverged(tmp_path, epoch=4)).text
+    assert "logs differ from offset 224 on" in text
+    assert len(re.findall("≠", text)) == 3  # an epoch without LeaderChange, and two features
+
+
+def test_a_node_that_is_merely_behind_is_fine(kraftool: Run, tmp_path: Path) -> None:
+    first, second = diverged(tmp_path, epoch=3)
+    shutil.copy(DYNAMIC / "node-3/data/__cluster_metadata-0" / LOG, second / "__cluster_metadata-0")
+    assert kraftool("timeline", first, second).code == 0
+
+
+@pytest.mark.parametrize("path", DAMAGED, ids=lambda path: path.parent.name)
+def test_damage_is_told_at_its_place_and_never_raised(path: Path, kraftool: Run) -> None:
+    ran = kraftool("timeline", "-o", "jsonl", path)
+    told = {each["data"]["code"] for each in lines_of(ran) if each["category"] == "damage"}
+    found = lines_of(ran, "finding")
+    assert told <= {each["code"] for each in found}
+    assert ran.code == (3 if any(each["undecoded"] for each in found) else 0), ran.err
+    if path.parent.name.startswith(("torn", "zero", "flipped", "garbage-log", "negative")):
+        assert told
+
+
+def test_a_torn_header_is_the_finding_that_dump_has(kraftool: Run) -> None:
+    path = FIXTURES / "damaged/torn-tail" / LOG
+    dumped = json.loads(kraftool("dump", "-o", "json", path).out)["findings"]
+    assert lines_of(kraftool("timeline", "-o", "jsonl", path), "finding") == [
+        {"kind": "finding", **each} for each in dumped
+    ]
+
+
+def test_nothing_there_is_unreadable(kraftool: Run, tmp_path: Path) -> None:
+    (tmp_path / "meta.properties").write_text("version=1\nnode.id=1\n")
+    assert kraftool("timeline", tmp_path).code == 3
+    assert kraftool("timeline", tmp_path / "missing").code == 3

@@ -76,14 +76,15 @@ FEATURES: dict[str, tuple[FeatureLevelRule, ...]] = {
 
 _KRAFT = {KRAFT_VERSION: (0, 1)}
 _KAFKA_4 = {**_KRAFT, "transaction.version": (0, 2), "group.version": (0, 1), ELR_VERSION: (0, 1)}
+_KAFKA_4_3 = {**_KAFKA_4, "streams.version": (0, 1)}
 
 RELEASE_RANGES: dict[str, Mapping[str, tuple[int, int]]] = {
     "3.3": {METADATA_VERSION: (1, 7)},
     "3.7": {METADATA_VERSION: (1, 19)},
     "3.9": {METADATA_VERSION: (1, 21), **_KRAFT},
     "4.1": {METADATA_VERSION: (7, 27), **_KAFKA_4, "share.version": (0, 1)},
-    "4.3": {METADATA_VERSION: (7, 30), **_KAFKA_4, "share.version": (0, 1), "streams.version": (0, 1)},
-    "4.4": {METADATA_VERSION: (7, 33), **_KAFKA_4, "share.version": (0, 2), "streams.version": (0, 1)},
+    "4.3": {METADATA_VERSION: (7, 30), **_KAFKA_4_3, "share.version": (0, 1)},
+    "4.4": {METADATA_VERSION: (7, 33), **_KAFKA_4_3, "share.version": (0, 2)},
 }  # fmt: skip
 """What nodes of a release register, for the releases that were asked. No feature: not supported."""
 

@@ -1,0 +1,92 @@
+"""`kraftool features`: feature levels, who supports what, and what a change would meet."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kraftool.commands.options import Color, Debug, Out, PlainFormat, Quiet, TimeZone
+from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError
+
+
+def features(
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PATH…",
+            help="Directories of one cluster's nodes, snapshots, server.properties or tar files.",
+        ),
+    ],
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            metavar="RELEASE",
+            help="Tell what a change to a release as 4.3 or 4.3-IV0 meets.",
+        ),
+    ] = "",
+    feature: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--feature",
+            metavar="NAME=LEVEL",
+            help="Tell what a change of this feature meets; with --to, instead of the default.",
+        ),
+    ] = None,
+    output: Annotated[
+        PlainFormat, typer.Option("--output", "-o", help="The format of the output.")
+    ] = PlainFormat.TABLE,
+    tz: TimeZone = "UTC",
+    out: Out = "",
+    color: Color = ColorWhen.AUTO,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Show feature levels, who supports what, and what blocks an upgrade or a downgrade.
+
+    Example: kraftool features /var/lib/kafka/data --to 4.3
+
+    metadata.version, kraft.version and the features beside them: the level, when it was last set,
+    and what every registered broker and controller supports. Give a server.properties too, so that
+    static voters that never registered are seen.
+
+    With --to or --feature, what kafka-features would ask for and what Kafka 4.3's controller would
+    refuse it for, node by node; what a downgrade would lose of the state, and which records in the
+    log are too new for it; and the command to run. It ends with 1 if the change is blocked.
+
+    Nothing is written, and no feature is changed; a running Kafka is not disturbed.
+    """
+    from kraftool.commands.finding_view import settle
+    from kraftool.commands.read_progress import read_progress
+    from kraftool.commands.times import time_zone
+    from kraftool.reports.features.plan import plan, reach
+    from kraftool.reports.features.read import read_features
+    from kraftool.reports.log_render import quicken
+    from kraftool.storage.paths import open_path
+
+    quicken()
+    zone = time_zone(tz)
+    if "-" in paths:
+        raise UsageError(
+            "the log is read twice, which stdin cannot be", hint="name the directory or the archive"
+        )
+    to_ = Output(color=color, quiet=quiet, out=out)
+    locations = [open_path(each, settings_alone=True) for each in paths]
+    with read_progress(to_, locations) as progress:
+        cluster = read_features(paths, progress)
+    reached = reach(cluster)
+    planned = plan(cluster, to, feature or []) if to or feature else None
+    if output is PlainFormat.JSON:
+        from kraftool.commands.output import json_document
+        from kraftool.reports.features.document import document
+
+        to_.write(json_document(document(cluster, reached, planned)))
+    else:
+        from kraftool.commands.features_view import write_features
+
+        write_features(to_, cluster, reached, planned, zone)
+    if planned is not None and planned.blocked:
+        to_.raise_code(ExitCode.FINDING)
+    settle(to_, cluster.findings)
+    to_.finish()

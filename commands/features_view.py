@@ -1,0 +1,275 @@
+"""Features for people: levels, nodes with their ranges, then what a change would meet.
+
+Owns layout and colour. Nodes with the same ranges share a line. Everything that comes from data
+goes through `printable` into Text, which knows no markup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import tzinfo
+
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from kraftool.commands.dump_view import heading, plain_table
+from kraftool.commands.dump_words import many
+from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, text, write_findings
+from kraftool.commands.output import Output
+from kraftool.commands.times import iso
+from kraftool.image.cluster import FeatureRange
+from kraftool.image.metadata_version import METADATA_VERSION, level_name
+from kraftool.reports.features.losses import Loss
+from kraftool.reports.features.model import (
+    ClusterFeatures,
+    Evidence,
+    FeatureLevel,
+    NodeSupport,
+    Reach,
+)
+from kraftool.reports.features.plan import Plan
+from kraftool.reports.features.rules import Blocker, named, unregistered_voters
+from kraftool.reports.features.target import Request
+
+_FRACTION = re.compile(r"\.\d+(?=Z|[+-])")
+
+
+def write_features(
+    output: Output,
+    cluster: ClusterFeatures,
+    reached: Sequence[Reach],
+    plan: Plan | None,
+    zone: tzinfo,
+) -> None:
+    """Write the whole report."""
+    _sources(output, cluster)
+    output.rich(_levels(cluster, reached, zone))
+    _nodes(output, cluster)
+    _voters(output, cluster)
+    if plan is None:
+        _reach(output, reached)
+    else:
+        output.line()
+        _plan(output, plan)
+    write_findings(output, cluster.findings, "")
+
+
+def _sources(output: Output, cluster: ClusterFeatures) -> None:
+    newest = cluster.newest
+    line = text(newest.path, NAME).append(
+        f"  the state at offset {cluster.image.provenance.offset}"
+    )
+    output.rich(line)
+    for each in cluster.sources:
+        if each.newest:
+            continue
+        told = "settings only" if each.metadata_version is None else _behind(each.end_offset)
+        if each.metadata_version not in (None, cluster.metadata_version):
+            told += f", metadata.version {named(METADATA_VERSION, each.metadata_version or 0)}"
+        output.rich(text(each.path, QUIET).append(f"  {told}", style=QUIET))
+    output.line()
+
+
+def _behind(end: int) -> str:
+    return f"up to offset {end}"
+
+
+def _levels(cluster: ClusterFeatures, reached: Sequence[Reach], zone: tzinfo) -> Table:
+    highest = {each.name: each for each in reached}
+    table = plain_table(
+        "Features", "feature", "level", "max", "offset", "last set", right=("offset",)
+    )
+    for column in table.columns[:3]:
+        column.no_wrap = True
+    names = [*cluster.levels, *(each.name for each in reached if each.name not in cluster.levels)]
+    names.sort(key=lambda each: each != METADATA_VERSION)
+    for name in names:
+        level = cluster.level(name)
+        most = highest.get(name)
+        style = WARN if most is not None and most.is_below else GOOD
+        words = f"{level} {level_name(level)}" if name == METADATA_VERSION else str(level)
+        table.add_row(
+            text(name, NAME),
+            Text(words.rstrip(), style=style if level else QUIET),
+            text(most.highest if most is not None else "", QUIET),
+            *_when(cluster.levels.get(name), zone),
+        )
+    return table
+
+
+def _when(told: FeatureLevel | None, zone: tzinfo) -> tuple[Text, Text]:
+    """The offset and the time, to the second: JSON has the rest."""
+    if told is None or told.evidence is Evidence.DEFAULT:
+        return Text(), Text("never", style=QUIET)
+    if told.offset is None:
+        return Text(), Text("before the log", style=QUIET)
+    when = iso(told.timestamp, zone) if told.timestamp is not None else ""
+    return Text(str(told.offset)), Text(_FRACTION.sub("", when))
+
+
+def _nodes(output: Output, cluster: ClusterFeatures) -> None:
+    output.line()
+    if not cluster.nodes:
+        output.rich(Text("No node has registered.", style=WARN))
+        return
+    groups: dict[tuple[tuple[str, FeatureRange], ...], list[NodeSupport]] = {}
+    for each in cluster.nodes:
+        groups.setdefault(tuple(sorted(each.ranges.items())), []).append(each)
+    output.rich(heading("Nodes and what they support"))
+    for ranges, nodes in groups.items():
+        line = text(_labels(nodes))
+        if nodes[0].software:
+            line.append(f": as Kafka {nodes[0].software}")
+        output.rich(line)
+        told = ", ".join(f"{name} {each.min}-{each.max}" for name, each in ranges)
+        output.rich(Padding(text(told or "they name no range", QUIET), (0, 0, 0, 2)))
+
+
+def _labels(nodes: Sequence[NodeSupport]) -> str:
+    words = []
+    for role in dict.fromkeys(each.role for each in nodes):
+        listed = [each for each in nodes if each.role is role]
+        ids = ", ".join(f"{each.id}{' (fenced)' if each.fenced else ''}" for each in listed[:20])
+        more = f" and {len(listed) - 20} more" if len(listed) > 20 else ""
+        words.append(f"{role.value}{'s' if len(listed) > 1 else ''} {ids}{more}")
+    return ", ".join(words)
+
+
+def _voters(output: Output, cluster: ClusterFeatures) -> None:
+    static = cluster.static_voters
+    if cluster.voters:
+        output.rich(text(f"voters {_ids(cluster.voters)} (dynamic quorum)", QUIET))
+    elif static is not None:
+        told = f"voters {_ids(static.ids)} (controller.quorum.voters of {static.file})"
+        output.rich(text(told, QUIET))
+        if missing := unregistered_voters(cluster):
+            line = f"never registered: {_ids(missing)}; until they do, Kafka changes no feature"
+            output.rich(text(line, WARN))
+
+
+def _ids(ids: Iterable[int]) -> str:
+    return ", ".join(map(str, ids))
+
+
+def _reach(output: Output, reached: Sequence[Reach]) -> None:
+    for each in reached:
+        if each.name == METADATA_VERSION:
+            told = f"all nodes support metadata.version {named(each.name, each.highest)}"
+            if each.level > each.highest:
+                output.rich(text(f"{told}, and the cluster is beyond it", BAD))
+            elif not each.is_below:
+                output.rich(text(f"{told}: the cluster is there", QUIET))
+            else:
+                line = text(f"{told}: the cluster runs below it", WARN)
+                output.rich(line)
+                output.rich(_arrow(f"kraftool features … --to {level_name(each.highest)}"))
+        elif each.is_below:
+            told = f"{each.name} could be {each.expected}, the default of that release"
+            output.rich(text(told, QUIET))
+        if each.limited_by:
+            told = f"{each.name} ends at {each.highest} because of {', '.join(each.limited_by)}"
+            output.rich(text(told, QUIET))
+
+
+def _arrow(words: str) -> Text:
+    return Text("→ ", style=GOOD).append_text(text(words))
+
+
+def _plan(output: Output, plan: Plan) -> None:
+    output.rich(heading("To ").append_text(text(plan.target)))
+    table = plain_table("", "feature", "from", "to", "")
+    table.title = None
+    stopped = {each.feature for each in plan.blockers}
+    for each in plan.changes:
+        same = each.current == each.target
+        mark = Text("blocked", style=BAD) if each.feature in stopped else Text()
+        table.add_row(
+            text(each.feature, NAME),
+            text(named(each.feature, each.current)),
+            text("the same" if same else named(each.feature, each.target), QUIET if same else ""),
+            mark,
+        )
+    output.rich(table)
+    if plan.blocked:
+        _list(output, "Kafka refuses it", (_blocker(each) for each in _grouped(plan.blockers)), BAD)
+    else:
+        output.line()
+        output.rich(Text("Nothing known blocks it.", style=GOOD))
+    _list(output, "Mind", (text(each) for each in plan.cautions), WARN)
+    _list(output, "A downgrade would lose", (_loss(each) for each in plan.losses), WARN)
+    newer = (
+        text(
+            f"{each.name} v{each.version}: {each.count}, the first at offset {each.first_offset},"
+            f" needs {named(METADATA_VERSION, each.needs)}"
+        )
+        for each in plan.newer_records
+    )
+    _list(output, "Records in the log that are newer than that", newer, WARN)
+    if plan.runs:
+        output.line()
+        told = "This part would go through" if plan.blocked else "To do it"
+        output.rich(text(f"{told}; first with --dry-run:", QUIET))
+        for run in plan.runs:
+            for line in _command(run):
+                output.rich(line)
+    elif not plan.blocked:
+        output.line()
+        output.rich(text("There is nothing to do: the levels are these already.", QUIET))
+
+
+def _command(request: Request) -> Iterator[Text]:
+    """A command that can be copied, over as many lines as it has options."""
+    head, *options = request.words()
+    yield _arrow(head + (f" {options[0]}" if len(options) == 1 else " \\" if options else ""))
+    if len(options) > 1:
+        for number, each in enumerate(options, 1):
+            yield text(f"    {each}" + (" \\" if number < len(options) else ""))
+
+
+_MOST_LINES = 12
+
+
+def _list(output: Output, title: str, lines: Iterable[Text], style: str) -> None:
+    listed = list(lines)
+    if not listed:
+        return
+    output.line()
+    output.rich(heading(title))
+    table = Table.grid(padding=(0, 1))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for each in listed[:_MOST_LINES]:
+        table.add_row(Text("-", style=style), each)
+    if len(listed) > _MOST_LINES:
+        more = f"… and {len(listed) - _MOST_LINES} more; -o json has them all"
+        table.add_row(Text("-", style=style), Text(more, style=QUIET))
+    output.rich(table)
+
+
+def _grouped(blockers: Sequence[Blocker]) -> list[tuple[str, list[str]]]:
+    """Blockers that say the same of several features are one line."""
+    found: dict[str, list[str]] = {}
+    for each in blockers:
+        found.setdefault(each.text, []).append(each.feature)
+    return list(found.items())
+
+
+def _blocker(told: tuple[str, list[str]]) -> Text:
+    words, features = told
+    if len(features) > 1:
+        words += f" (for {many(len(features), 'feature')})"
+    elif features[0] not in words:
+        return text(features[0], NAME).append_text(text(f": {words}"))
+    return text(words)
+
+
+def _loss(loss: Loss) -> Text:
+    more = ", …" if loss.count > len(loss.examples) else ""
+    line = text(f"{loss.what}: {loss.count}", NAME)
+    line.append_text(text(f" ({', '.join(loss.examples)}{more})"))
+    needs = (
+        f" in {', '.join(loss.records)}, from {loss.feature} {named(loss.feature, loss.needs)} on"
+    )
+    return line.append_text(text(needs, QUIET))

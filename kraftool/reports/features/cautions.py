@@ -1,0 +1,132 @@
+"""What a change brings along though Kafka would not refuse it, and what only a leader knows.
+
+Owns sentences about order and about what cannot be undone. It refuses to block: a caution is no
+reason for Kafka to say no.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.image.metadata_version import (
+    CONTROLLER_REGISTRATION_LEVEL,
+    DIRECTORIES_LEVEL,
+    ELR_VERSION,
+    KRAFT_VERSION,
+    METADATA_VERSION,
+    RELEASE_RANGES,
+    changed_between,
+    needs_of,
+    release_of,
+)
+from kraftool.reports.features.model import ClusterFeatures, Role
+from kraftool.reports.features.rules import is_known, named
+from kraftool.reports.features.target import Direction, Request
+
+
+def cautions(cluster: ClusterFeatures, requests: tuple[Request, ...]) -> tuple[str, ...]:
+    """In the order in which they matter to somebody about to do it."""
+    levels = {name: level for each in requests for name, level in each.levels.items()}
+    proposed = {name: each.level for name, each in cluster.levels.items()} | levels
+    current = cluster.metadata_version or 0
+    target = levels.get(METADATA_VERSION, current)
+    return (
+        *_unseen(cluster, current, levels),
+        *_metadata_version(cluster, current, target),
+        *_kraft_version(cluster, requests),
+        *_elr(cluster, levels),
+        *_left_behind(proposed, target, current),
+    )
+
+
+def _unseen(cluster: ClusterFeatures, current: int, levels: dict[str, int]) -> Iterator[str]:
+    if not cluster.whole:
+        yield "the log is damaged: what came after the damage is not known here"
+    if current < CONTROLLER_REGISTRATION_LEVEL:
+        text = (
+            "controllers register from metadata.version 15 (3.7-IV0) on: Kafka checks brokers"
+            " only, so see to it that every controller runs the new release"
+        )
+        voters = cluster.static_voters.ids if cluster.static_voters is not None else ()
+        yield text + (f" ({', '.join(map(str, voters))})" if voters else "")
+    else:
+        there = {each.id for each in cluster.of(Role.CONTROLLER)}
+        for id in cluster.voters:
+            if id not in there:
+                yield (
+                    f"voter {id} never registered; with a dynamic quorum Kafka does not look, and"
+                    " the voter stops if it does not support the level"
+                )
+    for name, level in levels.items():
+        if not is_known(name, level) and level <= _highest(cluster, name):
+            yield f"{name} {level} is of a Kafka newer than 4.4: its rules are not known here"
+
+
+def _highest(cluster: ClusterFeatures, feature: str) -> int:
+    return max((each.range_of(feature).max for each in cluster.nodes), default=0)
+
+
+def _metadata_version(cluster: ClusterFeatures, current: int, target: int) -> Iterator[str]:
+    changed = changed_between(current, target)
+    if changed:
+        lowest = named(METADATA_VERSION, changed[-1])
+        yield f"no way back: records change, so no downgrade below {lowest} afterwards"
+    if current < DIRECTORIES_LEVEL <= target:
+        yield (
+            "brokers register again at 3.7-IV2, with the directories that they have; brokers with"
+            " several log directories fail before that level"
+        )
+    if target < DIRECTORIES_LEVEL:
+        several = [each.label for each in cluster.nodes if each.directories > 1]
+        several += [
+            f"broker {each.node_id}"
+            for each in cluster.sources
+            if each.broker and each.log_dirs > 1 and f"broker {each.node_id}" not in several
+        ]
+        for each in several:
+            yield f"{each} has several log directories, which fail below 3.7-IV2"
+
+
+def _kraft_version(cluster: ClusterFeatures, requests: tuple[Request, ...]) -> Iterator[str]:
+    raised = (
+        each.levels.get(KRAFT_VERSION, 0)
+        for each in requests
+        if each.direction is Direction.UPGRADE
+    )
+    if max(raised, default=0) <= cluster.kraft_version:
+        return
+    yield (
+        "kraft.version: only the running leader knows whether every voter has told it its directory"
+        " id (UpdateRaftVoter) since the leader's start; until then Kafka refuses the request, all"
+        " its features with it. Wait until all voters run the new release and fetch, try --dry-run"
+    )
+    yield (
+        "kraft.version has no way back; afterwards put controller.quorum.bootstrap.servers in the"
+        " place of controller.quorum.voters on every node"
+    )
+
+
+def _elr(cluster: ClusterFeatures, levels: dict[str, int]) -> Iterator[str]:
+    if levels.get(ELR_VERSION, 0) > cluster.level(ELR_VERSION):
+        yield (
+            "eligible.leader.replicas.version: a cluster-wide min.insync.replicas is written with"
+            " it, and those of single brokers are removed"
+        )
+
+
+def _left_behind(proposed: dict[str, int], target: int, current: int) -> Iterator[str]:
+    """Features that stay where the target's release or the new levels do not carry them."""
+    ranges = RELEASE_RANGES.get(release_of(target), {}) if target < current else {}
+    for name, level in proposed.items():
+        if name == METADATA_VERSION or level == 0:
+            continue
+        lowest, highest = ranges.get(name, (0, 0))
+        if ranges and not lowest <= level <= highest:
+            yield (
+                f"{name} stays at {level}, which Kafka {release_of(target)} does not support: its"
+                " nodes would not register; lower it first"
+            )
+        for other, needed in needs_of(name, level):
+            if other == METADATA_VERSION and proposed.get(other, 0) < needed:
+                lowest_level = named(other, needed)
+                yield f"{name} {level} needs {other} {lowest_level}, and Kafka does not look"

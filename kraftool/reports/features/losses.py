@@ -1,0 +1,188 @@
+"""What the state and the log hold that a lower metadata.version cannot.
+
+Owns the list, with counts and a few examples. Kafka refuses a downgrade across a level that changed
+records whether any of this is there or not; it tells what stands in the way, and what a cluster
+formatted anew at the lower level would have to do without. No secret is among the examples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from kraftool.image.image import MetadataImage
+from kraftool.image.metadata_version import (
+    CIDR_ACL_LEVEL,
+    CONTROLLER_REGISTRATION_LEVEL,
+    CORDONED_LEVEL,
+    DELEGATION_TOKENS_LEVEL,
+    DIRECTORIES_LEVEL,
+    ELR_LEVEL,
+    ELR_VERSION,
+    METADATA_VERSION,
+    SCRAM_LEVEL,
+    ZK_MIGRATION_LEVEL,
+    record_level,
+)
+from kraftool.image.scram import MECHANISMS
+from kraftool.image.topics import PartitionRegistration
+from kraftool.image.uuids import MIGRATING
+from kraftool.reports.features.model import LoggedType
+
+MOST_EXAMPLES = 3
+_ELR = "eligible leader replicas of partitions"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """State that needs a level of a feature which a change would take away."""
+
+    what: str
+    feature: str
+    needs: int
+    """The lowest level of the feature that holds it."""
+    records: tuple[str, ...]
+    """The record types whose newer versions or fields hold it."""
+    count: int
+    examples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewerRecords:
+    """Records in the log of a type or version that the target does not write."""
+
+    name: str
+    version: int
+    needs: int
+    count: int
+    first_offset: int
+
+
+def losses(image: MetadataImage, metadata_version: int, elr: int) -> tuple[Loss, ...]:
+    """What is lost at a metadata.version, and at a level of eligible.leader.replicas.version."""
+    found = [
+        _loss(what, METADATA_VERSION, needs, records, of(image))
+        for what, needs, records, of in _HELD
+        if metadata_version < needs
+    ]
+    if elr == 0 and metadata_version >= ELR_LEVEL:
+        found.append(_loss(_ELR, ELR_VERSION, 1, _PARTITIONS, _elr(image)))
+    return tuple(each for each in found if each is not None)
+
+
+def newer_records(logged: Iterable[LoggedType], metadata_version: int) -> tuple[NewerRecords, ...]:
+    """Records that the log still has and the target does not know."""
+    return tuple(
+        NewerRecords(
+            name=each.name,
+            version=each.version,
+            needs=needs,
+            count=each.count,
+            first_offset=each.first_offset,
+        )
+        for each in logged
+        if (needs := record_level(each.name, each.version)) > metadata_version
+    )
+
+
+def _loss(
+    what: str, feature: str, needs: int, records: tuple[str, ...], held: Iterator[str]
+) -> Loss | None:
+    examples, count = [], 0
+    for each in held:
+        count += 1
+        if count <= MOST_EXAMPLES:
+            examples.append(each)
+    if not count:
+        return None
+    return Loss(
+        what=what,
+        feature=feature,
+        needs=needs,
+        records=records,
+        count=count,
+        examples=tuple(examples),
+    )
+
+
+def _migrating_brokers(image: MetadataImage) -> Iterator[str]:
+    brokers = image.cluster.brokers.values()
+    return (f"broker {each.id}" for each in brokers if each.is_migrating_zk_broker)
+
+
+def _zk_migration(image: MetadataImage) -> Iterator[str]:
+    state = image.features.zk_migration_state
+    return iter([f"state {state}"] if state is not None else [])
+
+
+def _scram(image: MetadataImage) -> Iterator[str]:
+    return (
+        f"user {name} ({MECHANISMS[mechanism]})"
+        for mechanism, users in image.scram.mechanisms.items()
+        for name in users
+    )
+
+
+def _tokens(image: MetadataImage) -> Iterator[str]:
+    return (f"token of {each.owner}" for each in image.delegation_tokens.tokens.values())
+
+
+def _controllers(image: MetadataImage) -> Iterator[str]:
+    return (f"controller {id}" for id in image.cluster.controllers)
+
+
+def _broker_directories(image: MetadataImage) -> Iterator[str]:
+    brokers = image.cluster.brokers.values()
+    return (f"broker {each.id}: {len(each.directories)}" for each in brokers if each.directories)
+
+
+def _partitions(
+    image: MetadataImage, chosen: Callable[[PartitionRegistration], object]
+) -> Iterator[str]:
+    return (
+        f"{topic.name}-{number}"
+        for topic in image.topics.by_id.values()
+        for number, partition in topic.partitions.items()
+        if chosen(partition)
+    )
+
+
+def _partition_directories(image: MetadataImage) -> Iterator[str]:
+    return _partitions(image, lambda each: any(one != MIGRATING for one in each.directories))
+
+
+def _elr(image: MetadataImage) -> Iterator[str]:
+    return _partitions(image, lambda each: each.elr or each.last_known_elr)
+
+
+def _cordoned(image: MetadataImage) -> Iterator[str]:
+    brokers = image.cluster.brokers.values()
+    return (
+        f"broker {each.id}: {len(each.cordoned_directories)} cordoned"
+        for each in brokers
+        if each.cordoned_directories
+    )
+
+
+def _cidr_acls(image: MetadataImage) -> Iterator[str]:
+    acls = image.acls.by_id.values()
+    return (f"{each.principal} from {each.host}" for each in acls if "/" in each.host)
+
+
+_BROKERS = ("RegisterBrokerRecord", "BrokerRegistrationChangeRecord")
+_PARTITIONS = ("PartitionRecord", "PartitionChangeRecord")
+_Held = Callable[[MetadataImage], Iterator[str]]
+_HELD: tuple[tuple[str, int, tuple[str, ...], _Held], ...] = (
+    ("brokers migrating from ZooKeeper", ZK_MIGRATION_LEVEL, _BROKERS[:1], _migrating_brokers),
+    ("the state of a migration from ZooKeeper", ZK_MIGRATION_LEVEL, ("ZkMigrationStateRecord",),
+     _zk_migration),
+    ("SCRAM credentials", SCRAM_LEVEL, ("UserScramCredentialRecord",), _scram),
+    ("delegation tokens", DELEGATION_TOKENS_LEVEL, ("DelegationTokenRecord",), _tokens),
+    ("registrations of controllers", CONTROLLER_REGISTRATION_LEVEL, ("RegisterControllerRecord",),
+     _controllers),
+    ("log directories of brokers", DIRECTORIES_LEVEL, _BROKERS, _broker_directories),
+    ("directories of partitions", DIRECTORIES_LEVEL, _PARTITIONS, _partition_directories),
+    (_ELR, ELR_LEVEL, _PARTITIONS, _elr),
+    ("cordoned log directories of brokers", CORDONED_LEVEL, _BROKERS, _cordoned),
+    ("ACLs for address ranges", CIDR_ACL_LEVEL, ("AccessControlEntryRecord",), _cidr_acls),
+)  # fmt: skip

@@ -1,0 +1,143 @@
+"""What a change of levels would meet: its requests, blockers, cautions, losses, and what to run.
+
+Owns the whole of the answer to `--to`, and how far each feature can go without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kraftool.image.metadata_version import (
+    ELR_VERSION,
+    FEATURES,
+    KRAFT_VERSION,
+    METADATA_VERSION,
+    release_levels,
+)
+from kraftool.reports.features.cautions import cautions
+from kraftool.reports.features.losses import Loss, NewerRecords, losses, newer_records
+from kraftool.reports.features.model import ClusterFeatures, Reach
+from kraftool.reports.features.rules import Blocker, Rule, blockers
+from kraftool.reports.features.target import Direction, Request, request
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One feature of a request: from where to where."""
+
+    feature: str
+    current: int
+    target: int
+    direction: Direction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Everything that is told about a change."""
+
+    target: str
+    """As it was asked for."""
+    changes: tuple[Change, ...]
+    blockers: tuple[Blocker, ...]
+    cautions: tuple[str, ...]
+    losses: tuple[Loss, ...] = ()
+    newer_records: tuple[NewerRecords, ...] = ()
+    runs: tuple[Request, ...] = ()
+    """What to run; where it is blocked, what part of it would go through, if any."""
+
+    @property
+    def blocked(self) -> bool:
+        return bool(self.blockers)
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        return tuple(" ".join(each.words()) for each in self.runs)
+
+
+def plan(cluster: ClusterFeatures, to: str, features: Sequence[str]) -> Plan:
+    """Work out a change. Raises KraftoolError where nobody can tell what is asked for."""
+    requests = request(cluster, to, features)
+    found = tuple(each for one in requests for each in blockers(cluster, one))
+    levels = {name: level for each in requests for name, level in each.levels.items()}
+    current = cluster.metadata_version or 0
+    target = levels.get(METADATA_VERSION, current)
+    lower = target < current
+    had_elr = cluster.level(ELR_VERSION)
+    # What an earlier level left in partitions is no loss where the feature is off already.
+    elr = levels.get(ELR_VERSION, had_elr) if had_elr else 1
+    loses = lower or elr < had_elr
+    return Plan(
+        target=" ".join([*([to] if to else []), *features]),
+        changes=tuple(
+            Change(
+                feature=name,
+                current=cluster.level(name),
+                target=level,
+                direction=each.direction,
+            )
+            for each in requests
+            for name, level in each.levels.items()
+        ),
+        blockers=found,
+        cautions=cautions(cluster, requests),
+        losses=losses(cluster.image, target, elr) if loses else (),
+        newer_records=newer_records(cluster.logged, target) if lower else (),
+        runs=_part(cluster, requests, found)
+        if found
+        else tuple(each for each in requests if _does_something(cluster, each)),
+    )
+
+
+def _does_something(cluster: ClusterFeatures, asked: Request) -> bool:
+    return any(level != cluster.level(name) for name, level in asked.levels.items())
+
+
+def _part(
+    cluster: ClusterFeatures, requests: Sequence[Request], found: Sequence[Blocker]
+) -> tuple[Request, ...]:
+    """The changes that would go through without the features that are in the way.
+
+    Only where metadata.version itself is not in the way: then the rest is worth little.
+    """
+    stopped = {each.feature for each in found}
+    if METADATA_VERSION in stopped or any(each.rule is Rule.NOT_REGISTERED for each in found):
+        return ()
+    rest = [
+        Request(
+            direction=each.direction,
+            levels={
+                name: level
+                for name, level in each.levels.items()
+                if name not in stopped and level != cluster.level(name)
+            },
+        )
+        for each in requests
+    ]
+    return tuple(each for each in rest if each.levels and not blockers(cluster, each))
+
+
+def reach(cluster: ClusterFeatures) -> tuple[Reach, ...]:
+    """How far each feature could go with the registered nodes; nothing where none is known."""
+    if not cluster.nodes:
+        return ()
+    names = [METADATA_VERSION, KRAFT_VERSION, *(each for each in FEATURES if each != KRAFT_VERSION)]
+    names += sorted({name for node in cluster.nodes for name in node.ranges if name not in names})
+    highest = {name: min(each.range_of(name).max for each in cluster.nodes) for name in names}
+    defaults = release_levels(highest[METADATA_VERSION])
+    found = []
+    for name in names:
+        ends = [(each.range_of(name).max, each.label) for each in cluster.nodes]
+        most = max(ends)[0]
+        if most == 0 and not cluster.level(name):
+            continue
+        found.append(
+            Reach(
+                name=name,
+                level=cluster.level(name),
+                highest=highest[name],
+                expected=min(highest[name], defaults.get(name, 0)),
+                limited_by=tuple(label for end, label in ends if highest[name] == end < most),
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,232 @@
+"""PATHs into one cluster's features: the newest state leads, settings of all of them count.
+
+Owns which PATH the report is made from, and what the PATHs say against each other. It refuses
+directories of different clusters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kraftool.decoders import meta_properties
+from kraftool.decoders.control import ControlRecordType
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.names import parse_checkpoint_name
+from kraftool.image.cluster import ClusterImage, FeatureRange
+from kraftool.image.metadata_version import KRAFT_VERSION, METADATA_VERSION
+from kraftool.reports.features.history import History, read_history
+from kraftool.reports.features.model import (
+    ClusterFeatures,
+    Evidence,
+    FeatureLevel,
+    NodeSupport,
+    Role,
+    Source,
+    StaticVoters,
+)
+from kraftool.reports.findings import Finding
+from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.state.load import LoadedState, load_state
+from kraftool.reports.voters.settings import settings_of
+from kraftool.storage.entry import Entry, Place
+from kraftool.storage.paths import Location, LocationKind, open_path
+
+Progress = Callable[[str, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    source: Source
+    state: LoadedState | None
+    history: History
+
+
+def read_features(
+    paths: Sequence[str], progress: Progress = lambda name, position: None
+) -> ClusterFeatures:
+    """Read every PATH. Raises KraftoolError where there is no state in any of them."""
+    loaded = [_load(path, progress) for path in paths]
+    _refuse_clusters([each.source for each in loaded])
+    states = [each for each in loaded if each.state is not None]
+    if not states:
+        raise KraftoolError(
+            f"{paths[0]}: settings only, and no state to tell the features from",
+            hint="name a data directory of the cluster too",
+        )
+    newest = max(states, key=lambda each: (each.source.epoch, each.source.end_offset))
+    return _cluster(newest, [each.source for each in loaded])
+
+
+def _load(path: str, progress: Progress) -> _Loaded:
+    location = open_path(path, settings_alone=True)
+    source = _source(path, location)
+    if location.kind is LocationKind.PROPERTIES and not location.directory:
+        return _Loaded(source, None, History())
+    state = load_state(path, progress=progress)
+    last = state.image.provenance
+    source = replace(
+        source,
+        end_offset=state.end_offset,
+        epoch=last.last_epoch,
+        timestamp=last.last_timestamp,
+        metadata_version=state.image.features.metadata_version,
+    )
+    return _Loaded(source, state, read_history(path, state.snapshot, state.end_offset, progress))
+
+
+def _source(path: str, location: Location) -> Source:
+    source = Source(path=path)
+    if location.server is not None:
+        told = settings_of(path, location.server)
+        ids = tuple(sorted(each.id for each in told.static_voters))
+        listed = location.server.get("log.dirs") or location.server.get("log.dir") or ""
+        source = replace(
+            source,
+            node_id=told.node_id,
+            broker="broker" in told.roles,
+            log_dirs=len([each for each in listed.split(",") if each.strip()]),
+            static_voters=StaticVoters(ids=ids, file=path) if ids else None,
+        )
+    if location.kind in (LocationKind.DATA_DIRECTORY, LocationKind.PROPERTIES):
+        for each in location.entries():
+            if isinstance(each, Entry) and each.basename == "meta.properties":
+                if each.place is Place.ROOT:
+                    with each.open() as content:
+                        meta, _ = meta_properties.decode(content.read_at(0, 1 << 16))
+                    source = replace(source, node_id=meta.node_id, cluster_id=meta.cluster_id)
+                break
+    return source
+
+
+def _refuse_clusters(sources: Sequence[Source]) -> None:
+    told = [each for each in sources if each.cluster_id is not None]
+    for each in told[1:]:
+        if each.cluster_id != told[0].cluster_id:
+            raise KraftoolError(
+                f"{each.path} is of cluster {each.cluster_id},"
+                f" {told[0].path} of cluster {told[0].cluster_id}",
+                hint="name the directories of one cluster",
+            )
+
+
+def _cluster(newest: _Loaded, sources: Sequence[Source]) -> ClusterFeatures:
+    state, history = newest.state, newest.history
+    assert state is not None, "the newest one has a state"
+    levels = _levels(state, history)
+    voters = state.controls.get(ControlRecordType.KRAFT_VOTERS)
+    ranges = _voter_ranges(voters.value) if voters is not None else {}
+    leader = state.controls.get(ControlRecordType.LEADER_CHANGE)
+    findings = [*state.findings, *_false_upgrade(state.path, levels[KRAFT_VERSION], history)]
+    return ClusterFeatures(
+        image=state.image,
+        sources=tuple(replace(each, newest=each is newest.source) for each in sources),
+        levels=levels,
+        nodes=_nodes(state.image.cluster),
+        voters=tuple(sorted(ranges)),
+        voter_ranges=ranges,
+        static_voters=None if ranges else _static(sources),
+        leader_id=leader.value["leaderId"] if leader is not None else None,
+        logged=history.types,
+        whole=state.is_whole,
+        findings=tuple(findings),
+    )
+
+
+def _levels(state: LoadedState, history: History) -> dict[str, FeatureLevel]:
+    features = state.image.features
+    levels = {}
+    if features.metadata_version is not None:
+        levels[METADATA_VERSION] = features.metadata_version
+    levels |= {name: features.finalized[name] for name in sorted(features.finalized)}
+    for name, setting in sorted(history.settings.items()):
+        if setting.level == 0 and name != KRAFT_VERSION:
+            levels.setdefault(name, 0)
+    told = {name: _level(name, level, state, history) for name, level in levels.items()}
+    return told | {KRAFT_VERSION: _kraft_version(state, history)}
+
+
+def _level(name: str, level: int, state: LoadedState, history: History) -> FeatureLevel:
+    setting = history.settings.get(name)
+    if setting is None or setting.level != level:
+        return FeatureLevel(name=name, level=level, evidence=Evidence.SNAPSHOT, file=state.snapshot)
+    return FeatureLevel(
+        name=name,
+        level=level,
+        evidence=Evidence.LOG,
+        file=setting.file,
+        offset=setting.offset,
+        timestamp=setting.timestamp,
+    )
+
+
+def _kraft_version(state: LoadedState, history: History) -> FeatureLevel:
+    control = state.controls.get(ControlRecordType.KRAFT_VERSION)
+    if control is not None and parse_checkpoint_name(_base(control.file)) is None:
+        return FeatureLevel(
+            name=KRAFT_VERSION,
+            level=control.value["kRaftVersion"],
+            evidence=Evidence.LOG,
+            file=control.file,
+            offset=control.offset,
+            timestamp=control.timestamp,
+        )
+    if control is not None:
+        return _level(KRAFT_VERSION, control.value["kRaftVersion"], state, history)
+    setting = history.settings.get(KRAFT_VERSION)
+    if setting is not None:
+        return _level(KRAFT_VERSION, setting.level, state, history)
+    return FeatureLevel(name=KRAFT_VERSION, level=0)
+
+
+def _false_upgrade(path: str, kraft: FeatureLevel, history: History) -> list[Finding]:
+    claimed = history.claimed_kraft_version
+    if claimed is None or claimed.level <= kraft.level:
+        return []
+    found = log_kinds.FALSE_UPGRADE.at(
+        claimed.file or path,
+        "a metadata record says kraft.version, which no KRaftVersion control record bears out",
+        offset=claimed.offset if parse_checkpoint_name(_base(claimed.file)) is None else None,
+        expected=str(kraft.level),
+        found=str(claimed.level),
+    )
+    return [found]
+
+
+def _base(file: str) -> str:
+    return file.rpartition("/")[2]
+
+
+def _voter_ranges(value: Mapping[str, object]) -> dict[int, FeatureRange]:
+    voters = value["voters"]
+    assert isinstance(voters, list), "as its decoder gives it"
+    return {
+        each["voterId"]: FeatureRange(
+            each["kRaftVersionFeature"]["minSupportedVersion"],
+            each["kRaftVersionFeature"]["maxSupportedVersion"],
+        )
+        for each in voters
+    }
+
+
+def _static(sources: Sequence[Source]) -> StaticVoters | None:
+    """The voters of the first settings that name any."""
+    return next((each.static_voters for each in sources if each.static_voters is not None), None)
+
+
+def _nodes(cluster: ClusterImage) -> tuple[NodeSupport, ...]:
+    controllers = [
+        NodeSupport(role=Role.CONTROLLER, id=each.id, ranges=each.features)
+        for each in sorted(cluster.controllers.values(), key=lambda one: one.id)
+    ]
+    brokers = [
+        NodeSupport(
+            role=Role.BROKER,
+            id=each.id,
+            ranges=each.features,
+            fenced=each.fenced,
+            directories=len(each.directories),
+        )
+        for each in sorted(cluster.brokers.values(), key=lambda one: one.id)
+    ]
+    return (*controllers, *brokers)

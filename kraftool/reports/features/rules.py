@@ -1,0 +1,242 @@
+"""What keeps Kafka from changing a feature's level, by the rules of Kafka 4.3's controller.
+
+Owns the rules of FeatureControlManager and of the raft layer for kraft.version, each blocker with
+the node or the level that causes it. Where Kafka stops at the first, all are told. What only a
+running leader knows is not judged here; `cautions.py` says it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kraftool.image.metadata_version import (
+    CONTROLLER_REGISTRATION_LEVEL,
+    FEATURES,
+    KRAFT_VERSION,
+    METADATA_VERSION,
+    OLDEST_KRAFT_LEVEL,
+    changed_between,
+    level_name,
+    needs_of,
+)
+from kraftool.reports.features.model import ClusterFeatures, NodeSupport, Role
+from kraftool.reports.features.target import Direction, Request
+
+_KRAFT_UPGRADES_FROM = 26
+"""4.1-IV0: the first release that upgrades kraft.version; 3.9 claims to, 4.0 refuses."""
+
+
+class Rule(StrEnum):
+    """Why a change is refused."""
+
+    RANGE = "range of a node"
+    NOT_REGISTERED = "voter not registered"
+    DIRECTION = "direction"
+    FLOOR = "floor"
+    CHANGED_RECORDS = "changed records"
+    UNKNOWN_LEVEL = "unknown level"
+    UNKNOWN_FEATURE = "unknown feature"
+    DEPENDENCY = "dependency"
+    KRAFT_DOWNGRADE = "kraft.version downgrade"
+    KRAFT_VOTERS = "voters without support"
+    KRAFT_SOFTWARE = "software too old for kraft.version"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blocker:
+    """One reason. `nodes` and `levels` are what causes it, where a node or a level does."""
+
+    rule: Rule
+    feature: str
+    level: int
+    text: str
+    nodes: tuple[str, ...] = ()
+    levels: tuple[int, ...] = ()
+
+
+def named(feature: str, level: int) -> str:
+    """A level with its name, as `30 (4.3-IV0)`."""
+    name = level_name(level) if feature == METADATA_VERSION else ""
+    return f"{level} ({name})" if name else str(level)
+
+
+def blockers(cluster: ClusterFeatures, request: Request) -> tuple[Blocker, ...]:
+    """Everything that Kafka would refuse the request for."""
+    proposed = {name: each.level for name, each in cluster.levels.items()} | dict(request.levels)
+    found: list[Blocker] = []
+    for feature, level in request.levels.items():
+        case = _Case(cluster, request.direction, proposed, feature, level)
+        unknown = list(_known(case))
+        found += unknown
+        for rule in _RULES:
+            # What no Kafka has, no node has: once is enough.
+            if not (unknown and rule is _range):
+                found += rule(case)
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    cluster: ClusterFeatures
+    direction: Direction
+    proposed: Mapping[str, int]
+    feature: str
+    level: int
+
+    @property
+    def current(self) -> int:
+        return self.cluster.level(self.feature)
+
+    @property
+    def controllers_register(self) -> bool:
+        return (self.cluster.metadata_version or 0) >= CONTROLLER_REGISTRATION_LEVEL
+
+    def blocker(
+        self, rule: Rule, text: str, nodes: tuple[str, ...] = (), levels: tuple[int, ...] = ()
+    ) -> Blocker:
+        return Blocker(
+            rule=rule,
+            feature=self.feature,
+            level=self.level,
+            text=text,
+            nodes=nodes,
+            levels=levels,
+        )
+
+
+def checked_nodes(cluster: ClusterFeatures) -> tuple[NodeSupport, ...]:
+    """Whose ranges Kafka looks at: fenced brokers too, controllers once they register."""
+    if (cluster.metadata_version or 0) >= CONTROLLER_REGISTRATION_LEVEL:
+        return cluster.nodes
+    return cluster.of(Role.BROKER)
+
+
+def _range(case: _Case) -> Iterator[Blocker]:
+    for node in checked_nodes(case.cluster):
+        supported = node.range_of(case.feature)
+        if supported.min <= case.level <= supported.max:
+            continue
+        if supported.max == 0:
+            told = f"{node.label} does not support {case.feature}"
+        else:
+            lowest, highest = (named(case.feature, each) for each in supported)
+            told = f"{node.label} supports {case.feature} {lowest} to {highest} only"
+        if node.fenced:
+            told += "; it is fenced: kafka-cluster.sh unregister takes out what is gone for good"
+        yield case.blocker(Rule.RANGE, told, nodes=(node.label,), levels=tuple(supported))
+
+
+def unregistered_voters(cluster: ClusterFeatures) -> tuple[int, ...]:
+    """Static voters without a registration. The leader counts as there: it answers for itself."""
+    if (cluster.metadata_version or 0) < CONTROLLER_REGISTRATION_LEVEL:
+        return ()
+    if cluster.static_voters is None:
+        return ()
+    there = {each.id for each in cluster.of(Role.CONTROLLER)} | {cluster.leader_id}
+    return tuple(each for each in cluster.static_voters.ids if each not in there)
+
+
+def _not_registered(case: _Case) -> Iterator[Blocker]:
+    static = case.cluster.static_voters
+    for id in unregistered_voters(case.cluster):
+        assert static is not None, "its ids were looked at"
+        text = f"controller {id} is in controller.quorum.voters and never registered"
+        yield case.blocker(Rule.NOT_REGISTERED, text, nodes=(f"controller {id}",))
+
+
+def _direction(case: _Case) -> Iterator[Blocker]:
+    if case.direction is Direction.UPGRADE and case.level < 1:
+        told = f"an upgrade does not take {case.feature} to 0: that is a downgrade"
+    elif case.direction is Direction.UPGRADE and case.level < case.current:
+        told = f"an upgrade does not lower {case.feature}: it is at {case.current}"
+    elif case.direction is Direction.DOWNGRADE and case.level > case.current:
+        told = f"a downgrade does not raise {case.feature}: it is at {case.current}"
+    else:
+        return
+    yield case.blocker(Rule.DIRECTION, told, levels=(case.current,))
+
+
+def _floor(case: _Case) -> Iterator[Blocker]:
+    if case.feature == METADATA_VERSION and case.level < OLDEST_KRAFT_LEVEL:
+        told = f"Kafka 4 begins at metadata.version {named(METADATA_VERSION, OLDEST_KRAFT_LEVEL)}"
+        yield case.blocker(Rule.FLOOR, told, levels=(OLDEST_KRAFT_LEVEL,))
+
+
+def is_known(feature: str, level: int) -> bool:
+    """Whether a Kafka up to 4.4 has this level as a production level."""
+    if feature == METADATA_VERSION:
+        return bool(level_name(level))
+    return level <= max((each.level for each in FEATURES.get(feature, ())), default=-1)
+
+
+def _known(case: _Case) -> Iterator[Blocker]:
+    """A newer Kafka may have it; then its nodes say that they support it."""
+    nodes = [each.range_of(case.feature) for each in checked_nodes(case.cluster)]
+    supported = any(0 < each.max >= case.level for each in nodes)
+    if supported or is_known(case.feature, case.level):
+        return
+    if case.feature == METADATA_VERSION or case.feature in FEATURES:
+        told = f"no Kafka up to 4.4 has {case.feature} {case.level}"
+        yield case.blocker(Rule.UNKNOWN_LEVEL, told)
+    else:
+        told = f"no Kafka up to 4.4 has a feature {case.feature}"
+        yield case.blocker(Rule.UNKNOWN_FEATURE, told)
+
+
+def _changed_records(case: _Case) -> Iterator[Blocker]:
+    if case.feature != METADATA_VERSION or case.level >= case.current:
+        return
+    changed = changed_between(case.level, case.current)
+    if changed:
+        names = ", ".join(named(METADATA_VERSION, each) for each in changed)
+        told = f"records changed at {names}: refused, with --unsafe too; "
+        if changed[-1] == case.current:
+            told += "there is no way down from here"
+        else:
+            told += f"{named(METADATA_VERSION, changed[-1])} is as low as it can go"
+        yield case.blocker(Rule.CHANGED_RECORDS, told, levels=changed)
+
+
+def _kraft_version(case: _Case) -> Iterator[Blocker]:
+    if case.feature != KRAFT_VERSION:
+        return
+    if case.level < case.current:
+        told = "kraft.version has no way back: the quorum stays dynamic"
+        yield case.blocker(Rule.KRAFT_DOWNGRADE, told, levels=(case.current,))
+    elif case.level > case.current and case.direction is Direction.UPGRADE:
+        yield from _kraft_upgrade(case)
+
+
+def _kraft_upgrade(case: _Case) -> Iterator[Blocker]:
+    for node in case.cluster.of(Role.CONTROLLER):
+        highest = node.range_of(METADATA_VERSION).max
+        if 0 < highest < _KRAFT_UPGRADES_FROM:
+            told = f"{node.label} runs Kafka {node.software}, which cannot upgrade kraft.version"
+            if node.software == "3.9":
+                told += " (it answers that it did, and the quorum stays static)"
+            yield case.blocker(Rule.KRAFT_SOFTWARE, told, nodes=(node.label,), levels=(highest,))
+    for id, supported in (case.cluster.voter_ranges or {}).items():
+        if not supported.min <= case.level <= supported.max:
+            told = f"voter {id} supports kraft.version {supported.min} to {supported.max} only"
+            yield case.blocker(Rule.KRAFT_VOTERS, told, nodes=(f"voter {id}",))
+
+
+def _dependencies(case: _Case) -> Iterator[Blocker]:
+    if case.feature in (METADATA_VERSION, KRAFT_VERSION) or case.level < 1:
+        return
+    needs = {METADATA_VERSION: OLDEST_KRAFT_LEVEL, **dict(needs_of(case.feature, case.level))}
+    for other, lowest in needs.items():
+        there = case.proposed.get(other, 0)
+        if there < lowest:
+            told = (
+                f"{case.feature} {case.level} needs {other} {named(other, lowest)} or higher,"
+                f" and it would be {named(other, there)}"
+            )
+            yield case.blocker(Rule.DEPENDENCY, told, levels=(lowest,))
+
+
+_RULES: tuple[Callable[[_Case], Iterator[Blocker]], ...] = (
+    _floor, _range, _not_registered, _direction, _changed_records, _kraft_version, _dependencies,
+)  # fmt: skip

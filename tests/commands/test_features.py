@@ -1,0 +1,204 @@
+"""`kraftool features` as people and programs see it: tables, JSON, exit codes."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.reports.feature_cases import Log, broker, controller, level, node
+from tests.reports.voter_cases import make_node
+
+Run = Callable[..., Any]
+ROOT = Path(__file__).resolve().parents[2]
+MV = "metadata.version"
+
+
+@pytest.fixture(scope="module")
+def schema() -> Draft202012Validator:
+    told = json.loads((ROOT / "docs/schemas/features.json").read_text())
+    Draft202012Validator.check_schema(told)
+    return Draft202012Validator(told)
+
+
+@pytest.fixture
+def quorum(fixtures_dir: Path) -> Path:
+    return fixtures_dir / "kafka-4.3.0/dynamic-quorum"
+
+
+def test_a_cluster_at_its_software_s_levels_ends_with_0(quorum: Path, kraftool: Run) -> None:
+    ran = kraftool("features", quorum / "node-2/data")
+    assert (ran.code, ran.err) == (0, "")
+    (row,) = [each for each in ran.text.splitlines() if each.startswith("metadata.version ")]
+    assert row.split()[:4] == ["metadata.version", "30", "4.3-IV0", "30"]
+    assert "all nodes support metadata.version 30 (4.3-IV0): the cluster is there" in ran.text
+
+
+def test_a_level_is_told_with_offset_and_time(quorum: Path, kraftool: Run) -> None:
+    ran = kraftool("features", fixtures := quorum.parent / "upgrade/node-1/data", "--tz", "UTC")
+    assert fixtures.exists()
+    (row,) = [each for each in ran.text.splitlines() if each.startswith("metadata.version ")]
+    assert row.split()[-2:] == ["34", "2026-11-21T04:12:14Z"]
+
+
+def test_software_that_is_newer_than_the_levels_is_an_information(
+    tmp_path: Path, kraftool: Run
+) -> None:
+    ran = kraftool("features", node(tmp_path, level(MV, 21), controller(1), broker(11)))
+    assert ran.code == 0
+    assert "metadata.version 30 (4.3-IV0): the cluster runs below it" in ran.text
+    assert "→ kraftool features … --to 4.3-IV0" in ran.text
+
+
+def test_what_is_blocked_ends_with_1_and_names_node_and_level(
+    tmp_path: Path, kraftool: Run
+) -> None:
+    path = node(tmp_path, level(MV, 27), controller(1), broker(11), broker(12, "4.1"))
+    ran = kraftool("features", path, "--to", "4.3")
+    assert ran.code == 1
+    assert "broker 12 supports metadata.version 7 (3.3-IV3) to 27 (4.1-IV1) only" in " ".join(
+        ran.text.split()
+    )
+    assert "kafka-features.sh" not in ran.text
+
+
+def test_what_is_not_ends_with_0_and_the_command(tmp_path: Path, kraftool: Run) -> None:
+    ran = kraftool("features", node(tmp_path, level(MV, 27), controller(1), broker(11)), "--to=4.2")
+    assert ran.code == 0
+    assert "Nothing known blocks it." in ran.text
+    words = " ".join(ran.text.split())
+    assert "kafka-features.sh --bootstrap-server HOST:9092 upgrade --release-version 4.2" in words
+
+
+def test_a_refused_downgrade_names_records_and_losses(quorum: Path, kraftool: Run) -> None:
+    ran = kraftool("features", quorum / "node-2/data", "--to", "3.9")
+    assert ran.code == 1
+    words = " ".join(ran.text.split())
+    assert "records changed at 23 (4.0-IV1), 30 (4.3-IV0): refused, with --unsafe too" in words
+    assert "eligible leader replicas of partitions: " in words
+    assert "RegisterBrokerRecord v4" in words
+
+
+def test_a_false_upgrade_is_a_finding(fixtures_dir: Path, kraftool: Run) -> None:
+    ran = kraftool("features", fixtures_dir / "kafka-3.9.1/upgrade/node-1/data")
+    assert ran.code == 1
+    assert "KT-LOG-FALSE-UPGRADE" in ran.text
+    row = next(each for each in ran.text.splitlines() if each.startswith("kraft.version "))
+    assert row.split()[1] == "0"
+
+
+def test_a_voter_of_the_settings_that_never_registered_is_named(
+    tmp_path: Path, kraftool: Run
+) -> None:
+    voters = "1@localhost:9091,2@localhost:9092"
+    path = node(tmp_path, level(MV, 30), controller(1), broker(11), voters=voters)
+    ran = kraftool("features", path)
+    assert ran.code == 0
+    assert "never registered: 2" in ran.text
+    assert kraftool("features", path, "--feature", "group.version=1").code == 1
+
+
+@pytest.mark.parametrize("arguments", [(), ("--to", "3.3"), ("--to", "4.4")])
+def test_every_cluster_fits_80_columns_and_the_schema(
+    arguments: tuple[str, ...],
+    fixtures_dir: Path,
+    kraftool: Run,
+    schema: Draft202012Validator,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(fixtures_dir)
+    folders = sorted(Path().glob("kafka-*/*/node-1/data"))
+    assert len(folders) > 12
+    for folder in folders:
+        ran = kraftool("features", folder, *arguments)
+        assert ran.code in (0, 1), ran.err
+        long = [each for each in ran.text.splitlines() if len(each) > 80]
+        assert long == []
+        document = json.loads(kraftool("features", "-o", "json", folder, *arguments).out)
+        schema.validate(document)
+        assert (document["plan"] is None) == (not arguments)
+
+
+def test_json_has_the_whole_plan(tmp_path: Path, kraftool: Run) -> None:
+    path = node(tmp_path, level(MV, 27), controller(1), broker(11), broker(12, "4.1"))
+    document = json.loads(kraftool("features", "-o", "json", path, "--to", "4.3").out)
+    assert document["plan"]["blocked"] is True
+    first = document["plan"]["blockers"][0]
+    assert (first["rule"], first["nodes"], first["levels"]) == (
+        "range of a node",
+        ["broker 12"],
+        [7, 27],
+    )
+    by_name = {each["name"]: each for each in document["features"]}
+    assert (by_name[MV]["level"], by_name[MV]["levelName"], by_name[MV]["offset"]) == (
+        27,
+        "4.1-IV1",
+        0,
+    )
+    assert document["nodes"][0]["software"] == "4.3"
+
+
+def test_a_document_that_is_none_is_refused(schema: Draft202012Validator) -> None:
+    assert not schema.is_valid({"schemaVersion": 1})
+
+
+def test_an_archive_reads_like_the_directory(quorum: Path, tmp_path: Path, kraftool: Run) -> None:
+    archive = tmp_path / "node.tar"
+    with tarfile.open(archive, "w") as tar:
+        tar.add(quorum / "node-2/data", arcname="data")
+    there = json.loads(kraftool("features", "-o", "json", quorum / "node-2/data").out)
+    packed = json.loads(kraftool("features", "-o", "json", archive).out)
+    for name in ("offset", "nodes", "voters", "reach"):
+        assert packed[name] == there[name]
+    levels = [(each["name"], each["level"], each["offset"]) for each in there["features"]]
+    assert [(e["name"], e["level"], e["offset"]) for e in packed["features"]] == levels
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("-",), "stdin"),
+        (("--to", "4.3-IV7"), "no Kafka up to 4.4-IV2"),
+        (("--feature", "share.version"), "is not NAME=LEVEL"),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    arguments: tuple[str, ...], words: str, quorum: Path, kraftool: Run
+) -> None:
+    paths = () if arguments == ("-",) else (quorum / "node-2/data",)
+    ran = kraftool("features", *paths, *arguments)
+    assert ran.code not in (0, 1)
+    assert words in ran.err
+    assert ran.out == b""
+
+
+def test_damage_is_told_with_what_came_before_it(tmp_path: Path, kraftool: Run) -> None:
+    log = Log().data_records(level(MV, 30), controller(1), broker(11))
+    log.data_records(level("group.version", 1))
+    log.data = log.data[:-3] + b"\xff" * 40
+    ran = kraftool("features", make_node(tmp_path, 1, log))
+    assert ran.code == 3
+    assert "metadata.version" in ran.text
+    assert "KT-LOG-" in ran.text
+
+
+def test_no_damaged_fixture_makes_it_fail(fixtures_dir: Path, kraftool: Run) -> None:
+    for path in sorted((fixtures_dir / "damaged").iterdir()):
+        for each in (path, *sorted(path.glob("*.log")), *sorted(path.glob("*.checkpoint"))):
+            ran = kraftool("features", each, "--to", "3.9")
+            assert "Traceback" not in ran.err, each
+            assert ran.code in (0, 1, 2, 3), (each, ran.err)
+
+
+def test_names_of_data_do_not_act_on_the_terminal(tmp_path: Path, kraftool: Run) -> None:
+    odd = "x\x1b[31m[red]‮"
+    path = node(tmp_path, level(MV, 30), level(odd, 1), controller(1), broker(11))
+    ran = kraftool("features", path, "--to", "4.3")
+    assert "\x1b" not in ran.text
+    assert "‮" not in ran.text
+    assert "[red]" in ran.text

@@ -1,0 +1,350 @@
+"""Feature levels as Kafka itself has them: the tables, and what a real controller refuses.
+
+The tables of `image/metadata_version.py` are compared with the classes of every release in the
+harness, up to its latest production level: what lies above was unstable there, and two of those
+levels changed their meaning later. Verdicts are compared with dry runs of kafka-features against a
+running Kafka 4.3.0, in substance: Kafka tells the first reason only, and it has to be one of ours.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import kafka
+import pytest
+from clusters import Cluster
+
+from kraftool.image import metadata_version as table
+from kraftool.reports.features.model import ClusterFeatures
+from kraftool.reports.features.read import read_features
+from kraftool.reports.features.rules import Rule, blockers
+from kraftool.reports.features.target import Direction, Request, request
+
+pytestmark = pytest.mark.interop
+JAVA = Path(__file__).with_name("java")
+RELEASES = [
+    *(f"3.{minor}" for minor in range(10)), *(f"4.{minor}" for minor in range(5)),
+    "3.3-IV0", "3.3-IV3", "3.3.2", "3.7-IV2", "3.9-IV0", "4.3.0", "4.3-IV0", "4.4-IV2", "nonsense",
+    "3.10",
+]  # fmt: skip
+
+
+@cache
+def told(version: str) -> dict[str, Any]:
+    """What a release's classes say."""
+    done = kafka.run_source(version, JAVA / "Levels.java", *RELEASES, check=True, heap="-Xmx200m")
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def production(version: str) -> list[dict[str, Any]]:
+    """The production levels of a release. 3.3.2 has no more levels than these."""
+    levels = told(version)["levels"]
+    return [each for each in levels if each["level"] <= told(version)["latest"]]
+
+
+@pytest.mark.parametrize("version", kafka.VERSIONS)
+def test_levels_have_the_names_and_the_changes_that_kafka_gives_them(version: str) -> None:
+    levels = production(version)
+    assert [table.level_name(each["level"]) for each in levels] == [e["name"] for e in levels]
+    for before, each in pairwise(levels):
+        assert each["level"] == before["level"] + 1
+        changed = table.changed_between(before["level"], each["level"]) != ()
+        assert changed == each["changed"], each
+
+
+def test_the_newest_release_has_no_level_that_the_table_lacks() -> None:
+    assert told(kafka.VERSIONS[-1])["latest"] == table.LATEST_LEVEL
+
+
+@pytest.mark.parametrize("version", kafka.VERSIONS)
+def test_records_have_the_versions_that_kafka_writes_at_each_level(version: str) -> None:
+    compared = 0
+    for each in production(version):
+        level = each["level"]
+        expected = {
+            "registerBrokerRecordVersion": table.register_broker_version(level),
+            "partitionRecordVersion": table.partition_version(level),
+            "partitionChangeRecordVersion": table.partition_version(level),
+        }
+        for name, value in expected.items():
+            if name in each:
+                assert each[name] == value, (name, level)
+                compared += 1
+    assert compared >= len(production(version))
+
+
+FLAGS = {
+    "isScramSupported": "UserScramCredentialRecord",
+    "isMetadataTransactionSupported": "BeginTransactionRecord",
+    "isDelegationTokenSupported": "DelegationTokenRecord",
+    "isMigrationSupported": "ZkMigrationStateRecord",
+    "isElrSupported": "ClearElrRecord",
+    "isControllerRegistrationSupported": "RegisterControllerRecord",
+    "isControllerUnregistrationSupported": "UnregisterControllerRecord",
+    "isNoOpRecordSupported": "NoOpRecord",
+    "isBrokerRegistrationChangeRecordSupported": "BrokerRegistrationChangeRecord",
+}
+
+
+@pytest.mark.parametrize("version", kafka.VERSIONS)
+def test_record_types_begin_where_kafka_begins_to_write_them(version: str) -> None:
+    for each in production(version):
+        for flag, record in FLAGS.items():
+            if flag in each:
+                assert each[flag] == (each["level"] >= table.record_level(record, 0)), (flag, each)
+        for flag, lowest in {
+            "isInControlledShutdownStateSupported": table.OLDEST_KRAFT_LEVEL,
+            "isDirectoryAssignmentSupported": table.DIRECTORIES_LEVEL,
+            "isCordonedLogDirsSupported": table.CORDONED_LEVEL,
+            "isCidrAclSupported": table.CIDR_ACL_LEVEL,
+        }.items():
+            if flag in each:
+                assert each[flag] == (each["level"] >= lowest), (flag, each)
+
+
+@pytest.mark.parametrize("version", kafka.VERSIONS)
+def test_a_release_stands_for_the_level_that_kafka_takes_it_for(version: str) -> None:
+    latest = told(version)["latest"]
+    for name, level in told(version)["named"].items():
+        if level is not None and 1 <= level <= latest:
+            assert table.level_of(name) == level, name
+        elif table.level_of(name) is not None:
+            # Another release may know what this one does not: newer ones, or those before 3.3.
+            known = table.level_of(name) or 0
+            assert known > latest or known < told(version)["levels"][0]["level"], name
+
+
+@pytest.mark.parametrize("version", kafka.VERSIONS)
+def test_nodes_register_the_ranges_in_the_table(version: str) -> None:
+    release = ".".join(version.split(".")[:2])
+    ranges = {name: tuple(each) for name, each in told(version)["ranges"].items()}
+    assert ranges == table.RELEASE_RANGES[release]
+
+
+@pytest.mark.parametrize("version", ["4.1.1", "4.3.0", "4.4.0"])
+def test_features_have_the_defaults_and_needs_of_kafka(version: str) -> None:
+    features, latest = told(version)["features"], told(version)["latest"]
+    assert set(features) == set(table.FEATURES)
+    for name, told_feature in features.items():
+        rules = {each.level: each for each in table.FEATURES[name]}
+        for each in told_feature["versions"]:
+            if each["level"] == 0:
+                continue
+            rule = rules[each["level"]]
+            assert (rule.default_from, dict(rule.needs)) == (
+                each["bootstrap"],
+                each["dependencies"],
+            )
+        for level, default in told_feature["defaults"].items():
+            if int(level) <= latest:
+                assert table.release_levels(int(level))[name] == default, (name, level)
+    if version == kafka.VERSIONS[-1]:
+        levels = {n: [v["level"] for v in f["versions"]][1:] for n, f in features.items()}
+        assert levels == {n: [each.level for each in r] for n, r in table.FEATURES.items()}
+
+
+def test_kafka_3_9_needs_its_own_level_for_kraft_version_and_has_no_other_feature() -> None:
+    """The one release whose Features differ: what it says of unstable ones is not in the table."""
+    features = told("3.9.1")["features"]
+    assert features["kraft.version"]["latestProduction"] == 1
+    assert features["transaction.version"]["latestProduction"] == 0
+    assert features["kraft.version"]["defaults"]["21"] == 1
+    assert features["kraft.version"]["defaults"]["20"] == 0
+
+
+@pytest.mark.parametrize("release", ["3.3", "3.9-IV0", "4.0", "4.1-IV0", "4.2", "4.3"])
+def test_version_mapping_says_the_same(release: str) -> None:
+    level = table.level_of(release)
+    assert level is not None
+    args = ("version-mapping", "--release-version", release)
+    done = kafka.run("4.3.0", "kafka.tools.StorageTool", *args, check=True, heap="-Xmx200m")
+    pairs = re.findall(r"^(\S+)=(\d+)", done.stdout.decode(), re.MULTILINE)
+    assert {name: int(value) for name, value in pairs} == table.release_levels(level)
+
+
+def test_feature_dependencies_says_the_same() -> None:
+    wanted = [(name, rule) for name, rules in table.FEATURES.items() for rule in rules]
+    wanted = [(name, rule) for name, rule in wanted if (name, rule.level) != ("share.version", 2)]
+    args = [word for name, rule in wanted for word in ("--feature", f"{name}={rule.level}")]
+    target = "kafka.tools.StorageTool"
+    done = kafka.run("4.3.0", target, "feature-dependencies", *args, check=True, heap="-Xmx200m")
+    said = done.stdout.decode()
+    for name, rule in wanted:
+        block = re.search(
+            rf"^{re.escape(name)}={rule.level} (.*(?:\n {{2,}}.*)*)", said, re.MULTILINE
+        )
+        assert block is not None, said
+        pairs = re.findall(r"^ +(\S+)=(\d+)", block[1], re.MULTILINE)
+        assert tuple((other, int(level)) for other, level in pairs) == rule.needs
+        assert bool(rule.needs) != ("has no dependencies" in block[1])
+
+
+# --- verdicts -----------------------------------------------------------------------------------
+
+REASONS = {
+    Rule.RANGE: r"(controller|Controller|Broker) \d+ (only supports versions|does not support)",
+    Rule.NOT_REGISTERED: r"controller \d+ has not registered",
+    Rule.DIRECTION: (
+        r"Can't downgrade (the version of this feature without|to a newer version)"
+        r"|The upgradeType flag should be set to SAFE_DOWNGRADE"
+    ),
+    Rule.FLOOR: r"only supports versions \[?7",
+    Rule.CHANGED_RECORDS: r"might delete metadata information|Unsafe metadata downgrade is not",
+    Rule.UNKNOWN_LEVEL: r"only supports versions",
+    Rule.UNKNOWN_FEATURE: r"does not support this feature|Feature \S+ not found",
+    Rule.DEPENDENCY: r"because it depends on",
+    Rule.KRAFT_DOWNGRADE: r"Can't downgrade the version of this feature\.",
+    Rule.KRAFT_VOTERS: r"not all of the voters support it",
+}
+
+ELR = ("--feature", "eligible.leader.replicas.version=1")
+STATIC_3_9 = (
+    ("upgrade", "--release-version", "4.3"),
+    ("upgrade", "--release-version", "4.0-IV1"),
+    ("upgrade", "--release-version", "4.4-IV0"),
+    ("upgrade", "--release-version", "3.9"),
+    ("downgrade", "--release-version", "3.8"),
+    ("downgrade", "--release-version", "3.7"),
+    ("downgrade", "--release-version", "3.6"),
+    ("upgrade", "--feature", "metadata.version=30"),
+    ("upgrade", "--feature", "metadata.version=31"),
+    ("upgrade", "--feature", "metadata.version=99"),
+    ("upgrade", "--feature", "metadata.version=20"),
+    ("downgrade", "--feature", "metadata.version=22"),
+    ("downgrade", "--feature", "metadata.version=20"),
+    ("downgrade", "--feature", "metadata.version=17"),
+    ("downgrade", "--feature", "metadata.version=16"),
+    ("downgrade", "--unsafe", "--feature", "metadata.version=16"),
+    ("downgrade", "--feature", "metadata.version=6"),
+    ("upgrade", *ELR),
+    ("upgrade", *ELR, "--feature", "metadata.version=23"),
+    ("upgrade", *ELR, "--feature", "metadata.version=22"),
+    ("upgrade", "--feature", "group.version=1"),
+    ("upgrade", "--feature", "group.version=0"),
+    ("downgrade", "--feature", "group.version=1"),
+    ("upgrade", "--feature", "share.version=1"),
+    ("upgrade", "--feature", "share.version=2"),
+    ("upgrade", "--feature", "transaction.version=2"),
+    ("upgrade", "--feature", "no.such.version=1"),
+    ("upgrade", "--feature", "no.such.version=0"),
+    ("downgrade", "--feature", "no.such.version=0"),
+    ("upgrade", "--feature", "kraft.version=1"),
+    ("upgrade", "--feature", "kraft.version=2"),
+    ("downgrade", "--feature", "kraft.version=0"),
+)  # fmt: skip
+
+DYNAMIC_4_3 = (
+    ("upgrade", "--release-version", "4.3"),
+    ("downgrade", "--release-version", "4.2"),
+    ("downgrade", "--release-version", "3.8"),
+    ("downgrade", "--feature", "kraft.version=0"),
+    ("downgrade", "--feature", "kraft.version=1"),
+    ("upgrade", "--feature", "kraft.version=0"),
+    ("downgrade", "--feature", "share.version=0"),
+    ("downgrade", "--feature", "eligible.leader.replicas.version=0"),
+    ("upgrade", "--feature", "transaction.version=1"),
+    ("downgrade", "--feature", "transaction.version=1"),
+    ("downgrade", "--feature", "metadata.version=29", "--feature", "share.version=0"),
+)
+
+
+def asked(cluster: ClusterFeatures, words: Sequence[str]) -> Request:
+    """What kafka-features sends for these words."""
+    direction = Direction(words[0])
+    if "--release-version" in words:
+        (made,) = request(cluster, words[-1], [])
+        assert made.direction is direction
+        return made
+    pairs = [words[at + 1].split("=") for at, word in enumerate(words) if word == "--feature"]
+    return Request(direction=direction, levels={name: int(level) for name, level in pairs})
+
+
+def dry_runs(server: str, commands: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
+    """What kafka-features answers to each."""
+    lines = "".join(
+        json.dumps(["--bootstrap-server", server, *words, "--dry-run"]) + "\n" for words in commands
+    )
+    done = kafka.run_source(
+        "4.3.0", JAVA / "DryRuns.java", stdin=lines.encode(), check=True, heap="-Xmx200m"
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def compare(
+    cluster: ClusterFeatures, words: Sequence[str], answer: Mapping[str, Any]
+) -> str | None:
+    """How the verdicts differ; None where they do not."""
+    ours = blockers(cluster, asked(cluster, words))
+    if answer["code"] == 0:
+        return f"Kafka accepts {words}, we: {ours}" if ours else None
+    if not ours:
+        return f"Kafka refuses {words}: {answer['said']}"
+    if any(re.search(REASONS[each.rule], answer["said"]) for each in ours):
+        return None
+    return f"Kafka refuses {words} for another reason: {answer['said']}, we: {ours}"
+
+
+@pytest.mark.parametrize(
+    ("static", "options", "commands", "refused"),
+    [
+        (True, ("--release-version", "3.9"), STATIC_3_9, 18),
+        (False, ("--standalone",), DYNAMIC_4_3, 6),
+    ],
+    ids=("static-3.9", "dynamic-4.3"),
+)
+def test_kafka_4_3_accepts_and_refuses_what_we_say(
+    static: bool,
+    options: Sequence[str],
+    commands: Sequence[Sequence[str]],
+    refused: int,
+    tmp_path: Path,
+) -> None:
+    with Cluster("4.3.0", tmp_path / "nodes") as running:
+        node = running.add_node(1, ("broker", "controller"))
+        if static:
+            running.use_static_voters()
+        else:
+            running.use_bootstrap_servers()
+        running.format([node], *options)
+        running.start(node)
+        answers = dry_runs(node.at("BROKER"), commands)
+        running.stop(node)
+    cluster = read_features([str(node.directory / "server.properties"), str(node.metadata_log_dir)])
+    assert len(answers) == len(commands)
+    differences = [compare(cluster, *each) for each in zip(commands, answers, strict=True)]
+    assert [each for each in differences if each] == []
+    assert sum(each["code"] != 0 for each in answers) == refused
+
+
+def test_kafka_4_3_refuses_everything_while_a_static_voter_has_not_registered(
+    tmp_path: Path,
+) -> None:
+    commands = (
+        ("upgrade", "--release-version", "4.3"),
+        ("downgrade", "--feature", "share.version=0"),
+        ("upgrade", "--feature", "kraft.version=1"),
+        ("upgrade", "--feature", "group.version=1"),
+    )
+    with Cluster("4.3.0", tmp_path / "nodes") as running:
+        node = running.add_node(1, ("broker", "controller"))
+        nodes = [node, running.add_node(2, ("controller",))]
+        running.add_node(3, ("controller",))
+        running.use_static_voters()
+        running.format(nodes, "--release-version", "4.2")
+        running.start(*nodes)
+        answers = dry_runs(node.at("BROKER"), commands)
+        running.stop(node)  # while the other one is there to answer it
+        running.kill(nodes[1])
+    cluster = read_features([str(node.directory / "server.properties")])
+    differences = [compare(cluster, *each) for each in zip(commands, answers, strict=True)]
+    assert [each for each in differences if each] == []
+    assert [each["code"] for each in answers] == [1] * len(commands)
+    found = {each.nodes for each in blockers(cluster, asked(cluster, commands[3]))}
+    assert found == {("controller 3",)}

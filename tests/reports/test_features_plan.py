@@ -1,0 +1,319 @@
+"""What a change of features meets: each rule of Kafka 4.3's controller, with its near miss.
+
+The verdicts of a real controller are compared in tests/interop/test_features.py; here are the rules
+that one node alone cannot show: several nodes, absent voters, older software, what is lost.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.image.metadata_version import KRAFT_VERSION, METADATA_VERSION
+from kraftool.reports.features.plan import Plan, plan
+from kraftool.reports.features.read import read_features
+from kraftool.reports.features.rules import Rule, blockers
+from kraftool.reports.features.target import Direction, Request
+from tests.reports.feature_cases import (
+    Log,
+    at,
+    broker,
+    controller,
+    level,
+)
+from tests.reports.voter_cases import make_node, version, voter, voters
+
+ELR = "eligible.leader.replicas.version"
+ONE = "1@localhost:9091"
+TWO = f"{ONE},2@localhost:9092"
+
+
+def rules(planned: Plan) -> list[tuple[Rule, tuple[str, ...]]]:
+    return [(each.rule, each.nodes) for each in planned.blockers]
+
+
+# --- what is asked for --------------------------------------------------------------------------
+
+
+def test_a_release_asks_for_its_level_and_every_default_but_0(tmp_path: Path) -> None:
+    planned = plan(at(tmp_path, 21, controller(1), broker(11)), "4.0", [])
+    asked = {each.feature: (each.current, each.target) for each in planned.changes}
+    assert asked == {
+        METADATA_VERSION: (21, 25),
+        KRAFT_VERSION: (0, 1),
+        "transaction.version": (0, 2),
+        "group.version": (0, 1),
+    }
+    assert planned.commands == (
+        "kafka-features.sh --bootstrap-server HOST:9092 upgrade --release-version 4.0",
+    )
+
+
+def test_a_downgrade_asks_for_those_at_0_too(tmp_path: Path) -> None:
+    planned = plan(at(tmp_path, 21, controller(1), broker(11)), "3.8", [])
+    assert {each.target for each in planned.changes} == {20, 0}
+    assert not planned.blocked
+    (command,) = planned.commands
+    assert command.endswith("downgrade --release-version 3.8")
+
+
+def test_below_3_9_kraft_version_is_not_part_of_a_release(tmp_path: Path) -> None:
+    planned = plan(at(tmp_path, 14, broker(11)), "3.8", [])
+    assert [each.feature for each in planned.changes] == [METADATA_VERSION]
+
+
+def test_the_tool_of_kafka_3_sends_metadata_version_alone(tmp_path: Path) -> None:
+    planned = plan(at(tmp_path, 19, controller(1, "3.9"), broker(11, "3.9")), "3.9", [])
+    assert [each.feature for each in planned.changes] == [METADATA_VERSION]
+    (command,) = planned.commands
+    assert command.endswith("upgrade --metadata 3.9")
+
+
+def test_features_take_the_place_of_a_release_s_defaults(tmp_path: Path) -> None:
+    planned = plan(at(tmp_path, 21, controller(1), broker(11)), "4.0", ["group.version=0"])
+    assert [(each.rule, each.feature) for each in planned.blockers] == [
+        (Rule.DIRECTION, "group.version")
+    ]
+    other = plan(at(tmp_path / "2", 21, controller(1), broker(11)), "4.0", ["share.version=1"])
+    (command,) = other.commands
+    assert "--release-version" not in command
+    assert command.endswith("--feature group.version=1 --feature share.version=1")
+
+
+def test_features_that_go_both_ways_take_two_runs_the_downgrade_first(tmp_path: Path) -> None:
+    cluster = at(tmp_path, 30, level("group.version", 1), controller(1), broker(11))
+    planned = plan(cluster, "", ["share.version=1", "group.version=0"])
+    assert not planned.blocked
+    assert [each.partition(":9092 ")[2] for each in planned.commands] == [
+        "downgrade --feature group.version=0",
+        "upgrade --feature share.version=1",
+    ]
+
+
+def test_what_is_there_already_takes_no_command(tmp_path: Path) -> None:
+    cluster = at(tmp_path, 30, level("group.version", 1), controller(1), broker(11))
+    planned = plan(cluster, "", ["group.version=1"])
+    assert (planned.blocked, planned.commands) == (False, ())
+
+
+@pytest.mark.parametrize(
+    "text", ["group.version", "=1", "group.version=", "group.version=x", "group.version=-1",
+             "group.version=32768", "group.version=1=1", "group.version=²"],
+)  # fmt: skip
+def test_what_is_no_name_and_level_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(KraftoolError, match="is not NAME=LEVEL"):
+        plan(at(tmp_path, 30), "", [text])
+
+
+def test_a_metadata_version_may_be_named(tmp_path: Path) -> None:
+    planned = plan(at(tmp_path, 21, broker(11)), "", ["metadata.version=4.0-IV1"])
+    assert planned.changes[0].target == 23
+
+
+def test_a_feature_given_twice_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(KraftoolError, match="twice"):
+        plan(at(tmp_path, 30), "", ["group.version=1", "group.version=0"])
+
+
+# --- rules --------------------------------------------------------------------------------------
+
+
+def test_each_node_that_lacks_a_level_is_named_fenced_ones_too(tmp_path: Path) -> None:
+    records = (controller(1), controller(2, "4.1"), broker(11), broker(12, "4.1", fenced=True))
+    planned = plan(at(tmp_path, 25, *records), "", ["metadata.version=29"])
+    assert rules(planned) == [(Rule.RANGE, ("controller 2",)), (Rule.RANGE, ("broker 12",))]
+    assert planned.blockers[0].text == (
+        "controller 2 supports metadata.version 7 (3.3-IV3) to 27 (4.1-IV1) only"
+    )
+    assert "it is fenced" in planned.blockers[1].text
+
+
+def test_up_to_what_all_support_nothing_is_in_the_way(tmp_path: Path) -> None:
+    records = (controller(1), controller(2, "4.1"), broker(11), broker(12, "4.1", fenced=True))
+    assert not plan(at(tmp_path, 25, *records), "", ["metadata.version=27"]).blocked
+
+
+def test_a_feature_that_a_node_does_not_name_is_not_supported(tmp_path: Path) -> None:
+    cluster = at(tmp_path, 25, controller(1), broker(12, "4.1"))
+    planned = plan(cluster, "", ["streams.version=1"])
+    assert rules(planned) == [(Rule.RANGE, ("broker 12",))]
+    assert planned.blockers[0].text == "broker 12 does not support streams.version"
+    assert not plan(cluster, "", ["streams.version=0"]).blocked
+
+
+def test_controllers_count_once_they_register(tmp_path: Path) -> None:
+    old = at(tmp_path / "14", 14, broker(11), controller(1, "3.7"))
+    assert not plan(old, "", ["metadata.version=21"]).blocked
+    assert any("Kafka checks brokers only" in each for each in plan(old, "3.9", []).cautions)
+    new = at(tmp_path / "15", 15, broker(11), controller(1, "3.7"))
+    assert rules(plan(new, "", ["metadata.version=21"])) == [(Rule.RANGE, ("controller 1",))]
+
+
+def test_a_static_voter_that_never_registered_stops_every_change(tmp_path: Path) -> None:
+    cluster = at(tmp_path, 30, controller(1), broker(11), voters=TWO)
+    planned = plan(cluster, "", ["group.version=1"])
+    assert rules(planned) == [(Rule.NOT_REGISTERED, ("controller 2",))]
+    assert planned.commands == ()
+
+
+def test_once_it_has_registered_nothing_does(tmp_path: Path) -> None:
+    cluster = at(tmp_path, 30, controller(1), controller(2), broker(11), voters=TWO)
+    assert not plan(cluster, "", ["group.version=1"]).blocked
+
+
+def test_an_unregistered_voter_of_a_dynamic_quorum_is_a_caution(tmp_path: Path) -> None:
+    log = Log()
+    log.control(1, version(1), voters(1, 2))
+    log.data_records(level(METADATA_VERSION, 29), controller(1), broker(11))
+    planned = plan(read_features([str(make_node(tmp_path, 1, log))]), "4.3", [])
+    assert not planned.blocked
+    assert any(each.startswith("voter 2 never registered") for each in planned.cautions)
+
+
+@pytest.mark.parametrize(
+    ("current", "target", "changed"),
+    [
+        (30, 29, (30,)), (30, 22, (23, 30)), (29, 23, ()), (29, 22, (23,)), (22, 17, ()),
+        (22, 16, (17,)), (16, 15, ()), (15, 14, (15,)), (14, 13, (14,)), (13, 12, (13,)),
+        (12, 11, ()), (11, 10, (11,)), (10, 8, ()), (8, 7, (8,)),
+    ],
+)  # fmt: skip
+def test_a_downgrade_stops_at_levels_that_changed_records(
+    tmp_path: Path, current: int, target: int, changed: tuple[int, ...]
+) -> None:
+    cluster = at(tmp_path, current, broker(11), *([controller(1)] if current >= 15 else []))
+    planned = plan(cluster, "", [f"metadata.version={target}"])
+    if not changed:
+        assert not planned.blocked
+        return
+    (found,) = planned.blockers
+    assert (found.rule, found.levels) == (Rule.CHANGED_RECORDS, changed)
+    lowest = "there is no way down" if changed[-1] == current else f"{changed[-1]} ("
+    assert lowest in found.text
+
+
+def test_metadata_version_has_a_floor(tmp_path: Path) -> None:
+    cluster = at(tmp_path, 7, broker(11, "3.9"))
+    planned = plan(cluster, "", ["metadata.version=6"])
+    assert (Rule.FLOOR, ()) in rules(planned)
+    assert not plan(cluster, "", ["metadata.version=7"]).blocked
+
+
+def test_levels_and_features_that_no_kafka_has_are_named_once(tmp_path: Path) -> None:
+    cluster = at(tmp_path, 30, controller(1), broker(11))
+    for text, rule in (
+        ("metadata.version=34", Rule.UNKNOWN_LEVEL),
+        ("group.version=2", Rule.UNKNOWN_LEVEL),
+        ("no.such.version=1", Rule.UNKNOWN_FEATURE),
+        ("no.such.version=0", Rule.UNKNOWN_FEATURE),
+    ):
+        assert rules(plan(cluster, "", [text])) == [(rule, ())], text
+
+
+def test_a_newer_kafka_s_nodes_know_its_levels(tmp_path: Path) -> None:
+    newer = {"metadata_version": (7, 40), "new_version": (0, 1)}
+    cluster = at(tmp_path, 33, controller(1, "4.4", **newer), broker(11, "4.4", **newer))
+    planned = plan(cluster, "", ["metadata.version=40", "new.version=1"])
+    assert not planned.blocked
+    assert sum("newer than 4.4" in each for each in planned.cautions) == 2
+
+
+def test_elr_needs_its_metadata_version_in_the_same_request_at_the_latest(tmp_path: Path) -> None:
+    cluster = at(tmp_path, 22, controller(1), broker(11))
+    planned = plan(cluster, "", [f"{ELR}=1"])
+    assert [(each.rule, each.levels) for each in planned.blockers] == [(Rule.DEPENDENCY, (23,))]
+    assert not plan(cluster, "", [f"{ELR}=1", "metadata.version=23"]).blocked
+    assert plan(cluster, "", [f"{ELR}=1", "metadata.version=22"]).blocked
+    assert not plan(cluster, "", [f"{ELR}=0"]).blocked
+
+
+def test_any_feature_needs_metadata_version_7(tmp_path: Path) -> None:
+    cluster = at(tmp_path, 6, broker(11))
+    found = plan(cluster, "", ["group.version=1"]).blockers
+    assert [(each.rule, each.levels) for each in found] == [(Rule.DEPENDENCY, (7,))]
+
+
+def test_one_request_goes_one_way(tmp_path: Path) -> None:
+    cluster = at(tmp_path, 30, level("group.version", 1), controller(1), broker(11))
+    for direction, to in ((Direction.UPGRADE, 0), (Direction.DOWNGRADE, 2)):
+        asked = Request(direction=direction, levels={"group.version": to})
+        assert Rule.DIRECTION in [each.rule for each in blockers(cluster, asked)]
+    for direction in Direction:
+        asked = Request(direction=direction, levels={"group.version": 1})
+        assert blockers(cluster, asked) == ()
+
+
+def test_a_release_below_does_not_raise_what_is_at_0(tmp_path: Path) -> None:
+    """A static quorum cannot go to 4.1 by --release-version: its kraft.version would rise."""
+    cluster = at(tmp_path, 29, controller(1), broker(11), voters=ONE)
+    planned = plan(cluster, "4.1", [])
+    assert {(each.rule, each.feature) for each in planned.blockers} >= {
+        (Rule.DIRECTION, KRAFT_VERSION),
+        (Rule.DIRECTION, "group.version"),
+    }
+    (command,) = planned.commands
+    assert command.endswith("downgrade --feature metadata.version=27")
+
+
+def test_kraft_version_has_no_way_back(tmp_path: Path) -> None:
+    log = Log()
+    log.control(1, version(1), voters(1))
+    log.data_records(level(METADATA_VERSION, 21), controller(1), broker(11))
+    cluster = read_features([str(make_node(tmp_path, 1, log))])
+    planned = plan(cluster, "3.8", [])
+    assert [each.rule for each in planned.blockers] == [Rule.KRAFT_DOWNGRADE]
+    (command,) = planned.commands
+    assert command.endswith("downgrade --feature metadata.version=20")
+    assert not plan(cluster, "", ["kraft.version=1"]).blocked
+
+
+def test_an_upgrade_of_kraft_version_says_what_only_the_leader_knows(tmp_path: Path) -> None:
+    planned = plan(at(tmp_path, 30, controller(1), broker(11), voters=ONE), "4.3", [])
+    assert not planned.blocked
+    assert any("UpdateRaftVoter" in each for each in planned.cautions)
+    same = plan(at(tmp_path / "2", 30, controller(1), broker(11)), "", ["group.version=1"])
+    assert not any("kraft.version" in each for each in same.cautions)
+
+
+def test_kafka_3_9_cannot_upgrade_kraft_version(tmp_path: Path) -> None:
+    cluster = at(tmp_path, 21, controller(1, "3.9"), broker(11, "3.9"))
+    planned = plan(cluster, "", ["kraft.version=1"])
+    assert rules(planned) == [(Rule.KRAFT_SOFTWARE, ("controller 1",))]
+    assert "the quorum stays static" in planned.blockers[0].text
+    newer = at(tmp_path / "2", 21, controller(1, "4.1"), broker(11, "3.9"))
+    assert not plan(newer, "", ["kraft.version=1"]).blocked
+
+
+def test_every_voter_has_to_support_kraft_version(tmp_path: Path) -> None:
+    log = Log()
+    log.control(1, version(0), voters(1, voter(2, highest=0)))
+    log.data_records(level(METADATA_VERSION, 30), controller(1), controller(2), broker(11))
+    planned = plan(read_features([str(make_node(tmp_path, 1, log))]), "", ["kraft.version=1"])
+    assert rules(planned) == [(Rule.KRAFT_VOTERS, ("voter 2",))]
+
+
+# --- edges --------------------------------------------------------------------------------------
+
+
+def test_a_range_ends_below_too(tmp_path: Path) -> None:
+    cluster = at(tmp_path, 7, broker(11, "4.1"), broker(12, "3.9"))
+    planned = plan(cluster, "", ["metadata.version=6"])
+    assert (Rule.RANGE, ("broker 11",)) in rules(planned)
+    assert (Rule.RANGE, ("broker 12",)) not in rules(planned)
+
+
+def test_kafka_4_0_cannot_upgrade_kraft_version_either(tmp_path: Path) -> None:
+    cluster = at(tmp_path, 25, controller(1, "4.1", metadata_version=(7, 25)), broker(11))
+    (found,) = plan(cluster, "", ["kraft.version=1"]).blockers
+    assert (found.rule, found.levels) == (Rule.KRAFT_SOFTWARE, (25,))
+    assert "runs Kafka 4.0, which cannot upgrade kraft.version" in found.text
+    assert "stays static" not in found.text
+
+
+def test_where_metadata_version_is_stopped_no_part_of_it_is_offered(tmp_path: Path) -> None:
+    cluster = at(tmp_path, 30, level("share.version", 1), controller(1), broker(11))
+    planned = plan(cluster, "3.9", [])
+    assert METADATA_VERSION in {each.feature for each in planned.blockers}
+    assert planned.commands == ()

@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kraftool.commands.options import Color, Debug, Out, PlainFormat, Quiet, ShowSecrets, TimeZone
-from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError
+from kraftool.commands.output import ColorWhen, Output, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from kraftool.decoders.kinds import FileKind
-    from kraftool.reports.directory import DumpReport
     from kraftool.reports.file_report import Bounds
     from kraftool.storage.paths import Location
 
@@ -63,6 +60,8 @@ def dump(
 
     Nothing is written to the directory, and nothing is locked; a running Kafka is not disturbed.
     """
+    from kraftool.commands.finding_view import settle
+    from kraftool.commands.read_progress import read_progress
     from kraftool.commands.times import time_zone
     from kraftool.reports.directory import read_location
     from kraftool.reports.file_report import ReadOptions
@@ -91,8 +90,8 @@ def dump(
         bounds=_bounds(head, tail, output, single=single),
         show_secrets=show_secrets,
     )
-    with to.progress(_total(location), path) as progress:
-        report = read_location(location, options, progress=_summed(progress))
+    with read_progress(to, [location]) as progress:
+        report = read_location(location, options, progress=progress)
     if output is PlainFormat.JSON:
         from kraftool.commands.output import json_document
         from kraftool.reports.dump_json import document
@@ -106,7 +105,7 @@ def dump(
             from kraftool.commands.dump_records import write_records
 
             write_records(to, report, zone, show_secrets=show_secrets)
-    _settle(to, report)
+    settle(to, report.all_findings)
     to.finish()
 
 
@@ -143,34 +142,3 @@ def _bounds(head: int | None, tail: int | None, output: PlainFormat, *, single: 
     if not single:
         return Bounds()
     return Bounds(head=_TABLE_ROWS if output is PlainFormat.TABLE else _JSON_ROWS, tail=0)
-
-
-def _total(location: Location) -> int | None:
-    """The bytes to read, where that can be known before."""
-    if location.is_stream:
-        return None
-    from kraftool.storage.entry import Entry
-
-    return sum(each.size for each in location.entries() if isinstance(each, Entry))
-
-
-def _summed(progress: Callable[[int], None]) -> Callable[[str, int], None]:
-    """Progress over all files, from the progress in each."""
-    passed: dict[str, int] = {}
-
-    def told(name: str, position: int) -> None:
-        passed[name] = position
-        progress(sum(passed.values()))
-
-    return told
-
-
-def _settle(to: Output, report: DumpReport) -> None:
-    """The exit code: something undecoded weighs more than something odd."""
-    from kraftool.reports.findings import Severity
-
-    for each in report.all_findings:
-        if each.undecoded:
-            to.raise_code(ExitCode.UNREADABLE)
-        elif each.severity is not Severity.INFO:
-            to.raise_code(ExitCode.FINDING)

@@ -232,9 +232,12 @@ class Output:
             self._file.flush()
 
     @contextmanager
-    def progress(self, total: int | None, label: str) -> Iterator[Callable[[int], None]]:
-        """A progress bar on stderr for long work, on a terminal that does not show the data."""
-        watched = sys.stderr is not None and sys.stderr.isatty() and not self.to_terminal
+    def progress(
+        self, total: int | None, label: str, *, before_data: bool = False
+    ) -> Iterator[Callable[[int], None]]:
+        """A progress bar on stderr for long work, on a terminal that does not show data yet."""
+        free = before_data or not self.to_terminal
+        watched = sys.stderr is not None and sys.stderr.isatty() and free
         if self.quiet or not watched or (total or 0) < 8 << 20:
             yield lambda _: None
             return

@@ -15,10 +15,10 @@ import pytest
 from kraftool.decoders import framing
 from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.kinds import FileKind
-from kraftool.reports import directory_kinds
 from kraftool.reports.directory import DirectoryReport, DumpReport, read_location
 from kraftool.reports.file_report import Bounds, Entries, ReadOptions, Settings
 from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.kinds import AREAS, KINDS
 from kraftool.reports.log_reader import summarize
 from kraftool.reports.log_summary import LogSummary
 from kraftool.reports.metadata_summary import VoterSource
@@ -82,7 +82,7 @@ def test_every_directory_that_real_kafka_left_is_free_of_errors(fixtures_dir: Pa
     assert len(directories) >= 40
 
 
-_EXPECTED = {"KT-DIR-NOT-A-VOTER", "KT-DIR-FALSE-UPGRADE"}
+_EXPECTED = {"KT-DIR-NOT-A-VOTER", "KT-LOG-FALSE-UPGRADE"}
 """The removed voters of the dynamic quorums, and the upgrade that 3.9.1 only claimed."""
 
 
@@ -167,7 +167,7 @@ def test_a_snapshot_of_a_later_offset_overrides_the_log(copy: Copy, fixtures_dir
     before = one(fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-1/data").summary
     after = one(target.parent)
     assert (before.brokers, after.summary.brokers) == ((11, 12), (11,))
-    assert "KT-DIR-SNAPSHOT-AHEAD" in [each.code for each in after.findings]
+    assert "KT-SNAP-AHEAD" in [each.code for each in after.findings]
 
 
 # Findings.
@@ -200,15 +200,16 @@ def test_an_unreadable_quorum_state_is_never_to_be_deleted(dynamic: Path, data: 
 
 
 def test_no_advice_tells_to_delete_quorum_state():
-    for kind in directory_kinds.KINDS.values():
+    for kind in KINDS.values():
         if "QUORUM-STATE" in kind.code:
             assert "delete it:" not in kind.advice
             assert not kind.advice.startswith("delete")
 
 
 def test_codes_are_of_one_form_and_say_what_they_mean():
-    for code, kind in directory_kinds.KINDS.items():
-        assert code.startswith("KT-DIR-")
+    areas = {"KT-DIR", "KT-LOG", "KT-SNAP"}
+    assert areas <= {"-".join(code.split("-")[:2]) for code in KINDS} <= set(AREAS)
+    for code, kind in KINDS.items():
         assert code == kind.code == code.upper()
         assert kind.meaning.endswith("."), code
 
@@ -233,12 +234,12 @@ def test_a_torn_tail_is_a_warning_and_in_the_middle_an_error(copy: Copy):
     target = copy("kafka-4.3.0/log-cleaning/node-1/data")
     first, last = sorted((target / PARTITION).glob("*.log"))
     last.write_bytes(last.read_bytes()[:-5])
-    assert found(target, "KT-DIR-TORN-TAIL").severity is Severity.WARNING
+    assert found(target, "KT-LOG-TORN-TAIL").severity is Severity.WARNING
     first.write_bytes(first.read_bytes()[:-5])
-    finding = found(target, "KT-DIR-DAMAGE")
+    finding = found(target, "KT-LOG-DAMAGE")
     assert finding.severity is Severity.ERROR
     assert "another segment follows" in finding.text
-    assert "KT-DIR-GAP" in codes(target)
+    assert "KT-LOG-GAP" in codes(target)
 
 
 def test_a_torn_tail_of_a_running_node_is_no_finding(
@@ -250,19 +251,21 @@ def test_a_torn_tail_of_a_running_node_is_no_finding(
     log = dynamic / PARTITION / LOG
     log.write_bytes(log.read_bytes()[:-5])
     monkeypatch.setattr(directory, "lock_holder", lambda path: Lock(LockState.HELD, 7))
-    finding = found(dynamic, "KT-DIR-TORN-TAIL")
+    finding = found(dynamic, "KT-LOG-TORN-TAIL")
     assert finding.severity is Severity.INFO
     assert not finding.undecoded
 
 
 def test_damage_says_where_kafka_would_cut_and_what_goes_with_it(dynamic: Path):
     log = dynamic / PARTITION / LOG
+    for snapshot in (dynamic / PARTITION).glob("*.checkpoint"):
+        snapshot.unlink()
     data = bytearray(log.read_bytes())
     second = struct.unpack_from(">i", data, 8)[0] + 12
     data[second + 80] ^= 1
     log.write_bytes(data)
     report = one(dynamic)
-    finding = next(each for each in report.findings if each.code == "KT-DIR-CRC")
+    finding = next(each for each in report.findings if each.code == "KT-LOG-CRC")
     assert (finding.position, finding.undecoded) == (second + 17, True)
     assert report.summary.log is not None
     cut = report.summary.log.intact_end_offset
@@ -278,7 +281,7 @@ def test_a_gap_between_segments_is_an_error(copy: Copy):
     base = int.from_bytes(data[:8], "big")
     data[:8] = (base + 5).to_bytes(8, "big")
     last.write_bytes(data)
-    assert {"KT-DIR-GAP", "KT-DIR-FILE-NAME"} <= set(codes(target))
+    assert {"KT-LOG-GAP", "KT-LOG-FILE-NAME"} <= set(codes(target))
 
 
 def test_an_epoch_that_goes_back_is_an_error(tmp_path: Path):
@@ -290,7 +293,7 @@ def test_an_epoch_that_goes_back_is_an_error(tmp_path: Path):
     path = tmp_path / LOG
     path.write_bytes(b"".join(batches))
     (finding,) = read(path).findings
-    assert finding.code == "KT-DIR-EPOCH-BACK"
+    assert finding.code == "KT-LOG-EPOCH-BACK"
     assert (finding.position, finding.offset) == (2 * len(batches[0]) + 12, 2)
 
 
@@ -298,12 +301,12 @@ def test_a_log_that_begins_later_needs_a_snapshot(copy: Copy):
     target = copy("kafka-4.3.0/log-cleaning/node-1/data")
     for file in (target / PARTITION).glob("*.checkpoint"):
         file.rename(f"{file}.deleted")
-    finding = found(target, "KT-DIR-SNAPSHOT-MISSING")
+    finding = found(target, "KT-SNAP-MISSING")
     assert finding.offset == 63
     assert "take .deleted off its name" in finding.advice
     for file in (target / PARTITION).glob("*.deleted"):
         file.unlink()
-    assert ".checkpoint of another node" in found(target, "KT-DIR-SNAPSHOT-MISSING").advice
+    assert ".checkpoint of another node" in found(target, "KT-SNAP-MISSING").advice
 
 
 def test_a_damaged_newest_snapshot_may_go_only_where_the_log_is_whole(copy: Copy):
@@ -312,8 +315,8 @@ def test_a_damaged_newest_snapshot_may_go_only_where_the_log_is_whole(copy: Copy
     for target, words in ((whole, "move the snapshot away"), (cleaned, "of another node")):
         newest = sorted((target / PARTITION).glob("*.checkpoint"))[-1]
         newest.write_bytes(newest.read_bytes()[:300])
-        findings = [each for each in one(target).findings if "SNAPSHOT" in each.code]
-        assert {each.code for each in findings} == {"KT-DIR-SNAPSHOT", "KT-DIR-SNAPSHOT-FORM"}
+        findings = [each for each in one(target).findings if each.code.startswith("KT-SNAP")]
+        assert {each.code for each in findings} == {"KT-SNAP-DAMAGE", "KT-SNAP-FORM"}
         assert all(words in each.advice for each in findings)
 
 
@@ -384,7 +387,7 @@ def test_another_topic_id_is_told(dynamic: Path):
 def test_an_index_that_points_beyond_its_segment_is_told(dynamic: Path):
     file = dynamic / PARTITION / f"{0:020}.index"
     file.write_bytes(file.read_bytes() + struct.pack(">ii", 223, 1 << 20))
-    assert found(dynamic, "KT-DIR-INDEX").found == str(1 << 20)
+    assert found(dynamic, "KT-LOG-INDEX").found == str(1 << 20)
 
 
 def test_a_file_that_may_not_be_read_is_told_and_the_rest_is_shown(dynamic: Path):
@@ -431,7 +434,7 @@ def test_settings_are_masked_unless_asked_for(fixtures_dir: Path):
 def test_a_segment_of_another_topic_is_no_damaged_metadata_log(fixtures_dir: Path):
     paths = fixtures_dir.glob(f"kafka-4.3.0/static-single/node-1/data/orders-b-0/{LOG}")
     report = read(next(paths))
-    assert [each.code for each in report.findings] == ["KT-DIR-NOT-METADATA"]
+    assert [each.code for each in report.findings] == ["KT-LOG-NOT-METADATA"]
     assert report.findings[0].severity is Severity.INFO
 
 
@@ -448,6 +451,6 @@ def test_the_kind_is_found_by_content_and_overridden(tmp_path: Path, fixtures_di
 def test_an_upgrade_of_kraft_version_that_never_happened_is_told(fixtures_dir: Path):
     # Kafka 3.9.1 answered `kafka-features upgrade --feature kraft.version=1` with success.
     false = one(fixtures_dir / "kafka-3.9.1/upgrade/node-1/data")
-    assert "KT-DIR-FALSE-UPGRADE" in [each.code for each in false.findings]
+    assert "KT-LOG-FALSE-UPGRADE" in [each.code for each in false.findings]
     true = one(fixtures_dir / "kafka-4.3.0/upgrade/node-1/data")
-    assert "KT-DIR-FALSE-UPGRADE" not in [each.code for each in true.findings]
+    assert "KT-LOG-FALSE-UPGRADE" not in [each.code for each in true.findings]

@@ -1,0 +1,123 @@
+"""`kraftool verify-log`: a directory as a whole, all its files against each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kraftool.commands.options import Color, Debug, Out, PlainFormat, Quiet
+from kraftool.commands.output import ColorWhen, Output
+
+if TYPE_CHECKING:
+    from kraftool.reports.verify.log import LogVerification, Verified
+
+
+def verify_log(
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PATH...",
+            help="Data directories, __cluster_metadata-0, segments, server.properties, tar or -.",
+        ),
+    ],
+    output: Annotated[
+        PlainFormat, typer.Option("--output", "-o", help="The format of the output.")
+    ] = PlainFormat.TABLE,
+    out: Out = "",
+    color: Color = ColorWhen.AUTO,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Verify the metadata log of a directory, and all its files against each other.
+
+    Example: kraftool verify-log /var/lib/kafka/data
+
+    Checks each batch and record, replays all of them into a metadata image, and compares indexes,
+    snapshots, quorum-state, leader-epoch-checkpoint, meta.properties and the history of voters with
+    the log and each other. Every finding says where it is, what it means for Kafka, and what to do.
+    Ends with 1 where something is wrong, with 3 where something could not be read or decoded.
+
+    Nothing is written to the directory, and nothing is locked; a running Kafka is not disturbed.
+    """
+    from kraftool.commands.finding_view import settle
+    from kraftool.commands.read_progress import read_progress
+    from kraftool.reports.log_render import quicken
+    from kraftool.reports.verify.log import verify_logs
+    from kraftool.storage.paths import open_path
+
+    quicken()
+    locations = [open_path(path) for path in paths]
+    to = Output(color=color, quiet=quiet, out=out)
+    with read_progress(to, locations) as progress:
+        report = verify_logs(locations, progress)
+    if output is PlainFormat.JSON:
+        from kraftool.commands.output import json_document
+        from kraftool.reports.verify.log_json import document
+
+        to.write(json_document(document(report)))
+    else:
+        _write(to, report)
+    settle(to, report.all_findings)
+    to.finish()
+
+
+def _write(to: Output, report: LogVerification) -> None:
+    """The findings of each directory, a line on what was checked, and the verdict."""
+    from kraftool.commands.finding_view import NAME, QUIET, headline, text, verdict, write_findings
+
+    for number, each in enumerate(report.verified):
+        if number:
+            to.line()
+        to.rich(headline(each.path, each.findings), unbroken=True)
+        for line in _checked(each):
+            to.rich(text(line, QUIET))
+        write_findings(to, each.findings, each.path, explain=True)
+    if report.findings:
+        to.line()
+        to.rich(text("Between the directories, and of the PATH as a whole", NAME))
+        write_findings(to, report.findings, "", explain=True)
+    if report.verified:
+        to.line()
+    to.rich(verdict(_sum(report), report.all_findings, fine="verified"))
+
+
+def _checked(each: Verified) -> list[str]:
+    from kraftool.commands.dump_words import many, size, span
+
+    checked = each.checked
+    counts = (
+        many(checked.segments, "segment"),
+        many(checked.snapshots, "snapshot"),
+        many(checked.batches, "batch"),
+        many(checked.records, "record"),
+    )
+    lines = [f"{many(checked.files, 'file')}, {size(checked.bytes)}: {', '.join(counts)}"]
+    if checked.start_offset is not None and checked.end_offset is not None:
+        last = max(checked.end_offset - 1, checked.start_offset)
+        replayed = "nothing replayed"
+        if checked.replayed_from is not None and checked.replayed_to is not None:
+            replayed = f"replayed {span(checked.replayed_from, checked.replayed_to - 1)}"
+        empty = checked.start_offset == checked.end_offset
+        told = "no offsets" if empty else f"offsets {span(checked.start_offset, last)}, {replayed}"
+        lines.append(told)
+    if each.is_live:
+        lines.append("another process holds the lock: what it writes just now may look torn")
+    return lines
+
+
+def _sum(report: LogVerification) -> str:
+    """What was checked, over all PATHs."""
+    from kraftool.commands.dump_words import many
+
+    all_checked = [each.checked for each in report.verified]
+    counts = [
+        many(sum(each.files for each in all_checked), "file"),
+        many(sum(each.batches for each in all_checked), "batch"),
+        many(sum(each.records for each in all_checked), "record"),
+        many(
+            sum((each.end_offset or 0) - (each.start_offset or 0) for each in all_checked),
+            "offset",
+        ),
+    ]
+    return f"{', '.join(counts)} checked"

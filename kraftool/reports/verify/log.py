@@ -1,0 +1,198 @@
+"""`verify-log`: a directory as a whole, all its files against each other.
+
+Owns the order of work and what a verdict is made of. It finds what a dump finds, which reads the
+same files once, and adds the deep checks. What is a fact of the quorum and no contradiction between
+files counts as info here; `doctor` weighs it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from kraftool.decoders.kinds import FileKind
+from kraftool.reports.directory import DirectoryReport, DumpReport, read_location
+from kraftool.reports.directory_findings import Case, between_directories, is_topic
+from kraftool.reports.file_report import FileReport, ReadOptions, read_file
+from kraftool.reports.findings import Finding, Severity, in_order
+from kraftool.reports.kinds import directory as dir_kinds
+from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.verify import log_state
+from kraftool.reports.verify.log_pass import DirectoryPass, suited
+from kraftool.storage.entry import Entry, Problem
+from kraftool.storage.lock import LockState
+from kraftool.storage.paths import Location, LocationKind
+
+_OF_THE_QUORUM = frozenset({dir_kinds.NOT_A_VOTER.code, log_kinds.FALSE_UPGRADE.code})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """How much was looked at."""
+
+    files: int = 0
+    bytes: int = 0
+    segments: int = 0
+    snapshots: int = 0
+    batches: int = 0
+    records: int = 0
+    start_offset: int | None = None
+    end_offset: int | None = None
+    """One beyond the last offset."""
+    replayed_from: int | None = None
+    replayed_to: int | None = None
+    """Exclusive, like a snapshot's name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verified:
+    """One directory, or the single files of a PATH."""
+
+    path: str
+    checked: Checked
+    findings: tuple[Finding, ...]
+    is_live: bool = False
+    """Whether another process holds the directory's lock."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogVerification:
+    """All PATHs."""
+
+    verified: tuple[Verified, ...]
+    findings: tuple[Finding, ...] = ()
+    """Those between the directories of all PATHs, or of a PATH as a whole."""
+
+    @property
+    def all_findings(self) -> tuple[Finding, ...]:
+        return (*self.findings, *(each for one in self.verified for each in one.findings))
+
+
+Progress = Callable[[str, int], None]
+
+
+def verify_logs(
+    locations: Sequence[Location], progress: Progress = lambda name, position: None
+) -> LogVerification:
+    """Verify everything that the locations hold. Nothing is raised for what is wrong in it."""
+    verified: list[Verified] = []
+    findings: list[Finding] = []
+    cases: list[Case] = []
+    for location in locations:
+        report, seen = _read(location, progress)
+        findings += report.findings if report.kind is not LocationKind.FILE else ()
+        for directory in report.directories:
+            cases.append(_case(directory))
+            verified.append(_directory(directory, seen.get(directory.path, DirectoryPass())))
+        if report.kind is LocationKind.FILE or report.files:
+            verified.append(_files(report, seen))
+    several = {(each.code, each.file) for each in findings}
+    findings += (
+        each for each in between_directories(cases) if (each.code, each.file) not in several
+    )
+    return LogVerification(verified=tuple(verified), findings=in_order(findings))
+
+
+def _read(location: Location, progress: Progress) -> tuple[DumpReport, dict[str, DirectoryPass]]:
+    seen: dict[str, DirectoryPass] = {}
+    deep = not (
+        is_topic(location.path)
+        or (location.kind is LocationKind.FILE and is_topic(os.path.dirname(location.path)))
+    )
+    listed = None if location.is_stream else list(location.entries())
+    files = [each for each in listed or () if isinstance(each, Entry)]
+
+    def read(entry: Entry, options: ReadOptions) -> FileReport:
+        if not deep:
+            return read_file(entry, options)
+        if entry.directory not in seen:
+            found = seen[entry.directory] = DirectoryPass(is_stream=location.is_stream)
+            found.expect(each for each in files if each.directory == entry.directory)
+        return seen[entry.directory].read(entry, options)
+
+    ordered: list[Entry | Problem] | None = None
+    if listed is not None:
+        ordered = [*(each for each in listed if isinstance(each, Problem)), *suited(files)]
+    return read_location(location, progress=progress, entries=ordered, read=read), seen
+
+
+def _case(report: DirectoryReport) -> Case:
+    return Case(path=report.path, files=report.files, summary=report.summary)
+
+
+def _directory(report: DirectoryReport, seen: DirectoryPass) -> Verified:
+    is_live = report.lock is LockState.HELD
+    log = report.summary.log
+    newest = report.summary.newest_snapshot
+    found = [*report.findings]
+    if seen.is_metadata:
+        found += seen.late
+        found += seen.history.findings(report.summary, log_state.snapshot_controls(report))
+        found += log_state.quorum_state(report, seen)
+        found += log_state.snapshots(report, seen)
+        found += seen.replay.findings(
+            report.path,
+            log.end_offset if log is not None else None,
+            newest.offset if newest is not None else 0,
+        )
+    checked = _checked(report.files, seen)
+    if log is not None:
+        checked = replace(checked, start_offset=log.start_offset, end_offset=log.end_offset)
+    weighed = (_weighed(each, is_live=is_live) for each in found)
+    return Verified(path=report.path, checked=checked, findings=in_order(weighed), is_live=is_live)
+
+
+def _files(report: DumpReport, seen: dict[str, DirectoryPass]) -> Verified:
+    """Files by themselves: there is nothing to compare them with."""
+    found = [*(report.findings if report.kind is LocationKind.FILE else ())]
+    checked = Checked()
+    for directory, passed in seen.items():
+        if any(each.directory == directory for each in report.files):
+            found += _of_one_file(report, passed)
+            checked = _checked(report.files, passed)
+    if not seen:
+        checked = _checked(report.files, DirectoryPass())
+    logs = [each.log for each in report.files if each.log is not None]
+    starts = [each.start_offset for each in logs if each.start_offset is not None]
+    ends = [each.end_offset for each in logs if each.end_offset is not None]
+    checked = replace(
+        checked, start_offset=min(starts, default=None), end_offset=max(ends, default=None)
+    )
+    return Verified(path=report.path, checked=checked, findings=in_order(found))
+
+
+def _of_one_file(report: DumpReport, seen: DirectoryPass) -> Iterator[Finding]:
+    if not seen.is_metadata:
+        return
+    yield from seen.late
+    for file in report.files:
+        log = file.log
+        if file.kind is FileKind.LOG and log is not None and log.is_metadata:
+            yield from seen.replay.findings(file.name, log.end_offset, 0)
+
+
+def _checked(files: Sequence[FileReport], seen: DirectoryPass) -> Checked:
+    logs = [each for each in files if each.log is not None and each.is_live]
+    replayed = seen.replay.replayed if seen.is_metadata else None
+    return Checked(
+        files=len(files),
+        bytes=sum(each.size for each in files),
+        segments=sum(each.kind is FileKind.LOG for each in logs),
+        snapshots=sum(each.kind is FileKind.CHECKPOINT for each in logs),
+        batches=sum(each.log.batches for each in logs if each.log is not None),
+        records=sum(each.log.records for each in logs if each.log is not None),
+        replayed_from=replayed[0] if replayed is not None else None,
+        replayed_to=replayed[1] if replayed is not None else None,
+    )
+
+
+def _weighed(finding: Finding, *, is_live: bool) -> Finding:
+    """Facts of the quorum are no contradiction; a running node moves on between two files."""
+    moving = is_live and finding.code in _MOVING
+    if finding.code in _OF_THE_QUORUM or moving:
+        return replace(finding, severity=Severity.INFO, undecoded=False)
+    return finding
+
+
+_MOVING = frozenset({log_kinds.INDEX.code, log_kinds.INDEX_DIFFERS.code})

@@ -1,0 +1,131 @@
+"""A segment's indexes against its batches, while these pass.
+
+Owns the rules: where an entry may point, and which offset and time it may name. It refuses entries
+that are wrong by themselves, which the decoder tells, and anything behind the first damage of the
+segment. Entries are taken one by one, so that memory is the index's own size.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import deque
+from collections.abc import Iterator
+
+from kraftool.decoders.indexes import OffsetIndex, OffsetPosition, TimeIndex, TimestampOffset
+from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.verify.notes import Notes
+
+MOST_TRACED = 500_000
+"""Batches of a stream that are kept for indexes which come behind their segments, in all."""
+
+
+class OffsetIndexCheck:
+    """`.index`: a batch begins at each position, and one from there on ends with the offset.
+
+    The two need not be of one batch: before Kafka 4 a follower's append of several batches made an
+    entry of the first one's position and the last one's offset.
+    """
+
+    def __init__(self, name: str, index: OffsetIndex) -> None:
+        self.notes = Notes(name)
+        self._entries: Iterator[OffsetPosition] = index.entries()
+        self._next = next(self._entries, None)
+        self._open: deque[OffsetPosition] = deque()
+        self._last = -1
+
+    def batch(self, position: int, base: int, last: int, timestamp: int) -> None:
+        entry = self._next
+        while entry is not None and entry.position <= position:
+            if entry.position <= self._last:
+                pass
+            elif entry.position < position:
+                self._wrong(entry, "the entry points into the middle of a batch", position)
+            elif entry.offset < base:
+                self._wrong(entry, f"the batch there begins at offset {base}", position)
+            else:
+                self._open.append(entry)
+            self._last = max(self._last, entry.position)
+            entry = self._next = next(self._entries, None)
+        opened = self._open
+        while opened and opened[0].offset <= last:
+            found = opened.popleft()
+            if found.offset != last:
+                self._wrong(found, f"no batch ends with that offset, one ends with {last}")
+
+    def end(self, *, whole: bool) -> None:
+        """The segment ends; with damage in it, what is left cannot be judged."""
+        if not whole:
+            return
+        for entry in self._open:
+            self._wrong(entry, "no batch of the segment reaches that offset")
+
+    def _wrong(self, entry: OffsetPosition, text: str, position: int | None = None) -> None:
+        self.notes.add(
+            log_kinds.INDEX_DIFFERS,
+            text,
+            offset=entry.offset,
+            field="position" if position is not None else "offset",
+            found=str(entry.position if position is not None else entry.offset),
+        )
+
+
+class TimeIndexCheck:
+    """`.timeindex`: the batch with the offset has the time, and none before it is younger."""
+
+    def __init__(self, name: str, index: TimeIndex) -> None:
+        self.notes = Notes(name)
+        self._entries: Iterator[TimestampOffset] = index.entries()
+        self._next = next(self._entries, None)
+        self._youngest = -1
+
+    def batch(self, position: int, base: int, last: int, timestamp: int) -> None:
+        entry = self._next
+        while entry is not None and entry.offset <= last:
+            if entry.offset >= base:
+                if entry.timestamp != timestamp:
+                    self._wrong(entry, "the batch of that offset has another time", timestamp)
+                elif entry.timestamp < self._youngest:
+                    self._wrong(entry, "a batch before it is younger", self._youngest)
+            entry = self._next = next(self._entries, None)
+        self._youngest = max(self._youngest, timestamp)
+
+    def end(self, *, whole: bool) -> None:
+        if whole and self._next is not None:
+            text = "no batch of the segment reaches that offset"
+            self._wrong(self._next, text, None)
+
+    def _wrong(self, entry: TimestampOffset, text: str, timestamp: int | None) -> None:
+        self.notes.add(
+            log_kinds.INDEX_DIFFERS,
+            text,
+            offset=entry.offset,
+            field="timestamp",
+            expected=str(timestamp) if timestamp is not None else "",
+            found=str(entry.timestamp),
+        )
+
+
+class Trace:
+    """The batches of a segment, kept while there is room, for an index that comes later."""
+
+    def __init__(self, room: int) -> None:
+        self._values = array("q")
+        self._room = 4 * room
+        self.is_whole = True
+        self.has_damage = False
+
+    def batch(self, position: int, base: int, last: int, timestamp: int) -> None:
+        if len(self._values) >= self._room:
+            self.is_whole = False
+        else:
+            self._values.extend((position, base, last, timestamp))
+
+    def __len__(self) -> int:
+        return len(self._values) // 4
+
+    def show(self, check: OffsetIndexCheck | TimeIndexCheck) -> None:
+        """Let an index check see what passed."""
+        values = self._values
+        for at in range(0, len(values), 4):
+            check.batch(values[at], values[at + 1], values[at + 2], values[at + 3])
+        check.end(whole=self.is_whole and not self.has_damage)

@@ -1,0 +1,276 @@
+"""One pass over the files of a directory, with an eye on each batch as it passes.
+
+Owns which checks see which file, and what a check needs from another file: an index is kept until
+its segment passes, the offsets of snapshots are looked for among the batches. On disk the files
+come in the order that suits this; in a stream what came too late is said. Memory does not grow with
+the log: indexes, the image, and a bounded trace.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from kraftool.decoders import indexes
+from kraftool.decoders.batch import CONTROL, RecordBatch
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.kinds import FileKind
+from kraftool.decoders.names import (
+    CheckpointName,
+    FileState,
+    SegmentName,
+    parse_checkpoint_name,
+    parse_segment_name,
+)
+from kraftool.decoders.segment import Damage
+from kraftool.reports.file_report import LARGEST_WHOLE, Entries, FileReport, ReadOptions, read_file
+from kraftool.reports.findings import Finding
+from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.verify.log_form import check_batch, check_records
+from kraftool.reports.verify.log_history import History, epoch_start
+from kraftool.reports.verify.log_indexes import (
+    MOST_TRACED,
+    OffsetIndexCheck,
+    TimeIndexCheck,
+    Trace,
+)
+from kraftool.reports.verify.log_replay import LogReplay, SnapshotReplay
+from kraftool.reports.verify.notes import Notes
+from kraftool.storage.entry import Entry
+
+IndexCheck = OffsetIndexCheck | TimeIndexCheck
+_NEVER = 1 << 64
+_MOST_INDEXES = 64 << 20
+"""Bytes of indexes that wait for their segments; Kafka's own are 10 MiB at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a snapshot's offset falls in the log."""
+
+    file: str
+    position: int
+    inside: bool
+    """Whether it falls between the records of one batch."""
+    epoch: int
+    timestamp: int
+
+
+@dataclass(slots=True)
+class DirectoryPass:
+    """What is kept of one directory while its files pass."""
+
+    is_stream: bool = False
+    history: History = field(default_factory=History)
+    replay: LogReplay = field(default_factory=LogReplay)
+    places: dict[int, Place] = field(default_factory=dict)
+    late: list[Finding] = field(default_factory=list)
+    """What was found in a file after its turn."""
+    is_metadata: bool = True
+    _wanted: list[int] = field(default_factory=list)
+    """The offsets of the snapshots so far."""
+    _indexes: dict[int, list[IndexCheck]] = field(default_factory=dict)
+    _traces: dict[int, Trace] = field(default_factory=dict)
+    _waiting: int = 0
+    """Bytes of the indexes kept so far whose segments have not passed."""
+    _room: int = MOST_TRACED
+
+    def expect(self, entries: Iterable[Entry]) -> None:
+        """Look at the names of all files before the first one passes."""
+        segments = [
+            name.base_offset
+            for each in entries
+            if (name := _segment(each)) is not None and name.suffix == ".log"
+        ]
+        self.replay.log_start = min(segments, default=None)
+
+    def read(self, entry: Entry, options: ReadOptions) -> FileReport:
+        """Read one file, and look deeper where there is more to see."""
+        segment, snapshot = _segment(entry), _snapshot(entry)
+        if segment is not None and segment.suffix == ".log":
+            return self._log(entry, segment, options)
+        if snapshot is not None:
+            return self._snapshot(entry, snapshot, options)
+        report = read_file(entry, options)
+        if report.kind is FileKind.LOG and report.is_live:
+            return report
+        return self._beside(entry, segment, report)
+
+    def _snapshot(self, entry: Entry, name: CheckpointName, options: ReadOptions) -> FileReport:
+        insort(self._wanted, name.offset)
+        if not self.replay.wants(name):
+            return read_file(entry, options)
+        loading = SnapshotReplay(name)
+        report = read_file(entry, replace(options, observe=loading))
+        if report.log is not None and report.log.has_header:
+            loading.done(self.replay)
+        return report
+
+    def _beside(self, entry: Entry, name: SegmentName | None, report: FileReport) -> FileReport:
+        """The files beside a segment, of which a metadata log has only two that say anything."""
+        content = report.content
+        if not isinstance(content, Entries) or not report.is_live:
+            return report
+        if report.kind is FileKind.TXN_INDEX and content.count:
+            text = "a metadata log has no aborted transactions of producers"
+            found = log_kinds.PRODUCERS.at(
+                report.name, text, expected="0", found=str(content.count)
+            )
+            return replace(report, findings=(*report.findings, found))
+        if report.kind is FileKind.PRODUCER_STATE and content.count:
+            text = "a metadata log has no producers"
+            found = log_kinds.PRODUCERS.at(
+                report.name, text, expected="0", found=str(content.count)
+            )
+            return replace(report, findings=(*report.findings, found))
+        if name is not None and not report.findings:
+            self._index(entry, name, report.kind)
+        return report
+
+    def _index(self, entry: Entry, name: SegmentName, kind: FileKind) -> None:
+        """Keep an index for its segment, or compare it with what was kept of that."""
+        check: IndexCheck
+        try:
+            with entry.open() as source:
+                data = source.read_at(0, LARGEST_WHOLE)
+        except KraftoolError as error:
+            self.late.append(log_kinds.NOT_CHECKED.at(entry.name, error.message))
+            return
+        if kind is FileKind.OFFSET_INDEX:
+            check = OffsetIndexCheck(
+                entry.name, indexes.decode_offset_index(data, name.base_offset)[0]
+            )
+        elif kind is FileKind.TIME_INDEX:
+            check = TimeIndexCheck(entry.name, indexes.decode_time_index(data, name.base_offset)[0])
+        else:
+            return
+        trace = self._traces.get(name.base_offset)
+        if trace is None and self._waiting + len(data) > _MOST_INDEXES:
+            text = "too many indexes wait for their segments"
+            self.late.append(log_kinds.NOT_CHECKED.at(entry.name, text))
+            return
+        if trace is None:
+            self._waiting += len(data)
+            self._indexes.setdefault(name.base_offset, []).append(check)
+            return
+        trace.show(check)
+        self.late += check.notes.findings()
+        if not trace.is_whole:
+            text = "compared with the first batches only: the stream has it behind its segment"
+            self.late.append(log_kinds.NOT_CHECKED.at(entry.name, text))
+
+    def _log(self, entry: Entry, name: SegmentName, options: ReadOptions) -> FileReport:
+        checks = self._indexes.pop(name.base_offset, [])
+        if not self._indexes:
+            self._waiting = 0
+        trace = Trace(self._room) if self.is_stream and len(checks) < 2 else None
+        notes = Notes(entry.name)
+        self.replay.segment(name)
+        passing = _SegmentPass(self, notes, checks, trace, name.base_offset)
+        report = read_file(entry, replace(options, observe=passing))
+        if report.log is None or not report.log.is_metadata:
+            self.is_metadata = False
+            return report
+        if trace is not None:
+            trace.has_damage = passing.damaged
+            self._room -= len(trace)
+            self._traces[name.base_offset] = trace
+        for check in checks:
+            check.end(whole=not passing.damaged)
+            self.late += check.notes.findings()
+        return replace(report, findings=(*report.findings, *notes.findings()))
+
+    def wanted_from(self, offset: int) -> list[int]:
+        """The offsets of snapshots that end in a segment or at its end."""
+        return self._wanted[bisect_left(self._wanted, offset + 1) :]
+
+
+class _SegmentPass:
+    """Sees the batches of one segment."""
+
+    def __init__(
+        self,
+        directory: DirectoryPass,
+        notes: Notes,
+        checks: list[IndexCheck],
+        trace: Trace | None,
+        base_offset: int,
+    ) -> None:
+        self.damaged = False
+        self._directory = directory
+        self._notes = notes
+        self._watchers: list[Callable[[int, int, int, int], None]] = [each.batch for each in checks]
+        if trace is not None:
+            self._watchers.append(trace.batch)
+        # In a segment by itself the first epoch began before it, unless that is the log's start.
+        self._epoch: int | None = -1 if base_offset == 0 else None
+        self._wanted = directory.wanted_from(base_offset)
+        self._wanted.reverse()
+        self._due = self._wanted.pop() if self._wanted else _NEVER
+
+    def __call__(self, item: RecordBatch | Damage, valid: bool) -> None:
+        directory = self._directory
+        if isinstance(item, Damage):
+            self.damaged = True
+            directory.replay.damage()
+            return
+        directory.replay.batch(self._notes.file, item, valid=valid)
+        if not valid:
+            self.damaged = True
+            return
+        header = item.header
+        last = item.last_offset
+        if not self.damaged:
+            for watch in self._watchers:
+                watch(item.position, header.base_offset, last, header.max_timestamp)
+        if last + 1 >= self._due:
+            self._place(item)
+        epoch = header.partition_leader_epoch
+        opens_epoch = self._epoch is not None and epoch != self._epoch
+        self._epoch = epoch
+        check_batch(self._notes, item)
+        check_records(self._notes, item)
+        if header.attributes & CONTROL:
+            try:
+                directory.history.batch(self._notes, item, opens_epoch=opens_epoch)
+            except KraftoolError:
+                return  # the summary tells what is wrong with the records
+        elif opens_epoch:
+            epoch_start(self._notes, item)
+
+    def _place(self, batch: RecordBatch) -> None:
+        """A snapshot ends with this batch, or within it."""
+        after = batch.last_offset + 1
+        while self._due <= after:
+            if self._due > batch.base_offset:
+                self._directory.places[self._due] = Place(
+                    file=self._notes.file,
+                    position=batch.position,
+                    inside=self._due < after,
+                    epoch=batch.epoch,
+                    timestamp=batch.header.max_timestamp,
+                )
+            self._due = self._wanted.pop() if self._wanted else _NEVER
+
+
+def _segment(entry: Entry) -> SegmentName | None:
+    name = parse_segment_name(entry.basename)
+    return name if name is not None and name.state is FileState.LIVE else None
+
+
+def _snapshot(entry: Entry) -> CheckpointName | None:
+    name = parse_checkpoint_name(entry.basename)
+    return name if name is not None and name.state is FileState.LIVE else None
+
+
+def suited(entries: Iterable[Entry]) -> list[Entry]:
+    """Files in the order of a pass: segments last, by offset, each behind its indexes."""
+
+    def key(entry: Entry) -> tuple[int, int, bool]:
+        name = _segment(entry)
+        if name is None:
+            return 0, 0, False
+        return 1, name.base_offset, name.suffix == ".log"
+
+    return sorted(entries, key=key)

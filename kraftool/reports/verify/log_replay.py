@@ -1,0 +1,134 @@
+"""The log's records replayed into an image, as a controller does that becomes active.
+
+Owns where replaying begins and why it ends early. It begins at 0, or at the oldest snapshot that
+covers the log's start, so that as much as possible of the log is replayed; in a stream, whose files
+come in any order, at what has passed by. It refuses to go on behind damage, where Kafka cuts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.names import CheckpointName, SegmentName
+from kraftool.decoders.segment import Damage
+from kraftool.image.loader import ImageLoader
+from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.state.replay import Replay
+
+
+@dataclass(slots=True)
+class LogReplay:
+    """The one image that a pass over a directory makes."""
+
+    log_start: int | None = None
+    """The lowest segment's offset; None where the files come in an order of their own."""
+    replay: Replay | None = None
+    start: int = 0
+    next: int = 0
+    ended: str = ""
+    """Why it went no further than `next`."""
+    _unread: list[str] = field(default_factory=list)
+
+    def wants(self, snapshot: CheckpointName) -> bool:
+        """Whether a snapshot may be what replaying begins with."""
+        if snapshot.offset == 0 or self.ended or self.next > self.start:
+            return False
+        if self.log_start is None:
+            return self.replay is None or snapshot.offset > self.start
+        return self.log_start > 0 and self.replay is None and snapshot.offset >= self.log_start
+
+    def take(self, snapshot: CheckpointName, loaded: Replay) -> None:
+        """Begin with a snapshot that was read whole."""
+        self.replay, self.start, self.next = loaded, snapshot.offset, snapshot.offset
+
+    def segment(self, name: SegmentName) -> None:
+        """A segment begins."""
+        if self.ended:
+            return
+        if name.base_offset == 0 and self.next == self.start:
+            self.replay, self.start, self.next = Replay(), 0, 0
+        elif self.replay is None:
+            self.ended = f"no snapshot that covers offset {name.base_offset} was read before it"
+            self.start = self.next = name.base_offset
+        elif name.base_offset > self.next:
+            self.ended = f"the segment that begins at offset {self.next} was not read before"
+
+    def batch(self, file: str, batch: RecordBatch, *, valid: bool) -> None:
+        """Replay a batch, if it is the next one."""
+        if self.ended or self.replay is None or batch.last_offset < self.next:
+            return
+        if not valid:
+            self.ended = "a batch there has a wrong CRC"
+        elif batch.base_offset != self.next:
+            self.ended = f"the next batch begins at offset {batch.base_offset}"
+        else:
+            before = len(self.replay.findings)
+            reached = self.replay.batch(file, batch)
+            new = self.replay.findings[before:]
+            if any(each.code != log_kinds.REPLAY.code for each in new):
+                self.ended = "a record there cannot be decoded"
+            elif reached <= batch.last_offset:
+                self.ended = "the records of a batch there cannot be told apart"
+            self.next = reached
+
+    def damage(self) -> None:
+        if not self.ended and self.replay is not None:
+            self.ended = "the bytes there are no batch"
+
+    def findings(
+        self, directory: str, end_offset: int | None, newest_snapshot: int
+    ) -> Iterator[Finding]:
+        """What did not replay, and what was not replayed."""
+        if self.replay is not None:
+            for each in self.replay.findings:
+                if each.code == log_kinds.REPLAY.code:
+                    yield _weighed(each, newest_snapshot)
+            if self.replay.more_findings:
+                text = f"{self.replay.more_findings} more records do not replay"
+                yield log_kinds.REPLAY.at(directory, text)
+        if end_offset is not None and self.next < end_offset and self.ended:
+            text = f"records from offset {self.next} on were not replayed: {self.ended}"
+            yield log_kinds.NOT_CHECKED.at(directory, text, offset=self.next)
+
+    @property
+    def replayed(self) -> tuple[int, int] | None:
+        """The offsets that were replayed, the second exclusive."""
+        return (self.start, self.next) if self.next > self.start else None
+
+
+def _weighed(finding: Finding, newest_snapshot: int) -> Finding:
+    """A record below the newest snapshot is not read again where that snapshot is."""
+    if finding.offset is None or finding.offset >= newest_snapshot:
+        return finding
+    return log_kinds.REPLAY.at(
+        finding.file,
+        f"{finding.text}; this node starts from the snapshot at {newest_snapshot} and passes it by",
+        position=finding.position,
+        offset=finding.offset,
+        severity=Severity.WARNING,
+    )
+
+
+class SnapshotReplay:
+    """One snapshot on its way into an image."""
+
+    def __init__(self, name: CheckpointName) -> None:
+        self.name = name
+        self.replay = Replay(loader=ImageLoader())
+        self._whole = True
+
+    def __call__(self, item: RecordBatch | Damage, valid: bool) -> None:
+        if isinstance(item, Damage) or not valid:
+            self._whole = False
+        elif self._whole:
+            self.replay.batch("", item, snapshot=True)
+
+    def done(self, log: LogReplay) -> None:
+        """Hand the image over, if the snapshot was whole."""
+        if self._whole and not self.replay.findings:
+            last = self.name.offset - 1
+            self.replay.loader.end_batch(last, self.name.epoch, -1)
+            log.take(self.name, Replay(loader=ImageLoader(self.replay.loader.image())))

@@ -1,0 +1,136 @@
+"""State files and snapshots against the log, once all of them were read.
+
+Owns the comparisons that a dump does not make. Each rule yields findings; none of them reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kraftool.decoders.kinds import FileKind
+from kraftool.decoders.names import FileState, parse_checkpoint_name
+from kraftool.decoders.quorum_state import QuorumStateFile
+from kraftool.reports.directory import DirectoryReport
+from kraftool.reports.file_report import FileReport
+from kraftool.reports.findings import Finding
+from kraftool.reports.kinds import directory as dir_kinds
+from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.kinds import snapshot as snap_kinds
+from kraftool.reports.log_summary import EpochStart
+from kraftool.reports.metadata_summary import Snapshot
+from kraftool.reports.verify.log_history import SnapshotControls
+from kraftool.reports.verify.log_pass import DirectoryPass
+
+
+def quorum_state(report: DirectoryReport, seen: DirectoryPass) -> Iterator[Finding]:
+    """The state file's leader against LeaderChange, its form against kraft.version."""
+    file = next(
+        (each for each in report.files if each.kind is FileKind.QUORUM_STATE and each.is_live), None
+    )
+    content = file.content if file is not None else None
+    if file is None or not isinstance(content, QuorumStateFile) or content.state is None:
+        return
+    state = content.state
+    told = seen.history.leaders.get(state.leader_epoch)
+    if told is not None and state.leader_id >= 0 and told.data["leaderId"] != state.leader_id:
+        yield dir_kinds.QUORUM_LEADER.at(
+            file.name,
+            f"epoch {state.leader_epoch} has another leader in the log, at offset {told.offset}",
+            field="leaderId",
+            expected=str(told.data["leaderId"]),
+            found=str(state.leader_id),
+        )
+    level, version = report.summary.kraft_version.level, state.data_version
+    voters = report.summary.voters
+    node = report.summary.node.node_id
+    # An observer may keep the old form for ever; a voter until its next vote or leader.
+    is_voter = voters is not None and node is not None and voters.of(node) is not None
+    if (version == 0 and level > 0 and is_voter) or (version == 1 and level == 0):
+        yield dir_kinds.QUORUM_VERSION.at(
+            file.name,
+            "the form of another kraft.version",
+            field="data_version",
+            expected=str(min(level, 1)),
+            found=str(version),
+        )
+
+
+def snapshots(report: DirectoryReport, seen: DirectoryPass) -> Iterator[Finding]:
+    """Each snapshot's end against the batch that it ends with."""
+    log = report.summary.log
+    if log is None:
+        return
+    starts = sorted(
+        (start for file in report.files if file.is_live and file.log and file.kind is FileKind.LOG
+         for start in file.log.epochs),
+        key=lambda each: each.start_offset,
+    )  # fmt: skip
+    for each in _live(report.summary.snapshots):
+        if not log.start_offset < each.offset <= log.intact_end_offset:
+            continue
+        epoch = _epoch_at(starts, each.offset - 1)
+        if epoch is not None and epoch != each.epoch:
+            yield snap_kinds.LOG_EPOCH.at(
+                each.file,
+                f"the log's record at offset {each.offset - 1} is of another epoch",
+                offset=each.offset,
+                expected=str(epoch),
+                found=str(each.epoch),
+            )
+        place = seen.places.get(each.offset)
+        if place is None:
+            text = "the batch that it ends with had passed before the snapshot was seen"
+            yield log_kinds.NOT_CHECKED.at(each.file, text, offset=each.offset)
+        elif place.inside:
+            yield snap_kinds.LOG_BOUNDARY.at(
+                each.file,
+                f"a batch of {place.file} goes on over that offset",
+                position=None,
+                offset=each.offset,
+            )
+        elif each.timestamp is not None and each.timestamp != place.timestamp:
+            yield snap_kinds.LOG_TIMESTAMP.at(
+                each.file,
+                f"the batch at position {place.position} of {place.file} has another time",
+                offset=each.offset,
+                field="lastContainedLogTimestamp",
+                expected=str(place.timestamp),
+                found=str(each.timestamp),
+            )
+
+
+def _live(snapshots: Sequence[Snapshot]) -> Iterator[Snapshot]:
+    return (each for each in snapshots if each.state is FileState.LIVE and each.offset > 0)
+
+
+def _epoch_at(starts: Sequence[EpochStart], offset: int) -> int | None:
+    epoch = None
+    for each in starts:
+        if each.start_offset > offset:
+            break
+        epoch = each.epoch
+    return epoch
+
+
+def snapshot_controls(report: DirectoryReport) -> tuple[SnapshotControls, ...]:
+    """What the live snapshots say of voters and kraft.version, by offset."""
+    found = []
+    for file in report.files:
+        name = parse_checkpoint_name(file.basename)
+        if file.kind is not FileKind.CHECKPOINT or not file.is_live or name is None:
+            continue
+        if file.log is None or not file.log.has_header or not name.offset:
+            continue
+        found.append(_controls(file, name.offset))
+    return tuple(sorted(found, key=lambda each: each.offset))
+
+
+def _controls(file: FileReport, offset: int) -> SnapshotControls:
+    assert file.log is not None, "only what was read is compared"
+    voters, version = file.log.voters, file.log.kraft_version
+    return SnapshotControls(
+        file=file.name,
+        offset=offset,
+        voters=voters.data if voters is not None else None,
+        kraft_version=version.data if version is not None else None,
+    )

@@ -1,0 +1,123 @@
+"""`kraftool verify-log`: what it prints, the document, and how it ends."""
+
+import io
+import json
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+Run = Callable[..., Any]
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMAS = ROOT / "docs/schemas"
+DAMAGED = ROOT / "fixtures" / "damaged"
+NODE = "kafka-4.3.0/dynamic-quorum/node-2/data"
+LOG = f"{0:020}.log"
+
+
+@pytest.fixture(scope="module")
+def schema() -> Draft202012Validator:
+    loaded = json.loads((SCHEMAS / "verify-log.json").read_text())
+    Draft202012Validator.check_schema(loaded)
+    return Draft202012Validator(loaded)
+
+
+def test_a_finding_has_one_form_in_all_documents():
+    of_dump = json.loads((SCHEMAS / "dump.json").read_text())["$defs"]["finding"]
+    assert json.loads((SCHEMAS / "verify-log.json").read_text())["$defs"]["finding"] == of_dump
+
+
+def test_the_verdict_says_what_was_checked(kraftool: Run, fixtures_dir: Path):
+    ran = kraftool("verify-log", fixtures_dir / NODE)
+    assert ran.code == 0
+    assert "offsets 0 to 223, replayed 0 to 223" in ran.text
+    last = ran.text.splitlines()[-1]
+    assert last == "verified: 13 files, 116 batches, 421 records, 224 offsets checked"
+
+
+def test_a_finding_says_where_what_it_means_and_what_to_do(kraftool: Run):
+    ran = kraftool("verify-log", DAMAGED / "flipped-bit-in-record" / LOG)
+    assert ran.code == 3
+    words = " ".join(ran.text.split())
+    assert "error KT-LOG-CRC position 1162 offset 13" in words
+    assert "A batch's bytes are not those that its CRC was made of." in words
+    assert "→ keep a copy before Kafka starts here: it cuts the log at offset 13" in words
+    last = ran.text.splitlines()[-1]
+    assert last == "1 error: 1 file, 12 batches, 32 records, 32 offsets checked"
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [("wrong-file-name", 1), ("torn-tail", 3), ("unknown-record-type", 3), ("garbage-index", 3)],
+)
+def test_the_exit_code_tells_odd_from_undecoded(kraftool: Run, name: str, code: int):
+    files = [each for each in sorted((DAMAGED / name).iterdir()) if each.name != "SOURCE"]
+    assert kraftool("verify-log", *files).code == code
+
+
+def test_the_document_fits_the_schema(
+    kraftool: Run, fixtures_dir: Path, schema: Draft202012Validator
+):
+    paths = [
+        *sorted(fixtures_dir.glob("kafka-*/*/node-1/data")),
+        *(each for each in sorted(DAMAGED.glob("*/*")) if each.name != "SOURCE"),
+    ]
+    codes = set()
+    for path in paths:
+        ran = kraftool("verify-log", "-o", "json", path)
+        document = json.loads(ran.out)
+        schema.validate(document)
+        counts = document["findingCounts"]
+        assert (ran.code == 0) == (counts["error"] + counts["warning"] == 0), path
+        codes.add(ran.code)
+    assert codes == {0, 1, 3}
+
+
+def test_the_document_counts_what_the_table_counts(kraftool: Run, fixtures_dir: Path):
+    document = json.loads(kraftool("verify-log", "-o", "json", fixtures_dir / NODE).out)
+    (verified,) = document["verified"]
+    checked = verified["checked"]
+    assert {name: checked[name] for name in ("files", "batches", "records", "endOffset")} == {
+        "files": 13,
+        "batches": 116,
+        "records": 421,
+        "endOffset": 224,
+    }
+    assert (checked["replayedFrom"], checked["replayedTo"]) == (0, 224)
+
+
+def test_a_tar_stream_from_stdin_is_verified(kraftool: Run, fixtures_dir: Path):
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        archive.add(fixtures_dir / NODE, arcname="data")
+    ran = kraftool("verify-log", "-", stdin=buffer.getvalue())
+    assert ran.code == 0, ran.text
+    assert "verified: 13 files" in ran.text
+
+
+def test_several_paths_are_compared(kraftool: Run, fixtures_dir: Path):
+    other = fixtures_dir / "kafka-4.3.0/static-single/node-1/data"
+    ran = kraftool("verify-log", fixtures_dir / NODE, other)
+    assert ran.code == 1
+    assert "Between the directories" in ran.text
+    assert "KT-DIR-CLUSTER-ID" in ran.text
+
+
+def test_a_topics_own_segment_is_no_metadata_and_not_judged_by_its_rules(
+    kraftool: Run, fixtures_dir: Path
+):
+    folder = next(fixtures_dir.glob("kafka-*/*/node-*/data*/orders-*-0"))
+    ran = kraftool("verify-log", "-o", "json", folder / LOG)
+    findings = json.loads(ran.out)["verified"][0]["findings"]
+    assert [each["code"] for each in findings] == ["KT-LOG-NOT-METADATA"]
+    assert ran.code == 0
+
+
+def test_a_path_that_is_not_there_is_an_error(kraftool: Run, tmp_path: Path):
+    ran = kraftool("verify-log", tmp_path / "nothing")
+    assert ran.code not in (0, 1)
+    assert "Traceback" not in ran.err

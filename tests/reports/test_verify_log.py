@@ -1,0 +1,256 @@
+"""verify-log over what real Kafka left, healthy and damaged, as directories and as streams."""
+
+import io
+import shutil
+import tarfile
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from kraftool.decoders import framing
+from kraftool.decoders.batch import encode_batch
+from kraftool.reports.directory import read_location
+from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.verify.log import LogVerification, verify_logs
+from kraftool.storage.paths import open_path
+
+ROOT = Path(__file__).resolve().parents[2]
+FIXTURES = ROOT / "fixtures"
+PARTITION = "__cluster_metadata-0"
+HEALTHY = sorted([*FIXTURES.glob("kafka-*/*/node-*/data*"), *FIXTURES.glob("built/*/node-*/data")])
+
+DAMAGED = {
+    "absurd-array-length": {"KT-LOG-RECORDS"},
+    "absurd-batch-length": {"KT-LOG-DAMAGE"},
+    "absurd-record-length": {"KT-LOG-RECORDS"},
+    "broken-quorum-state": {"KT-DIR-QUORUM-STATE"},
+    "broken-text-files": {"KT-DIR-EPOCHS", "KT-DIR-META", "KT-DIR-TOPIC-ID"},
+    "empty-files": {
+        "KT-LOG-PRODUCER-STATE",
+        "KT-SNAP-FORM",
+        "KT-DIR-TOPIC-ID",
+        "KT-DIR-QUORUM-STATE",
+    },
+    "flipped-bit-in-crc": {"KT-LOG-CRC"},
+    "flipped-bit-in-header": {"KT-LOG-CRC"},
+    "flipped-bit-in-record": {"KT-LOG-CRC"},
+    "garbage-index": {"KT-LOG-INDEX"},
+    "garbage-log": {"KT-LOG-DAMAGE"},
+    "negative-batch-length": {"KT-LOG-DAMAGE"},
+    "newer-record-version": {"KT-LOG-UNKNOWN-TYPE"},
+    "newer-secret-version": {"KT-LOG-UNKNOWN-TYPE"},
+    "snapshot-without-footer": {"KT-SNAP-FORM"},
+    "torn-header": {"KT-LOG-TORN-TAIL"},
+    "torn-tail": {"KT-LOG-TORN-TAIL"},
+    "truncated-snapshot": {"KT-SNAP-DAMAGE", "KT-SNAP-FORM"},
+    "unknown-record-type": {"KT-LOG-UNKNOWN-TYPE"},
+    "wrong-cluster-id": {"KT-DIR-CLUSTER-ID", "KT-DIR-SAME-DIRECTORY-ID"},
+    "wrong-file-name": {"KT-SNAP-FILE-NAME"},
+    "zero-filled-middle": {"KT-LOG-DAMAGE"},
+    "zero-filled-tail": {"KT-LOG-ZERO-TAIL"},
+}
+
+
+def verify(*paths: Path) -> LogVerification:
+    return verify_logs([open_path(str(path)) for path in paths])
+
+
+def above_info(report: LogVerification) -> list[Finding]:
+    return [each for each in report.all_findings if each.severity is not Severity.INFO]
+
+
+def writable(source: Path, target: Path) -> Path:
+    shutil.copytree(source, target)
+    for each in target.rglob("*"):
+        each.chmod(0o755 if each.is_dir() else 0o644)
+    return target
+
+
+# --- real Kafka ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "path", HEALTHY, ids=lambda path: "/".join(path.relative_to(FIXTURES).parts)
+)
+def test_nothing_that_real_kafka_left_is_above_info(path: Path):
+    report = verify(path)
+    assert not above_info(report)
+    if (path / PARTITION).is_dir():
+        checked = report.verified[0].checked
+        assert checked.replayed_to == checked.end_offset, "every record was replayed"
+        assert not [each for each in report.all_findings if each.code == "KT-LOG-NOT-CHECKED"]
+
+
+def test_there_are_fixtures_of_six_versions():
+    assert len(HEALTHY) > 40
+    assert len({path.relative_to(FIXTURES).parts[0] for path in HEALTHY}) == 7
+
+
+def test_the_nodes_of_one_cluster_are_verified_together():
+    nodes = FIXTURES / "kafka-4.3.0/dynamic-quorum"
+    report = verify(*sorted(nodes.glob("node-*/data")))
+    assert not above_info(report)
+    assert len(report.verified) == 5
+    other = FIXTURES / "kafka-4.3.0/static-single/node-1/data"
+    codes = [each.code for each in verify(nodes / "node-2/data", other).findings]
+    assert codes == ["KT-DIR-CLUSTER-ID"]
+
+
+@pytest.mark.parametrize("version", ["kafka-4.3.0", "kafka-3.7.2"])
+def test_a_log_that_was_cleaned_is_replayed_from_the_oldest_snapshot_that_covers_its_start(
+    version: str,
+):
+    checked = verify(FIXTURES / version / "log-cleaning/node-1/data").verified[0].checked
+    assert checked.start_offset == 63
+    assert checked.replayed_from is not None
+    assert 63 < checked.replayed_from < (checked.replayed_to or 0)
+
+
+# --- damaged ------------------------------------------------------------------------------------
+
+
+def test_every_damaged_fixture_has_its_codes():
+    assert set(DAMAGED) == {each.parent.name for each in FIXTURES.glob("damaged/*/SOURCE")}
+
+
+@pytest.mark.parametrize("name", sorted(DAMAGED))
+def test_damage_is_found_by_its_code_and_by_no_other(name: str):
+    case = FIXTURES / "damaged" / name
+    files = [each for each in sorted(case.iterdir()) if each.name != "SOURCE"]
+    if files[0].is_dir():
+        found = above_info(verify(*files))
+    else:
+        found = [finding for file in files for finding in above_info(verify(file))]
+    assert {each.code for each in found} == DAMAGED[name]
+
+
+@pytest.mark.parametrize("path", HEALTHY[:3], ids=str)
+@pytest.mark.parametrize("cut", [5, 700])
+def test_all_that_a_dump_finds_is_found(path: Path, cut: int, tmp_path: Path):
+    target = writable(path, tmp_path / "data")
+    log = next((target / PARTITION).glob("*.log"))
+    data = bytearray(log.read_bytes()[:-cut])
+    data[len(data) // 2] ^= 1
+    log.write_bytes(data)
+    (target / "meta.properties").unlink()
+    dumped = {each.code for each in read_location(open_path(str(target))).all_findings}
+    assert dumped <= {each.code for each in verify(target).all_findings}
+    assert {"KT-LOG-TORN-TAIL", "KT-DIR-META-MISSING"} <= dumped
+
+
+def test_damage_says_how_many_offsets_kafka_would_cut(tmp_path: Path):
+    target = writable(FIXTURES / "kafka-4.3.0/static-single/node-1/data", tmp_path / "data")
+    for each in (target / PARTITION).glob("*.checkpoint"):
+        each.unlink()
+    log = target / PARTITION / f"{0:020}.log"
+    data = bytearray(log.read_bytes())
+    data[1300] ^= 1
+    log.write_bytes(data)
+    end = verify(target).verified[0].checked.end_offset
+    (found,) = [each for each in above_info(verify(target)) if each.code == "KT-LOG-CRC"]
+    assert end is not None
+    assert found.offset is not None
+    assert f"it cuts the log at offset {found.offset}" in found.advice
+    assert f"{end - found.offset} offsets go with it" in found.advice
+
+
+def test_with_a_snapshot_beyond_the_damage_kafka_wipes_the_log(tmp_path: Path):
+    source = FIXTURES / "kafka-4.3.0/static-single/node-1/data"
+    target = writable(source, tmp_path / "data")
+    log = target / PARTITION / f"{0:020}.log"
+    data = bytearray(log.read_bytes())
+    data[1300] ^= 1
+    log.write_bytes(data)
+    end = verify(source).verified[0].checked.end_offset
+    newest = max(int(each.name[:20]) for each in (target / PARTITION).glob("*.checkpoint"))
+    (found,) = [each for each in above_info(verify(target)) if each.code == "KT-LOG-CRC"]
+    assert f"wipes the whole log and goes on from the snapshot at {newest}" in found.advice
+    assert end is not None
+    assert f"the {end - newest} offsets after it go" in found.advice
+
+
+def test_a_torn_tail_is_a_warning_and_info_while_kafka_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    from kraftool.reports import directory
+    from kraftool.storage.lock import Lock, LockState
+
+    target = writable(FIXTURES / "kafka-4.3.0/dynamic-quorum/node-2/data", tmp_path / "data")
+    log = target / PARTITION / f"{0:020}.log"
+    log.write_bytes(log.read_bytes()[:-5])
+    assert [each.code for each in above_info(verify(target))] == ["KT-LOG-TORN-TAIL"]
+    monkeypatch.setattr(directory, "lock_holder", lambda path: Lock(LockState.HELD, 7))
+    report = verify(target)
+    assert report.verified[0].is_live
+    assert not above_info(report)
+    assert "KT-LOG-TORN-TAIL" in {each.code for each in report.all_findings}
+
+
+# --- streams ------------------------------------------------------------------------------------
+
+
+def archive(source: Path, target: Path, *, turned: bool) -> Path:
+    files = sorted((each for each in source.rglob("*") if each.is_file()), reverse=turned)
+    with tarfile.open(target, "w") as tar:
+        for each in files:
+            tar.add(each, arcname=f"data/{each.relative_to(source)}")
+    return target
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["in order", "turned"])
+@pytest.mark.parametrize(
+    "scenario", ["kafka-4.3.0/dynamic-quorum/node-2", "kafka-4.3.0/log-cleaning/node-1"]
+)
+def test_a_stream_is_verified_in_whatever_order_its_files_come(
+    scenario: str, turned: bool, tmp_path: Path
+):
+    stream = archive(FIXTURES / scenario / "data", tmp_path / "data.tar", turned=turned)
+    report = verify(stream)
+    assert not above_info(report)
+    checked = report.verified[0].checked
+    whole = checked.replayed_to == checked.end_offset
+    told = [each for each in report.all_findings if each.code == "KT-LOG-NOT-CHECKED"]
+    assert whole or told, "what was not replayed is said"
+    # In the order of names the segment comes before the snapshot that covers its start.
+    assert whole is (turned or "log-cleaning" not in scenario)
+    if not whole:
+        assert {each.offset for each in told} >= {63}, "the log's start"
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["index first", "segment first"])
+def test_an_index_of_a_stream_is_compared_wherever_it_comes(turned: bool, tmp_path: Path):
+    target = writable(FIXTURES / "kafka-4.3.0/dynamic-quorum/node-2/data", tmp_path / "data")
+    index = target / PARTITION / f"{0:020}.index"
+    index.write_bytes((10).to_bytes(4, "big") + (1000).to_bytes(4, "big"))
+    files = {each: each.read_bytes() for each in sorted(target.rglob("*")) if each.is_file()}
+    names = sorted(files, key=lambda each: (each.suffix == ".index") is turned)
+    stream = tmp_path / "data.tar"
+    with tarfile.open(stream, "w") as tar:
+        for each in names:
+            info = tarfile.TarInfo(f"data/{each.relative_to(target)}")
+            info.size = len(files[each])
+            tar.addfile(info, io.BytesIO(files[each]))
+    found = above_info(verify(stream))
+    assert {each.code for each in found} == {"KT-LOG-INDEX-DIFFERS"}
+
+
+# --- memory -------------------------------------------------------------------------------------
+
+
+def test_memory_does_not_grow_with_the_log(tmp_path: Path):
+    value = {"resourceType": 2, "resourceName": "t", "name": "note", "value": "x" * 100_000}
+    record = framing.encode_record("ConfigRecord", 0, value)
+    peaks = []
+    for count in (40, 400):
+        path = tmp_path / f"{count}" / f"{0:020}.log"
+        path.parent.mkdir()
+        with path.open("wb") as file:
+            for offset in range(count):
+                file.write(encode_batch([(None, record)], base_offset=offset, epoch=1, timestamp=1))
+        tracemalloc.start()
+        report = verify(path)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert report.verified[0].checked.replayed_to == count
+    assert peaks[1] < peaks[0] + (1 << 20), peaks

@@ -15,7 +15,7 @@ CANDIDATES   := python3 python3.14 python3.13 python3.12 python3.11 python
 PYTHON       ?= $(shell for p in $(CANDIDATES); do \
                   $$p -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
-.PHONY: help demo test check fresh format catalogue man soak bench-dump package clean
+.PHONY: help demo test check fresh format catalogue man soak bench-dump bench-inspect package clean
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -61,6 +61,9 @@ man: $(VENV)/.installed-dev  ## write the man pages from the commands' help
 soak: $(VENV)/.installed-dev  ## the long tests: fuzzing and property tests for minutes
 	KRAFTOOL_SOAK=1 KRAFTOOL_HYPOTHESIS=soak $(BIN)/python -m pytest $(PYTEST_ARGS)
 	$(BIN)/python tests/fuzz/fuzz_decoders.py --seconds 300
+
+bench-inspect: $(VENV)/.installed-dev  ## replay, the shell beside kafka-metadata-shell, verify-log
+	$(BIN)/python tests/bench/inspect_state.py
 
 bench-dump: $(VENV)/.installed-dev  ## dump-log and kafka-dump-log side by side, and the ratio
 	$(BIN)/python tests/bench/dump.py

@@ -1,0 +1,48 @@
+"""The bench of inspection measures what it says: a healthy snapshot and log, one answer of both."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import dump
+import inspect_state
+
+from kraftool.reports.state.load import load_state
+
+PARTITIONS = 2_500
+
+
+def test_the_snapshot_of_the_bench_is_whole_and_has_the_partitions_asked_for(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / inspect_state.SNAPSHOT
+    inspect_state.build_snapshot(path, PARTITIONS)
+    state = load_state(str(path))
+    assert state.is_whole
+    assert state.image.topics.partitions == PARTITIONS
+
+
+def test_every_record_of_the_log_of_the_bench_replays(tmp_path: Path) -> None:
+    path = tmp_path / dump.LOG
+    count = inspect_state.build_log(path, 200_000)
+    state = load_state(str(path))
+    assert state.is_whole
+    assert (state.records, state.end_offset) == (count, count)
+    assert count > 3 * inspect_state.PER_TOPIC
+
+
+@pytest.mark.interop
+def test_both_shells_of_the_bench_print_the_same_partition(tmp_path: Path) -> None:
+    inspect_state.build_snapshot(tmp_path / inspect_state.SNAPSHOT, PARTITIONS)
+    commands = inspect_state.shell_commands(inspect_state.SNAPSHOT)
+    told = []
+    for command in commands.values():
+        text = dump.output(command, tmp_path).decode()
+        told.append([line[line.index("Part") :] for line in text.splitlines() if "leader=" in line])
+    assert len(told[0]) == 1
+    assert told[0] == told[1]

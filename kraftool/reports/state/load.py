@@ -254,13 +254,13 @@ def _offered(files: StateFiles, end: int | None) -> str:
     offsets = [snapshot_id(each)[0] for each in files.snapshots if snapshot_id(each)[0] > 0]
     joined = [each for each in offsets if log_start is not None and each >= log_start]
     alone = sorted({each for each in offsets if each not in joined})
-    told = [str(each) for each in alone[-10:]]
     first = 0 if log_start == 0 else min(joined, default=None)
     if files.single is not None or (first is None and not alone):
         first = log_start
+    told = [f"at {', '.join(map(str, alone[-10:]))}"] if alone else []
     if first is not None:
-        told.append(f"from {first} to {end}" if end is not None and end > first else f"{first} on")
-    return f"there are states at {', '.join(told)}" if told else ""
+        told.append(f"from {first} {'on' if end is None or end < first else f'to {end}'}")
+    return f"there are states {' and '.join(told)}" if told else ""
 
 
 def _oldest(snapshots: list[LogFile]) -> str:

@@ -1,0 +1,144 @@
+"""`kraftool diff-state`: what differs between two states of the metadata, field by field."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kraftool.commands.options import Color, Debug, Out, Quiet, ShowSecrets
+from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError
+
+if TYPE_CHECKING:
+    from kraftool.reports.state.compare import Offsets
+
+
+class DiffFormat(StrEnum):
+    """Output formats of diff-state."""
+
+    TABLE = "table"
+    JSON = "json"
+    JSONL = "jsonl"
+
+
+def diff_state(
+    path: Annotated[
+        str,
+        typer.Argument(
+            metavar="A", help="Data directory, __cluster_metadata-0, checkpoint, segment, tar or -."
+        ),
+    ],
+    other: Annotated[
+        str, typer.Argument(metavar="[B]", help="The same of another node; left out: A again.")
+    ] = "",
+    at: Annotated[
+        int | None,
+        typer.Option(
+            "--at",
+            metavar="OFFSET",
+            min=0,
+            help="The state of A before this offset; of B too, unless --to says otherwise.",
+        ),
+    ] = None,
+    to_offset: Annotated[
+        int | None,
+        typer.Option(
+            "--to", metavar="OFFSET", min=0, help="The state of B, or of A later, before this one."
+        ),
+    ] = None,
+    at_end: Annotated[
+        bool, typer.Option("--at-end", help="Compare each at its own end, not where both reach.")
+    ] = False,
+    ignore: Annotated[
+        str,
+        typer.Option(
+            "--ignore", metavar="FIELD,…", help="Fields to leave out: leaderEpoch,partitionEpoch."
+        ),
+    ] = "",
+    limit: Annotated[
+        int,
+        typer.Option(
+            "--limit", metavar="N", min=0, help="So many lines of each kind in the table; 0: all."
+        ),
+    ] = 50,
+    output: Annotated[
+        DiffFormat, typer.Option("--output", "-o", help="The format of the output.")
+    ] = DiffFormat.TABLE,
+    show_secrets: ShowSecrets = False,
+    out: Out = "",
+    color: Color = ColorWhen.AUTO,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Compare the metadata of two directories, or of one directory at two offsets.
+
+    Example: kraftool diff-state /var/lib/kafka/data /var/lib/kafka/data
+
+    Two directories are compared at the highest offset that both reach, since nodes are never
+    stopped at the same one; --at says another offset, --at-end takes each as it ends. One
+    directory with --at 100 --to 200 tells what the records 100 to 199 changed; without --to, all
+    from 100 on. A topic deleted and made again is two topics: they are told apart by their ids.
+    Secrets are compared, and masked. It ends with 0 if nothing differs, with 1 if something does.
+
+    Nothing is written, and nothing is locked; a running Kafka is not disturbed.
+    """
+    from kraftool.commands.finding_view import settle
+    from kraftool.commands.read_progress import read_progress
+    from kraftool.reports.log_render import quicken
+    from kraftool.reports.state import diff_json
+    from kraftool.reports.state.compare import load_two
+    from kraftool.reports.state.diff import DiffOptions, changes
+    from kraftool.storage.paths import open_path
+
+    ignored = _ignored(ignore)
+    if path == other == "-":
+        raise UsageError("stdin can be read once only", hint="name - once")
+    if not other and at is None and to_offset is None:
+        raise UsageError(
+            "one PATH has nothing to be compared with",
+            hint="name a second one, or say --at OFFSET to see what changed since",
+        )
+    if at_end and (not other or at is not None or to_offset is not None):
+        raise UsageError("--at-end is for two PATHs, without --at and --to", hint="leave one out")
+    quicken()
+    offsets = _offsets(at, to_offset, two=bool(other), at_end=at_end)
+    locations = [open_path(each) for each in (path, other) if each]
+    to = Output(color=color, quiet=quiet, out=out)
+    with read_progress(to, locations) as progress:
+        both = load_two(path, other or None, offsets, progress)
+    options = DiffOptions(ignored=ignored, show_secrets=show_secrets)
+    differing = changes(both.old.image, both.new.image, options)
+    counts = diff_json.Counts()
+    if output is DiffFormat.TABLE:
+        from kraftool.commands.diff_state_view import write_diff
+
+        write_diff(to, both, differing, counts, limit)
+    else:
+        write = diff_json.document if output is DiffFormat.JSON else diff_json.lines
+        for piece in write(both, differing, ignored, counts):
+            to.write(piece)
+    if counts.by_kind:
+        to.raise_code(ExitCode.FINDING)
+    settle(to, both.findings)
+    to.finish()
+
+
+def _offsets(at: int | None, to: int | None, *, two: bool, at_end: bool) -> Offsets:
+    from kraftool.reports.state.compare import Offsets
+
+    if two and to is None:
+        return Offsets(old=at, new=at, at_end=at_end)
+    return Offsets(old=0 if at is None and not two else at, new=to, at_end=at_end)
+
+
+def _ignored(words: str) -> frozenset[str]:
+    from kraftool.reports.state.diff import IGNORABLE
+
+    fields = [word.strip() for word in words.split(",") if word.strip()]
+    for each in fields:
+        if each not in IGNORABLE:
+            raise UsageError(
+                f"--ignore {each!r} is no field to leave out", hint=f"one of {', '.join(IGNORABLE)}"
+            )
+    return frozenset(fields)

@@ -1,0 +1,171 @@
+"""`kraftool state`: the cluster's metadata at an offset, for people, as a tree, or to keep."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kraftool.commands.options import Color, Debug, Out, Quiet, ShowSecrets, TimeZone
+from kraftool.commands.output import ColorWhen, Output, UsageError
+
+if TYPE_CHECKING:
+    from kraftool.reports.state.load import LoadedState
+
+_LINES_AT_ONCE = 1000
+
+
+class StateFormat(StrEnum):
+    """Output formats of state."""
+
+    TABLE = "table"
+    TREE = "tree"
+    JSON = "json"
+    JSONL = "jsonl"
+
+
+class Section(StrEnum):
+    """What there is a table of."""
+
+    TOPICS = "topics"
+    PARTITIONS = "partitions"
+    BROKERS = "brokers"
+    CONTROLLERS = "controllers"
+    FEATURES = "features"
+    CONFIGS = "configs"
+    QUOTAS = "quotas"
+    ACLS = "acls"
+    SCRAM = "scram"
+    TOKENS = "tokens"
+
+
+def state(
+    path: Annotated[
+        str,
+        typer.Argument(
+            metavar="PATH",
+            help="Data directory, __cluster_metadata-0, checkpoint, segment, server.properties,"
+            " tar or -.",
+        ),
+    ],
+    at: Annotated[
+        int | None,
+        typer.Option(
+            "--at",
+            metavar="OFFSET",
+            min=0,
+            help="The state before this offset, as a snapshot is named: 100 has seen 0 to 99.",
+        ),
+    ] = None,
+    at_time: Annotated[
+        str,
+        typer.Option(
+            "--at-time", metavar="TIME", help="The state then: ISO-8601, epoch ms, or 2h ago."
+        ),
+    ] = "",
+    section: Annotated[
+        list[Section] | None,
+        typer.Option("--section", "-s", help="The table of this instead. May be repeated."),
+    ] = None,
+    topic: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--topic", metavar="NAME", help="The partitions of this topic. May be repeated."
+        ),
+    ] = None,
+    limit: Annotated[
+        int,
+        typer.Option(
+            "--limit", metavar="N", min=0, help="So many rows of a table, the rest counted; 0: all."
+        ),
+    ] = 1000,
+    output: Annotated[
+        StateFormat, typer.Option("--output", "-o", help="The format of the output.")
+    ] = StateFormat.TABLE,
+    show_secrets: ShowSecrets = False,
+    tz: TimeZone = "UTC",
+    out: Out = "",
+    color: Color = ColorWhen.AUTO,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Show the cluster's metadata at an offset or a time, from snapshot and log.
+
+    Example: kraftool state /var/lib/kafka/data
+
+    Example: kraftool state /var/lib/kafka/data --at 100 --section topics --section acls
+
+    The table says which brokers are fenced, what is finalized, and how many partitions are not
+    well. min.insync.replicas is taken from dynamic configs, and as 1 where only a server.properties
+    may set it. -o tree is what kafka-metadata-shell shows; -o json and jsonl have everything,
+    sorted, one entity a line. An offset is exclusive; what an unfinished transaction would change
+    is not shown. Whether the last records were committed cannot be seen in one node's files.
+
+    Nothing is written to the directory, and nothing is locked; a running Kafka is not disturbed.
+    """
+    from kraftool.commands.finding_view import settle
+    from kraftool.commands.read_progress import read_progress
+    from kraftool.commands.times import parse_time, time_zone
+    from kraftool.reports.log_render import quicken
+    from kraftool.reports.state.load import load_state
+    from kraftool.storage.paths import open_path
+
+    quicken()
+    zone = time_zone(tz)
+    moment = parse_time(at_time, "--at-time")
+    if at is not None and moment is not None:
+        raise UsageError("--at and --at-time say two things", hint="use one of them")
+    if output is not StateFormat.TABLE and (section or topic):
+        raise UsageError(
+            f"--section and --topic choose tables; -o {output.value} has everything",
+            hint="leave them out, or leave -o out",
+        )
+    location = open_path(path)
+    to = Output(color=color, quiet=quiet, out=out)
+    with read_progress(to, [location]) as progress:
+        loaded = load_state(path, at=at, at_time=moment, progress=progress)
+    if output is StateFormat.TABLE:
+        from kraftool.commands.state_view import write_overview
+
+        if section or topic:
+            from kraftool.commands.state_tables import TableOptions, write_sections
+
+            options = TableOptions(limit=limit, zone=zone, show_secrets=show_secrets)
+            write_sections(to, loaded, [each.value for each in section or ()], topic or [], options)
+        else:
+            write_overview(to, loaded, zone, limit)
+    else:
+        _write(to, loaded, output, show_secrets=show_secrets)
+    settle(to, loaded.findings)
+    to.finish()
+
+
+def _write(to: Output, loaded: LoadedState, output: StateFormat, *, show_secrets: bool) -> None:
+    from kraftool.reports.state import export
+
+    if output is StateFormat.JSON:
+        for piece in export.document(loaded, show_secrets=show_secrets):
+            to.write(piece)
+    elif output is StateFormat.JSONL:
+        for piece in export.lines(loaded, show_secrets=show_secrets):
+            to.write(piece)
+    else:
+        _write_tree(to, loaded, show_secrets=show_secrets)
+
+
+def _write_tree(to: Output, loaded: LoadedState, *, show_secrets: bool) -> None:
+    from itertools import islice
+
+    from kraftool.commands.output import printable
+    from kraftool.commands.shell_load import image_of
+    from kraftool.reports.shell.tree import shell_tree
+    from kraftool.reports.shell.walk import tree_lines
+
+    for each in loaded.findings:
+        to.note(f"{each.severity.value}: {each.where()}: {each.sentence()}")
+    lines = tree_lines(shell_tree(image_of(loaded), show_secrets=show_secrets))
+    while some := list(islice(lines, _LINES_AT_ONCE)):
+        if to.to_terminal:
+            some = list(map(printable, some))
+        to.write("\n".join(some) + "\n")

@@ -1,0 +1,403 @@
+"""The tables of a state, one for each section, and the partitions of single topics.
+
+Owns which columns there are and how much of a large table is shown. Values come from the entities
+that the JSON export has too, so that both say the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, tzinfo
+from itertools import islice
+
+from rich.text import Text
+
+from kraftool.commands.dump_view import plain_table
+from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, text, write_findings
+from kraftool.commands.output import Output, UsageError
+from kraftool.commands.times import iso
+from kraftool.image.image import MetadataImage
+from kraftool.image.topics import TopicImage
+from kraftool.reports.state.entities import Object, aspects, partition_object
+from kraftool.reports.state.load import LoadedState
+from kraftool.reports.state.summary import Tally, min_isr
+
+_WIDE = 110
+_SURE = 2.0**53
+"""Below it every whole number has a double of its own."""
+
+Cells = Sequence[str | Text]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableOptions:
+    """How tables are shown. `brief` leaves out what an overview has no room for."""
+
+    limit: int = 1000
+    zone: tzinfo = UTC
+    show_secrets: bool = False
+    brief: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shown:
+    """A table before it is laid out."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Iterable[Cells]
+    total: int
+    right: Sequence[str] = ()
+    unbroken: Sequence[str] = ()
+    """Columns that are never wrapped: numbers and words that one reads as a whole."""
+
+
+def write_sections(
+    output: Output,
+    state: LoadedState,
+    sections: Sequence[str],
+    topics: Sequence[str],
+    options: TableOptions,
+) -> None:
+    """Write these tables, then the partitions of these topics, then what was found."""
+    wanted = [_topic(state.image, name) for name in topics]
+    for number, name in enumerate(sections):
+        if number:
+            output.line()
+        write_section(output, state, name, options)
+    for number, topic in enumerate(wanted):
+        if sections or number:
+            output.line()
+        words = f"Partitions of {topic.name}, topic id {topic.id}"
+        _write(output, _partitions(state.image, [topic], output, title=words), options)
+    write_findings(output, state.findings, state.path)
+
+
+def _topic(image: MetadataImage, name: str) -> TopicImage:
+    topic = image.topics.by_name.get(name) or image.topics.by_id.get(name)
+    if topic is None:
+        raise UsageError(
+            f"--topic {name!r}: there is no such topic in this state",
+            hint="--section topics lists them; a topic's id is taken too",
+        )
+    return topic
+
+
+def write_section(output: Output, state: LoadedState, name: str, options: TableOptions) -> None:
+    """Write the table of a section."""
+    _write(output, _SECTIONS[name](state.image, output, options), options)
+
+
+def _write(output: Output, shown: _Shown, options: TableOptions) -> None:
+    if not shown.total:
+        output.rich(Text(f"{shown.title}: none", style=NAME))
+        return
+    table = plain_table(shown.title, *shown.columns, right=shown.right)
+    for column in table.columns:
+        column.no_wrap = str(column.header) in shown.unbroken
+    rows = islice(shown.rows, options.limit) if options.limit else shown.rows
+    for cells in rows:
+        table.add_row(*(each if isinstance(each, Text) else text(each) for each in cells))
+    output.rich(table)
+    if options.limit and shown.total > options.limit:
+        left = shown.total - options.limit
+        output.rich(Text(f"… and {left} more; --limit 0 or -o jsonl has all", style=QUIET))
+
+
+def _objects(image: MetadataImage, kind: str, *, show_secrets: bool = False) -> Iterator[Object]:
+    aspect = next(each for each in aspects(image) if each.kind == kind)
+    return aspect.objects(show_secrets=show_secrets)
+
+
+def _count(image: MetadataImage, kind: str) -> int:
+    return len(next(each for each in aspects(image) if each.kind == kind).items)
+
+
+def _listeners(node: Object) -> Text:
+    return Text("\n").join(
+        text(f"{each['name']} {each['host']}:{each['port']} {each['securityProtocol']}")
+        if each["name"] != each["securityProtocol"]
+        else text(f"{each['name']} {each['host']}:{each['port']}")
+        for each in node["listeners"]
+    )
+
+
+def _row(*cells: str | Text) -> Cells:
+    return cells
+
+
+def _lines(items: Iterable[object]) -> Text:
+    return Text("\n").join(text(each) for each in items)
+
+
+_STATES = {"fenced": WARN, "shutting down": WARN, "unfenced": GOOD}
+
+
+def _brokers(image: MetadataImage, output: Output, options: TableOptions) -> _Shown:
+    more = not options.brief
+    wide = output.width >= _WIDE
+
+    def rows() -> Iterator[Cells]:
+        for each in _objects(image, "broker"):
+            state = each["state"]
+            if each["fenced"] and each["inControlledShutdown"]:
+                state = "fenced, shut down"
+            cells: list[str | Text] = [
+                text(each["id"], NAME),
+                text(state, _STATES[each["state"]]),
+                str(each["epoch"]),
+                text(each["rack"]) if each["rack"] is not None else Text("-", style=QUIET),
+                _listeners(each),
+            ]
+            if more:
+                cells.append(_lines(each["directories"]))
+                cells += [each["incarnationId"]] if wide else []
+            yield cells
+
+    columns = ["id", "state", "epoch", "rack", "listeners"]
+    if more:
+        columns += ["directories", *(["incarnation id"] if wide else [])]
+    return _Shown(
+        title="Brokers", columns=columns, rows=rows(), total=len(image.cluster.brokers),
+        right=("id", "epoch"), unbroken=("id", "state", "epoch", "directories", "incarnation id"),
+    )  # fmt: skip
+
+
+def _controllers(image: MetadataImage, output: Output, options: TableOptions) -> _Shown:
+    rows = (
+        _row(
+            text(each["id"], NAME),
+            each["incarnationId"],
+            _listeners(each),
+        )
+        for each in _objects(image, "controller")
+    )
+    return _Shown(
+        title="Controllers", columns=("id", "incarnation id", "listeners"), rows=rows,
+        total=len(image.cluster.controllers), right=("id",), unbroken=("id", "incarnation id"),
+    )  # fmt: skip
+
+
+def _features(image: MetadataImage, output: Output, options: TableOptions) -> _Shown:
+    rows = (
+        _row(each["name"], str(each["level"]), each["release"] or "")
+        for each in _objects(image, "feature")
+    )
+    return _Shown(
+        title="Features", columns=("feature", "level", "release"), rows=rows,
+        total=_count(image, "feature"), right=("level",),
+    )  # fmt: skip
+
+
+def _topics(image: MetadataImage, output: Output, options: TableOptions) -> _Shown:
+    def rows() -> Iterator[Cells]:
+        by_id = image.topics.by_id
+        for topic in sorted(by_id.values(), key=lambda each: (each.name, each.id)):
+            counts = Tally()
+            least = min_isr(image, topic.name)
+            factors = set()
+            for partition in topic.partitions.values():
+                counts.add(partition, least)
+                factors.add(len(partition.replicas))
+            worries = ", ".join(f"{count} {word}" for word, count in counts.words() if count)
+            style = BAD if counts.offline else WARN
+            yield [
+                text(topic.name, NAME),
+                topic.id,
+                str(counts.partitions),
+                "/".join(map(str, sorted(factors))),
+                Text(worries, style=style) if worries else Text("in sync", style=GOOD),
+            ]
+
+    return _Shown(
+        title="Topics", columns=("topic", "topic id", "partitions", "replicas", "state"),
+        rows=rows(), total=len(image.topics.by_id), right=("partitions", "replicas"),
+        unbroken=("topic id", "partitions", "replicas"),
+    )  # fmt: skip
+
+
+def _all_partitions(image: MetadataImage, output: Output, options: TableOptions) -> _Shown:
+    topics = sorted(image.topics.by_id.values(), key=lambda each: (each.name, each.id))
+    return _partitions(image, topics, output, title="Partitions")
+
+
+def _partitions(
+    image: MetadataImage, topics: Sequence[TopicImage], output: Output, *, title: str
+) -> _Shown:
+    several = len(topics) != 1
+    wide = output.width >= _WIDE
+
+    def rows() -> Iterator[Cells]:
+        for topic in topics:
+            least = min_isr(image, topic.name)
+            for number in sorted(topic.partitions):
+                each = partition_object(number, topic.partitions[number])
+                one = Tally()
+                one.add(topic.partitions[number], least)
+                cells: list[str | Text] = [text(topic.name, NAME)] if several else []
+                cells += [
+                    str(number),
+                    Text("none", style=BAD) if one.offline else str(each["leader"]),
+                    f"{each['leaderEpoch']}/{each['partitionEpoch']}",
+                    _ids(each["replicas"]),
+                    Text(_ids(each["isr"]), style=WARN if one.under_replicated else ""),
+                    _remarks(each, one),
+                ]
+                yield cells + ([_lines(each["directories"])] if wide else [])
+
+    columns = [*(["topic"] if several else []), "partition", "leader", "epochs", "replicas", "isr"]
+    return _Shown(
+        title=title, columns=[*columns, "state", *(["directories"] if wide else [])], rows=rows(),
+        total=sum(len(each.partitions) for each in topics), right=("partition", "leader"),
+        unbroken=("partition", "leader", "epochs", "directories"),
+    )  # fmt: skip
+
+
+def _ids(ids: Iterable[int]) -> str:
+    return ",".join(map(str, ids))
+
+
+def _remarks(partition: Object, counts: Tally) -> Text:
+    told = [word for word, count in counts.words() if count and word != "being reassigned"]
+    told += [
+        f"{word} {_ids(partition[name])}"
+        for name, word in (
+            ("elr", "ELR"),
+            ("lastKnownElr", "last known ELR"),
+            ("addingReplicas", "adding"),
+            ("removingReplicas", "removing"),
+        )
+        if partition[name]
+    ]
+    if partition["leaderRecoveryState"] != "RECOVERED":
+        told.append("leader recovering")
+    if not told:
+        return Text("in sync", style=GOOD)
+    return text(", ".join(told), BAD if counts.offline else WARN)
+
+
+def _resource_type(config: Object) -> str:
+    named: str = config["resourceType"]
+    return named if named != "UNKNOWN" else f"type {config['resourceTypeId']}"
+
+
+def _configs(image: MetadataImage, output: Output, options: TableOptions) -> _Shown:
+    rows = (
+        _row(
+            _resource_type(each),
+            text(each["resourceName"]) if each["resourceName"] else Text("default", style=QUIET),
+            text(each["name"], NAME),
+            text(each["value"], QUIET if each["masked"] else ""),
+        )
+        for each in _objects(image, "config", show_secrets=options.show_secrets)
+    )
+    return _Shown(
+        title="Configs", columns=("type", "resource", "config", "value"), rows=rows,
+        total=_count(image, "config"), unbroken=("type",),
+    )  # fmt: skip
+
+
+def _quotas(image: MetadataImage, output: Output, options: TableOptions) -> _Shown:
+    rows = (
+        _row(
+            _lines(
+                f"{part['type']} {'default' if part['name'] is None else part['name']}"
+                for part in each["entity"]
+            ),
+            text(each["key"], NAME),
+            _number(each["value"]),
+        )
+        for each in _objects(image, "clientQuota")
+    )
+    return _Shown(
+        title="Client quotas", columns=("entity", "quota", "value"), rows=rows,
+        total=_count(image, "clientQuota"), right=("value",),
+    )  # fmt: skip
+
+
+def _number(value: float | str) -> str:
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < _SURE
+    return str(int(value)) if whole else str(value)
+
+
+def _acls(image: MetadataImage, output: Output, options: TableOptions) -> _Shown:
+    wide = output.width >= _WIDE
+
+    def rows() -> Iterator[Cells]:
+        for each in _objects(image, "acl"):
+            prefixed = "*" if each["patternType"] == "PREFIXED" else ""
+            resource = text(f"{each['resourceType']} ").append_text(
+                text(each["resourceName"] + prefixed, NAME)
+            )
+            if prefixed:
+                resource.append(" (PREFIXED)", style=QUIET)
+            yield [
+                resource,
+                text(each["principal"]),
+                text(each["host"]),
+                text(each["permissionType"], BAD if each["permissionType"] == "DENY" else ""),
+                text(each["operation"]),
+                *([each["id"]] if wide else []),
+            ]
+
+    columns = ["resource", "principal", "host", "permission", "operation"]
+    return _Shown(
+        title="ACLs", columns=[*columns, *(["id"] if wide else [])], rows=rows(),
+        total=len(image.acls.by_id), unbroken=("permission", "id"),
+    )  # fmt: skip
+
+
+def _scram(image: MetadataImage, output: Output, options: TableOptions) -> _Shown:
+    secret = ("salt", "storedKey", "serverKey") if options.show_secrets else ()
+    rows = (
+        _row(
+            text(each["user"], NAME),
+            text(each["mechanism"]),
+            str(each["iterations"]),
+            *(text(each[name]) for name in secret),
+        )
+        for each in _objects(image, "scramCredential", show_secrets=options.show_secrets)
+    )
+    return _Shown(
+        title="SCRAM credentials", columns=("user", "mechanism", "iterations", *secret), rows=rows,
+        total=_count(image, "scramCredential"), right=("iterations",),
+    )  # fmt: skip
+
+
+def _tokens(image: MetadataImage, output: Output, options: TableOptions) -> _Shown:
+    wide = output.width >= _WIDE
+
+    def time(milliseconds: int) -> str:
+        told = iso(milliseconds, options.zone)
+        return told if wide else told.partition(".")[0]
+
+    rows = (
+        _row(
+            text(each["id"], NAME),
+            text(each["owner"]),
+            text(", ".join(each["renewers"])),
+            *([time(each["issueTimestamp"])] if wide else []),
+            time(each["expirationTimestamp"]),
+        )
+        for each in _objects(image, "delegationToken")
+    )
+    columns = ["id", "owner", "renewers", *(["issued"] if wide else []), "expires"]
+    return _Shown(
+        title="Delegation tokens", columns=columns, rows=rows,
+        total=len(image.delegation_tokens.tokens), unbroken=("id", "issued", "expires"),
+    )  # fmt: skip
+
+
+_SECTIONS: dict[str, Callable[[MetadataImage, Output, TableOptions], _Shown]] = {
+    "topics": _topics,
+    "partitions": _all_partitions,
+    "brokers": _brokers,
+    "controllers": _controllers,
+    "features": _features,
+    "configs": _configs,
+    "quotas": _quotas,
+    "acls": _acls,
+    "scram": _scram,
+    "tokens": _tokens,
+}

@@ -1,0 +1,108 @@
+"""Two states to compare: of two PATHs, or of one PATH at two offsets.
+
+Owns at which offsets. Two healthy nodes end at different offsets whenever they are copied, so that
+what two directories are compared at is the highest offset that both reach, unless asked otherwise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.reports.findings import Finding
+from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.state.files import StateFiles, open_state
+from kraftool.reports.state.load import LoadedState, load_from
+from kraftool.reports.state.replay import Progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offsets:
+    """Where to compare: nothing said, an offset for each, or each at its own end."""
+
+    old: int | None = None
+    new: int | None = None
+    at_end: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwoStates:
+    """What is compared, and what has to be said about the offsets."""
+
+    old: LoadedState
+    new: LoadedState
+    note: str = ""
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Of both, each once: they may have read the same files."""
+        return tuple(dict.fromkeys((*self.old.findings, *self.new.findings)))
+
+
+def load_two(old: str, new: str | None, offsets: Offsets, progress: Progress) -> TwoStates:
+    """Load both. Raises KraftoolError where they have no offset in common."""
+    files = open_state(old)
+    if new is None:
+        return _told(
+            TwoStates(
+                old=load_from(files, at=offsets.old, progress=progress),
+                new=load_from(files, at=offsets.new, progress=progress),
+            )
+        )
+    others = open_state(new)
+    if offsets.old is not None or offsets.new is not None:
+        return _told(
+            TwoStates(
+                old=load_from(files, at=offsets.old, progress=progress),
+                new=load_from(others, at=offsets.new, progress=progress),
+            )
+        )
+    first, second = load_from(files, progress=progress), load_from(others, progress=progress)
+    both = TwoStates(old=first, new=second)
+    if first.end_offset == second.end_offset:
+        return _told(both)
+    if offsets.at_end or (files.is_snapshot and others.is_snapshot):
+        return replace(both, note=f"each at its end: {_end(first)}, {_end(second)}")
+    return _told(_at_common(both, files, others, progress))
+
+
+def _end(state: LoadedState) -> str:
+    return f"{state.path} at {state.end_offset}"
+
+
+def _at_common(
+    both: TwoStates, files: StateFiles, others: StateFiles, progress: Progress
+) -> TwoStates:
+    """Both where the shorter one ends."""
+    old_is_longer = both.old.end_offset > both.new.end_offset
+    longer, shorter = (both.old, both.new) if old_is_longer else (both.new, both.old)
+    common = shorter.end_offset
+    try:
+        again = load_from(files if old_is_longer else others, at=common, progress=progress)
+    except KraftoolError as error:
+        raise KraftoolError(
+            f"no offset in common: {shorter.path} ends at {common}; {error.message}",
+            hint="--at-end compares each at its own end",
+        ) from error
+    note = (
+        f"compared at offset {common}, where {shorter.path} ends; {longer.path} goes on to"
+        f" {longer.end_offset}"
+    )
+    if old_is_longer:
+        return TwoStates(old=again, new=both.new, note=note)
+    return TwoStates(old=both.old, new=again, note=note)
+
+
+def _told(both: TwoStates) -> TwoStates:
+    """Two logs that have records of different leaders at one offset are not one log."""
+    old, new = both.old.image.provenance, both.new.image.provenance
+    if old.last_offset != new.last_offset or old.last_epoch == new.last_epoch:
+        return both
+    finding = log_kinds.DIVERGED.at(
+        both.new.path,
+        f"its record there is of another epoch than that of {both.old.path}",
+        offset=new.last_offset,
+        expected=f"epoch {old.last_epoch}",
+        found=f"epoch {new.last_epoch}",
+    )
+    return replace(both, new=replace(both.new, findings=(*both.new.findings, finding)))

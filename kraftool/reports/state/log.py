@@ -1,0 +1,131 @@
+"""The log as far as it can be replayed: up to what is wanted, or to the first damage.
+
+Owns where replaying a log ends. Kafka validates every batch when it starts, and cuts the log at the
+first that is not whole; so a log ends here at the first damage too. What lies in a segment below
+the offset to begin at is passed over, but has to be whole for the same reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.segment import Damage, DamageKind, scan
+from kraftool.reports.findings import Finding, FindingKind, Severity
+from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.log_source import LogFile
+from kraftool.reports.state.replay import Progress, Replay
+
+_DAMAGE = {
+    DamageKind.TORN_TAIL: log_kinds.TORN_TAIL,
+    DamageKind.ZERO_TAIL: log_kinds.ZERO_TAIL,
+    DamageKind.CORRUPT: log_kinds.DAMAGE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Up to where: below an offset, or up to a time (of the batches' append); all if neither."""
+
+    below: int | None = None
+    until_ms: int | None = None
+
+
+@dataclass(slots=True)
+class LogReplay:
+    """The log as far as it was replayed. `is_over` once nothing after it counts any more."""
+
+    replay: Replay
+    wanted: Wanted
+    progress: Progress
+    end: int | None = None
+    """The offset that comes next; None before the first batch of a log by itself."""
+    start: int | None = None
+    """The base offset of the first batch seen."""
+    last: tuple[int, int] | None = None
+    """The epoch of the last batch seen, and the offset after it."""
+    is_over: bool = False
+    is_enough: bool = False
+    """Whether it is over because all that was wanted is there."""
+    _replayed: bool = False
+
+    def segment(self, file: LogFile) -> None:
+        """Replay a segment. It ends at the first damage, since Kafka cuts the log there."""
+        with file.open() as source:
+            for each in scan(source.read_at):
+                if isinstance(each, Damage):
+                    self._cut(damage_finding(_DAMAGE[each.kind], file, each))
+                else:
+                    self._batch(file, each)
+                if self.is_over:
+                    return
+                self.progress(file.name, each.position + each.size)
+
+    def _batch(self, file: LogFile, batch: RecordBatch) -> None:
+        if self.start is None:
+            self.start = batch.base_offset
+        if self._is_beyond(batch):
+            self.is_over = self.is_enough = True
+        elif not batch.is_valid:
+            self._cut(crc_finding(log_kinds.CRC, file, batch))
+        elif self._is_out_of_place(batch):
+            self._cut(
+                log_kinds.GAP.at(
+                    file.name,
+                    "the offsets do not follow on the batch before",
+                    position=batch.position,
+                    offset=batch.base_offset,
+                    expected=str(self.end),
+                    found=str(batch.base_offset),
+                )
+            )
+        else:
+            self.last = batch.epoch, batch.last_offset + 1
+            if self.end is None or batch.last_offset >= self.end:
+                self._replayed = True
+                self.end = self.replay.batch(
+                    file.name, batch, start=self.end or 0, below=self.wanted.below
+                )
+
+    def _is_out_of_place(self, batch: RecordBatch) -> bool:
+        """Below the offset to begin at, batches may lie anywhere; from then on they follow."""
+        if self.end is None:
+            return False
+        return batch.base_offset > self.end or (self._replayed and batch.base_offset < self.end)
+
+    def _is_beyond(self, batch: RecordBatch) -> bool:
+        below, until = self.wanted.below, self.wanted.until_ms
+        reached = max(batch.base_offset, self.end or 0)
+        if below is not None:
+            return reached >= below
+        counts = self.end is None or batch.last_offset >= self.end
+        return until is not None and counts and batch.header.base_timestamp > until
+
+    def _cut(self, finding: Finding) -> None:
+        self.replay.found(finding)
+        self.is_over = True
+
+
+def damage_finding(kind: FindingKind, file: LogFile, damage: Damage) -> Finding:
+    """Bytes that are no batch. A running Kafka may be in the middle of writing the last one."""
+    written = kind is log_kinds.TORN_TAIL and file.is_live()
+    return kind.at(
+        file.name,
+        f"{damage.reason}, {damage.size} bytes",
+        position=damage.position,
+        expected=damage.expected,
+        found=damage.found,
+        severity=Severity.INFO if written else None,
+    )
+
+
+def crc_finding(kind: FindingKind, file: LogFile, batch: RecordBatch) -> Finding:
+    """A batch whose bytes changed."""
+    return kind.at(
+        file.name,
+        "the batch's CRC does not match its bytes",
+        position=batch.position,
+        offset=batch.base_offset,
+        expected=f"{batch.computed_crc():08x}",
+        found=f"{batch.header.crc:08x}",
+    )

@@ -1,0 +1,169 @@
+"""`kraftool diff-state`: what is compared, how differences look, and how a run ends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.reports.state_logs import Logs, config, level, topic
+
+Run = Callable[..., Any]
+ROOT = Path(__file__).resolve().parents[2]
+QUORUM = ROOT / "fixtures/kafka-4.3.0/dynamic-quorum"
+UPGRADE = ROOT / "fixtures/kafka-4.3.0/upgrade"
+
+
+@pytest.fixture(scope="module")
+def schema() -> Draft202012Validator:
+    value = json.loads((ROOT / "docs/schemas/diff-state.json").read_text())
+    Draft202012Validator.check_schema(value)
+    return Draft202012Validator(value)
+
+
+def test_two_nodes_are_compared_where_both_reach(kraftool: Run) -> None:
+    ran = kraftool("diff-state", QUORUM / "node-1/data", QUORUM / "node-2/data")
+    assert ran.code == 0
+    text = " ".join(ran.text.split())
+    assert "compared at offset 81, where" in text
+    assert "goes on to 224" in text
+    assert "no difference state hash ec4dee31" in text
+
+
+def test_the_credential_that_a_snapshot_lost_is_found(kraftool: Run) -> None:
+    """Kafka's bug, in real directories: node-4 started from a snapshot without it."""
+    ran = kraftool("diff-state", QUORUM / "node-4/data", QUORUM / "node-2/data")
+    assert ran.code == 1
+    assert "SCRAM credentials  1 added\n+ alice-a SCRAM-SHA-256" in ran.text
+    assert ran.text.splitlines()[-1] == "1 difference"
+
+
+def test_one_directory_at_two_offsets_tells_what_happened(kraftool: Run) -> None:
+    ran = kraftool("diff-state", UPGRADE / "node-1/data", "--at", 60, "--to", 120)
+    assert ran.code == 1
+    assert "- group.version" in ran.text
+    assert "~ broker 11\n  epoch 2 → 107\n" in ran.text
+    assert "+ payments-b" in ran.text
+    assert "  6 of topics added or removed" in ran.text
+    assert "~ orders-a-0\n  leaderEpoch 0 → 2\n  partitionEpoch 1 → 3\n" in ran.text
+    assert kraftool("diff-state", UPGRADE / "node-1/data", "--at", 60, "--to", 60).code == 0
+
+
+def test_one_offset_is_for_both_directories(kraftool: Run) -> None:
+    paths = (QUORUM / "node-1/data", QUORUM / "node-2/data")
+    assert kraftool("diff-state", "--at", 70, *paths).code == 0
+    ran = kraftool("diff-state", "--at", 100, *paths)
+    assert (ran.code, ran.out) == (3, b"")
+    assert "the log ends at 81; there is no state at 100" in ran.err
+    assert kraftool("diff-state", "--at-end", *paths).code == 1
+
+
+def test_ignored_fields_are_no_difference(kraftool: Run) -> None:
+    epochs = ("--ignore", "leaderEpoch,partitionEpoch")
+    where = (UPGRADE / "node-1/data", "--at", 60, "--to", 120)
+    told = json.loads(kraftool("diff-state", "-o", "json", *epochs, *where).out)
+    assert told["ignored"] == ["leaderEpoch", "partitionEpoch"]
+    assert told["counts"]["partition"] == {"added": 6, "removed": 0, "changed": 0}
+    ran = kraftool("diff-state", "--ignore", "epochs", *where)
+    assert ran.code == 2
+    assert "'epochs' is no field" in ran.err
+
+
+def test_a_long_table_is_cut_and_the_rest_is_counted(kraftool: Run) -> None:
+    where = (UPGRADE / "node-1/data", "--at", 60, "--to", 120)
+    ran = kraftool("diff-state", "--limit", 2, *where)
+    assert "Partitions  6 added, 6 changed" in ran.text
+    assert "… and 4 more; --limit 0 or -o jsonl has all" in ran.text
+    assert ran.text.splitlines()[-1] == "29 differences"
+    assert "more;" not in kraftool("diff-state", "--limit", 0, *where).text
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (UPGRADE / "node-1/data", "--at", "60", "--to", "120"),
+        (UPGRADE / "node-1/data", "--at", "0"),
+        (QUORUM / "node-4/data", QUORUM / "node-2/data"),
+        (QUORUM / "node-1/data", QUORUM / "node-1/data"),
+    ],
+    ids=["two offsets", "from nothing", "two nodes", "the same"],
+)
+def test_document_and_lines_fit_the_schema_and_say_the_same(
+    arguments: tuple[object, ...], kraftool: Run, schema: Draft202012Validator
+) -> None:
+    ran = kraftool("diff-state", "-o", "json", *arguments)
+    document = json.loads(ran.out)
+    schema.validate(document)
+    lines = kraftool("diff-state", "-o", "jsonl", *arguments).out.splitlines()
+    values = [json.loads(line) for line in lines]
+    for value in values:
+        schema.validate(value)
+    first, *changed, last = values
+    assert first["old"] == document["old"]
+    assert [{**each, "kind": each["of"]} for each in changed] == [
+        {**each, "of": each["kind"]} for each in document["changes"]
+    ]
+    assert last["counts"] == document["counts"]
+    assert document["same"] == (not document["changes"]) == (ran.code == 0)
+    counted = sum(sum(each.values()) for each in document["counts"].values())
+    assert counted == len(document["changes"])
+    assert not schema.is_valid({"kind": "change"})
+
+
+def test_secrets_are_compared_and_masked(kraftool: Run, tmp_path: Path) -> None:
+    logs = Logs(tmp_path / "data")
+    logs.segment(
+        0,
+        [level()],
+        [config("1", "ssl.key.password", "CANARY1", kind=4)],
+        [config("1", "ssl.key.password", "CANARY2", kind=4)],
+    )
+    where = (logs.path, "--at", 2, "--to", 3)
+    for form in ("table", "json", "jsonl"):
+        ran = kraftool("diff-state", "-o", form, *where)
+        assert ran.code == 1
+        assert "CANARY" not in ran.text + ran.err
+        assert "ssl.key.password" in ran.text
+        assert "CANARY1" in kraftool("diff-state", "-o", form, "--show-secrets", *where).text
+    assert "value [redacted] → [redacted]" in kraftool("diff-state", *where).text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "one PATH has nothing to be compared with"),
+        (("--at-end",), "one PATH has nothing to be compared with"),
+        (("--at-end", "--at", 5), "--at-end is for two PATHs"),
+    ],
+)
+def test_one_path_without_an_offset_is_a_usage_error(
+    arguments: tuple[object, ...], said: str, kraftool: Run
+) -> None:
+    ran = kraftool("diff-state", QUORUM / "node-1/data", *arguments)
+    assert (ran.code, ran.out) == (2, b"")
+    assert said in ran.err
+
+
+def test_stdin_is_read_once(kraftool: Run) -> None:
+    ran = kraftool("diff-state", "-", "-")
+    assert ran.code == 2
+    assert "stdin can be read once only" in ran.err
+
+
+def test_damage_weighs_more_than_a_difference(kraftool: Run, tmp_path: Path) -> None:
+    whole, damaged = Logs(tmp_path / "whole"), Logs(tmp_path / "damaged")
+    whole.segment(0, [level()], [topic("a")], [topic("b")])
+    path = damaged.segment(0, [level()], [topic("z")], [topic("b")])
+    data = bytearray(path.read_bytes())
+    data[-10] ^= 1
+    path.write_bytes(data)
+    ran = kraftool("diff-state", whole.path, damaged.path)
+    assert ran.code == 3
+    assert "compared at offset 2" in " ".join(ran.text.split())
+    assert "KT-LOG-CRC" in ran.text
+    assert "+ z" in ran.text
+    assert "- a" in ran.text

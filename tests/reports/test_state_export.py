@@ -1,0 +1,255 @@
+"""The JSON export of a state has all of it: an image that is made of it again is the same."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kraftool.image.acls import AclsImage, StandardAcl
+from kraftool.image.client_quotas import ClientQuotasImage
+from kraftool.image.cluster import (
+    BrokerRegistration,
+    ClusterImage,
+    ControllerRegistration,
+    Endpoint,
+    FeatureRange,
+)
+from kraftool.image.configs import ConfigResource, ConfigurationsImage
+from kraftool.image.delegation_tokens import DelegationToken, DelegationTokenImage
+from kraftool.image.features import FeaturesImage
+from kraftool.image.image import MetadataImage, Provenance
+from kraftool.image.producer_ids import ProducerIdsImage
+from kraftool.image.scram import ScramCredential, ScramImage
+from kraftool.image.state_hash import state_hash
+from kraftool.image.topics import PartitionRegistration, TopicImage, TopicsImage
+from kraftool.reports.state.export import document, lines
+from kraftool.reports.state.load import LoadedState, load_state
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+NODES = [
+    "kafka-3.3.2/static-quorum/node-1",
+    "kafka-3.7.2/static-quorum/node-11",
+    "kafka-3.9.1/upgrade/node-2",
+    "kafka-4.1.1/dynamic-quorum/node-3",
+    "kafka-4.3.0/dynamic-quorum/node-2",
+    "kafka-4.3.0/many-partitions/node-1",
+    "kafka-4.3.0/upgrade/node-1",
+    "kafka-4.4.0/upgrade/node-1",
+]
+
+
+def read(state: LoadedState, *, show_secrets: bool) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(b"".join(document(state, show_secrets=show_secrets)))
+    return value
+
+
+def listeners(node: dict[str, Any]) -> tuple[Endpoint, ...]:
+    return tuple(
+        Endpoint(each["name"], each["host"], each["port"], each["securityProtocolId"])
+        for each in node["listeners"]
+    )
+
+
+def features(node: dict[str, Any]) -> dict[str, FeatureRange]:
+    return {each["name"]: FeatureRange(each["min"], each["max"]) for each in node["features"]}
+
+
+def broker(of: dict[str, Any]) -> BrokerRegistration:
+    cordoned = of["cordonedDirectories"]
+    return BrokerRegistration(
+        id=of["id"],
+        epoch=of["epoch"],
+        incarnation_id=of["incarnationId"],
+        listeners=listeners(of),
+        features=features(of),
+        rack=of["rack"],
+        fenced=of["fenced"],
+        in_controlled_shutdown=of["inControlledShutdown"],
+        is_migrating_zk_broker=of["isMigratingZkBroker"],
+        directories=tuple(of["directories"]),
+        cordoned_directories=None if cordoned is None else tuple(cordoned),
+    )
+
+
+def topic(of: dict[str, Any]) -> TopicImage:
+    partitions = {
+        each["partition"]: PartitionRegistration(
+            replicas=tuple(each["replicas"]),
+            directories=tuple(each["directories"]),
+            isr=tuple(each["isr"]),
+            removing_replicas=tuple(each["removingReplicas"]),
+            adding_replicas=tuple(each["addingReplicas"]),
+            elr=tuple(each["elr"]),
+            last_known_elr=tuple(each["lastKnownElr"]),
+            leader=each["leader"],
+            leader_recovery_state=int(each["leaderRecoveryState"] == "RECOVERING"),
+            leader_epoch=each["leaderEpoch"],
+            partition_epoch=each["partitionEpoch"],
+        )
+        for each in of["partitions"]
+    }
+    assert len(partitions) == of["partitionCount"]
+    return TopicImage(name=of["name"], id=of["id"], partitions=partitions)
+
+
+def rebuilt(told: dict[str, Any]) -> MetadataImage:
+    """The image that a document is of."""
+    levels = {each["name"]: each["level"] for each in told["features"]}
+    topics = [topic(each) for each in told["topics"]]
+    configs: dict[ConfigResource, dict[str, str]] = {}
+    for each in told["configs"]:
+        resource = ConfigResource(each["resourceTypeId"], each["resourceName"])
+        configs.setdefault(resource, {})[each["name"]] = each["value"]
+    quotas: dict[Any, dict[str, float]] = {}
+    for each in told["clientQuotas"]:
+        entity = tuple((part["type"], part["name"]) for part in each["entity"])
+        quotas.setdefault(entity, {})[each["key"]] = each["value"]
+    scram: dict[int, dict[str, ScramCredential]] = {}
+    for each in told["scramCredentials"]:
+        scram.setdefault(each["mechanismId"], {})[each["user"]] = ScramCredential(
+            salt=b64decode(each["salt"]),
+            stored_key=b64decode(each["storedKey"]),
+            server_key=b64decode(each["serverKey"]),
+            iterations=each["iterations"],
+        )
+    at = told["provenance"]
+    return MetadataImage(
+        provenance=Provenance(
+            last_offset=at["lastOffset"],
+            last_epoch=at["lastEpoch"],
+            last_timestamp=at["lastTimestamp"],
+        ),
+        features=FeaturesImage(
+            metadata_version=levels.pop("metadata.version", None),
+            finalized=levels,
+            zk_migration_state=told["zkMigrationState"],
+        ),
+        cluster=ClusterImage(
+            brokers={each["id"]: broker(each) for each in told["brokers"]},
+            controllers={
+                each["id"]: ControllerRegistration(
+                    id=each["id"],
+                    incarnation_id=each["incarnationId"],
+                    zk_migration_ready=each["zkMigrationReady"],
+                    listeners=listeners(each),
+                    features=features(each),
+                )
+                for each in told["controllers"]
+            },
+        ),
+        topics=TopicsImage(
+            by_id={each.id: each for each in topics}, by_name={each.name: each for each in topics}
+        ),
+        configs=ConfigurationsImage(resources=configs),
+        client_quotas=ClientQuotasImage(entities=quotas),
+        producer_ids=ProducerIdsImage(
+            next_producer_id=-1 if told["nextProducerId"] is None else told["nextProducerId"]
+        ),
+        acls=AclsImage(
+            by_id={
+                each["id"]: StandardAcl(
+                    each["resourceTypeId"],
+                    each["resourceName"],
+                    each["patternTypeId"],
+                    each["principal"],
+                    each["host"],
+                    each["operationId"],
+                    each["permissionTypeId"],
+                )
+                for each in told["acls"]
+            }
+        ),
+        scram=ScramImage(mechanisms=scram),
+        delegation_tokens=DelegationTokenImage(
+            tokens={
+                each["id"]: DelegationToken(
+                    id=each["id"],
+                    owner=each["owner"],
+                    requester=each["requester"],
+                    renewers=tuple(each["renewers"]),
+                    issue_timestamp=each["issueTimestamp"],
+                    max_timestamp=each["maxTimestamp"],
+                    expiration_timestamp=each["expirationTimestamp"],
+                )
+                for each in told["delegationTokens"]
+            }
+        ),
+    )
+
+
+@pytest.mark.parametrize("node", NODES)
+def test_an_image_can_be_made_of_the_export(node: str) -> None:
+    state = load_state(str(FIXTURES / node / "data"))
+    told = read(state, show_secrets=True)
+    again = rebuilt(told)
+    assert again == state.image
+    assert state_hash(again) == told["stateHash"]
+
+
+def test_the_fixtures_have_something_of_every_kind() -> None:
+    """Otherwise the test above could not fail for a kind that the export forgets."""
+    empty = set(read(load_state(str(FIXTURES / NODES[0] / "data")), show_secrets=False))
+    for node in NODES:
+        told = read(load_state(str(FIXTURES / node / "data")), show_secrets=False)
+        empty -= {name for name, value in told.items() if value not in (None, [], 0)}
+    assert empty == {"findings", "zkMigrationState"}
+
+
+@pytest.mark.parametrize("node", ["kafka-4.3.0/upgrade/node-1", "kafka-3.9.1/upgrade/node-2"])
+def test_lines_say_the_same_as_the_document(node: str) -> None:
+    state = load_state(str(FIXTURES / node / "data"))
+    told = read(state, show_secrets=False)
+    by_kind: dict[str, list[dict[str, Any]]] = {}
+    for line in lines(state, show_secrets=False):
+        value = json.loads(line)
+        by_kind.setdefault(value.pop("kind"), []).append(value)
+    for kind, name in (
+        ("feature", "features"), ("broker", "brokers"), ("controller", "controllers"),
+        ("config", "configs"), ("clientQuota", "clientQuotas"), ("acl", "acls"),
+        ("scramCredential", "scramCredentials"), ("delegationToken", "delegationTokens"),
+    ):  # fmt: skip
+        assert by_kind.get(kind, []) == told[name], kind
+    assert sum(len(each["partitions"]) for each in told["topics"]) == len(by_kind["partition"])
+    assert {each["topicId"] for each in by_kind["partition"]} <= {
+        each["id"] for each in told["topics"]
+    }
+    (state_line,) = by_kind["state"]
+    assert {name: told[name] for name in state_line} == state_line
+
+
+def test_two_exports_of_one_state_are_the_same_line_by_line() -> None:
+    """From the log alone, records come in another order than from a snapshot."""
+    node = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-2/data"
+    log = node / "__cluster_metadata-0" / f"{0:020}.log"
+    texts = []
+    for path in (node, log):
+        text = b"".join(document(load_state(str(path)), show_secrets=False))
+        texts.append(text[: text.index(b'"source"')])
+    assert texts[0] == texts[1]
+
+
+def test_one_entity_stands_on_one_line() -> None:
+    state = load_state(str(FIXTURES / "kafka-4.3.0/dynamic-quorum/node-2/data"))
+    text = b"".join(document(state, show_secrets=False)).decode()
+    told = json.loads(text)
+    for name in ("brokers", "acls", "configs", "scramCredentials"):
+        for entity in told[name]:
+            line = json.dumps(entity, separators=(",", ":"), ensure_ascii=False)
+            assert any(each.strip().rstrip(",") == line for each in text.splitlines()), line
+
+
+def test_nothing_is_held_together_while_an_export_is_written() -> None:
+    """A piece is an entity or a line, and not the whole."""
+    state = load_state(str(FIXTURES / "kafka-4.3.0/many-partitions/node-1/data"), at=252)
+    assert state.image.topics.partitions == 231
+    for pieces in (
+        list(document(state, show_secrets=False)),
+        list(lines(state, show_secrets=False)),
+    ):
+        assert len(pieces) > 231
+        assert max(map(len, pieces)) < 1500
+        assert sum(map(len, pieces)) > 40_000

@@ -174,11 +174,11 @@ EPOCH_BACK = _kind(
 SCRAM_LOST = _kind(
     "SCRAM-LOST",
     _ERROR,
-    "Users of the log lack their SCRAM credentials in the snapshot, by an error of Kafka up to 4.4:"
-    " where one is removed while others of its mechanism are added, all may go. They can log in"
-    " until their broker loads the snapshot, and no longer after that.",
-    "give the users their passwords again (kafka-configs --alter --entity-type users), before the"
-    " brokers restart; a controller that started from the snapshot dies if such a user is removed",
+    "Users who have SCRAM credentials in the log have none in the snapshot, by an error of Kafka up"
+    " to 4.4: a removal that leaves a mechanism without users takes others along that are added"
+    " with it. A broker that starts from the snapshot does not know them.",
+    "give these users their passwords again (kafka-configs --alter --entity-type users), before a"
+    " broker restarts and before the log is cleaned",
 )
 DIFFERS = _kind(
     "DIFFERS",
@@ -196,4 +196,4 @@ DIVERGED = _kind(
 NOT_COMPARED = _kind(
     "NOT-COMPARED", _INFO, "A snapshot that could not be compared may be right or wrong."
 )
-NONE = _kind("NONE", _INFO, "A directory without snapshots: its log goes back to the beginning.")
+NONE = _kind("NONE", _INFO, "A directory without a snapshot of a state has nothing to verify.")

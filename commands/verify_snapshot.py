@@ -1,0 +1,161 @@
+"""`kraftool verify-snapshot`: snapshots by themselves, against the log, and against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kraftool.commands.options import Color, Debug, Out, PlainFormat, Quiet
+from kraftool.commands.output import ColorWhen, Output
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from kraftool.reports.verify.snapshot_values import (
+        SnapshotVerification,
+        VerifiedDirectory,
+        VerifiedSnapshot,
+    )
+    from kraftool.storage.paths import Location
+
+
+def verify_snapshot(
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PATH...",
+            help="Checkpoints, data directories, __cluster_metadata-0, server.properties, tar, -.",
+        ),
+    ],
+    against: Annotated[
+        str,
+        typer.Option(
+            "--against",
+            metavar="DIR",
+            help="Compare with what this directory's log makes of each offset, not with its own.",
+        ),
+    ] = "",
+    replay: Annotated[
+        bool,
+        typer.Option(help="Compare a directory's snapshots with what its own log makes of them."),
+    ] = True,
+    output: Annotated[
+        PlainFormat, typer.Option("--output", "-o", help="The format of the output.")
+    ] = PlainFormat.TABLE,
+    out: Out = "",
+    color: Color = ColorWhen.AUTO,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Verify snapshots: their form, their records, and the state that they hold.
+
+    Example: kraftool verify-snapshot /var/lib/kafka/data
+
+    Checks each batch and record of a checkpoint, the voters and feature levels in it, and that its
+    records make a state that a controller would bring about. In a directory each snapshot is also
+    checked against the log around it, and its state against the one that the log's records make. A
+    hash tells states apart: snapshots of one offset in several PATHs have to agree.
+    Ends with 1 where something is wrong, with 3 where something could not be read or decoded.
+
+    Nothing is written to the directory, and nothing is locked; a running Kafka is not disturbed.
+    """
+    from kraftool.commands.finding_view import settle
+    from kraftool.reports.log_render import quicken
+    from kraftool.reports.verify.snapshot import verify_snapshots
+    from kraftool.storage.paths import open_path
+
+    quicken()
+    locations = [open_path(path) for path in paths]
+    other = open_path(against) if against else None
+    to = Output(color=color, quiet=quiet, out=out)
+    every = [*locations, *([other] if other is not None else [])]
+    with _progress(to, every) as progress:
+        report = verify_snapshots(locations, against=other, replay_logs=replay, progress=progress)
+    if output is PlainFormat.JSON:
+        from kraftool.commands.output import json_document
+        from kraftool.reports.verify.snapshot_json import document
+
+        to.write(json_document(document(report)))
+    else:
+        _write(to, report)
+    settle(to, report.all_findings)
+    to.finish()
+
+
+@contextmanager
+def _progress(to: Output, locations: Sequence[Location]) -> Iterator[Callable[[str, int], None]]:
+    """A log is read twice, for what lies in it and to replay it: the bar knows the first pass."""
+    from kraftool.commands.read_progress import read_progress
+
+    furthest: dict[str, int] = {}
+    with read_progress(to, locations) as progress:
+
+        def told(name: str, position: int) -> None:
+            if position > furthest.get(name, 0):
+                furthest[name] = position
+                progress(name, position)
+
+        yield told
+
+
+def _write(to: Output, report: SnapshotVerification) -> None:
+    """The snapshots of each directory with their hashes, the findings, and the verdict."""
+    from kraftool.commands.dump_words import many
+    from kraftool.commands.finding_view import NAME, headline, text, verdict, write_findings
+    from kraftool.reports.findings import in_order
+
+    for number, each in enumerate(report.directories):
+        if number:
+            to.line()
+        findings = in_order(each.all_findings)
+        to.rich(headline(each.path, findings), unbroken=True)
+        for snapshot in each.snapshots:
+            for line in _lines(each, snapshot):
+                to.rich(line, unbroken=True)
+        write_findings(to, findings, each.path, explain=True)
+    if report.findings:
+        to.line()
+        to.rich(text("Between the snapshots of the PATHs", NAME))
+        write_findings(to, report.findings, "", explain=True)
+    to.line()
+    judged = [each for each in report.snapshots if each.batches]
+    counts = [
+        many(len(judged), "snapshot"),
+        many(sum(each.batches for each in judged), "batch"),
+        many(sum(each.records for each in judged), "record"),
+    ]
+    compared = sum(1 for each in judged if each.compared_with)
+    checked = f"{', '.join(counts)} checked, {compared} compared with a log"
+    to.rich(verdict(checked, report.all_findings, fine="verified"))
+
+
+def _lines(of: VerifiedDirectory, each: VerifiedSnapshot) -> Iterator[Text]:
+    """A snapshot's name and content, and the hash of its state below it."""
+    from kraftool.commands.dump_words import ids, many, size
+    from kraftool.commands.finding_view import QUIET, text
+    from kraftool.decoders.names import FileState
+    from kraftool.image.metadata_version import level_name
+
+    left = {FileState.PART: "never finished", FileState.DELETED: "waits for its deletion"}
+    name = each.file
+    if name.startswith(of.path.rstrip("/") + "/"):
+        name = name[len(of.path.rstrip("/")) + 1 :]
+    told = [size(each.size)]
+    if each.state is not FileState.LIVE:
+        told.append(left.get(each.state, each.state.value))
+    if each.batches:
+        told.append(many(each.records, "record"))
+    if each.metadata_version is not None:
+        level = each.metadata_version
+        told.append(f"metadata.version {level_name(level) or level}")
+    if each.controls.kraft_version and each.controls.voters is not None:
+        voters = [voter["voterId"] for voter in each.controls.voters["voters"]]
+        told.append(f"voters {ids(sorted(voters))}")
+    if each.compared_with:
+        told.append(f"compared with {', '.join(each.compared_with)}")
+    yield text(f"  {name}  ").append_text(text(", ".join(told), QUIET))
+    if each.state_hash and each.offset:
+        yield text(f"    state {each.state_hash}", QUIET)

@@ -1,0 +1,359 @@
+"""`verify-snapshot`: snapshots by themselves, against the log around them, and against each other.
+
+Owns the order of work and what a verdict is made of. A directory's files are read once for all
+that is found in them, and its log once more where states are compared. In memory is one image at a
+time, and a few numbers of each snapshot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.kinds import FileKind
+from kraftool.decoders.names import FileState, parse_checkpoint_name, parse_segment_name
+from kraftool.image.image import MetadataImage
+from kraftool.image.state_hash import state_hash
+from kraftool.reports.directory import DirectoryReport, read_location
+from kraftool.reports.file_report import SNAPSHOT_KINDS, FileReport, ReadOptions, read_file
+from kraftool.reports.findings import Finding, in_order
+from kraftool.reports.kinds import directory as dir_kinds
+from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.kinds import snapshot as kinds
+from kraftool.reports.state.replay import Progress, Replay
+from kraftool.reports.verify import log_state
+from kraftool.reports.verify.log_pass import DirectoryPass, suited
+from kraftool.reports.verify.log_replay import LogReplay
+from kraftool.reports.verify.snapshot_check import SnapshotCheck
+from kraftool.reports.verify.snapshot_compare import against_log, between
+from kraftool.reports.verify.snapshot_values import (
+    SnapshotVerification,
+    VerifiedDirectory,
+    VerifiedSnapshot,
+)
+from kraftool.storage.entry import Entry, Place, Problem
+from kraftool.storage.lock import LockState
+from kraftool.storage.paths import Location, LocationKind
+from kraftool.storage.source import BytesSource
+
+MOST_STREAMED = 1 << 30
+"""An archive's logs and snapshots are kept in memory up to here, to be read in their order."""
+
+_OTHERS = frozenset(
+    {
+        dir_kinds.UNREADABLE.code,
+        dir_kinds.NOTHING.code,
+        log_kinds.MISSING.code,
+    }
+)
+"""What concerns snapshots and is not named for them."""
+
+
+def _silent(name: str, position: int) -> None:
+    """Nobody watches."""
+
+
+def verify_snapshots(
+    locations: Sequence[Location],
+    *,
+    against: Location | None = None,
+    replay_logs: bool = True,
+    progress: Progress = _silent,
+) -> SnapshotVerification:
+    """Verify every snapshot that the locations hold.
+
+    Nothing is raised for what is wrong in them; KraftoolError where there is none to verify.
+    """
+    found = [each for location in locations for each in _location(location, progress)]
+    directories = [each.verified for each in found]
+    told: list[Finding] = []
+    if replay_logs:
+        for number, each in enumerate(found):
+            if each.entries and against is None:
+                compared = against_log(each.verified, each.entries, (each.verified,), progress)
+                directories[number] = compared[0]
+    if against is not None:
+        other = _one_directory(against, progress)
+        label = against.path
+        directories = against_log(other.verified, other.entries, directories, progress, label=label)
+    told += between(directories)
+    return SnapshotVerification(directories=tuple(directories), findings=in_order(told))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """A verified directory with the files that its log is in."""
+
+    verified: VerifiedDirectory
+    entries: tuple[Entry, ...] = ()
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads the files of a location, with an eye on its snapshots."""
+
+    entries: list[Entry]
+    passes: dict[str, DirectoryPass] = field(default_factory=dict)
+    snapshots: dict[str, VerifiedSnapshot] = field(default_factory=dict)
+    """By the name of the file."""
+
+    def read(self, entry: Entry, options: ReadOptions) -> FileReport:
+        seen = self._pass(entry)
+        name = parse_checkpoint_name(entry.basename)
+        is_bootstrap = entry.basename == "bootstrap.checkpoint"
+        if name is None and not is_bootstrap:
+            return seen.read(entry, options)
+        if name is not None and name.state is not FileState.LIVE:
+            report = seen.read(entry, options)
+            self.snapshots[entry.name] = leftover(entry)
+            return report
+        return self.checked(entry, options, seen)
+
+    def checked(
+        self, entry: Entry, options: ReadOptions, seen: DirectoryPass | None = None
+    ) -> FileReport:
+        """Read a snapshot, and judge it."""
+        check = new_check(entry)
+        options = replace(options, observe=check)
+        report = read_file(entry, options) if seen is None else seen.read(entry, options)
+        if report.kind in SNAPSHOT_KINDS and report.log is not None:
+            image, findings = check.end()
+            is_sound = image is not None and report.log.has_header and report.log.has_footer
+            if any(each.code == kinds.REPLAY.code for each in findings):
+                is_sound = False
+            self.snapshots[entry.name] = verified(entry, report, check, image if is_sound else None)
+            report = replace(report, findings=(*report.findings, *findings))
+        return report
+
+    def _pass(self, entry: Entry) -> DirectoryPass:
+        if entry.directory not in self.passes:
+            # Its own replay is not wanted here: it would compare nothing.
+            idle = LogReplay(replay=Replay(), next=1, ended="not asked for")
+            seen = self.passes[entry.directory] = DirectoryPass(replay=idle)
+            seen.expect(each for each in self.entries if each.directory == entry.directory)
+        return self.passes[entry.directory]
+
+
+def new_check(entry: Entry) -> SnapshotCheck:
+    """What is to see the batches of a snapshot, as its name demands it."""
+    name = parse_checkpoint_name(entry.basename)
+    offset = name.offset if name is not None else None
+    # The 0-0 checkpoint of Kafka up to 4.3 holds voters alone.
+    return SnapshotCheck(entry.name, offset, needs_level=offset != 0)
+
+
+def leftover(entry: Entry) -> VerifiedSnapshot:
+    """A snapshot that Kafka removes at its start: listed, and not judged."""
+    name = parse_checkpoint_name(entry.basename)
+    assert name is not None, "only a snapshot's name tells that it is a leftover"
+    return VerifiedSnapshot(
+        file=entry.name,
+        offset=name.offset,
+        epoch=name.epoch,
+        state=name.state,
+        size=entry.size,
+        entry=entry,
+    )
+
+
+def verified(
+    entry: Entry, report: FileReport, check: SnapshotCheck, image: MetadataImage | None
+) -> VerifiedSnapshot:
+    """What a pass over a snapshot showed; its findings come later."""
+    name = parse_checkpoint_name(entry.basename)
+    log = report.log
+    kept = VerifiedSnapshot(
+        file=entry.name,
+        offset=name.offset if name is not None else 0,
+        epoch=name.epoch if name is not None else 0,
+        state=name.state if name is not None else FileState.LIVE,
+        is_bootstrap=name is None,
+        size=report.size,
+        batches=log.batches if log is not None else 0,
+        records=check.records,
+        controls=check.controls,
+        entry=entry,
+    )
+    if image is None:
+        return kept
+    return replace(
+        kept,
+        state_hash=state_hash(image),
+        metadata_version=image.features.metadata_version,
+        broker_epochs={id: each.epoch for id, each in image.cluster.brokers.items()},
+        next_producer_id=image.producer_ids.next_producer_id,
+    )
+
+
+def _location(location: Location, progress: Progress) -> Iterator[_Found]:
+    if location.kind is LocationKind.FILE:
+        yield _one_file(location, progress)
+        return
+    entries, problems = _entries(location)
+    reader = _Reader(entries)
+    ordered: list[Entry | Problem] = [*problems, *suited(entries)]
+    report = read_location(location, progress=progress, entries=ordered, read=reader.read)
+    if report.findings:
+        own = tuple(each for each in report.findings if _is_ours(each))
+        if own:
+            whole = VerifiedDirectory(path=location.path, findings=own)
+            yield _Found(verified=whole)
+    for each in report.directories:
+        seen = reader.passes.get(each.path, DirectoryPass())
+        files = tuple(file for file in entries if file.directory == each.path)
+        yield _Found(verified=_directory(each, seen, reader), entries=files)
+
+
+def _entries(location: Location) -> tuple[list[Entry], list[Problem]]:
+    """The files that matter. An archive's are kept, since they are read in another order."""
+    entries: list[Entry] = []
+    problems: list[Problem] = []
+    kept = 0
+    for each in location.entries():
+        if isinstance(each, Problem):
+            problems.append(each)
+        elif not location.is_stream:
+            entries.append(each)
+        elif _matters(each):
+            kept += each.size
+            if kept > MOST_STREAMED:
+                raise KraftoolError(
+                    f"{location.path}: more than {MOST_STREAMED >> 30} GiB of logs and snapshots",
+                    hint="unpack the archive and name the directory",
+                )
+            entries.append(_kept(each))
+    return entries, problems
+
+
+def _matters(entry: Entry) -> bool:
+    segment = parse_segment_name(entry.basename)
+    return entry.place is not Place.LOOSE and (segment is None or segment.suffix == ".log")
+
+
+def _kept(entry: Entry) -> Entry:
+    with entry.open() as source:
+        data = source.read_at(0, entry.size)
+    return replace(entry, opener=lambda: BytesSource(entry.name, data), size=len(data))
+
+
+def _one_file(location: Location, progress: Progress) -> _Found:
+    entries, _ = _entries(location)
+    reader = _Reader(entries)
+    (entry,) = entries
+    options = ReadOptions(leftovers=True, progress=_of(progress, entry.name))
+    report = reader.checked(entry, options)
+    if report.kind not in SNAPSHOT_KINDS:
+        if report.findings and report.kind is FileKind.UNKNOWN:
+            return _Found(verified=VerifiedDirectory(path=location.path, findings=report.findings))
+        raise KraftoolError(
+            f"{location.path} is no snapshot: {report.kind.value}",
+            hint="name a .checkpoint, a bootstrap.checkpoint, or the directory they lie in",
+        )
+    snapshot = reader.snapshots.get(entry.name)
+    if snapshot is None:
+        return _Found(verified=VerifiedDirectory(path=location.path, findings=report.findings))
+    snapshot = replace(snapshot, findings=in_order(report.findings))
+    return _Found(verified=VerifiedDirectory(path=location.path, snapshots=(snapshot,)))
+
+
+def _directory(report: DirectoryReport, seen: DirectoryPass, reader: _Reader) -> VerifiedDirectory:
+    found = [each for each in report.findings if _is_ours(each)]
+    if seen.is_metadata:
+        controls = log_state.snapshot_controls(report)
+        found += [
+            each for each in seen.history.findings(report.summary, controls) if _is_ours(each)
+        ]
+        found += [each for each in log_state.snapshots(report, seen) if _is_ours(each)]
+    snapshots = [
+        reader.snapshots[each.name] for each in report.files if each.name in reader.snapshots
+    ]
+    own = {each.file: tuple(one for one in found if one.file == each.file) for each in snapshots}
+    rest = [each for each in found if each.file not in own]
+    if not any(each.is_state for each in snapshots):
+        rest.append(kinds.NONE.at(report.path, "there is no snapshot of a state"))
+    judged = [
+        replace(each, findings=in_order(own[each.file])) if each.file in own else each
+        for each in snapshots
+    ]
+    return VerifiedDirectory(
+        path=report.path,
+        cluster_id=report.summary.node.cluster_id,
+        is_live=report.lock is LockState.HELD,
+        snapshots=_with_epochs_back(judged),
+        findings=in_order(rest),
+    )
+
+
+def _is_ours(finding: Finding) -> bool:
+    return finding.code.startswith("KT-SNAP-") or finding.code in _OTHERS
+
+
+def _with_epochs_back(snapshots: Sequence[VerifiedSnapshot]) -> tuple[VerifiedSnapshot, ...]:
+    """What only goes up, from each snapshot to the next."""
+    before: VerifiedSnapshot | None = None
+    judged = []
+    for each in snapshots:
+        if each.is_state and each.state_hash:
+            if before is not None:
+                each = each.with_findings(*_back(before, each))
+            before = each
+        judged.append(each)
+    return tuple(judged)
+
+
+def _back(before: VerifiedSnapshot, after: VerifiedSnapshot) -> Iterator[Finding]:
+    def finding(text: str, field: str, low: int, found: int) -> Finding:
+        return kinds.EPOCH_BACK.at(
+            after.file,
+            f"{text} than in the snapshot at {before.offset}",
+            offset=after.offset,
+            field=field,
+            expected=f"{low} or more",
+            found=str(found),
+        )
+
+    if after.epoch < before.epoch:
+        yield finding("a lower epoch", "epoch", before.epoch, after.epoch)
+    for id, epoch in sorted(after.broker_epochs.items()):
+        known = before.broker_epochs.get(id, epoch)
+        if epoch < known:
+            yield finding(f"broker {id} has a lower epoch", "brokerEpoch", known, epoch)
+    if after.next_producer_id < before.next_producer_id:
+        yield finding(
+            "a lower producer id comes next",
+            "nextProducerId",
+            before.next_producer_id,
+            after.next_producer_id,
+        )
+
+
+def _one_directory(location: Location, progress: Progress) -> _Found:
+    """The directory that others are compared with."""
+    entries, _ = _entries(location)
+    if location.kind is LocationKind.FILE or not entries:
+        raise KraftoolError(
+            f"{location.path} is no directory with a log",
+            hint="--against takes a data directory, a __cluster_metadata-0 or a tar of one",
+        )
+    directories = {each.directory for each in entries}
+    if len(directories) > 1:
+        names = ", ".join(sorted(directories)[:5])
+        raise KraftoolError(
+            f"{location.path} holds several directories: {names}", hint="name one of them"
+        )
+    reader = _Reader(entries)
+    snapshots = []
+    for each in entries:
+        name = parse_checkpoint_name(each.basename)
+        if name is not None and name.state is FileState.LIVE:
+            report = reader.checked(each, ReadOptions(progress=_of(progress, each.name)))
+            if each.name in reader.snapshots:
+                findings = in_order(report.findings)
+                snapshots.append(replace(reader.snapshots[each.name], findings=findings))
+    whole = VerifiedDirectory(path=location.path, snapshots=tuple(snapshots))
+    return _Found(verified=whole, entries=tuple(entries))
+
+
+def _of(progress: Progress, name: str) -> Callable[[int], None]:
+    return lambda position: progress(name, position)

@@ -1,0 +1,216 @@
+"""One pass over a snapshot: its batches, its control records, and the records between them.
+
+Owns what stands where in the file. It sees each batch as `read_file` passes it, so that a snapshot
+is read once; what that finds by itself is not found again here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from kraftool.decoders.batch import Record, RecordBatch
+from kraftool.decoders.control import ControlRecordType
+from kraftool.decoders.errors import DecodeError
+from kraftool.decoders.framing import decode_record
+from kraftool.decoders.log_record import decode_control, position_in_file
+from kraftool.decoders.segment import Damage
+from kraftool.image.image import MetadataImage
+from kraftool.image.uuids import is_reserved_directory
+from kraftool.reports.findings import Finding, FindingKind
+from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.kinds import snapshot as kinds
+from kraftool.reports.verify.log_form import check_batch, check_records
+from kraftool.reports.verify.notes import Notes
+from kraftool.reports.verify.snapshot_records import RecordRules
+
+HIGHEST_KRAFT_VERSION = 1
+
+_HEADER = ControlRecordType.SNAPSHOT_HEADER.label
+_FOOTER = ControlRecordType.SNAPSHOT_FOOTER.label
+_VERSION = ControlRecordType.KRAFT_VERSION.label
+_VOTERS = ControlRecordType.KRAFT_VOTERS.label
+_IN_THE_FIRST_BATCH = (_HEADER, _VERSION, _VOTERS)
+
+
+class _FormNotes(Notes):
+    """The rules for batches are the log's; in a snapshot they have codes of their own."""
+
+    def add(self, kind: FindingKind, text: str, **more: Any) -> None:
+        super().add(_AS_OF_SNAPSHOTS.get(kind.code, kind), text, **more)
+
+
+_AS_OF_SNAPSHOTS = {
+    log_kinds.BATCH_FORM.code: kinds.BATCH_FORM,
+    log_kinds.RECORD_FORM.code: kinds.RECORD_FORM,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotControls:
+    """What the control records say."""
+
+    timestamp: int | None = None
+    kraft_version: int = 0
+    voters: dict[str, Any] | None = None
+
+
+class SnapshotCheck:
+    """Sees the batches of one snapshot."""
+
+    def __init__(self, file: str, offset: int | None, *, needs_level: bool) -> None:
+        self.offset = offset
+        """The one in its name; None for a bootstrap.checkpoint, 0 for the 0-0 checkpoint."""
+        self.is_whole = True
+        """Whether all of it could be read, so that its state is known."""
+        self.batches = 0
+        self._needs_level = needs_level
+        self._notes = _FormNotes(file)
+        self._rules = RecordRules(self._notes, offset or None)
+        self._controls: dict[str, dict[str, Any]] = {}
+        self._footer: int | None = None
+        self._has_data = False
+
+    @property
+    def records(self) -> int:
+        """How many metadata records there are."""
+        return self._rules.count
+
+    @property
+    def controls(self) -> SnapshotControls:
+        header, version = self._controls.get(_HEADER), self._controls.get(_VERSION)
+        return SnapshotControls(
+            timestamp=int(header["lastContainedLogTimestamp"]) if header is not None else None,
+            kraft_version=int(version["kRaftVersion"]) if version is not None else 0,
+            voters=self._controls.get(_VOTERS),
+        )
+
+    def __call__(self, item: RecordBatch | Damage, valid: bool) -> None:
+        if isinstance(item, Damage) or not valid:
+            self.is_whole = False
+        if isinstance(item, Damage):
+            return
+        self.batches += 1
+        if not self.is_whole:
+            return
+        check_batch(self._notes, item)
+        if self._footer is not None:
+            text = "a batch behind the SnapshotFooter"
+            offset = item.base_offset
+            self._notes.add(kinds.FORM, text, position=item.position, offset=offset)
+        try:
+            if item.is_control:
+                self._control_batch(item)
+            else:
+                self._data_batch(item)
+        except DecodeError:
+            self.is_whole = False
+
+    def _data_batch(self, batch: RecordBatch) -> None:
+        self._has_data = True
+        check_records(self._notes, batch)
+        for record in batch.records():
+            if record.key is not None:
+                self._note(kinds.RECORD_FORM, batch, record, "a data record with a key")
+            name, version, value = decode_record(record.value or b"")
+            position = position_in_file(batch, record)
+            self._rules.record(name, version, value, position, record.offset)
+
+    def _control_batch(self, batch: RecordBatch) -> None:
+        for record in batch.records():
+            item = decode_control(record)
+            if item.data is None:
+                self.is_whole = False
+                continue
+            if item.type == _FOOTER:
+                self._footer = record.offset
+            elif item.type not in _IN_THE_FIRST_BATCH:
+                self._note(kinds.FORM, batch, record, f"{item.type} has no place in a snapshot")
+                continue
+            elif record.offset and item.type == _HEADER:
+                text = "a second SnapshotHeader"
+                self._note(kinds.FORM, batch, record, text)
+                continue
+            elif self._has_data or self._footer is not None or batch.position:
+                self._note(kinds.FORM, batch, record, f"{item.type} is not in the first batch")
+            if item.type in self._controls and item.type != _HEADER:
+                self._note(kinds.FORM, batch, record, f"a second {item.type}")
+            self._controls[item.type] = item.data
+            if item.type == _VERSION:
+                self._version(batch, record, item.data["kRaftVersion"])
+            elif item.type == _VOTERS:
+                self._voters(batch, record, item.data)
+
+    def _note(
+        self, kind: FindingKind, batch: RecordBatch, record: Record, text: str, **more: str
+    ) -> None:
+        position = position_in_file(batch, record)
+        self._notes.add(kind, text, position=position, offset=record.offset, **more)
+
+    def _version(self, batch: RecordBatch, record: Record, level: int) -> None:
+        if not 1 <= level <= HIGHEST_KRAFT_VERSION:
+            self._note(
+                kinds.KRAFT_VERSION,
+                batch,
+                record,
+                "Kafka writes the record from kraft.version 1 on, and has none above",
+                field="kRaftVersion",
+                expected=str(HIGHEST_KRAFT_VERSION),
+                found=str(level),
+            )
+
+    def _voters(self, batch: RecordBatch, record: Record, value: dict[str, Any]) -> None:
+        voters = value["voters"]
+        if not voters:
+            self._note(kinds.VOTERS, batch, record, "a voter set without voters")
+        level = self.controls.kraft_version
+        if _VERSION not in self._controls:
+            text = "voters, and no KRaftVersion before them: with kraft.version 0 there are none"
+            self._note(kinds.KRAFT_VERSION, batch, record, text)
+        seen: set[int] = set()
+        for each in voters:
+            for text, expected, found in _voter_faults(each, level, seen):
+                words = f"voter {each['voterId']}: {text}"
+                self._note(kinds.VOTERS, batch, record, words, expected=expected, found=found)
+            seen.add(each["voterId"])
+
+    def end(self) -> tuple[MetadataImage | None, tuple[Finding, ...]]:
+        """The state, if all of it could be read, and what was found."""
+        if not self.is_whole or not self.batches:
+            return None, self._notes.findings()
+        if self.controls.kraft_version and _VOTERS not in self._controls and self.offset:
+            text = f"kraft.version {self.controls.kraft_version}, and no KRaftVoters"
+            self._notes.add(kinds.KRAFT_VERSION, text, position=0)
+        timestamp = self.controls.timestamp
+        if timestamp is not None and timestamp < 0:
+            self._notes.add(
+                kinds.FORM,
+                "a time before all times",
+                position=0,
+                field="lastContainedLogTimestamp",
+                expected="0 or more",
+                found=str(timestamp),
+            )
+        image = self._rules.end(needs_level=self._needs_level)
+        return image, self._notes.findings()
+
+
+def _voter_faults(
+    voter: dict[str, Any], kraft_version: int, seen: set[int]
+) -> list[tuple[str, str, str]]:
+    faults = []
+    id, directory = voter["voterId"], voter["voterDirectoryId"]
+    if id in seen:
+        faults.append(("it stands in the set twice", "", ""))
+    if id < 0:
+        faults.append(("a negative id", "0 or more", str(id)))
+    if is_reserved_directory(directory):
+        faults.append(("no directory has this id", "an id of meta.properties", directory))
+    if not voter["endpoints"]:
+        faults.append(("nobody can reach it", "1 endpoint or more", "none"))
+    supported = voter["kRaftVersionFeature"]
+    low, high = supported["minSupportedVersion"], supported["maxSupportedVersion"]
+    if not low <= kraft_version <= high:
+        text = "it does not support this kraft.version"
+        faults.append((text, f"a range with {kraft_version}", f"{low} to {high}"))
+    return faults

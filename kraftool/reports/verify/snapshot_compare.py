@@ -1,0 +1,223 @@
+"""Snapshots' states against what a log makes of them, and against each other.
+
+Owns what a difference is called. States are compared by their hash; only where that differs, the
+snapshot is loaded again to say what does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.image.image import MetadataImage
+from kraftool.image.state_hash import state_hash
+from kraftool.reports.file_report import ReadOptions, read_file
+from kraftool.reports.findings import Finding
+from kraftool.reports.kinds import snapshot as kinds
+from kraftool.reports.state.replay import Progress
+from kraftool.reports.verify.snapshot_check import SnapshotCheck
+from kraftool.reports.verify.snapshot_diff import difference
+from kraftool.reports.verify.snapshot_replay import (
+    Base,
+    LogReplay,
+    LogState,
+    log_start,
+    segments_of,
+)
+from kraftool.reports.verify.snapshot_values import VerifiedDirectory, VerifiedSnapshot
+from kraftool.storage.entry import Entry
+
+
+def against_log(
+    of: VerifiedDirectory,
+    entries: Sequence[Entry],
+    directories: Sequence[VerifiedDirectory],
+    progress: Progress,
+    *,
+    label: str = "",
+) -> list[VerifiedDirectory]:
+    """Compare the snapshots of some directories with the log of one, which `entries` hold.
+
+    `label` names that log where it is another directory's.
+    """
+    segments = segments_of(entries)
+    start = log_start(segments)
+    snapshots = [
+        each for one in directories for each in one.snapshots if each.is_state and each.state_hash
+    ]
+    if start is None or not snapshots:
+        return list(directories)
+    told: dict[str, list[Finding]] = {}
+    compared: set[str] = set()
+    base = _base(of, start)
+    if base is None:
+        why = f"the log begins at {start} and no whole snapshot covers that"
+        return _with_all(directories, snapshots, {}, set(), why, label)
+
+    def at(offset: int, state: LogState) -> None:
+        wanted = state_hash(state.image)
+        for each in snapshots:
+            if each.offset == offset:
+                compared.add(each.file)
+                if each.state_hash != wanted:
+                    told.setdefault(each.file, []).extend(_differing(each, state, base, label))
+
+    replay = LogReplay(base=base, wanted=[each.offset for each in snapshots], at=at)
+    try:
+        replay.run(segments, progress)
+    except KraftoolError as error:
+        replay.ended = error.message
+    return _with_all(directories, snapshots, told, compared, replay.ended, label, base)
+
+
+def _base(of: VerifiedDirectory, start: int) -> Base | None:
+    """What the log is replayed onto: nothing, or the oldest snapshot that it goes on from."""
+    if start == 0:
+        return Base()
+    for each in of.snapshots:
+        if each.is_state and each.state_hash and each.offset >= start:
+            image = load(each)
+            if image is not None:
+                return Base(offset=each.offset, image=image, name=each.file)
+    return None
+
+
+def load(snapshot: VerifiedSnapshot) -> MetadataImage | None:
+    """A snapshot's state once more; None if it has changed since."""
+    check = SnapshotCheck(snapshot.file, snapshot.offset, needs_level=True)
+    read_file(snapshot.entry, ReadOptions(observe=check))
+    image, _ = check.end()
+    return image
+
+
+def _with_all(
+    directories: Sequence[VerifiedDirectory],
+    snapshots: Sequence[VerifiedSnapshot],
+    told: dict[str, list[Finding]],
+    compared: set[str],
+    ended: str,
+    label: str,
+    base: Base | None = None,
+) -> list[VerifiedDirectory]:
+    known = {each.file for each in snapshots}
+
+    def judged(each: VerifiedSnapshot) -> VerifiedSnapshot:
+        if each.file not in known:
+            return each
+        if each.file in compared:
+            whose = (*each.compared_with, label or "its own log")
+            return replace(each, compared_with=whose).with_findings(*told.get(each.file, ()))
+        return each.with_findings(_not_compared(each, ended, label, base))
+
+    return [
+        replace(one, snapshots=tuple(judged(each) for each in one.snapshots)) for one in directories
+    ]
+
+
+def _not_compared(snapshot: VerifiedSnapshot, ended: str, label: str, base: Base | None) -> Finding:
+    where = f" of {label}" if label else ""
+    if base is not None and snapshot.offset <= base.offset:
+        why = f"the log{where} does not reach back before the snapshot at {base.offset}"
+    else:
+        why = ended + where
+    text = f"its state was not compared with the log's: {why}"
+    return kinds.NOT_COMPARED.at(snapshot.file, text, offset=snapshot.offset)
+
+
+def _differing(
+    snapshot: VerifiedSnapshot, state: LogState, base: Base, label: str
+) -> Iterator[Finding]:
+    found = load(snapshot)
+    if found is None:
+        return
+    result = difference(state.image, found)
+    log = f"the log of {label}" if label else "the log"
+    origin = f", replayed from the snapshot at {base.offset}" if base.offset else ""
+    lost = result.lost_credentials
+    # Without a removal the error cannot have happened.
+    is_known = {mechanism for mechanism, _ in lost} <= state.scram_removals
+    if lost and is_known:
+        yield kinds.SCRAM_LOST.at(
+            snapshot.file,
+            f"{log} has credentials that the snapshot lacks{origin}",
+            offset=snapshot.offset,
+            field="UserScramCredentialRecord",
+            expected=result.lost_words(),
+            found="none of these",
+        )
+    words = result.words() if is_known else result.all_words()
+    if words:
+        yield kinds.DIFFERS.at(
+            snapshot.file,
+            f"other than {log} makes it{origin}: {words}",
+            offset=snapshot.offset,
+        )
+
+
+def between(directories: Sequence[VerifiedDirectory]) -> list[Finding]:
+    """Snapshots of one offset that hold different states, where they may be of one cluster."""
+    by_offset: dict[int, list[tuple[VerifiedDirectory, VerifiedSnapshot]]] = {}
+    for one in directories:
+        for each in one.snapshots:
+            if each.is_state and each.state_hash:
+                by_offset.setdefault(each.offset, []).append((one, each))
+    findings: list[Finding] = []
+    for _, alike in sorted(by_offset.items()):
+        first_of: list[tuple[VerifiedDirectory, VerifiedSnapshot]] = []
+        for pair in alike:
+            first = next((one for one in first_of if _same_cluster(one[0], pair[0])), None)
+            if first is None:
+                first_of.append(pair)
+            elif first[1].file != pair[1].file:
+                findings += _diverged(first[1], pair[1])
+    return findings
+
+
+def _same_cluster(one: VerifiedDirectory, other: VerifiedDirectory) -> bool:
+    return None in (one.cluster_id, other.cluster_id) or one.cluster_id == other.cluster_id
+
+
+def _diverged(one: VerifiedSnapshot, other: VerifiedSnapshot) -> Iterator[Finding]:
+    words = []
+    if one.epoch != other.epoch:
+        words.append(f"epochs {one.epoch} and {other.epoch}")
+    if _voters(one) != _voters(other):
+        words.append("other voters or another kraft.version")
+    if one.state_hash != other.state_hash:
+        first, second = load(one), load(other)
+        if first is None or second is None:
+            return
+        result = difference(first, second)
+        lacking, having = other, one
+        if not result.is_lost_credentials_alone:
+            result = difference(second, first)
+            lacking, having = one, other
+        if not result.is_lost_credentials_alone:
+            words.append(difference(first, second).all_words())
+        elif kinds.SCRAM_LOST.code not in {each.code for each in lacking.findings}:
+            yield kinds.SCRAM_LOST.at(
+                lacking.file,
+                f"{having.file} has credentials that it lacks",
+                offset=lacking.offset,
+                field="UserScramCredentialRecord",
+                expected=result.lost_words(),
+                found="none of these",
+            )
+    words = [each for each in words if each]
+    if words:
+        yield kinds.DIVERGED.at(
+            other.file,
+            f"other than {one.file}: {'; '.join(words)}",
+            offset=other.offset,
+            expected=one.state_hash[:16],
+            found=other.state_hash[:16],
+        )
+
+
+def _voters(snapshot: VerifiedSnapshot) -> Any:
+    """Without order, which is Java's HashMap's."""
+    controls = snapshot.controls
+    voters = controls.voters["voters"] if controls.voters is not None else []
+    return controls.kraft_version, sorted(map(repr, voters))

@@ -1,0 +1,142 @@
+"""A directory's log, replayed once, with the state at each offset that is asked for.
+
+Owns where replaying begins (at 0, or at the oldest whole snapshot that the log goes on from) and
+where it ends: at damage, where Kafka would cut. It refuses to compare; whoever asks for an offset
+is handed the state there. One image is in memory at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.names import FileState, parse_segment_name
+from kraftool.decoders.segment import Damage, scan
+from kraftool.image.image import EMPTY, MetadataImage
+from kraftool.image.loader import ImageLoader
+from kraftool.image.replay import RecordValue
+from kraftool.reports.state.replay import Progress, Replay
+from kraftool.storage.entry import Entry, Place
+
+_REMOVE = "RemoveUserScramCredentialRecord"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogState:
+    """The state at an offset."""
+
+    image: MetadataImage
+    scram_removals: frozenset[int]
+    """The mechanisms of which a credential was removed since replaying began."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Base:
+    """What replaying begins with."""
+
+    offset: int = 0
+    image: MetadataImage = EMPTY
+    name: str = ""
+    """The snapshot's; empty for the log's beginning."""
+
+
+class _Loader(ImageLoader):
+    """Notes what was removed on the way."""
+
+    def __init__(self, image: MetadataImage) -> None:
+        super().__init__(image)
+        self.scram_removals: set[int] = set()
+
+    def replay(self, offset: int, name: str, record: RecordValue) -> None:
+        super().replay(offset, name, record)
+        if name == _REMOVE:
+            self.scram_removals.add(record["mechanism"])
+
+
+@dataclass(slots=True)
+class LogReplay:
+    """Replays the segments of one directory."""
+
+    base: Base
+    wanted: list[int]
+    """Offsets above the base's, rising."""
+    at: Callable[[int, LogState], None]
+    ended: str = ""
+    """Why it ended before the last offset that was wanted."""
+    end: int = 0
+    _loader: _Loader = field(init=False)
+    _replay: Replay = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._loader = _Loader(self.base.image)
+        self._replay = Replay(loader=self._loader)
+        self.end = self.base.offset
+        self.wanted = sorted({each for each in self.wanted if each > self.end}, reverse=True)
+
+    def run(self, segments: Sequence[Entry], progress: Progress) -> None:
+        """Replay up to the last offset that is wanted, if the log gets there."""
+        for number, each in enumerate(segments):
+            following = segments[number + 1] if number + 1 < len(segments) else None
+            if following is not None and _base_offset(following) <= self.end:
+                continue
+            if self.ended or not self.wanted:
+                return
+            self._segment(each, progress)
+        if self.wanted and not self.ended:
+            self.ended = f"the log ends at {self.end}"
+
+    def _segment(self, entry: Entry, progress: Progress) -> None:
+        with entry.open() as source:
+            for each in scan(source.read_at):
+                if isinstance(each, Damage) or not each.is_valid:
+                    self.ended = f"the log is damaged at {self.end}"
+                elif each.last_offset >= self.end:
+                    self._batch(entry.name, each)
+                if self.ended or not self.wanted:
+                    return
+                progress(entry.name, each.position + each.size)
+
+    def _batch(self, file: str, batch: RecordBatch) -> None:
+        if batch.base_offset > self.end:
+            self.ended = f"the log has a gap at {self.end}"
+            return
+        while self.wanted and not self.ended and self.wanted[-1] <= batch.last_offset:
+            # Inside a batch; the next one begins there.
+            if self.wanted[-1] > self.end:
+                self._replay.batch(file, batch, start=self.end, below=self.wanted[-1])
+                self.end = self.wanted[-1]
+            self._reached()
+        if self.wanted and not self.ended:
+            self.end = self._replay.batch(file, batch, start=self.end)
+            if self.wanted[-1] == self.end:
+                self._reached()
+
+    def _reached(self) -> None:
+        findings = self._replay.findings
+        if findings:
+            first = findings[0]
+            self.ended = f"a record of the log, at offset {first.offset}, cannot be replayed"
+            return
+        offset = self.wanted.pop()
+        state = LogState(
+            image=self._loader.image(),
+            scram_removals=frozenset(self._loader.scram_removals),
+        )
+        self.at(offset, state)
+
+
+def segments_of(entries: Sequence[Entry]) -> list[Entry]:
+    """The live segments among some files, by offset."""
+    found = [each for each in entries if each.place is Place.PARTITION and _base_offset(each) >= 0]
+    return sorted(found, key=_base_offset)
+
+
+def log_start(segments: Sequence[Entry]) -> int | None:
+    return _base_offset(segments[0]) if segments else None
+
+
+def _base_offset(entry: Entry) -> int:
+    name = parse_segment_name(entry.basename)
+    is_log = name is not None and name.suffix == ".log" and name.state is FileState.LIVE
+    return name.base_offset if name is not None and is_log else -1

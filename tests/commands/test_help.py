@@ -114,7 +114,8 @@ def test_the_examples_of_the_help_run(
     words = [word.replace(OPERATORS, ours) for word in shlex.split(example)]
     monkeypatch.chdir(fixtures_dir.parent)
     code, out, err = _run(words[1:], monkeypatch)
-    assert code == 0, err
+    # In this directory doctor finds replicas that were lost with a broker, which is so.
+    assert code == (1 if node.words == ("doctor",) else 0), err
     assert out
 
 

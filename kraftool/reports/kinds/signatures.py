@@ -46,6 +46,13 @@ MIGRATION_ORDER = _kind(
     "put controller.quorum.voters back, start all controllers, upgrade kraft.version, check it,"
     " and only then replace the setting",
 )
+UPGRADE_DIRECTORY_ID = _kind(
+    "UPGRADE-DIRECTORY-ID",
+    _WARNING,
+    "A voter of a static quorum has no directory.id in meta.properties: kraft.version cannot be"
+    " upgraded to 1 while any voter lacks it.",
+    "start that node once with Kafka 3.7 or later, which writes one",
+)
 LOCAL_ENDPOINT = _kind(
     "LOCAL-ENDPOINT",
     _WARNING,
@@ -129,7 +136,7 @@ NO_SNAPSHOT = _kind(
     _WARNING,
     "There is no snapshot though the log is long enough for several: generating them fails, or was"
     " switched off by a metadata fault. The log is never cleaned, and each start reads all of it.",
-    "look for MetadataErrorCount and SnapshotEmitter errors in this node's log; a restart switches"
+    "look for errors of SnapshotGenerator and SnapshotEmitter in this node's log; a restart switches"
     " generation on again",
 )
 OLD_SNAPSHOT = _kind(
@@ -137,7 +144,7 @@ OLD_SNAPSHOT = _kind(
     _WARNING,
     "The newest snapshot is far older than the settings allow: generating them has stopped, as"
     " after a fault while metadata was loaded.",
-    "look for MetadataErrorCount and SnapshotEmitter errors in this node's log; a restart switches"
+    "look for errors of SnapshotGenerator and SnapshotEmitter in this node's log; a restart switches"
     " generation on again",
 )
 SNAPSHOT_ATTEMPTS = _kind(
@@ -161,6 +168,14 @@ STALE_SNAPSHOT = _kind(
     " recovery: Kafka loads it at its start, and the log does not fit onto it.",
     "with Kafka stopped, move __cluster_metadata-0 away (keep meta.properties): the node fetches"
     " everything from the leader",
+)
+
+FOLDER_NAME = _kind(
+    "FOLDER-NAME",
+    _ERROR,
+    "A folder in a broker's log directory has no partition's name: the broker does not start.",
+    "move it out of the log directory; where it is lost+found, use a folder below the mount point as"
+    " the log directory",
 )
 
 # The state: features and nodes.
@@ -195,7 +210,7 @@ BROKER_TWINS = _kind(
     "BROKER-TWINS",
     _WARNING,
     "Registrations of one broker id go back and forth between different machines: two processes"
-    " run with the same node id, and drive each other out.",
+    " run with the same node id, and each comes in when the other's session has ended.",
     "stop one of them, and give it a node id of its own",
 )
 SHARED_LOG_DIR = _kind(
@@ -231,9 +246,9 @@ LOST_REPLICAS = _kind(
 RECOVERING = _kind(
     "RECOVERING",
     _WARNING,
-    "A leader was elected uncleanly and has not finished its recovery: records that were"
-    " acknowledged may be lost.",
-    "compare what producers sent with what is there; the state ends when the leader has recovered",
+    "A leader was elected uncleanly: records that were acknowledged may be lost. The state ends with"
+    " the next change of the ISR.",
+    "compare what producers sent with what is there; see why the other replicas do not join the ISR",
 )
 MIN_ISR = _kind(
     "MIN-ISR",

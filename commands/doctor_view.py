@@ -1,0 +1,144 @@
+"""What `kraftool doctor` says to people: cause, evidence and the next command, worst first.
+
+Owns the layout. Everything that comes from data goes through `text`, which knows no markup, and
+commands stay on one line so that they can be copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rich.table import Table
+from rich.text import Text
+
+from kraftool.commands.dump_words import many
+from kraftool.commands.finding_view import (
+    GOOD,
+    NAME,
+    QUIET,
+    SEVERITY_STYLES,
+    headline,
+    text,
+    verdict,
+)
+from kraftool.commands.output import Output
+from kraftool.reports.doctor.explain import Explanation
+from kraftool.reports.doctor.model import Diagnosis, Evidence
+from kraftool.reports.doctor.report import DoctorReport, Section
+from kraftool.reports.findings import Severity
+
+_MOST_ALIKE = 3
+"""So many diagnoses of one code in a section are told in full; JSON has them all."""
+_INDENT = 9
+
+
+def write_report(to: Output, report: DoctorReport) -> None:
+    """Every section, then the verdict and what looks deeper."""
+    for section in report.sections:
+        _section(to, section)
+        to.line()
+    names = many(len(report.rules), "rule")
+    directories = many(sum(bool(each.path) for each in report.sections), "directory")
+    directories = directories.replace("directorys", "directories")
+    ignored = f", {report.ignored} ignored" if report.ignored else ""
+    to.rich(
+        verdict(
+            f"{names} looked at {directories}{ignored}",
+            report.findings,
+            fine="nothing known to be wrong",
+        )
+    )
+    if report.deeper:
+        to.rich(text("To look deeper:", QUIET))
+        for each in report.deeper:
+            to.rich(text(f"  {each}"), unbroken=True)
+
+
+def _section(to: Output, section: Section) -> None:
+    findings = [each.finding for each in section.diagnoses]
+    if section.path:
+        head = headline(section.path, findings)
+        patient = section.patient
+        if patient is not None and patient.node_id is not None:
+            head.append_text(text(f"  node {patient.node_id}", QUIET))
+        if patient is not None and patient.is_live:
+            head.append_text(text("  another process holds the lock", QUIET))
+        to.rich(head, unbroken=True)
+    else:
+        to.rich(headline("Between the directories, and of the PATHs as a whole", findings))
+    alike: dict[tuple[str, Severity], int] = {}
+    for each in section.diagnoses:
+        key = each.finding.code, each.finding.severity
+        alike[key] = alike.get(key, 0) + 1
+        if alike[key] <= _MOST_ALIKE:
+            to.line()
+            _diagnosis(to, each, section.path)
+    for (code, _), count in alike.items():
+        if count > _MOST_ALIKE:
+            to.rich(text(f"… and {count - _MOST_ALIKE} more {code}", QUIET))
+
+
+def _diagnosis(to: Output, diagnosis: Diagnosis, directory: str) -> None:
+    finding = diagnosis.finding
+    head = Text(finding.severity.value.ljust(_INDENT), style=SEVERITY_STYLES[finding.severity])
+    head.append(finding.code, style=NAME)
+    place = Evidence(file=finding.file, text="", position=finding.position, offset=finding.offset)
+    where = _below(directory, place)
+    to.rich(head.append_text(text(f"  {where}" if where else "")), unbroken=True)
+    _sentence(to, "cause", f"{finding.field}: {finding.text}" if finding.field else finding.text)
+    told = []
+    for each in diagnosis.evidence:
+        where = _below(directory, each)
+        told.append(text(": ".join(part for part in (where, each.text) if part)))
+    _lines(to, "evidence", told)
+    if finding.advice:
+        _sentence(to, "next", finding.advice)
+    _lines(to, "" if finding.advice else "next", [text(each, GOOD) for each in diagnosis.commands])
+
+
+def _below(directory: str, evidence: Evidence) -> str:
+    """Where a value stands, without the directory that the reader is looking at."""
+    file = evidence.file
+    if directory and file == directory:
+        file = ""
+    elif directory and not directory.endswith("/"):
+        file = file.removeprefix(f"{directory}/")
+    return replace(evidence, file=file).where()
+
+
+def _lines(to: Output, name: str, lines: Sequence[Text]) -> None:
+    """Values and commands, each on one line however long, so that it can be copied."""
+    for number, each in enumerate(lines):
+        label = Text((name if not number else "").ljust(_INDENT), style=QUIET)
+        to.rich(label.append_text(each), unbroken=True)
+
+
+def _sentence(to: Output, name: str, words: str) -> None:
+    """A sentence, in as many lines as it takes."""
+    table = Table.grid()
+    table.add_column(no_wrap=True, width=_INDENT)
+    table.add_column(overflow="fold")
+    table.add_row(Text(name, style=QUIET), text(words))
+    to.rich(table)
+
+
+def write_explanations(to: Output, told: Sequence[Explanation]) -> None:
+    """One code in full; of several, a line each."""
+    if len(told) > 1:
+        for each in told:
+            style = SEVERITY_STYLES[Severity(each.severity)]
+            line = Text(each.code.ljust(28), style=NAME)
+            to.rich(
+                line.append(each.severity.ljust(_INDENT), style=style).append(each.meaning),
+                unbroken=True,
+            )
+        return
+    for each in told:
+        head = Text(each.code, style=NAME)
+        to.rich(head.append(f"  {each.severity}", style=SEVERITY_STYLES[Severity(each.severity)]))
+        _sentence(to, "meaning", each.meaning)
+        more = {"next": each.advice, "note": each.note, "see": ", ".join(each.references)}
+        for name, words in more.items():
+            if words:
+                _sentence(to, name, words)

@@ -1,0 +1,214 @@
+"""What the rules want to know of a log beside its summary: elections, registrations, credentials.
+
+Owns one more look at each batch as it passes, and what is kept of it, which is bounded: of an
+endless log the oldest stays out. It refuses to judge.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import deque
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kraftool.decoders.batch import HEADER_SIZE, Record, RecordBatch
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.framing import decode_record
+from kraftool.decoders.log_record import decode_control, position_in_file
+from kraftool.decoders.names import FileState, parse_checkpoint_name
+from kraftool.decoders.segment import Damage
+from kraftool.reports.file_report import FileReport, ReadOptions, read_file
+from kraftool.reports.log_reader import Observe
+from kraftool.storage.entry import Entry
+
+MOST = 100_000
+"""So many events of a kind are kept, the newest ones."""
+MOST_BATCHES = 4_000_000
+"""So many batches are remembered for the comparison of logs, 16 bytes each."""
+_SMALLEST = 16
+"""A batch of one record below this length holds a NoOp, which most batches of an idle log are."""
+
+_REGISTER, _SCRAM, _REMOVE_SCRAM, _BEGIN, _END, _ABORT = 0, 11, 22, 23, 24, 25
+_WANTED = frozenset({_REGISTER, _SCRAM, _REMOVE_SCRAM, _BEGIN, _END, _ABORT})
+
+Credential = tuple[str, int]
+"""A user's name and the mechanism's number."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Election:
+    """A LeaderChange record."""
+
+    leader_id: int
+    epoch: int
+    offset: int
+    timestamp: int
+    file: str
+    position: int
+    before_epoch: int
+    """Of the batch before it; -1 where it is the first."""
+    before_timestamp: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerStart:
+    """A RegisterBrokerRecord: a process of a broker that came up."""
+
+    broker_id: int
+    offset: int
+    timestamp: int
+    file: str
+    position: int
+    incarnation_id: str
+    place: tuple[tuple[str, str, int], ...]
+    """Its listeners by name, host and port."""
+    directories: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CredentialChange:
+    """A SCRAM credential that came or went."""
+
+    offset: int
+    credential: Credential
+    present: bool
+
+
+@dataclass(slots=True)
+class LogStatistics:
+    """What is kept of one directory's log and snapshots."""
+
+    elections: deque[Election] = field(default_factory=lambda: deque(maxlen=MOST))
+    starts: deque[BrokerStart] = field(default_factory=lambda: deque(maxlen=MOST))
+    credentials: list[CredentialChange] = field(default_factory=list)
+    snapshot_credentials: dict[str, set[Credential]] = field(default_factory=dict)
+    """By the name of the checkpoint."""
+    credentials_complete: bool = True
+    offsets: array[int] = field(default_factory=lambda: array("q"))
+    """The base offset of each batch, and its epoch and CRC beside it."""
+    epochs: array[int] = field(default_factory=lambda: array("i"))
+    crcs: array[int] = field(default_factory=lambda: array("I"))
+    _last: tuple[int, int] = (-1, -1)
+    _pending: list[BrokerStart | CredentialChange] | None = None
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """How up to date the log is: its last epoch, then the offset of its last batch."""
+        return (self.epochs[-1], self.offsets[-1]) if self.offsets else (-1, -1)
+
+    def read(self, entry: Entry, options: ReadOptions) -> FileReport:
+        """Read a file as a dump does, with an eye on what passes."""
+        return read_file(entry, replace(options, observe=self._observer(entry)))
+
+    def _observer(self, entry: Entry) -> Observe:
+        name = parse_checkpoint_name(entry.basename)
+        if name is not None and name.state is FileState.LIVE:
+            found = self.snapshot_credentials.setdefault(entry.name, set())
+
+            def of_snapshot(item: RecordBatch | Damage, valid: bool) -> None:
+                if valid and isinstance(item, RecordBatch) and not item.is_control:
+                    for _, key, value in _decoded(item):
+                        if key == _SCRAM:
+                            found.add((value["name"], value["mechanism"]))
+
+            return of_snapshot
+        if not entry.basename.endswith(".log"):
+            return lambda item, valid: None
+
+        def of_log(item: RecordBatch | Damage, valid: bool) -> None:
+            if isinstance(item, RecordBatch) and valid:
+                self._batch(entry.name, item)
+
+        return of_log
+
+    def _batch(self, file: str, batch: RecordBatch) -> None:
+        header = batch.header
+        if len(self.offsets) < MOST_BATCHES:
+            self.offsets.append(header.base_offset)
+            self.epochs.append(batch.epoch)
+            self.crcs.append(header.crc)
+        if batch.is_control:
+            self._control(file, batch)
+        elif header.record_count > 1 or batch.size - HEADER_SIZE > _SMALLEST:
+            for record, key, value in _decoded(batch):
+                self._record(file, batch, record, key, value)
+        self._last = (batch.epoch, header.max_timestamp)
+
+    def _control(self, file: str, batch: RecordBatch) -> None:
+        try:
+            for record in batch.records():
+                item = decode_control(record)
+                if item.type == "LeaderChange" and item.data is not None:
+                    self.elections.append(
+                        Election(
+                            leader_id=item.data["leaderId"],
+                            epoch=batch.epoch,
+                            offset=record.offset,
+                            timestamp=record.timestamp,
+                            file=file,
+                            position=batch.position,
+                            before_epoch=self._last[0],
+                            before_timestamp=self._last[1],
+                        )
+                    )
+        except KraftoolError:
+            return  # the summary tells what is wrong with the records
+
+    def _record(
+        self, file: str, batch: RecordBatch, record: Record, key: int, value: dict[str, Any]
+    ) -> None:
+        if key == _BEGIN:
+            self._pending = []
+        elif key in (_END, _ABORT):
+            pending, self._pending = self._pending or [], None
+            for each in pending if key == _END else ():
+                self._event(each)
+        elif key == _REGISTER:
+            self._event(_start(file, batch, record, value))
+        else:
+            self._event(
+                CredentialChange(
+                    offset=record.offset,
+                    credential=(value["name"], value["mechanism"]),
+                    present=key == _SCRAM,
+                )
+            )
+
+    def _event(self, event: BrokerStart | CredentialChange) -> None:
+        if self._pending is not None:
+            self._pending.append(event)
+        elif isinstance(event, BrokerStart):
+            self.starts.append(event)
+        elif len(self.credentials) < MOST:
+            self.credentials.append(event)
+        else:
+            self.credentials_complete = False
+
+
+def _start(file: str, batch: RecordBatch, record: Record, value: dict[str, Any]) -> BrokerStart:
+    return BrokerStart(
+        broker_id=value["brokerId"],
+        offset=record.offset,
+        timestamp=record.timestamp,
+        file=file,
+        position=position_in_file(batch, record),
+        incarnation_id=value["incarnationId"],
+        place=tuple(
+            sorted((each["name"], each["host"], each["port"]) for each in value["endPoints"])
+        ),
+        directories=tuple(value.get("logDirs") or ()),
+    )
+
+
+def _decoded(batch: RecordBatch) -> list[tuple[Record, int, dict[str, Any]]]:
+    """The records of a batch that are wanted, decoded; what is damaged is told by the summary."""
+    found: list[tuple[Record, int, dict[str, Any]]] = []
+    try:
+        for record in batch.records():
+            value = record.value
+            if value is None or len(value) < 3 or value[0] != 1 or value[1] not in _WANTED:
+                continue
+            found.append((record, value[1], decode_record(value)[2]))
+    except KraftoolError:
+        return found
+    return found

@@ -1,0 +1,141 @@
+"""What the rules of `doctor` look at, and what they say: patients in, diagnoses out.
+
+Owns the read model. A patient is one directory, with the settings that led to it; everything about
+it was read before the first rule is asked. It refuses to read files and to decide anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kraftool.decoders.properties import Properties
+from kraftool.reports.directory import DirectoryReport
+from kraftool.reports.doctor.log_statistics import LogStatistics
+from kraftool.reports.file_report import FileReport
+from kraftool.reports.findings import Finding
+from kraftool.reports.metadata_summary import MetadataSummary, Voters
+from kraftool.reports.state.load import LoadedState
+from kraftool.reports.voters.diff import VoterDiff
+from kraftool.reports.voters.model import VoterSourceReport
+from kraftool.storage.lock import LockState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """A value that speaks for a diagnosis, and where it stands."""
+
+    file: str
+    text: str
+    position: int | None = None
+    offset: int | None = None
+
+    def where(self) -> str:
+        """The file and the place in it, in words."""
+        place = [f"position {self.position}"] if self.position is not None else []
+        place += [f"offset {self.offset}"] if self.offset is not None else []
+        return ": ".join([each for each in (self.file, " ".join(place)) if each])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """A finding with the values that speak for it, and the commands to run next."""
+
+    finding: Finding
+    directory: str = ""
+    """The patient that it is about; empty where it is about several."""
+    evidence: tuple[Evidence, ...] = ()
+    commands: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patient:
+    """One directory, or settings whose directory is not there."""
+
+    path: str
+    """As the user would write it."""
+    source: VoterSourceReport
+    report: DirectoryReport | None = None
+    server: Properties | None = None
+    settings_file: str = ""
+    state: LoadedState | None = None
+    """None where there is nothing to make a state of, or a stream that cannot be read again."""
+    odd_folders: tuple[str, ...] = ()
+    """Folders of the data directory that no partition and nothing else of Kafka's is called."""
+    statistics: LogStatistics
+
+    @property
+    def summary(self) -> MetadataSummary:
+        return self.report.summary if self.report is not None else MetadataSummary()
+
+    @property
+    def files(self) -> tuple[FileReport, ...]:
+        return self.report.files if self.report is not None else ()
+
+    @property
+    def is_live(self) -> bool:
+        """Whether another process holds the lock."""
+        return self.report is not None and self.report.lock is LockState.HELD
+
+    @property
+    def node_id(self) -> int | None:
+        return self.summary.node.node_id
+
+    def setting(self, key: str) -> str:
+        """A setting of its server.properties, stripped; empty where there is none."""
+        value = self.server.get(key) if self.server is not None else None
+        return (value or "").strip()
+
+    def number(self, key: str, default: int) -> int:
+        """A setting that is a whole number, as Kafka would read it."""
+        told = self.setting(key)
+        digits = told.removeprefix("-")
+        return int(told) if digits.isascii() and digits.isdigit() and len(digits) < 20 else default
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examination:
+    """All patients, and what comparing their voters showed."""
+
+    patients: tuple[Patient, ...]
+    voters: VoterDiff
+    paths: tuple[str, ...] = ()
+    """The PATHs as they were given."""
+    findings: tuple[Finding, ...] = ()
+    """Those that belong to no patient: of single files, and of PATHs that could not be read."""
+    files: tuple[FileReport, ...] = ()
+    """Files that were named by themselves."""
+
+    def voters_of(self, patient: Patient) -> Voters | None:
+        """The voters that a patient goes by: the newest ones of its own cluster."""
+        newest = self.voters.newest
+        if newest is None or not self.same_cluster(patient.source, newest):
+            return patient.source.in_force
+        return newest.in_force
+
+    @staticmethod
+    def same_cluster(one: VoterSourceReport, other: VoterSourceReport) -> bool:
+        """Whether two sources may be of one cluster; one that does not say may be."""
+        first, second = one.node.cluster_id, other.node.cluster_id
+        return first is None or second is None or first == second
+
+    def clusters(self) -> Iterator[tuple[Patient, ...]]:
+        """The patients cluster by cluster; those that do not say which go with the first."""
+        by_id: dict[str, list[Patient]] = {}
+        told = [each.source.node.cluster_id for each in self.patients]
+        first = next((each for each in told if each), "")
+        for patient in self.patients:
+            by_id.setdefault(patient.source.node.cluster_id or first, []).append(patient)
+        yield from map(tuple, by_id.values())
+
+    def states(self) -> Iterator[tuple[Patient, LoadedState]]:
+        """The newest state of each cluster, so that what it shows is said once."""
+        for patients in self.clusters():
+            loaded = [(each, each.state) for each in patients]
+            there = [(each, state) for each, state in loaded if state is not None]
+            if there:
+                yield max(there, key=lambda each: (_epoch(each[1]), each[1].end_offset))
+
+
+def _epoch(state: LoadedState) -> int:
+    return state.image.provenance.last_epoch

@@ -1,0 +1,232 @@
+"""Commands and evidence for findings that come from dump and diff-voters.
+
+Owns which command goes with which code. A finding of a code that is not listed here, and that has a
+place in a file, is answered with `explain`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.kinds import directory as dir_kinds
+from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.kinds import snapshot as snap_kinds
+from kraftool.reports.voters.voter_set import directory_id
+
+Steps = Callable[[Finding, Examination, Patient], Iterator[str]]
+
+
+def diagnosis(finding: Finding, examination: Examination, patient: Patient | None) -> Diagnosis:
+    """A finding of another report as a diagnosis."""
+    return Diagnosis(
+        finding=finding,
+        directory=patient.path if patient is not None else "",
+        evidence=_evidence(finding),
+        commands=tuple(_commands(finding, examination, patient)),
+    )
+
+
+def _evidence(finding: Finding) -> tuple[Evidence, ...]:
+    text = finding.found
+    if finding.expected:
+        text = f"{finding.found or 'nothing'}, where {finding.expected} was expected"
+    if finding.field:
+        text = f"{finding.field}: {text}" if text else finding.field
+    placed = finding.position is not None or finding.offset is not None
+    if not finding.file or not (text or placed):
+        return ()  # the cause says it all
+    return (
+        Evidence(file=finding.file, position=finding.position, offset=finding.offset, text=text),
+    )
+
+
+def _commands(finding: Finding, examination: Examination, patient: Patient | None) -> Iterator[str]:
+    steps = _STEPS.get(finding.code)
+    if steps is not None and (patient or (examination.patients or (None,))[0]) is not None:
+        subject = patient if patient is not None else examination.patients[0]
+        yield from steps(finding, examination, subject)
+    elif finding.severity is not Severity.INFO and finding.position is not None:
+        yield tools.on(finding.file, "explain", "--position", finding.position)
+
+
+def _diff_voters(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+    yield tools.on_all(examination, "diff-voters")
+
+
+def _timeline(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+    yield tools.on_all(examination, "timeline")
+
+
+def _stale_voter(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+    id = patient.node_id
+    if id is not None:
+        yield tools.remove_controller(examination, patient, id, finding.expected)
+    yield tools.add_controller(examination, patient)
+
+
+def _not_a_voter(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+    if finding.severity is not Severity.INFO:
+        yield tools.add_controller(examination, patient)
+
+
+def _never_delete(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+    others = [each for each in examination.patients if each.summary.quorum_state is not None]
+    epochs = [
+        each.summary.quorum_state.leader_epoch
+        for each in others
+        if each.summary.quorum_state is not None
+    ]
+    logs = [each.summary.log for each in examination.patients]
+    epochs += [each.last_epoch for each in logs if each is not None and each.last_epoch is not None]
+    if epochs:
+        yield (
+            f"# the highest epoch among these directories is {max(epochs)}; write"
+            f" {max(epochs) + 1} or, if a voter is not among them, more"
+        )
+    yield tools.on_all(examination, "diff-voters")
+
+
+def _aside(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+    yield tools.aside(finding.file)
+
+
+def _copy_first(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+    yield tools.keep_copy(patient.path)
+    yield tools.on(patient.path, "verify-log")
+    if finding.position is not None:
+        yield tools.on(finding.file, "explain", "--position", finding.position)
+
+
+def _poison(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+    yield tools.on(finding.file, "explain", "--offset", finding.offset or 0)
+    yield tools.keep_copy(patient.path)
+    yield tools.on(patient.path, "verify-log")
+
+
+def _snapshot(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+    yield tools.on(finding.file, "verify-snapshot")
+    newest, log = patient.summary.newest_snapshot, patient.summary.log
+    if newest is None or newest.file != finding.file or log is None:
+        return
+    if log.start_offset == 0 and log.batches and log.intact_end_offset == log.end_offset:
+        yield tools.aside(finding.file)
+
+
+def _no_snapshot(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+    for other in examination.patients:
+        newest = other.summary.newest_snapshot
+        log = patient.summary.log
+        reaches = newest is not None and log is not None and newest.offset >= log.start_offset
+        if other is not patient and reaches and newest is not None and newest.intact:
+            yield tools.line("cp", "-p", newest.file, f"{tools.partition_folder(patient)}/")
+            return
+    yield tools.on(patient.path, "verify-log")
+
+
+def _log_missing(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+    newest = patient.summary.newest_snapshot
+    if newest is not None:
+        yield tools.on(newest.file, "verify-snapshot")
+    yield tools.quorum(examination, patient, "describe", "--replication")
+
+
+def _transaction(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+    yield tools.on(patient.path, "dump-log", "--offsets", f"{finding.offset}..")
+
+
+def _dynamic(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+    yield tools.settings(
+        finding.file, "controller.quorum.bootstrap.servers",
+        tools.all_endpoints(examination, patient),
+    )  # fmt: skip
+    if finding.code == dir_kinds.STATIC_IGNORED.code:
+        yield f"# in {tools.quoted(finding.file)}: take out controller.quorum.voters"
+
+
+def _static(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+    if finding.expected and finding.severity is Severity.ERROR:
+        yield tools.settings(finding.file, finding.field, finding.expected.replace(", ", ","))
+    yield tools.on_all(examination, "diff-voters")
+
+
+def _false_upgrade(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+    where = tools.controller(examination, patient)
+    yield tools.line("kafka-features", *where, "describe")
+    yield "# once all controllers run Kafka 4.1 or later:"
+    yield tools.line("kafka-features", *where, "upgrade", "--feature", "kraft.version=1")
+
+
+def _identity(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+    properties = patient.settings_file or "server.properties"
+    yield tools.line("kafka-storage", "info", "--config", properties)
+
+
+def _meta(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+    """What meta.properties has to say, as far as other files tell."""
+    told = examination.voters_of(patient)
+    settings = patient.source.settings
+    id = settings.node_id if settings is not None else None
+    voter = told.of(id) if told is not None else None
+    cluster = next(
+        (one for each in examination.patients if (one := each.source.node.cluster_id)), None
+    )
+    directory = directory_id(voter) if voter is not None else None
+    yield (
+        f"# meta.properties: version=1, cluster.id={cluster or 'CLUSTER-ID'},"
+        f" node.id={'NODE-ID' if id is None else id}, directory.id={directory or 'DIRECTORY-ID'}"
+    )
+    yield from _identity(finding, examination, patient)
+
+
+_STEPS: dict[str, Steps] = {
+    kind.code: steps
+    for steps, kinds in (
+        (
+            _diff_voters,
+            (
+                dir_kinds.VOTERS_DIFFER, dir_kinds.VOTERS_CONFLICT, snap_kinds.LOG_VOTERS,
+                log_kinds.VOTERS_JUMP, dir_kinds.VOTE_STRANGER, dir_kinds.LEADER_VOTERS,
+                dir_kinds.SAME_DIRECTORY_ID, dir_kinds.SAME_NODE_ID, dir_kinds.ENDPOINT_DIFFERS,
+                dir_kinds.CURRENT_VOTERS,
+            ),
+        ),
+        (_timeline, (dir_kinds.QUORUM_LEADER, log_kinds.TWO_LEADERS, log_kinds.EPOCH_BACK)),
+        (_stale_voter, (dir_kinds.STALE_VOTER,)),
+        (_not_a_voter, (dir_kinds.NOT_A_VOTER,)),
+        (
+            _never_delete,
+            (
+                dir_kinds.QUORUM_STATE, dir_kinds.QUORUM_STATE_MISSING,
+                dir_kinds.QUORUM_STATE_BEHIND,
+            ),
+        ),
+        (
+            _aside,
+            (
+                dir_kinds.EPOCHS, dir_kinds.EPOCHS_DIFFER, dir_kinds.TOPIC_ID, snap_kinds.NAME,
+                log_kinds.NAME, log_kinds.NAME_FORM,
+            ),
+        ),
+        (_copy_first, (log_kinds.CRC, log_kinds.DAMAGE, log_kinds.GAP, log_kinds.RECORDS)),
+        (_poison, (log_kinds.REPLAY,)),
+        (
+            _snapshot,
+            (
+                snap_kinds.DAMAGE, snap_kinds.FORM, snap_kinds.FILE_NAME, snap_kinds.REPLAY,
+                snap_kinds.AHEAD,
+            ),
+        ),
+        (_no_snapshot, (snap_kinds.MISSING,)),
+        (_log_missing, (log_kinds.MISSING,)),
+        (_transaction, (log_kinds.TXN_OPEN,)),
+        (_dynamic, (dir_kinds.STATIC_IGNORED, dir_kinds.NO_BOOTSTRAP, dir_kinds.NO_QUORUM)),
+        (_static, (dir_kinds.STATIC_DIFFER,)),
+        (_false_upgrade, (log_kinds.FALSE_UPGRADE,)),
+        (_identity, (dir_kinds.NODE_ID, dir_kinds.CLUSTER_ID)),
+        (_meta, (dir_kinds.META, dir_kinds.META_MISSING)),
+    )
+    for kind in kinds
+}  # fmt: skip

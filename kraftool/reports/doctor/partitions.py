@@ -1,0 +1,111 @@
+"""Partitions for the rules: all of them by name, and how some of them are listed.
+
+Owns the walk over an image's partitions and the cut of long lists. It refuses to judge.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from kraftool.image.image import MetadataImage
+from kraftool.image.topics import PartitionRegistration
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.model import Evidence, Examination, Patient
+
+MOST = 5
+"""So many partitions are named; the rest is counted."""
+
+
+class Partition(NamedTuple):
+    """A partition with the name of its topic."""
+
+    topic: str
+    number: int
+    state: PartitionRegistration
+
+    @property
+    def name(self) -> str:
+        return f"{self.topic}-{self.number}"
+
+
+def partitions(image: MetadataImage) -> Iterator[Partition]:
+    """All partitions, topic by topic."""
+    for topic in image.topics.by_id.values():
+        for number, state in topic.partitions.items():
+            yield Partition(topic.name, number, state)
+
+
+def holders(partition: Partition) -> tuple[int, ...]:
+    """The brokers any of which may lead with the fewest records lost, as Kafka would choose."""
+    state = partition.state
+    told = {*state.isr, *state.elr} or {*state.last_known_elr} - {-1}
+    return tuple(sorted(told))
+
+
+def named(found: Sequence[Partition]) -> str:
+    """The names of some, and how many more."""
+    names = ", ".join(each.name for each in found[:MOST])
+    return f"{names} and {len(found) - MOST} more" if len(found) > MOST else names
+
+
+def counted(found: Sequence[Partition]) -> str:
+    return f"{len(found)} partitions" if len(found) > 1 else "1 partition"
+
+
+def evidence(patient: Patient, found: Sequence[Partition], *fields: str) -> tuple[Evidence, ...]:
+    """What the image has for some of the partitions, at its last offset."""
+    at = patient.state.image.provenance.last_offset if patient.state is not None else None
+    return tuple(
+        Evidence(
+            file=patient.path,
+            offset=at,
+            text=f"{each.name}: " + ", ".join(_field(each, name) for name in fields),
+        )
+        for each in found[:MOST]
+    )
+
+
+_WORDS = {
+    "isr": "ISR",
+    "elr": "ELR",
+    "last_known_elr": "lastKnownElr",
+    "adding_replicas": "adding",
+    "removing_replicas": "removing",
+    "leader_recovery_state": "leaderRecoveryState",
+}
+
+
+def _field(partition: Partition, name: str) -> str:
+    value = getattr(partition.state, name)
+    told = str(list(value)) if isinstance(value, tuple) else str(value)
+    return f"{_WORDS.get(name, name)} {told}"
+
+
+def describe(
+    examination: Examination, patient: Patient, found: Sequence[Partition]
+) -> tuple[str, ...]:
+    """kafka-topics for the first few topics among them."""
+    topics = list(dict.fromkeys(each.topic for each in found))[:3]
+    server = tools.broker(examination, patient)
+    return tuple(
+        tools.line("kafka-topics", *server, "--describe", "--topic", each) for each in topics
+    )
+
+
+def reassignment_file(found: Sequence[Partition]) -> str:
+    """The line that writes reassign.json for kafka-reassign-partitions."""
+    listed = [
+        {
+            "topic": each.topic,
+            "partition": each.number,
+            "replicas": [
+                one for one in each.state.replicas
+                if one not in each.state.adding_replicas
+            ],
+        }
+        for each in found[:100]
+    ]  # fmt: skip
+    text = json.dumps({"version": 1, "partitions": listed}, separators=(",", ":"))
+    return f"{tools.line('echo', text)} > reassign.json"

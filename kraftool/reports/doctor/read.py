@@ -1,0 +1,199 @@
+"""PATHs read for `doctor`: each file once for what a dump, diff-voters and the rules want of it.
+
+Owns the order of work and what becomes of a PATH that cannot be read: a finding. The state is
+loaded by a second reading of log and snapshot, which a stream allows only where it is a file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.reports.directory import DirectoryReport, read_location
+from kraftool.reports.directory_findings import is_topic
+from kraftool.reports.directory_summary import summarize_directory
+from kraftool.reports.doctor.log_statistics import LogStatistics
+from kraftool.reports.doctor.model import Examination, Patient
+from kraftool.reports.file_report import FileReport, ReadOptions
+from kraftool.reports.findings import Finding
+from kraftool.reports.kinds import directory as kinds
+from kraftool.reports.state.load import LoadedState, load_state
+from kraftool.reports.voters.diff import diff_voters
+from kraftool.reports.voters.model import VoterSourceReport
+from kraftool.reports.voters.read import sources_of
+from kraftool.reports.voters.settings import settings_of
+from kraftool.storage.entry import Entry, FolderKind, folder_kind
+from kraftool.storage.paths import Location, LocationKind, open_path
+
+Progress = Callable[[str, int], None]
+
+_REMOTE_CACHE = "remote-log-index-cache"
+"""Tiered storage's own folder, which Kafka passes over."""
+_MOST_FOLDERS = 10
+
+
+@dataclass(slots=True)
+class _Read:
+    """What has been read so far."""
+
+    patients: list[Patient] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    files: list[FileReport] = field(default_factory=list)
+    sources: list[VoterSourceReport] = field(default_factory=list)
+
+
+def locations_of(paths: Sequence[str]) -> tuple[tuple[Location, ...], tuple[Finding, ...]]:
+    """What the PATHs name; one that leads nowhere is a finding."""
+    locations: list[Location] = []
+    findings: list[Finding] = []
+    for path in paths:
+        try:
+            locations.append(open_path(path, settings_alone=True))
+        except KraftoolError as error:
+            findings.append(kinds.UNREADABLE.at(path, error.message, advice=error.hint))
+    return tuple(locations), tuple(findings)
+
+
+def examine(
+    locations: Sequence[Location],
+    findings: Sequence[Finding] = (),
+    progress: Progress = lambda name, position: None,
+) -> Examination:
+    """Read everything that the rules look at. Nothing is raised for what is wrong in it."""
+    read = _Read(findings=list(findings))
+    for location in locations:
+        if location.kind is LocationKind.PROPERTIES and not location.directory:
+            _settings_alone(read, location)
+        else:
+            _location(read, location, progress)
+    sources = [each.source for each in read.patients if not _is_second(each, read.patients)]
+    sources += read.sources
+    return Examination(
+        patients=tuple(read.patients),
+        voters=diff_voters(sources),
+        paths=tuple(each.path for each in locations),
+        findings=tuple(read.findings),
+        files=tuple(read.files),
+    )
+
+
+def _is_second(patient: Patient, patients: Sequence[Patient]) -> bool:
+    """Whether this is another of a node's log directories, beside the one with the metadata."""
+    node = patient.summary.node
+    return (
+        patient.report is not None
+        and not patient.source.has_metadata
+        and node.directory_id is not None
+        and any(
+            other.source.has_metadata
+            and (other.node_id, other.summary.node.cluster_id) == (node.node_id, node.cluster_id)
+            and other.summary.node.directory_id != node.directory_id
+            for other in patients
+        )
+    )
+
+
+def _settings_alone(read: _Read, location: Location) -> None:
+    assert location.server is not None, "a location of settings has them"
+    settings = settings_of(location.path, location.server)
+    told = summarize_directory((), settings.static_voters).voters
+    read.patients.append(
+        Patient(
+            path=location.path,
+            source=VoterSourceReport(
+                name=location.path, kind="settings", settings=settings, told=told
+            ),
+            server=location.server,
+            settings_file=location.path,
+            statistics=LogStatistics(),
+        )
+    )
+
+
+def _location(read: _Read, location: Location, progress: Progress) -> None:
+    statistics: dict[str, LogStatistics] = {}
+
+    def look(entry: Entry, options: ReadOptions) -> FileReport:
+        return statistics.setdefault(entry.directory, LogStatistics()).read(entry, options)
+
+    report = read_location(location, progress=progress, read=look)
+    server = location.server
+    settings = settings_of(location.path, server) if server is not None else None
+    sources = list(sources_of(location, report, settings))
+    read.findings += report.findings
+    read.files += report.files
+    read.sources += sources[len(report.directories) :]
+    for directory, source in zip(report.directories, sources, strict=False):
+        single = len(report.directories) == 1
+        if is_topic(directory.path):
+            read.findings += directory.findings
+            continue
+        patient = Patient(
+            path=directory.path if not location.is_stream else source.name,
+            source=source,
+            report=directory,
+            server=server,
+            settings_file=location.path if server is not None else "",
+            state=_state(read, location, directory, progress, single=single),
+            odd_folders=_odd_folders(location, directory),
+            statistics=statistics.get(directory.path, LogStatistics()),
+        )
+        _add(read, patient)
+
+
+def _add(read: _Read, patient: Patient) -> None:
+    """Add a patient; one that is there already, found through its settings, gains them."""
+    where = patient.source.directory
+    for number, known in enumerate(read.patients):
+        if where and known.source.directory == where:
+            if known.server is None and patient.server is not None:
+                read.patients[number] = patient
+            return
+    read.patients.append(patient)
+
+
+def _state(
+    read: _Read,
+    location: Location,
+    directory: DirectoryReport,
+    progress: Progress,
+    *,
+    single: bool,
+) -> LoadedState | None:
+    if not _has_state(directory):
+        return None
+    if location.is_stream and (not single or not os.path.isfile(location.path)):
+        text = "the state is not looked at: a stream is read once"
+        read.findings.append(kinds.PASSED_OVER.at(directory.path, text))
+        return None
+    path = location.path if location.is_stream else directory.path
+    try:
+        return load_state(path, progress=progress)
+    except KraftoolError:
+        return None  # what is wrong with its files is told already
+
+
+def _odd_folders(location: Location, directory: DirectoryReport) -> tuple[str, ...]:
+    """The names that the report only counts."""
+    of_disk = location.kind in (LocationKind.DATA_DIRECTORY, LocationKind.PROPERTIES)
+    if not of_disk or not directory.folders.other:
+        return ()
+    try:
+        with os.scandir(directory.path) as items:
+            names = sorted(each.name for each in items if each.is_dir())
+    except OSError:
+        return ()  # the report has it among its findings
+    odd = (each for each in names if folder_kind(each) is FolderKind.OTHER)
+    return tuple(each for each in odd if each != _REMOTE_CACHE)[:_MOST_FOLDERS]
+
+
+def _has_state(directory: DirectoryReport) -> bool:
+    log = directory.summary.log
+    logs = [each.log for each in directory.files if each.log is not None]
+    return (
+        bool(logs)
+        and all(each.is_metadata for each in logs)
+        and ((log is not None and log.batches > 0) or directory.summary.newest_snapshot is not None)
+    )

@@ -1,0 +1,159 @@
+"""The report of `kraftool doctor`: all findings and signatures, directory by directory.
+
+Owns what is said once only: a finding that dump and diff-voters share, and a fact that a signature
+tells better. It refuses to render.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+
+from kraftool.reports.doctor import next_steps, tools
+from kraftool.reports.doctor.model import Diagnosis, Examination, Patient
+from kraftool.reports.doctor.rules import rules
+from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.kinds import directory as dir_kinds
+from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.kinds import snapshot as snap_kinds
+
+_OF_DIFF = frozenset(
+    each.code
+    for each in (
+        dir_kinds.CLUSTER_ID, dir_kinds.SAME_DIRECTORY_ID, dir_kinds.NOT_A_VOTER,
+        dir_kinds.STALE_VOTER,
+    )
+)  # fmt: skip
+"""What diff-voters tells in the light of all directories."""
+
+_REPLAY = frozenset({log_kinds.REPLAY.code, snap_kinds.REPLAY.code})
+_TELLS_BETTER = {
+    kinds.JUNK_SNAPSHOT.code: frozenset({snap_kinds.AHEAD.code}),
+    kinds.STALE_SNAPSHOT.code: frozenset({snap_kinds.AHEAD.code}),
+}
+"""A signature, and the facts about the same file that it is made of and weighs otherwise."""
+_RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """What is wrong with one directory; or, with an empty path, between them."""
+
+    path: str
+    diagnoses: tuple[Diagnosis, ...]
+    patient: Patient | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoctorReport:
+    """All that was found, worst first in each section."""
+
+    sections: tuple[Section, ...]
+    rules: tuple[str, ...]
+    """The names of the rules that were asked."""
+    ignored: int = 0
+    """How many findings --ignore left out."""
+    deeper: tuple[str, ...] = ()
+    """Commands that look deeper than doctor does."""
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return tuple(each.finding for one in self.sections for each in one.diagnoses)
+
+
+def diagnose(examination: Examination, ignore: Collection[str] = ()) -> DoctorReport:
+    """Ask every rule, and put what they and the other reports say together."""
+    told = list(_once(_all(examination)))
+    kept = [each for each in told if each.finding.code not in ignore]
+    sections = [
+        Section(path=each.path, diagnoses=_in_order(kept, each.path), patient=each)
+        for each in examination.patients
+    ]
+    known = {each.path for each in examination.patients}
+    rest = [each for each in kept if each.directory not in known]
+    if rest:
+        rest.sort(key=lambda each: _RANK[each.finding.severity])
+        sections.append(Section(path="", diagnoses=tuple(rest)))
+    return DoctorReport(
+        sections=tuple(sections),
+        rules=tuple(each.name for each in rules()),
+        ignored=len(told) - len(kept),
+        deeper=tuple(_deeper(examination)),
+    )
+
+
+def _in_order(diagnoses: Iterable[Diagnosis], path: str) -> tuple[Diagnosis, ...]:
+    own = [each for each in diagnoses if each.directory == path]
+    return tuple(sorted(own, key=lambda each: _RANK[each.finding.severity]))
+
+
+def _all(examination: Examination) -> Iterator[Diagnosis]:
+    found = [each for rule in rules() for each in rule.find(examination)]
+    better = {
+        (code, each.finding.file)
+        for each in found
+        for code in _TELLS_BETTER.get(each.finding.code, ())
+    }
+    for each in _of_other_reports(examination):
+        if (each.finding.code, each.finding.file) not in better:
+            yield each
+    yield from found
+
+
+def _of_other_reports(examination: Examination) -> Iterator[Diagnosis]:
+    """What dump, diff-voters and the replay of the state say."""
+    foreign = {each.source.name for each in examination.voters.sources if each.foreign}
+    for finding in examination.findings:
+        if finding.code not in _OF_DIFF:
+            yield next_steps.diagnosis(finding, examination, _whose(finding, examination))
+    for patient in examination.patients:
+        report = patient.report
+        for finding in report.findings if report is not None else ():
+            if finding.code not in _OF_DIFF or patient.source.name in foreign:
+                yield next_steps.diagnosis(finding, examination, patient)
+        for finding in _replayed(patient):
+            yield next_steps.diagnosis(finding, examination, patient)
+    for finding in examination.voters.findings:
+        yield next_steps.diagnosis(finding, examination, _whose(finding, examination))
+
+
+def _replayed(patient: Patient) -> Iterator[Finding]:
+    """Records that do not fit the state, where the whole state before them is known."""
+    state = patient.state
+    if state is None or (state.start_offset > 0 and not state.snapshot):
+        return
+    yield from (each for each in state.findings if each.code in _REPLAY)
+
+
+def _whose(finding: Finding, examination: Examination) -> Patient | None:
+    """The patient that a finding of diff-voters is about, by its file."""
+    for patient in examination.patients:
+        names = {patient.path, patient.source.name, patient.settings_file} - {""}
+        if finding.file in names or any(each.name == finding.file for each in patient.files):
+            return patient
+    return None
+
+
+def _once(diagnoses: Iterable[Diagnosis]) -> Iterator[Diagnosis]:
+    seen: set[tuple[object, ...]] = set()
+    for each in diagnoses:
+        told = each.finding
+        key = (told.code, told.file, told.position, told.offset, told.field, told.found)
+        if key not in seen:
+            seen.add(key)
+            yield each
+
+
+def _deeper(examination: Examination) -> Iterator[str]:
+    """What doctor leaves to others: every record and index, every snapshot, all voter changes."""
+    if not examination.patients:
+        return
+    yield tools.on_all(examination, "verify-log")
+    for patient in examination.patients[:3]:
+        newest = patient.summary.newest_snapshot
+        if newest is not None and newest.offset > 0 and not patient.source.name.startswith("-"):
+            yield tools.on(newest.file, "verify-snapshot")
+    if len(examination.patients) > 1:
+        yield tools.on_all(examination, "diff-voters")
+        yield tools.on_all(examination, "timeline")

@@ -1,0 +1,62 @@
+"""A removed controller that would add itself again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.metadata_summary import VoterSource
+
+_KEY = "controller.quorum.auto.join.enable"
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patient in examination.patients:
+        settings = patient.source.settings
+        voters = examination.voters_of(patient)
+        if settings is None or voters is None or voters.source is not VoterSource.RECORD:
+            continue
+        id = settings.node_id if settings.node_id is not None else patient.node_id
+        joins = patient.setting(_KEY).lower() == "true" and "controller" in settings.roles
+        if id is None or not joins or voters.of(id) is not None:
+            continue
+        removed = _removed(examination, patient, id)
+        if removed is None:
+            continue
+        yield Diagnosis(
+            finding=kinds.AUTO_JOIN.at(
+                patient.settings_file,
+                f"controller {id} was removed from the voters at offset {removed[0]} and adds"
+                " itself again when it runs",
+                offset=removed[0],
+                field=_KEY,
+                expected="false",
+                found="true",
+            ),
+            directory=patient.path,
+            evidence=(
+                Evidence(file=removed[1], offset=removed[0], text=f"voter {id} removed"),
+                Evidence(file=patient.settings_file, text=f"{_KEY}=true"),
+            ),
+            commands=(
+                tools.settings(patient.settings_file, _KEY, "false"),
+                tools.quorum(examination, patient, "describe", "--status"),
+            ),
+        )
+
+
+def _removed(examination: Examination, patient: Patient, id: int) -> tuple[int, str] | None:
+    """Where the newest history that had this voter took it out."""
+    for source in (examination.voters.newest, patient.source):
+        had = False
+        found = None
+        for entry in source.voter_sets if source is not None else ():
+            has = any(each.id == id for each in entry.voters or ())
+            if had and not has:
+                found = entry.offset, entry.file
+            had = has
+        if found is not None:
+            return found
+    return None

@@ -1,0 +1,61 @@
+"""A broker that advertises localhost among brokers elsewhere, or another broker's endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.image.cluster import BrokerRegistration
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.hosts import is_local, why_unreachable
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.kinds import signatures as kinds
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patient, state in examination.states():
+        brokers = sorted(state.image.cluster.brokers.values(), key=lambda each: each.id)
+        local = [each for each in brokers if _is_local(each)]
+        for broker in local if len(local) < len(brokers) else ():
+            text = f"broker {broker.id} advertises an address of its own machine"
+            yield _diagnosis(patient, broker, text)
+        seen: dict[tuple[str, int], int] = {}
+        for broker in brokers:
+            for listener in broker.listeners:
+                if is_local(listener.host):
+                    continue
+                first = seen.setdefault((listener.host.lower(), listener.port), broker.id)
+                if first != broker.id and not broker.fenced:
+                    text = f"brokers {first} and {broker.id} advertise the same endpoint"
+                    yield _diagnosis(patient, broker, text)
+                    break
+            wrong = [why_unreachable(each.host, each.port) for each in broker.listeners]
+            if any(wrong):
+                why = next(each for each in wrong if each)
+                yield _diagnosis(patient, broker, f"broker {broker.id} cannot be reached: {why}")
+
+
+def _is_local(broker: BrokerRegistration) -> bool:
+    """Whether every listener is: one of several may be meant for the machine itself."""
+    return bool(broker.listeners) and all(is_local(each.host) for each in broker.listeners)
+
+
+def _diagnosis(patient: Patient, broker: BrokerRegistration, text: str) -> Diagnosis:
+    told = ", ".join(f"{each.name}://{tools.address(each.host, each.port)}"
+                     for each in broker.listeners)  # fmt: skip
+    starts = [each for each in patient.statistics.starts if each.broker_id == broker.id]
+    evidence = tuple(
+        Evidence(file=each.file, position=each.position, offset=each.offset, text=told)
+        for each in starts[-1:]
+    )
+    names = [each.name for each in broker.listeners]
+    value = f"{names[0] if names else 'LISTENER'}://HOST:PORT"
+    return Diagnosis(
+        finding=kinds.BROKER_ENDPOINT.at(
+            patient.path, text, offset=broker.epoch, field="listeners", found=told
+        ),
+        directory=patient.path,
+        evidence=evidence,
+        commands=(
+            tools.settings(f"server.properties of node {broker.id}", "advertised.listeners", value),
+        ),
+    )

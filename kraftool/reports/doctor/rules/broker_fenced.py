@@ -1,0 +1,49 @@
+"""Brokers that are fenced, with what they were last seen as."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
+from kraftool.reports.kinds import signatures as kinds
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patient, state in examination.states():
+        brokers = state.image.cluster.brokers.values()
+        fenced = sorted((each for each in brokers if each.fenced), key=lambda each: each.id)
+        if not fenced:
+            continue
+        ids = ", ".join(str(each.id) for each in fenced)
+        whole = "every broker is" if len(fenced) == len(brokers) else f"brokers {ids} are"
+        told = {each.broker_id: each for each in patient.statistics.starts}
+        evidence = []
+        for each in fenced:
+            start = told.get(each.id)
+            stopped = ", was shutting down" if each.in_controlled_shutdown else ""
+            evidence.append(
+                Evidence(
+                    file=start.file if start is not None else patient.path,
+                    position=start.position if start is not None else None,
+                    offset=start.offset if start is not None else None,
+                    text=f"broker {each.id}: last registration with epoch {each.epoch},"
+                    f" incarnation {each.incarnation_id}{stopped}",
+                )
+            )
+        yield Diagnosis(
+            finding=kinds.BROKER_FENCED.at(
+                patient.path,
+                f"{whole} fenced" if len(fenced) > 1 or len(brokers) == 1
+                else f"broker {ids} is fenced",
+                found=f"{len(fenced)} of {len(brokers)} brokers",
+            ),
+            directory=patient.path,
+            evidence=tuple(evidence[:10]),
+            commands=(
+                tools.line(
+                    "kafka-cluster", "list-endpoints", *tools.broker(examination, patient),
+                    "--include-fenced-brokers",
+                ),
+            ),
+        )  # fmt: skip

@@ -1,0 +1,63 @@
+"""Two processes with one node id that take turns at registering."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.log_statistics import BrokerStart
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
+from kraftool.reports.kinds import signatures as kinds
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patients in examination.clusters():
+        patient = max(patients, key=lambda each: each.statistics.rank)
+        last: dict[int, list[BrokerStart]] = {}
+        told: set[int] = set()
+        for start in patient.statistics.starts:
+            changes = last.setdefault(start.broker_id, [])
+            if not changes or _machine(changes[-1]) != _machine(start):
+                changes.append(start)
+            if len(changes) >= 4 and start.broker_id not in told and _returns(changes[-4:]):
+                told.add(start.broker_id)
+        for broker in sorted(told):
+            shown = next(
+                last[broker][number : number + 4]
+                for number in range(len(last[broker]) - 3)
+                if _returns(last[broker][number : number + 4])
+            )
+            yield Diagnosis(
+                finding=kinds.BROKER_TWINS.at(
+                    shown[-1].file,
+                    f"broker {broker} registers by turns from {_words(shown[-2])} and from"
+                    f" {_words(shown[-1])}",
+                    position=shown[-1].position,
+                    offset=shown[-1].offset,
+                ),
+                directory=patient.path,
+                evidence=tuple(
+                    Evidence(
+                        file=each.file, position=each.position, offset=each.offset,
+                        text=f"{_words(each)}, incarnation {each.incarnation_id}",
+                    )
+                    for each in shown
+                ),
+                commands=(tools.on_all(examination, "timeline"),),
+            )  # fmt: skip
+
+
+def _machine(start: BrokerStart) -> object:
+    return start.place, tuple(sorted(start.directories))
+
+
+def _returns(four: list[BrokerStart]) -> bool:
+    """One, another, the one, the other: no move from machine to machine looks so."""
+    one, other, again, once_more = map(_machine, four)
+    return one == again and other == once_more
+
+
+def _words(start: BrokerStart) -> str:
+    place = start.place[0] if start.place else ("", "nowhere", 0)
+    directories = f" with log dirs {', '.join(start.directories)}" if start.directories else ""
+    return f"{tools.address(place[1], place[2])}{directories}"

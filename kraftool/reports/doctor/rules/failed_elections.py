@@ -1,0 +1,63 @@
+"""Epochs that were skipped because nobody won them.
+
+A resigning leader and a node that comes back skip one or two. An epoch that was raised by hand, as
+by a recovery, jumps without the time that elections take: that is told as what it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.log_statistics import Election
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
+from kraftool.reports.findings import Severity
+from kraftool.reports.kinds import signatures as kinds
+
+_MANY = 10
+_FASTEST_ELECTION_MS = 500
+"""controller.quorum.election.timeout.ms is a second by default, and doubled at random."""
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    seen: set[tuple[int, int]] = set()
+    for patient in examination.patients:
+        for each in patient.statistics.elections:
+            skipped = each.epoch - each.before_epoch - 1
+            if each.before_epoch < 0 or skipped < _MANY or (each.epoch, each.offset) in seen:
+                continue
+            seen.add((each.epoch, each.offset))
+            gap = max(each.timestamp - each.before_timestamp, 0)
+            by_hand = gap < skipped * _FASTEST_ELECTION_MS
+            words = (
+                f"{skipped} epochs were skipped in {gap / 1000:.1f} s, faster than elections go:"
+                " the epoch was raised by hand"
+                if by_hand
+                else f"{skipped} elections without a winner in {gap / 1000:.1f} s before epoch"
+                f" {each.epoch}"
+            )
+            yield Diagnosis(
+                finding=kinds.FAILED_ELECTIONS.at(
+                    each.file,
+                    words,
+                    position=each.position,
+                    offset=each.offset,
+                    expected=f"epoch {each.before_epoch + 1}",
+                    found=f"epoch {each.epoch}",
+                    severity=Severity.INFO if by_hand else None,
+                    advice="" if by_hand else None,
+                ),
+                directory=patient.path,
+                evidence=(_evidence(each),),
+                commands=() if by_hand else (tools.on_all(examination, "timeline"),),
+            )
+
+
+def _evidence(election: Election) -> Evidence:
+    return Evidence(
+        file=election.file,
+        position=election.position,
+        offset=election.offset,
+        text=f"epoch {election.epoch} of controller {election.leader_id} follows on epoch"
+        f" {election.before_epoch}",
+    )

@@ -1,0 +1,73 @@
+"""A leader that changes more often than restarts explain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.kinds import signatures as kinds
+
+_HOUR = 3_600_000
+_ELECTIONS_IN_AN_HOUR = 8
+"""A rolling restart of five controllers brings about five elections, and a few more around it."""
+_SUSTAINED_HOURS = 4
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patients in examination.clusters():
+        best = max(patients, key=lambda each: (_end(each), len(each.statistics.elections)))
+        yield from _of(examination, best)
+
+
+def _end(patient: Patient) -> tuple[int, int]:
+    log = patient.summary.log
+    return ((log.last_epoch or 0), log.end_offset) if log is not None else (-1, -1)
+
+
+def _of(examination: Examination, patient: Patient) -> Iterator[Diagnosis]:
+    log = patient.summary.log
+    elections = list(patient.statistics.elections)
+    if log is None or log.last_timestamp is None or not elections:
+        return
+    end = log.last_timestamp
+    last_hour = [each for each in elections if each.timestamp > end - _HOUR]
+    begins = max(log.first_timestamp or end, end - 24 * _HOUR)
+    hours = (end - begins) / _HOUR
+    last_day = [each for each in elections if each.timestamp >= begins]
+    if len(last_hour) >= _ELECTIONS_IN_AN_HOUR:
+        told, words = last_hour, "in the last hour of the log"
+    elif hours >= _SUSTAINED_HOURS and len(last_day) > hours + 1:
+        told, words = last_day, f"in the last {hours:.0f} hours of the log"
+    else:
+        return
+    leaders = {each.leader_id for each in told}
+    ids = ", ".join(map(str, sorted(leaders)))
+    whom = f"between the controllers {ids}" if len(leaders) > 1 else f"always of controller {ids}"
+    newest = told[-1]
+    shown = told[-5:]
+    yield Diagnosis(
+        finding=kinds.ELECTIONS.at(
+            newest.file,
+            f"{len(told)} elections {words}, {whom}",
+            position=newest.position,
+            offset=newest.offset,
+            expected="1 an hour at most",
+            found=str(len(told)),
+        ),
+        directory=patient.path,
+        evidence=tuple(
+            Evidence(
+                file=each.file, position=each.position, offset=each.offset,
+                text=f"epoch {each.epoch}: controller {each.leader_id}, after"
+                f" {max(each.timestamp - each.before_timestamp, 0)} ms without a record"
+                if each.before_timestamp >= 0
+                else f"epoch {each.epoch}: controller {each.leader_id}",
+            )
+            for each in shown
+        ),
+        commands=(
+            tools.on_all(examination, "timeline"),
+            tools.quorum(examination, patient, "describe", "--replication"),
+        ),
+    )  # fmt: skip

@@ -1,0 +1,58 @@
+"""A snapshot beyond the log that Kafka would die on, after it has deleted the log for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.kinds import snapshot as snap_kinds
+from kraftool.reports.metadata_summary import Snapshot
+
+_BROKEN = frozenset(
+    each.code
+    for each in (snap_kinds.DAMAGE, snap_kinds.FORM, snap_kinds.REPLAY, snap_kinds.FILE_NAME)
+)
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patient in examination.patients:
+        log, newest = patient.summary.log, patient.summary.newest_snapshot
+        if log is None or newest is None or newest.offset == 0 or patient.is_live:
+            continue
+        ends = (log.last_epoch if log.last_epoch is not None else -1, log.end_offset)
+        wipes = newest.epoch > ends[0] or (newest.epoch == ends[0] and newest.offset > ends[1])
+        why = _broken(patient, newest) if wipes else ""
+        if not why:
+            continue
+        yield Diagnosis(
+            finding=kinds.JUNK_SNAPSHOT.at(
+                newest.file,
+                f"it is named beyond the log's end and cannot be loaded: {why}",
+                offset=newest.offset,
+                expected=f"a snapshot up to offset {ends[1]} of epoch {ends[0]}",
+                found=f"offset {newest.offset} of epoch {newest.epoch}",
+            ),
+            directory=patient.path,
+            evidence=(
+                Evidence(file=newest.file, text=f"{newest.size} bytes: {why}"),
+                Evidence(
+                    file=patient.path, offset=ends[1],
+                    text=f"the log ends here in epoch {ends[0]}",
+                ),
+            ),
+            commands=(
+                tools.aside(newest.file),
+                tools.on(patient.path, "verify-log"),
+            ),
+        )  # fmt: skip
+
+
+def _broken(patient: Patient, snapshot: Snapshot) -> str:
+    told = [each for file in patient.files if file.name == snapshot.file for each in file.findings]
+    told += patient.state.findings if patient.state is not None else ()
+    for each in told:
+        if each.code in _BROKEN and each.file == snapshot.file:
+            return each.text
+    return "" if snapshot.intact else "it has no whole header and footer"

@@ -1,0 +1,59 @@
+"""kraft.version 0 without controller.quorum.voters: the steps to a dynamic quorum out of order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.metadata_summary import VoterSource
+
+_STATIC, _DYNAMIC = "controller.quorum.voters", "controller.quorum.bootstrap.servers"
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patients in examination.clusters():
+        levels = [each.source.kraft_version for each in patients]
+        if not any(level is not None for level in levels) or any(levels):
+            continue
+        if any(each.source.newest is not None for each in patients):
+            continue  # a 0-0 checkpoint names voters that the log does not know of yet
+        for patient in patients:
+            settings = patient.source.settings
+            if settings is None or settings.static_voters or not settings.bootstrap_servers:
+                continue
+            bootstrap = ",".join(settings.bootstrap_servers)
+            yield Diagnosis(
+                finding=kinds.MIGRATION_ORDER.at(
+                    patient.settings_file,
+                    f"kraft.version is 0, and {_STATIC} is gone from the settings",
+                    field=_STATIC,
+                    expected=_voters(examination, patient),
+                ),
+                directory=patient.path,
+                evidence=(
+                    Evidence(file=patient.path, text="no KRaftVersion record: kraft.version 0"),
+                    Evidence(file=patient.settings_file, text=f"{_DYNAMIC}={bootstrap}"),
+                ),
+                commands=(
+                    tools.settings(patient.settings_file, _STATIC, _voters(examination, patient)),
+                    tools.line(
+                        "kafka-features", *tools.controller(examination, patient),
+                        "upgrade", "--feature", "kraft.version=1",
+                    ),
+                    tools.quorum(examination, patient, "describe", "--status"),
+                ),
+            )  # fmt: skip
+
+
+def _voters(examination: Examination, patient: Patient) -> str:
+    """The setting as another node has it, or as far as the last election tells it."""
+    for each in (patient, *examination.patients):
+        other = each.source.settings
+        if other is not None and other.static_voters:
+            return ",".join(f"{v.id}@{(v.endpoints or ('',))[0]}" for v in other.static_voters)
+    voters = patient.source.in_force
+    if voters is not None and voters.source is VoterSource.LEADER_CHANGE:
+        return ",".join(f"{each.id}@{tools.ANYWHERE}" for each in voters.voters)
+    return f"ID@{tools.ANYWHERE},…"

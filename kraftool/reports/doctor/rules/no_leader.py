@@ -1,0 +1,69 @@
+"""A node that has been electing for ever: its quorum-state is far beyond its log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.kinds import signatures as kinds
+
+_MANY = 10
+"""Epochs beyond the log; a few come from elections that were lost and from resigning leaders."""
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patient in examination.patients:
+        state, log = patient.summary.quorum_state, patient.summary.log
+        if state is None or log is None or log.last_epoch is None:
+            continue
+        ahead = state.leader_epoch - log.last_epoch
+        if ahead < _MANY or state.leader_id >= 0 or _led_later(examination, patient):
+            continue
+        since = _time(log.last_timestamp)
+        file = patient.source.quorum_state_file
+        yield Diagnosis(
+            finding=kinds.NO_LEADER.at(
+                file,
+                f"{ahead} epochs without a leader: this node has been electing since {since}",
+                field="leaderEpoch",
+                expected=f"{log.last_epoch}, the log's last epoch, or little more",
+                found=str(state.leader_epoch),
+            ),
+            directory=patient.path,
+            evidence=(
+                Evidence(
+                    file=file,
+                    text=f"leaderEpoch {state.leader_epoch}, leaderId {state.leader_id}, votedId"
+                    f" {state.voted_id}",
+                ),
+                Evidence(
+                    file=patient.path,
+                    offset=log.end_offset - 1,
+                    text=f"the last record is of epoch {log.last_epoch}, {since}",
+                ),
+            ),
+            commands=(
+                tools.quorum(examination, patient, "describe", "--status"),
+                tools.on_all(examination, "diff-voters"),
+            ),
+        )
+
+
+def _led_later(examination: Examination, patient: Patient) -> bool:
+    """Whether another node has records of such a late epoch: the quorum went on without this."""
+    state = patient.summary.quorum_state
+    epoch = state.leader_epoch if state is not None else 0
+    logs = [
+        each.summary.log
+        for each in examination.patients
+        if examination.same_cluster(each.source, patient.source)
+    ]
+    return any(log is not None and (log.last_epoch or -1) >= epoch for log in logs)
+
+
+def _time(timestamp: int | None) -> str:
+    if timestamp is None or not 0 <= timestamp < 1 << 47:
+        return "an unknown time"
+    return datetime.fromtimestamp(timestamp / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -1,0 +1,80 @@
+"""All voters' directories are there, and with most of them Kafka cannot vote.
+
+Said only where every voter's directory was given: of one that was not, nothing is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.findings import Finding
+from kraftool.reports.kinds import directory as dir_kinds
+from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.kinds import snapshot as snap_kinds
+from kraftool.reports.metadata_summary import Voter
+from kraftool.reports.voters.voter_set import matches
+
+_REFUSING = frozenset(
+    each.code
+    for each in (
+        dir_kinds.QUORUM_STATE, dir_kinds.META, dir_kinds.META_MISSING, dir_kinds.EPOCHS,
+        dir_kinds.TOPIC_ID, dir_kinds.NODE_ID, snap_kinds.MISSING,
+    )
+)  # fmt: skip
+"""What Kafka refuses to start on."""
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patients in examination.clusters():
+        voters = examination.voters_of(patients[0])
+        if voters is None or len(voters.voters) < 2:
+            continue
+        given = [_of(voter, patients) for voter in voters.voters]
+        if not all(given):
+            continue
+        troubles = [
+            (voter, patient, trouble)
+            for voter, several in zip(voters.voters, given, strict=True)
+            for patient, trouble in [_best(voter, several)]
+            if trouble
+        ]
+        if len(voters.voters) - len(troubles) > len(voters.voters) // 2:
+            continue
+        ids = ", ".join(str(voter.id) for voter, _, _ in troubles)
+        yield Diagnosis(
+            finding=kinds.NO_MAJORITY.at(
+                voters.file,
+                f"of {len(voters.voters)} voters, {ids} cannot vote: no leader can be elected",
+                offset=voters.offset,
+                expected=f"{len(voters.voters) // 2 + 1} voters that can",
+                found=str(len(voters.voters) - len(troubles)),
+            ),
+            evidence=tuple(
+                Evidence(file=patient.path, text=f"voter {voter.id}: {trouble}")
+                for voter, patient, trouble in troubles
+            ),
+            commands=(tools.on_all(examination, "diff-voters"),),
+        )
+
+
+def _of(voter: Voter, patients: Sequence[Patient]) -> list[Patient]:
+    return [each for each in patients if each.report is not None and each.node_id == voter.id]
+
+
+def _best(voter: Voter, patients: Sequence[Patient]) -> tuple[Patient, str]:
+    """The directory of a voter that can vote, or the first with what keeps it from that."""
+    told = [(each, _trouble(voter, each)) for each in patients]
+    return next((each for each in told if not each[1]), told[0])
+
+
+def _trouble(voter: Voter, patient: Patient) -> str:
+    directory_id = patient.summary.node.directory_id
+    if not matches(voter, directory_id):
+        return f"its directory.id is {directory_id}, the voters have {voter.directory_id}"
+    report = patient.report
+    refused: Finding | None = next(
+        (each for each in (report.findings if report else ()) if each.code in _REFUSING), None
+    )
+    return f"Kafka refuses to start: {refused.text} ({refused.code})" if refused else ""

@@ -1,0 +1,46 @@
+"""A long log without any snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
+from kraftool.reports.doctor.snapshot_triggers import overdue, triggers
+from kraftool.reports.kinds import signatures as kinds
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patient in examination.patients:
+        log, newest = patient.summary.log, patient.summary.newest_snapshot
+        if log is None or (newest is not None and newest.offset > 0):
+            continue
+        if log.start_offset > 0:
+            continue  # a snapshot is missing that was there, which is another matter
+        trigger = triggers(patient)
+        late = overdue(patient, log, log.first_timestamp)
+        if not late and log.size <= trigger.by_bytes:
+            continue
+        what = f"{late} of log" if late else f"{log.size} bytes of log"
+        yield Diagnosis(
+            finding=kinds.NO_SNAPSHOT.at(
+                patient.path,
+                f"{what} and no snapshot",
+                expected=f"a snapshot by {trigger.words}",
+                found="none",
+            ),
+            directory=patient.path,
+            evidence=(
+                Evidence(
+                    file=patient.path,
+                    text=f"offsets {log.start_offset} to {log.end_offset - 1}, {log.size} bytes in"
+                    f" {log.segments} segments",
+                ),
+            ),
+            commands=(
+                tools.line(
+                    "grep", "-n", "SnapshotGenerator\\|SnapshotEmitter\\|FaultHandler", "server.log"
+                ),
+                tools.on(patient.path, "verify-log"),
+            ),
+        )

@@ -1,0 +1,37 @@
+"""A voter's endpoint that no other node can resolve or connect to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.hosts import host_and_port, why_unreachable
+from kraftool.reports.doctor.model import Diagnosis, Examination
+from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.metadata_summary import VoterSource
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patients in examination.clusters():
+        voters = examination.voters_of(patients[0])
+        if voters is None:
+            continue
+        for voter in voters.voters:
+            for endpoint in voter.endpoints:
+                why = why_unreachable(*host_and_port(endpoint))
+                if not why:
+                    continue
+                recorded = voters.source is VoterSource.RECORD
+                name = endpoint.partition("://")[0] if recorded else "CONTROLLER"
+                of_node = {each.node_id: each.settings_file for each in examination.patients}
+                file = of_node.get(voter.id) or f"server.properties of node {voter.id}"
+                yield Diagnosis(
+                    finding=kinds.ODD_ENDPOINT.at(
+                        voters.file or patients[0].settings_file,
+                        f"voter {voter.id} cannot be reached at its endpoint: {why}",
+                        offset=voters.offset,
+                        field="endpoints",
+                        found=endpoint,
+                    ),
+                    commands=(tools.settings(file, "advertised.listeners", f"{name}://HOST:PORT"),),
+                )

@@ -1,0 +1,47 @@
+"""A newest snapshot that is far older than the log's end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
+from kraftool.reports.doctor.snapshot_triggers import overdue, triggers
+from kraftool.reports.kinds import signatures as kinds
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patient in examination.patients:
+        log, newest = patient.summary.log, patient.summary.newest_snapshot
+        if log is None or newest is None or newest.offset == 0:
+            continue
+        late = overdue(patient, log, newest.timestamp)
+        if not late or newest.offset >= log.end_offset:
+            continue
+        yield Diagnosis(
+            finding=kinds.OLD_SNAPSHOT.at(
+                newest.file,
+                f"the newest snapshot is {late} older than the log's last record",
+                offset=newest.offset,
+                expected=f"a newer one by {triggers(patient).words}",
+                found=f"{log.end_offset - newest.offset} records since",
+            ),
+            directory=patient.path,
+            evidence=(
+                Evidence(
+                    file=newest.file,
+                    text=f"offset {newest.offset}, lastContainedLogTimestamp {newest.timestamp}",
+                ),
+                Evidence(
+                    file=patient.path,
+                    offset=log.end_offset - 1,
+                    text=f"the last record, at {log.last_timestamp}",
+                ),
+            ),
+            commands=(
+                tools.line(
+                    "grep", "-n", "SnapshotGenerator\\|SnapshotEmitter\\|FaultHandler", "server.log"
+                ),
+                tools.on(patient.path, "verify-log"),
+            ),
+        )

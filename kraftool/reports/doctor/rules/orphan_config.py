@@ -1,0 +1,38 @@
+"""Configs of topics that do not exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.image.configs import TOPIC
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
+from kraftool.reports.kinds import signatures as kinds
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patient, state in examination.states():
+        known = state.image.topics.by_name
+        for resource, configs in state.image.configs.resources.items():
+            if resource.type != TOPIC or resource.name in known:
+                continue
+            keys = ", ".join(sorted(configs))
+            server = tools.broker(examination, patient)
+            yield Diagnosis(
+                finding=kinds.ORPHAN_CONFIG.at(
+                    patient.path,
+                    f"topic {resource.name} does not exist and has configs: {keys}",
+                    found=keys,
+                ),
+                directory=patient.path,
+                evidence=(
+                    Evidence(
+                        file=state.snapshot or patient.path,
+                        text=f"ConfigRecord of topic {resource.name}: {keys}",
+                    ),
+                ),
+                commands=(
+                    tools.line("kafka-topics", *server, "--create", "--topic", resource.name),
+                    tools.line("kafka-topics", *server, "--delete", "--topic", resource.name),
+                ),
+            )

@@ -1,0 +1,62 @@
+"""A broker that registers as a new process again and again."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.log_statistics import BrokerStart
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
+from kraftool.reports.kinds import signatures as kinds
+
+_HOUR = 3_600_000
+_MANY = 5
+"""Processes of one broker within an hour; a rolling restart makes one, a bad day two or three."""
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patients in examination.clusters():
+        patient = max(patients, key=lambda each: each.statistics.rank)
+        by_broker: defaultdict[int, list[BrokerStart]] = defaultdict(list)
+        for each in patient.statistics.starts:
+            if not by_broker[each.broker_id] or (
+                by_broker[each.broker_id][-1].incarnation_id != each.incarnation_id
+            ):
+                by_broker[each.broker_id].append(each)
+        for broker, starts in sorted(by_broker.items()):
+            busiest = _busiest_hour(starts)
+            if len(busiest) < _MANY:
+                continue
+            seconds = (busiest[-1].timestamp - busiest[0].timestamp) / 1000
+            yield Diagnosis(
+                finding=kinds.RESTART_LOOP.at(
+                    busiest[-1].file,
+                    f"broker {broker} came up {len(busiest)} times in {seconds:.0f} s",
+                    position=busiest[-1].position,
+                    offset=busiest[-1].offset,
+                    found=f"{len(busiest)} incarnations",
+                ),
+                directory=patient.path,
+                evidence=tuple(
+                    Evidence(
+                        file=each.file,
+                        position=each.position,
+                        offset=each.offset,
+                        text=f"incarnation {each.incarnation_id}",
+                    )
+                    for each in busiest[-5:]
+                ),
+                commands=(tools.on_all(examination, "timeline"),),
+            )
+
+
+def _busiest_hour(starts: list[BrokerStart]) -> list[BrokerStart]:
+    best: list[BrokerStart] = []
+    first = 0
+    for last, each in enumerate(starts):
+        while each.timestamp - starts[first].timestamp > _HOUR:
+            first += 1
+        if last - first + 1 >= len(best):
+            best = starts[first : last + 1]
+    return best

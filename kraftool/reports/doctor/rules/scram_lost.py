@@ -1,0 +1,69 @@
+"""SCRAM credentials that the log has and the snapshot made from it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.image.scram import MECHANISMS
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.log_statistics import CredentialChange
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.metadata_summary import Snapshot
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patient in examination.patients:
+        newest = patient.summary.newest_snapshot
+        log = patient.summary.log
+        if newest is None or log is None or not newest.intact or newest.offset == 0:
+            continue
+        if log.start_offset > 0 or newest.offset > log.intact_end_offset:
+            continue  # what came before the log can only be known from another snapshot
+        if not patient.statistics.credentials_complete:
+            continue
+        expected = _expected(patient, newest)
+        told = patient.statistics.snapshot_credentials.get(newest.file, set())
+        lost = sorted(expected.keys() - told)
+        if not lost:
+            continue
+        users = ", ".join(f"{name} ({MECHANISMS.get(kind, kind)})" for name, kind in lost)
+        yield Diagnosis(
+            finding=kinds.SCRAM_LOST.at(
+                newest.file,
+                f"it lacks credentials that the log has at its offset: {users}",
+                offset=newest.offset,
+                expected=f"{len(expected)} credentials",
+                found=str(len(expected) - len(lost)),
+            ),
+            directory=patient.path,
+            evidence=tuple(
+                Evidence(
+                    file=patient.path,
+                    offset=expected[each].offset,
+                    text=f"UserScramCredentialRecord of {each[0]}",
+                )
+                for each in lost[:5]
+            ),
+            commands=tuple(
+                tools.line(
+                    "kafka-configs", *tools.broker(examination, patient), "--alter",
+                    "--entity-type", "users", "--entity-name", name,
+                    "--add-config", f"{MECHANISMS.get(kind, kind)}=[password=PASSWORD]",
+                )
+                for name, kind in lost[:5]
+            ),
+        )  # fmt: skip
+
+
+def _expected(patient: Patient, snapshot: Snapshot) -> dict[tuple[str, int], CredentialChange]:
+    """The credentials that the log has at the snapshot's offset."""
+    found: dict[tuple[str, int], CredentialChange] = {}
+    for each in patient.statistics.credentials:
+        if each.offset >= snapshot.offset:
+            break
+        if each.present:
+            found[each.credential] = each
+        else:
+            found.pop(each.credential, None)
+    return found

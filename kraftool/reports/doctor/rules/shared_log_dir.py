@@ -1,0 +1,46 @@
+"""One log directory id with two brokers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
+from kraftool.reports.kinds import signatures as kinds
+
+_RESERVED = frozenset({"AAAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAAAQ"})
+"""No directory, and a lost one; many brokers may have them."""
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patient, state in examination.states():
+        owner: dict[str, int] = {}
+        for broker in sorted(state.image.cluster.brokers.values(), key=lambda each: each.id):
+            for directory in broker.directories:
+                first = owner.setdefault(directory, broker.id)
+                if first == broker.id or directory in _RESERVED:
+                    continue
+                starts = [
+                    each for each in patient.statistics.starts
+                    if each.broker_id in (first, broker.id) and directory in each.directories
+                ]  # fmt: skip
+                yield Diagnosis(
+                    finding=kinds.SHARED_LOG_DIR.at(
+                        patient.path,
+                        f"brokers {first} and {broker.id} both have the log directory {directory}",
+                        found=directory,
+                    ),
+                    directory=patient.path,
+                    evidence=tuple(
+                        Evidence(
+                            file=each.file,
+                            position=each.position,
+                            offset=each.offset,
+                            text=f"registration of broker {each.broker_id}",
+                        )
+                        for each in starts[-4:]
+                    ),
+                    commands=(
+                        tools.on(patient.path, "dump-log", "--type", "REGISTER_BROKER_RECORD"),
+                    ),
+                )

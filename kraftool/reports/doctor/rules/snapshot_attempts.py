@@ -1,0 +1,32 @@
+"""Unfinished snapshots that pile up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.decoders.names import FileState
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
+from kraftool.reports.kinds import signatures as kinds
+
+_SEVERAL = 3
+"""One or two are left of a stop while a snapshot was written."""
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patient in examination.patients:
+        parts = [each for each in patient.files if each.state is FileState.PART]
+        if len(parts) < _SEVERAL:
+            continue
+        yield Diagnosis(
+            finding=kinds.SNAPSHOT_ATTEMPTS.at(
+                patient.path,
+                f"{len(parts)} unfinished snapshots, {sum(each.size for each in parts)} bytes",
+                found=str(len(parts)),
+            ),
+            directory=patient.path,
+            evidence=tuple(
+                Evidence(file=each.name, text=f"{each.size} bytes") for each in parts[:5]
+            ),
+            commands=(tools.line("df", "-h", patient.path),),
+        )

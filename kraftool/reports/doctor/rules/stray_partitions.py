@@ -1,0 +1,38 @@
+"""Partitions that the broker found no metadata for, and renamed.
+
+A few are left of topics that were deleted while the broker was down. More of them than partitions
+that are still known look like metadata that was lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
+from kraftool.reports.findings import Severity
+from kraftool.reports.kinds import signatures as kinds
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patient in examination.patients:
+        if patient.report is None or not patient.report.folders.stray:
+            continue
+        stray, known = patient.report.folders.stray, patient.report.folders.topics
+        few = stray <= known
+        yield Diagnosis(
+            finding=kinds.STRAY.at(
+                patient.path,
+                f"{stray} partitions are renamed to -stray, {known} are not"
+                + (": their topics may have been deleted while the broker was down" if few else ""),
+                found=str(stray),
+                severity=Severity.INFO if few else None,
+                advice="" if few else None,
+            ),
+            directory=patient.path,
+            evidence=(Evidence(file=patient.path, text=f"{stray} folders named …-stray"),),
+            commands=(
+                tools.line("find", patient.path, "-maxdepth", "1", "-name", "*-stray"),
+                tools.on(patient.path, "dump"),
+            ),
+        )

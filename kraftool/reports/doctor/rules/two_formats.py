@@ -1,0 +1,71 @@
+"""Controllers that were formatted with different first voters under one cluster id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.metadata_summary import Voter
+from kraftool.reports.voters.model import HistoryEntry, Origin
+from kraftool.reports.voters.voter_set import keys_changed
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patients in examination.clusters():
+        formatted = [(each, _first(each)) for each in patients]
+        known = [(each, first) for each, first in formatted if first is not None]
+        for patient, first in known[1:]:
+            other, reference = known[0]
+            ours, theirs = first.voters or (), reference.voters or ()
+            if not keys_changed(theirs, ours):
+                continue
+            cluster = patient.source.node.cluster_id
+            yield Diagnosis(
+                finding=kinds.TWO_FORMATS.at(
+                    first.file,
+                    f"it was formatted with other first voters than {other.path}, both as cluster"
+                    f" {cluster}: these are two quorums",
+                    position=first.position,
+                    field="KRaftVoters",
+                    expected=_words(theirs),
+                    found=_words(ours),
+                ),
+                evidence=(_evidence(reference), _evidence(first)),
+                commands=_commands(examination, patient, other, theirs),
+            )
+
+
+def _first(patient: Patient) -> HistoryEntry | None:
+    """The voter set that the directory was formatted with, if it has one."""
+    sets = patient.source.voter_sets
+    return sets[0] if sets and sets[0].origin is Origin.BOOTSTRAP else None
+
+
+def _words(voters: tuple[Voter, ...]) -> str:
+    return ", ".join(f"{each.id}@{each.directory_id}" for each in voters)
+
+
+def _evidence(entry: HistoryEntry) -> Evidence:
+    text = f"first voters {_words(entry.voters or ())}"
+    return Evidence(file=entry.file, position=entry.position, text=text)
+
+
+def _commands(
+    examination: Examination, patient: Patient, other: Patient, theirs: tuple[Voter, ...]
+) -> tuple[str, ...]:
+    cluster = other.source.node.cluster_id or "CLUSTER-ID"
+    properties = patient.settings_file or "server.properties"
+    one = theirs[0].endpoints[0].rpartition("://")[2] if theirs and theirs[0].endpoints else ""
+    return (
+        tools.on_all(examination, "diff-voters"),
+        tools.line(
+            "kafka-storage", "format", "--cluster-id", cluster, "--config", properties,
+            "--no-initial-controllers",
+        ),
+        tools.line(
+            "kafka-metadata-quorum", "--command-config", properties,
+            "--bootstrap-controller", one or tools.ANYWHERE, "add-controller",
+        ),
+    )  # fmt: skip

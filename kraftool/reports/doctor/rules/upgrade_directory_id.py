@@ -1,0 +1,49 @@
+"""A static voter without a directory id, which the upgrade to kraft.version 1 needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.decoders.kinds import FileKind
+from kraftool.image.metadata_version import FEATURES, KRAFT_VERSION, METADATA_VERSION
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
+from kraftool.reports.kinds import signatures as kinds
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patient in examination.patients:
+        node, voters = patient.summary.node, examination.voters_of(patient)
+        level = patient.summary.feature(METADATA_VERSION)
+        if node.node_id is None or node.directory_id is not None or voters is None:
+            continue
+        # With an older metadata.version nobody is about to upgrade kraft.version.
+        if level is None or level.level < FEATURES[KRAFT_VERSION][0].default_from:
+            continue
+        if patient.summary.kraft_version.level or voters.of(node.node_id) is None:
+            continue
+        file = next(
+            (each.name for each in patient.files if each.kind is FileKind.META_PROPERTIES), ""
+        )
+        yield Diagnosis(
+            finding=kinds.UPGRADE_DIRECTORY_ID.at(
+                file, f"voter {node.node_id} has no directory id", field="directory.id"
+            ),
+            directory=patient.path,
+            evidence=(
+                Evidence(file=file, text="no directory.id"),
+                Evidence(
+                    file=level.file,
+                    offset=level.offset,
+                    text=f"metadata.version {level.level}, kraft.version 0",
+                ),
+            ),
+            commands=(
+                tools.line(
+                    "kafka-storage",
+                    "info",
+                    "--config",
+                    patient.settings_file or "server.properties",
+                ),
+            ),
+        )

@@ -1,0 +1,52 @@
+"""A voter without an endpoint for the listener that a node talks to voters by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
+from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.metadata_summary import VoterSource
+from kraftool.reports.voters.voter_set import endpoints
+
+_KEY = "controller.listener.names"
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patient in examination.patients:
+        settings = patient.source.settings
+        voters = examination.voters_of(patient)
+        if settings is None or voters is None or voters.source is not VoterSource.RECORD:
+            continue
+        if not settings.controller_listeners:
+            continue
+        wanted = settings.controller_listeners[0]
+        lacking = [each for each in voters.voters if wanted not in endpoints(each)]
+        if not lacking:
+            continue
+        ids = ", ".join(str(each.id) for each in lacking)
+        names = sorted({name for each in voters.voters for name in endpoints(each)})
+        yield Diagnosis(
+            finding=kinds.VOTER_LISTENER.at(
+                patient.settings_file,
+                f"this node talks to voters by the listener {wanted}, which voters {ids} are not"
+                " recorded with",
+                offset=voters.offset,
+                field=_KEY,
+                expected=", ".join(names),
+                found=", ".join(settings.controller_listeners),
+            ),
+            directory=patient.path,
+            evidence=tuple(
+                Evidence(
+                    file=voters.file, offset=voters.offset,
+                    text=f"voter {each.id}: {', '.join(each.endpoints)}",
+                )
+                for each in lacking
+            ),
+            commands=(
+                tools.settings(patient.settings_file, _KEY, ",".join(names)),
+                tools.on_all(examination, "diff-voters"),
+            ),
+        )  # fmt: skip

@@ -1,0 +1,56 @@
+"""When a node makes a snapshot, by its settings: after so many bytes, after so long a time.
+
+Owns the defaults. A directory without its server.properties is held to them with a wide margin,
+since its settings may be others.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from kraftool.reports.doctor.model import Patient
+from kraftool.reports.metadata_summary import LogRange
+
+_BYTES_KEY = "metadata.log.max.record.bytes.between.snapshots"
+_TIME_KEY = "metadata.log.max.snapshot.interval.ms"
+_BYTES, _TIME = 20 << 20, 3_600_000
+_LEAST_BYTES = 1 << 20
+"""A restart begins to count anew, so a setting far below the size of a log says little."""
+_TIMED_LEVEL = 8
+"""metadata.version 3.4-IV0: Kafka 3.3 had no trigger by time."""
+
+
+class Trigger(NamedTuple):
+    """What should have happened, with where the limit comes from."""
+
+    by_bytes: int
+    by_time_ms: int
+    """0 where time brings about none."""
+    words: str
+
+
+def triggers(patient: Patient) -> Trigger:
+    """Limits that a healthy node never exceeds: several times what it is set to."""
+    known = patient.server is not None
+    size = patient.number(_BYTES_KEY, _BYTES)
+    time = patient.number(_TIME_KEY, _TIME)
+    level = patient.summary.feature("metadata.version")
+    if level is None or level.level < _TIMED_LEVEL:
+        time = 0
+    margin = 3 if known else 24
+    told = f"{_BYTES_KEY}={size}, {_TIME_KEY}={time}"
+    words = told if known else f"the defaults {told}"
+    return Trigger(
+        by_bytes=max(size, _LEAST_BYTES) * margin, by_time_ms=max(time, 0) * margin, words=words
+    )
+
+
+def overdue(patient: Patient, log: LogRange, since: int | None) -> str:
+    """Which limit a log has passed since a time, in words; empty if none."""
+    trigger = triggers(patient)
+    if since is None or log.last_timestamp is None:
+        return ""
+    waited = log.last_timestamp - since
+    if trigger.by_time_ms and waited > trigger.by_time_ms:
+        return f"{waited / 3_600_000:.1f} hours"
+    return ""

@@ -1,0 +1,146 @@
+"""The commands to run next, with real ids, endpoints and paths in them.
+
+Owns how a command line of Kafka's tools or of kraftool is written. What comes from data is quoted
+for a shell. It refuses to choose: each rule says what it wants to have run.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterable
+
+from kraftool.reports.doctor.model import Examination, Patient
+from kraftool.reports.metadata_summary import Voters, VoterSource
+from kraftool.reports.voters.voter_set import endpoints
+from kraftool.storage.entry import METADATA_PARTITION
+
+ANYWHERE = "HOST:PORT"
+"""Where no endpoint of a controller or broker is known."""
+
+
+def line(*words: object) -> str:
+    """A command line. Words that are only put in for the reader stay in capitals."""
+    return " ".join(quoted(str(each)) for each in words)
+
+
+def quoted(word: str) -> str:
+    """A word as a shell takes it; one that holds what no terminal should see, in escapes."""
+    if word.isprintable():
+        return shlex.quote(word)
+    escapes = (each if each.isprintable() and each not in "'\\" else _escape(each) for each in word)
+    return f"$'{''.join(escapes)}'"
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 128 else f"\\U{code:08x}"
+
+
+def controller(examination: Examination, patient: Patient | None = None) -> tuple[str, str]:
+    """The option that leads an admin tool to the controllers, with one that is known."""
+    voters = examination.voters_of(patient) if patient is not None else examination.voters.voters
+    for each in _recorded(voters):
+        return "--bootstrap-controller", each
+    patients = examination.patients if patient is None else (patient, *examination.patients)
+    for one in patients:
+        if one.source.settings is not None and one.source.settings.bootstrap_servers:
+            return "--bootstrap-controller", one.source.settings.bootstrap_servers[0]
+    for one in patients:
+        registered = one.state.image.cluster.controllers if one.state is not None else {}
+        for id in sorted(registered):
+            for listener in registered[id].listeners:
+                return "--bootstrap-controller", address(listener.host, listener.port)
+    return "--bootstrap-controller", ANYWHERE
+
+
+def _recorded(voters: Voters | None) -> Iterable[str]:
+    if voters is None or voters.source not in (VoterSource.RECORD, VoterSource.PROPERTIES):
+        return ()
+    return [address for each in voters.voters for address in list(endpoints(each).values())[:1]]
+
+
+def all_endpoints(examination: Examination, patient: Patient) -> str:
+    """The voters' endpoints as controller.quorum.bootstrap.servers lists them."""
+    return ",".join(_recorded(examination.voters_of(patient))) or ANYWHERE
+
+
+def broker(examination: Examination, patient: Patient) -> tuple[str, str]:
+    """The option that leads an admin tool to a broker."""
+    state = patient.state
+    found = state.image.cluster.brokers.values() if state is not None else ()
+    for each in sorted(found, key=lambda one: (one.fenced, one.id)):
+        for listener in each.listeners:
+            return "--bootstrap-server", address(listener.host, listener.port)
+    return "--bootstrap-server", ANYWHERE
+
+
+def address(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def quorum(examination: Examination, patient: Patient | None, *words: object) -> str:
+    return line("kafka-metadata-quorum", *controller(examination, patient), *words)
+
+
+def remove_controller(
+    examination: Examination, patient: Patient | None, id: int, directory_id: str
+) -> str:
+    return quorum(
+        examination, patient, "remove-controller", "--controller-id", id,
+        "--controller-directory-id", directory_id,
+    )  # fmt: skip
+
+
+def add_controller(examination: Examination, patient: Patient) -> str:
+    """Run on the node itself, with its own configuration."""
+    properties = patient.settings_file or "server.properties"
+    return line(
+        "kafka-metadata-quorum", "--command-config", properties,
+        *controller(examination, patient), "add-controller",
+    )  # fmt: skip
+
+
+def on_all(examination: Examination, command: str) -> str:
+    """A kraftool command over every PATH that was given."""
+    return line("kraftool", command, *examination.paths)
+
+
+def on(path: str, command: str, *options: object) -> str:
+    return line("kraftool", command, path, *options)
+
+
+def _beside(path: str) -> str:
+    """The data directory of a PATH, to put something next to it.
+
+    Never into it: a broker refuses to start where a folder's name is no partition's.
+    """
+    path = os.path.normpath(path)
+    if os.path.basename(path) in ("", ".", ".."):
+        path = os.path.abspath(path)
+    if os.path.basename(path) == METADATA_PARTITION:
+        path = os.path.dirname(os.path.abspath(path))
+    return path
+
+
+def partition_folder(patient: Patient) -> str:
+    """The folder of a patient's metadata partition."""
+    if os.path.basename(os.path.normpath(patient.path)) == METADATA_PARTITION:
+        return os.path.normpath(patient.path)
+    return os.path.join(patient.path, METADATA_PARTITION)
+
+
+def keep_copy(path: str) -> str:
+    """Copy a directory to a place beside the data directory."""
+    return line("cp", "-a", path, f"{_beside(path)}.copy")
+
+
+def aside(file: str) -> str:
+    """Move a file or folder out of a data directory, beside it, under its own name."""
+    directory, name = os.path.split(os.path.normpath(file))
+    return line("mv", file, f"{_beside(directory)}.{name}")
+
+
+def settings(file: str, key: str, value: str) -> str:
+    """A line of a server.properties, as a comment between commands."""
+    return f"# in {quoted(file)}: {key}={value}"

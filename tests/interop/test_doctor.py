@@ -1,0 +1,93 @@
+"""Doctor against real Kafka: that dies where doctor says so, and starts after doctor's command."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import kafka
+import pytest
+from clusters import Cluster
+from scenarios import SMALL_SNAPSHOTS
+
+from kraftool.reports.doctor.model import Diagnosis
+from kraftool.reports.doctor.read import examine, locations_of
+from kraftool.reports.doctor.report import diagnose
+from kraftool.reports.findings import Severity
+
+BUILT = Path(__file__).parents[2] / "fixtures/built/aborted-transaction/node-1/data"
+PARTITION = "__cluster_metadata-0"
+
+
+def backup_of_a_snapshot(data: Path) -> None:
+    (data / PARTITION / "backup.checkpoint").write_bytes(b"")
+
+
+def lost_and_found(data: Path) -> None:
+    (data / "lost+found").mkdir()
+
+
+def partition_put_aside(data: Path) -> None:
+    shutil.copytree(data / PARTITION, data / f"{PARTITION}.aside")
+
+
+def garbage_epochs(data: Path) -> None:
+    (data / PARTITION / "leader-epoch-checkpoint").write_text("garbage\n")
+
+
+def foreign_topic_id(data: Path) -> None:
+    text = "version: 0\ntopic_id: RlGsKpAMTTKnsaRtAXfYRg"
+    (data / PARTITION / "partition.metadata").write_text(text)
+
+
+def junk_snapshot(data: Path) -> None:
+    (data / PARTITION / f"{99999:020}-{99:010}.checkpoint").write_bytes(b"junk" * 100)
+
+
+def diagnoses(data: Path) -> list[Diagnosis]:
+    locations, findings = locations_of([str(data)])
+    report = diagnose(examine(locations, findings))
+    return [each for section in report.sections for each in section.diagnoses]
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize(
+    ("make_ill", "code"),
+    [
+        (backup_of_a_snapshot, "KT-SNAP-NAME"),
+        (lost_and_found, "KT-SIG-FOLDER-NAME"),
+        (partition_put_aside, "KT-SIG-FOLDER-NAME"),
+        (garbage_epochs, "KT-DIR-EPOCHS"),
+        (foreign_topic_id, "KT-DIR-TOPIC-ID"),
+        (junk_snapshot, "KT-SIG-JUNK-SNAPSHOT"),
+    ],
+)
+def test_kafka_dies_on_what_doctor_finds_and_starts_after_its_command(
+    tmp_path: Path, make_ill: Callable[[Path], None], code: str
+) -> None:
+    if problem := kafka.available(kafka.TOOLS_VERSION):
+        pytest.skip(problem)
+    with Cluster(kafka.TOOLS_VERSION, tmp_path / "nodes", common=SMALL_SNAPSHOTS) as cluster:
+        node = cluster.add_node(1, ("broker", "controller"))
+        cluster.use_static_voters()
+        data = node.directory / "data"
+        shutil.copytree(BUILT, data)
+        make_ill(data)
+        copy = tmp_path / "copy"
+        shutil.copytree(data, copy)
+        with pytest.raises(kafka.KafkaFailed):
+            cluster.start(node)
+        node.process = None
+
+        # What Kafka leaves of it may be less than what there was.
+        shutil.rmtree(data)
+        shutil.copytree(copy, data)
+        told = [each for each in diagnoses(data) if each.finding.code == code]
+        assert told
+        assert told[0].finding.severity is Severity.ERROR
+        subprocess.run(["bash", "-c", told[0].commands[0]], check=True)
+        assert code not in [each.finding.code for each in diagnoses(data)]
+        cluster.start(node)
+        assert cluster.wait_leader() is node

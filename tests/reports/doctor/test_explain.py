@@ -1,0 +1,43 @@
+"""--explain: every code, with what belongs to it; words that are no code."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.reports.doctor import explain as explaining
+from kraftool.reports.doctor.explain import explain
+from kraftool.reports.kinds import KINDS
+
+
+def test_the_list_has_every_code_in_order() -> None:
+    told = [each.code for each in explain("list")]
+    assert told == sorted(KINDS)
+    assert {each.split("-")[1] for each in told} == {"LOG", "SNAP", "DIR", "SIG"}
+
+
+def test_a_code_has_its_meaning_advice_and_references() -> None:
+    (told,) = explain("kt-sig-auto-join")
+    assert told.severity == "warning"
+    assert "auto.join.enable" in told.meaning
+    assert told.advice
+    assert told.references[0] == "KIP-853"
+
+
+def test_references_are_of_codes_that_exist() -> None:
+    for code, references in explaining._REFERENCES.items():
+        assert code in KINDS, code
+        assert all(re.fullmatch(r"KIP-\d+|apache/kafka #\d+", each) for each in references)
+    assert set(explaining._NOTES) <= set(KINDS)
+
+
+def test_applied_offset_is_said_to_be_no_evidence() -> None:
+    assert "appliedOffset" in explain("KT-DIR-QUORUM-STATE")[0].note
+
+
+def test_a_word_that_is_no_code_is_answered_with_near_ones() -> None:
+    with pytest.raises(KraftoolError) as caught:
+        explain("AUTO-JOIN")
+    assert "KT-SIG-AUTO-JOIN" in caught.value.hint

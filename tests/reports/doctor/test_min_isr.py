@@ -1,0 +1,30 @@
+"""min.insync.replicas above the number of replicas: the topic's own, or the cluster's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.reports.doctor.cases import config, found, one, partition, state, topic
+
+CODE, KEY = "KT-SIG-MIN-ISR", "min.insync.replicas"
+
+
+def test_a_topics_own_setting_is_named(tmp_path: Path) -> None:
+    told = one(CODE, state(tmp_path / "data", topic(), partition(), config("foo", KEY, "3")))
+    assert told.finding.text == "topic foo has 2 replicas, and its min.insync.replicas is 3"
+    assert told.commands[0].endswith("--entity-name foo --add-config min.insync.replicas=2")
+
+
+def test_the_clusters_default_counts_where_the_topic_has_none(tmp_path: Path) -> None:
+    told = one(CODE, state(tmp_path / "data", topic(), partition(), config("", KEY, "3", 4)))
+    assert "the cluster's" in told.finding.text
+    assert "--entity-type brokers --entity-default" in told.commands[0]
+
+
+def test_a_lower_setting_of_the_topic_overrides_it(tmp_path: Path) -> None:
+    told = config("", KEY, "3", 4), config("foo", KEY, "2")
+    assert not found(CODE, state(tmp_path / "data", topic(), partition(), *told))
+
+
+def test_what_is_no_number_is_passed_over(tmp_path: Path) -> None:
+    assert not found(CODE, state(tmp_path / "data", topic(), partition(), config("foo", KEY, "x")))

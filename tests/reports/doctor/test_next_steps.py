@@ -1,0 +1,256 @@
+"""What dump and diff-voters find, found by doctor too, with the command that goes with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kraftool.decoders import quorum_state
+from kraftool.decoders.batch import RecordBatch, encode_batch
+from kraftool.decoders.framing import encode_record
+from kraftool.decoders.segment import scan
+from kraftool.reports.doctor.report import DoctorReport
+from tests.reports.doctor.cases import (
+    PARTITION,
+    Log,
+    begun,
+    doctor,
+    found,
+    leader,
+    node,
+    one,
+    partition,
+)
+from tests.reports.voter_cases import server
+
+Real = Callable[..., Path]
+LOG = f"{0:020}.log"
+STATIC = "1@c1.example:9090,2@c2.example:9090,3@c3.example:9090"
+
+
+def commands(code: str, *paths: Path) -> tuple[str, ...]:
+    return one(code, *paths).commands
+
+
+def settings(path: Path, log: Log, id: int = 1, **lines: str) -> Path:
+    node(path / "data", log, id)
+    told = {key.replace("__", "."): value for key, value in lines.items()}
+    return server(path / "server.properties", id, **{"log.dirs": str(path / "data"), **told})
+
+
+def static_log() -> Log:
+    return Log().control(1, leader(1, (1, 2, 3))).noops(1, 3)
+
+
+def test_a_changed_disk_is_answered_with_remove_and_add(tmp_path: Path) -> None:
+    path = node(tmp_path / "data", begun(), 2, directory="New-directory-of-nodeA")
+    told = commands("KT-DIR-STALE-VOTER", path)
+    assert told[0] == (
+        "kafka-metadata-quorum --bootstrap-controller c1.example:9090 remove-controller"
+        " --controller-id 2 --controller-directory-id Directory-of-node-002A"
+    )
+    assert told[1].endswith("add-controller")
+
+
+def test_static_voters_on_a_dynamic_quorum_are_answered_with_its_endpoints(tmp_path: Path) -> None:
+    path = settings(tmp_path, begun(), controller__quorum__voters=STATIC)
+    told = commands("KT-DIR-STATIC-IGNORED", path)
+    everyone = "c1.example:9090,c2.example:9090,c3.example:9090"
+    assert told[0].endswith(f": controller.quorum.bootstrap.servers={everyone}")
+
+
+def test_a_dynamic_quorum_without_bootstrap_servers_is_found(tmp_path: Path) -> None:
+    lines = {"controller__quorum__voters": STATIC, "controller__quorum__bootstrap__servers": ""}
+    path = settings(tmp_path, begun(), **lines)
+    assert "bootstrap.servers=c1.example:9090," in commands("KT-DIR-NO-BOOTSTRAP", path)[0]
+    assert not found("KT-SIG-MIGRATION-ORDER", path)
+
+
+def test_current_voters_that_differ_from_the_settings_are_found(tmp_path: Path) -> None:
+    path = settings(tmp_path, static_log(), controller__quorum__voters=STATIC)
+    state = quorum_state.QuorumState(
+        data_version=0, leader_id=1, leader_epoch=1, current_voters=(1, 2)
+    )
+    (tmp_path / "data" / PARTITION / "quorum-state").write_bytes(quorum_state.encode(state))
+    assert one("KT-DIR-CURRENT-VOTERS", path).finding.found == "1, 2"
+    state = quorum_state.QuorumState(
+        data_version=0, leader_id=1, leader_epoch=1, current_voters=(1, 2, 3)
+    )
+    (tmp_path / "data" / PARTITION / "quorum-state").write_bytes(quorum_state.encode(state))
+    assert not found("KT-DIR-CURRENT-VOTERS", path)
+
+
+def test_static_settings_that_differ_are_answered_with_those_of_the_first(tmp_path: Path) -> None:
+    first = settings(tmp_path / "a", static_log(), 1, controller__quorum__voters=STATIC)
+    other = STATIC.replace("c3", "c4")
+    second = settings(tmp_path / "b", static_log(), 2, controller__quorum__voters=other)
+    told = commands("KT-DIR-STATIC-DIFFER", first, second)
+    assert told[0].endswith(f": controller.quorum.voters={STATIC}")
+
+
+def test_another_cluster_id_is_found(tmp_path: Path) -> None:
+    paths = (
+        node(tmp_path / "a", begun(1)),
+        node(tmp_path / "b", begun(2), 2, cluster="Another-clusterAAAAAAA"),
+    )
+    assert commands("KT-DIR-CLUSTER-ID", *paths)[0].startswith("kafka-storage info")
+    assert not found("KT-SIG-TWO-FORMATS", *paths)
+
+
+def test_a_foreign_node_id_is_found(tmp_path: Path) -> None:
+    node(tmp_path / "data", begun(), 1)
+    path = server(tmp_path / "server.properties", 2, **{"log.dirs": str(tmp_path / "data")})
+    assert commands("KT-DIR-NODE-ID", path) == (f"kafka-storage info --config {path}",)
+
+
+def test_another_advertised_endpoint_than_the_voters_record_is_found(tmp_path: Path) -> None:
+    path = settings(tmp_path, begun(), listeners="CONTROLLER://new.example:9090")
+    assert one("KT-DIR-ENDPOINT-DIFFERS", path).finding.found == "CONTROLLER://new.example:9090"
+
+
+@pytest.mark.parametrize("data", [b"", b"garbage", b'{"leaderId":1', b"{}"])
+def test_a_broken_quorum_state_is_never_to_be_deleted(tmp_path: Path, data: bytes) -> None:
+    path = node(tmp_path / "data", begun().noops(7, 1))
+    (path / PARTITION / "quorum-state").write_bytes(data)
+    told = found("KT-DIR-QUORUM-STATE", path)[0]
+    assert told.finding.advice.startswith("never delete it")
+    assert "highest epoch among these directories is 7" in told.commands[0]
+    assert not any(re.match(r"(rm|mv) ", each) for each in told.commands)
+
+
+def test_a_missing_quorum_state_is_found(tmp_path: Path) -> None:
+    path = node(tmp_path / "data", begun())
+    (path / PARTITION / "quorum-state").unlink()
+    assert "write 2 or" in commands("KT-DIR-QUORUM-STATE-MISSING", path)[0]
+
+
+def test_a_wrong_leader_epoch_checkpoint_is_to_be_moved_away(real: Real) -> None:
+    path = real(2)
+    file = path / PARTITION / "leader-epoch-checkpoint"
+    file.write_text("0\n1\n9 3\n")
+    assert commands("KT-DIR-EPOCHS-DIFFER", path) == (f"mv {file} {path}.{file.name}",)
+
+
+def test_another_topic_id_in_partition_metadata_is_to_be_moved_away(real: Real) -> None:
+    path = real(2)
+    file = path / PARTITION / "partition.metadata"
+    file.write_text("version: 0\ntopic_id: RlGsKpAMTTKnsaRtAXfYRg")
+    assert commands("KT-DIR-TOPIC-ID", path) == (f"mv {file} {path}.{file.name}",)
+
+
+@pytest.mark.parametrize(
+    ("name", "code"), [("backup.checkpoint", "KT-SNAP-NAME"), ("backup.log", "KT-LOG-NAME")]
+)
+def test_a_name_that_kafka_dies_on_is_to_be_moved_away(
+    tmp_path: Path, name: str, code: str
+) -> None:
+    path = node(tmp_path / "data", begun())
+    file = path / PARTITION / name
+    file.write_bytes(b"")
+    assert commands(code, path) == (f"mv {file} {path}.{name}",)
+
+
+def test_a_flipped_bit_says_how_much_kafka_would_drop(real: Real) -> None:
+    path = real(1, "kafka-3.3.2/static-single")
+    log = path / PARTITION / LOG
+    data = bytearray(log.read_bytes())
+    batches = [
+        each for each in scan(lambda at, size: bytes(data[at : at + size]))
+        if isinstance(each, RecordBatch)
+    ]  # fmt: skip
+    hit = batches[len(batches) // 2]
+    data[hit.position + 70] ^= 1
+    log.write_bytes(data)
+    for snapshot in (path / PARTITION).glob("*.checkpoint"):
+        snapshot.unlink()
+    told = found("KT-LOG-CRC", path)[0]
+    lost = batches[-1].last_offset + 1 - hit.base_offset
+    assert f"{lost} offsets go with it" in told.finding.advice
+    assert told.commands[0] == f"cp -a {path} {path}.copy"
+
+
+def test_a_poison_record_is_found_with_its_offset(real: Real) -> None:
+    path = real(1, "kafka-4.3.0/static-single")
+    log = path / PARTITION / LOG
+    data = log.read_bytes()
+    last = [
+        each
+        for each in scan(lambda at, size: data[at : at + size])
+        if isinstance(each, RecordBatch)
+    ][-1]
+    poison = encode_batch(
+        [(None, encode_record(*partition()))],
+        base_offset=last.last_offset + 1,
+        epoch=last.epoch,
+        timestamp=last.header.max_timestamp,
+    )
+    log.write_bytes(data + poison)
+    told = one("KT-LOG-REPLAY", path)
+    assert told.finding.offset == last.last_offset + 1
+    assert told.commands[0] == f"kraftool explain {log} --offset {last.last_offset + 1}"
+    assert "NoOps" in told.finding.advice
+
+
+def test_an_open_transaction_is_found(tmp_path: Path) -> None:
+    path = node(
+        tmp_path / "data", begun(1).data_batch(("BeginTransactionRecord", 0, {"name": "x"}))
+    )
+    assert commands("KT-LOG-TXN-OPEN", path) == (f"kraftool dump-log {path} --offsets 3..",)
+
+
+def test_a_log_start_without_its_snapshot_is_mended_from_another_node(
+    real: Real, tmp_path: Path
+) -> None:
+    path = real(1, "kafka-4.3.0/log-cleaning")
+    whole = tmp_path / "whole"
+    (path.parent).rename(whole)
+    lost = real(1, "kafka-4.3.0/log-cleaning")
+    snapshots = sorted((lost / PARTITION).glob("*.checkpoint"))
+    starts = int(min((lost / PARTITION).glob("*.log")).stem)
+    assert starts > 0
+    for each in (lost / PARTITION).glob("*.checkpoint*"):
+        each.unlink()
+    told = commands("KT-SNAP-MISSING", lost, whole / "data")
+    assert told == (f"cp -p {whole / 'data' / PARTITION / snapshots[-1].name} {lost}/{PARTITION}/",)
+
+
+def test_a_removed_log_beside_a_snapshot_is_found(real: Real) -> None:
+    path = real(4)
+    (path / PARTITION / LOG).unlink()
+    assert commands("KT-LOG-MISSING", path)[0].startswith("kraftool verify-snapshot ")
+
+
+def test_a_bad_newest_snapshot_over_a_whole_log_is_to_be_moved_away(real: Real) -> None:
+    path = real(2)
+    newest = sorted((path / PARTITION).glob("*.checkpoint"))[-1]
+    newest.write_bytes(newest.read_bytes()[:-300])
+    told = found("KT-SNAP-FORM", path) + found("KT-SNAP-DAMAGE", path)
+    assert all(each.commands[-1] == f"mv {newest} {path}.{newest.name}" for each in told)
+    assert any("the log is whole from 0" in each.finding.advice for each in told)
+
+
+def test_a_copy_is_never_made_inside_a_data_directory(tmp_path: Path) -> None:
+    """A broker refuses to start where a folder of log.dirs has no partition's name."""
+    log = begun().noops(1, 3)
+    path = node(tmp_path / "data", log)
+    file = path / PARTITION / LOG
+    file.write_bytes(log.data[:-10] + b"\x01" + log.data[-9:])
+    for given in (path, path / PARTITION, f"{path}/"):
+        told = found("KT-LOG-CRC", Path(given))[0]
+        assert told.commands[0].endswith(f" {path}.copy"), told.commands
+
+
+def test_every_command_of_a_report_is_one_line_for_a_shell(real: Real) -> None:
+    path = real(4)
+    strange = path.parent / "a path; with $(things)"
+    path.rename(strange)
+    (strange / PARTITION / "quorum-state").unlink()
+    report: DoctorReport = doctor(strange)
+    for section in report.sections:
+        for each in section.diagnoses:
+            for command in each.commands:
+                assert "\n" not in command
+                assert "things" not in command or "'" in command, command

@@ -1,0 +1,32 @@
+"""A newest snapshot that is hours older than the log's end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.reports.doctor.cases import HOUR, STAMP, begun, found, level, node, one, snapshot
+
+
+def aged(path: Path, hours: float) -> Path:
+    log = begun().data_batch(level()).noops(1, 1)
+    log.noops(1, 1, stamp=STAMP + int(hours * HOUR))
+    made = node(path, log)
+    snapshot(made, 5, level())
+    return made
+
+
+def test_a_snapshot_more_than_a_day_behind_is_named(tmp_path: Path) -> None:
+    told = one("KT-SIG-OLD-SNAPSHOT", aged(tmp_path / "data", 25))
+    assert told.finding.text.startswith("the newest snapshot is 25.0 hours older")
+    assert told.finding.found == "1 records since"
+    assert told.evidence[1].offset == 5
+
+
+def test_some_hours_may_be_a_setting_that_is_not_known(tmp_path: Path) -> None:
+    assert not found("KT-SIG-OLD-SNAPSHOT", aged(tmp_path / "data", 23))
+
+
+def test_nothing_written_since_is_fine(tmp_path: Path) -> None:
+    path = aged(tmp_path / "data", 25)
+    snapshot(path, 6, level(), stamp=STAMP)
+    assert not found("KT-SIG-OLD-SNAPSHOT", path)

@@ -1,0 +1,103 @@
+"""The report as a whole: each rule is asked and tested, nothing twice, the worst first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kraftool.reports.doctor.explain import explain
+from kraftool.reports.doctor.rules import rules
+from kraftool.reports.findings import Severity
+from kraftool.reports.kinds import KINDS
+from tests.reports.doctor.cases import begun, broker, doctor, node, state
+
+HERE = Path(__file__).resolve().parent
+
+
+def test_every_rule_has_a_test_of_its_own_name() -> None:
+    names = {each.name for each in rules()}
+    assert len(names) >= 38
+    assert names <= {each.stem.removeprefix("test_") for each in HERE.glob("test_*.py")}
+
+
+def test_every_signature_is_told_by_a_rule_and_can_be_explained() -> None:
+    folder = HERE.parents[2] / "kraftool/reports/doctor/rules"
+    text = "".join(each.read_text() for each in folder.glob("*.py"))
+    for code in KINDS:
+        if code.startswith("KT-SIG-"):
+            assert f"kinds.{code.removeprefix('KT-SIG-').replace('-', '_')}" in text, code
+        assert explain(code)[0].meaning
+
+
+def test_a_healthy_node_has_a_clean_bill(tmp_path: Path) -> None:
+    report = doctor(state(tmp_path / "data", broker(11)))
+    assert report.findings == ()
+    assert report.deeper[0] == f"kraftool verify-log {tmp_path / 'data'}"
+
+
+def test_the_worst_comes_first_in_each_directory(fixtures_dir: Path) -> None:
+    rank = [Severity.ERROR, Severity.WARNING, Severity.INFO]
+    report = doctor(*fixtures_dir.glob("kafka-3.9.1/dynamic-quorum/node-*/server.properties"))
+    for section in report.sections:
+        told = [rank.index(each.finding.severity) for each in section.diagnoses]
+        assert told == sorted(told)
+
+
+def test_what_dump_and_diff_voters_share_is_told_once(tmp_path: Path) -> None:
+    path = node(tmp_path / "data", begun(), 2, directory="New-directory-of-nodeA")
+    log = path / "__cluster_metadata-0" / f"{0:020}.log"
+    log.write_bytes(log.read_bytes() + b"\x01" * 100)
+    codes = [each.code for each in doctor(path).findings]
+    assert codes.count("KT-DIR-STALE-VOTER") == 1
+    assert len([each for each in codes if each.startswith("KT-LOG-")]) == 1
+
+
+def test_ignored_codes_are_left_out_and_counted(fixtures_dir: Path) -> None:
+    path = fixtures_dir / "kafka-3.9.1/upgrade/node-1/data"
+    before = doctor(path)
+    after = doctor(path, ignore=["KT-LOG-FALSE-UPGRADE"])
+    assert after.ignored == 1
+    assert len(after.findings) == len(before.findings) - 1
+
+
+def test_a_directory_and_the_settings_that_lead_to_it_are_one_patient(fixtures_dir: Path) -> None:
+    node_1 = fixtures_dir / "kafka-4.3.0/static-single/node-1"
+    report = doctor(node_1 / "data", node_1 / "server.properties")
+    assert [each.path for each in report.sections if each.path] == [str(node_1 / "data")]
+    assert report.sections[0].patient is not None
+    assert report.sections[0].patient.settings_file.endswith("server.properties")
+
+
+def test_the_log_directories_of_one_broker_are_no_two_nodes(fixtures_dir: Path) -> None:
+    node_11 = fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-11"
+    report = doctor(node_11 / "data-a", node_11 / "data-b")
+    assert {each.code for each in report.findings if each.severity is not Severity.INFO} == {
+        "KT-SIG-LOST-REPLICAS"
+    }
+
+
+def test_the_folder_of_a_topic_is_no_metadata_log(fixtures_dir: Path) -> None:
+    folders = sorted(fixtures_dir.glob("kafka-4.3.0/static-single/node-1/data/orders-*"))
+    assert folders
+    for folder in folders:
+        assert {each.severity for each in doctor(folder).findings} <= {Severity.INFO}
+
+
+def test_a_path_that_leads_nowhere_is_a_finding_beside_the_others(tmp_path: Path) -> None:
+    report = doctor(tmp_path / "nothing", state(tmp_path / "data", broker(11)))
+    assert [each.code for each in report.findings] == ["KT-DIR-READ"]
+
+
+def test_a_formatted_directory_that_never_ran_is_fine(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "meta.properties").write_text(
+        "version=1\nnode.id=1\ncluster.id=xxuyFdGYSvOPfcYJRNjaMA\n"
+        "directory.id=Directory-of-node-001A\n"
+    )
+    assert {each.severity for each in doctor(data).findings} <= {Severity.INFO}
+
+
+def test_settings_by_themselves_are_looked_at(tmp_path: Path) -> None:
+    file = tmp_path / "server.properties"
+    file.write_text("process.roles=controller\nnode.id=1\nlog.dirs=/nowhere/at/all\n")
+    assert "KT-DIR-NO-QUORUM" in [each.code for each in doctor(file).findings]

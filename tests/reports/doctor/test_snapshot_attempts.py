@@ -1,0 +1,26 @@
+"""Three unfinished snapshots, and two."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.reports.doctor.cases import PARTITION, begun, found, node, one
+
+
+def parts(path: Path, count: int) -> Path:
+    made = node(path, begun())
+    for number in range(count):
+        name = f"{3 + number:020}-{1:010}-{12345 + number}.checkpoint.part"
+        (made / PARTITION / name).write_bytes(b"half")
+    return made
+
+
+def test_three_unfinished_snapshots_are_named(tmp_path: Path) -> None:
+    told = one("KT-SIG-SNAPSHOT-ATTEMPTS", parts(tmp_path / "data", 3))
+    assert told.finding.text == "3 unfinished snapshots, 12 bytes"
+    assert all(each.file.endswith(".checkpoint.part") for each in told.evidence)
+    assert told.commands == (f"df -h {tmp_path / 'data'}",)
+
+
+def test_two_are_fine(tmp_path: Path) -> None:
+    assert not found("KT-SIG-SNAPSHOT-ATTEMPTS", parts(tmp_path / "data", 2))

@@ -1,0 +1,39 @@
+"""Two leaders of one epoch, by quorum-state or by the logs, and leaders of two epochs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.reports.doctor.cases import begun, found, leader, node, one
+
+
+def test_two_quorum_states_with_two_leaders_are_named(tmp_path: Path) -> None:
+    log = begun().control(4, leader(1, (1, 2, 3)))
+    paths = (
+        node(tmp_path / "a", log, 1, epoch=5, leader_id=1),
+        node(tmp_path / "b", log, 2, epoch=5, leader_id=2),
+    )
+    told = one("KT-SIG-SPLIT-BRAIN", *paths)
+    assert told.finding.text == "epoch 5 has several leaders: 1, 2"
+    assert [each.text for each in told.evidence] == [
+        "leaderEpoch 5, leaderId 1",
+        "leaderEpoch 5, leaderId 2",
+    ]
+    assert told.commands[0] == f"cp -a {paths[0]} {paths[0]}.copy"
+
+
+def test_two_logs_with_two_leaders_of_one_epoch_are_named(tmp_path: Path) -> None:
+    one_log, other = begun(), begun().copied()
+    one_log.control(2, leader(1, (1, 2, 3)))
+    other.control(2, leader(3, (1, 2, 3)))
+    paths = node(tmp_path / "a", one_log, 1, epoch=1), node(tmp_path / "b", other, 3, epoch=1)
+    told = one("KT-SIG-SPLIT-BRAIN", *paths)
+    assert {each.offset for each in told.evidence} == {3}
+
+
+def test_leaders_of_two_epochs_are_fine(tmp_path: Path) -> None:
+    paths = (
+        node(tmp_path / "a", begun(), 1, epoch=1, leader_id=1),
+        node(tmp_path / "b", begun(), 2, epoch=2, leader_id=2),
+    )
+    assert not found("KT-SIG-SPLIT-BRAIN", *paths)

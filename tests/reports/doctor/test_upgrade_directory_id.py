@@ -1,0 +1,37 @@
+"""A static voter without directory.id, by metadata.version and kraft.version."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.reports.doctor.cases import Log, begun, found, leader, level, node, one
+
+
+def static(path: Path, metadata_version: int, *, directory: bool = False) -> Path:
+    log = Log()
+    log.control(1, leader(1, (1, 2, 3)))
+    log.data_batch(level(metadata_version))
+    return without_directory_id(node(path, log), directory=directory)
+
+
+def without_directory_id(path: Path, *, directory: bool = False) -> Path:
+    meta = path / "meta.properties"
+    lines = meta.read_text().splitlines(keepends=True)
+    meta.write_text("".join(each for each in lines if directory or "directory" not in each))
+    return path
+
+
+def test_a_static_voter_without_directory_id_is_named(tmp_path: Path) -> None:
+    told = one("KT-SIG-UPGRADE-DIRECTORY-ID", static(tmp_path / "data", 21))
+    assert told.finding.file == str(tmp_path / "data/meta.properties")
+    assert told.evidence[1].offset == 1
+
+
+def test_an_old_metadata_version_or_a_directory_id_or_a_dynamic_quorum_is_fine(
+    tmp_path: Path,
+) -> None:
+    code = "KT-SIG-UPGRADE-DIRECTORY-ID"
+    assert not found(code, static(tmp_path / "a", 19))
+    assert not found(code, static(tmp_path / "b", 21, directory=True))
+    dynamic = node(tmp_path / "c", begun().data_batch(level(21)))
+    assert not found(code, without_directory_id(dynamic))

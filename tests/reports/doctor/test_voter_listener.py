@@ -1,0 +1,25 @@
+"""A node whose first controller listener the voters are not recorded with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.reports.doctor.cases import begun, found, node, one
+from tests.reports.voter_cases import server
+
+
+def settings(path: Path, names: str) -> Path:
+    node(path / "data", begun())
+    lines = {"log.dirs": str(path / "data"), "controller.listener.names": names}
+    return server(path / "server.properties", 1, **lines)
+
+
+def test_a_renamed_listener_is_named(tmp_path: Path) -> None:
+    told = one("KT-SIG-VOTER-LISTENER", settings(tmp_path, "CTRL_SSL,CONTROLLER"))
+    assert (told.finding.expected, told.finding.found) == ("CONTROLLER", "CTRL_SSL, CONTROLLER")
+    assert len(told.evidence) == 3
+    assert told.commands[0].endswith(": controller.listener.names=CONTROLLER")
+
+
+def test_names_are_compared_without_regard_to_case(tmp_path: Path) -> None:
+    assert not found("KT-SIG-VOTER-LISTENER", settings(tmp_path, "controller,OTHER"))

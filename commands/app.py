@@ -6,9 +6,18 @@ from typing import Annotated
 
 import typer
 
+from kraftool.commands.diff_state import diff_state
+from kraftool.commands.diff_voters import diff_voters
+from kraftool.commands.doctor import doctor
 from kraftool.commands.dump import dump
 from kraftool.commands.dump_log import dump_log
 from kraftool.commands.explain import explain
+from kraftool.commands.features import features
+from kraftool.commands.shell import shell
+from kraftool.commands.state import state
+from kraftool.commands.timeline import timeline
+from kraftool.commands.verify_log import verify_log
+from kraftool.commands.verify_snapshot import verify_snapshot
 
 app = typer.Typer(
     name="kraftool",
@@ -31,6 +40,15 @@ def kraftool(
     """
 
 
+app.command("diff-state")(diff_state)
+app.command("diff-voters")(diff_voters)
+app.command("doctor")(doctor)
 app.command("dump")(dump)
 app.command("dump-log")(dump_log)
 app.command("explain")(explain)
+app.command("features")(features)
+app.command("shell")(shell)
+app.command("state")(state)
+app.command("timeline")(timeline)
+app.command("verify-log")(verify_log)
+app.command("verify-snapshot")(verify_snapshot)

@@ -43,7 +43,7 @@ def features(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Show feature levels, who supports what, and what blocks an upgrade or a downgrade.
+    """Show feature levels, and what blocks an upgrade or a downgrade.
 
     Example: kraftool features /var/lib/kafka/data --to 4.3
 

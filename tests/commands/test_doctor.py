@@ -61,7 +61,7 @@ def test_a_finding_has_cause_evidence_and_the_next_command(kraftool: Run, fixtur
 def test_the_place_stands_beside_the_code(kraftool: Run, fixtures_dir: Path):
     ran = kraftool("doctor", fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-4/data")
     snapshot = "__cluster_metadata-0/00000000000000000183-0000000003.checkpoint"
-    assert f"error    KT-SIG-SCRAM-LOST  {snapshot}: offset 183" in ran.text.splitlines()
+    assert f"error    KT-SNAP-SCRAM-LOST  {snapshot}: offset 183" in ran.text.splitlines()
 
 
 def test_commands_are_not_broken_over_lines(kraftool: Run, fixtures_dir: Path):
@@ -128,9 +128,9 @@ def test_what_is_no_document_is_refused(schema: Draft202012Validator):
 def test_a_tar_of_a_directory_is_looked_at_too(kraftool: Run, fixtures_dir: Path, tmp_path: Path):
     node = fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-4"
     archive = shutil.make_archive(str(tmp_path / "node"), "tar", node, "data")
-    assert "KT-SIG-SCRAM-LOST" in kraftool("doctor", archive).text
+    assert "KT-SNAP-SCRAM-LOST" in kraftool("doctor", archive).text
     streamed = kraftool("doctor", "-", stdin=Path(archive).read_bytes())
-    assert "KT-SIG-SCRAM-LOST" in streamed.text
+    assert "KT-SNAP-SCRAM-LOST" in streamed.text
     assert "a stream is read once" in streamed.text
 
 

@@ -65,7 +65,7 @@ _REFERENCES: dict[str, tuple[str, ...]] = {
     "KT-SIG-STUCK-REASSIGNMENT": ("KIP-455",),
     "KT-SIG-LAST-KNOWN-ELR": ("KIP-966",),
     "KT-SIG-ELR-MIN-ISR": ("KIP-966",),
-    "KT-SIG-SCRAM-LOST": ("KIP-900",),
+    "KT-SNAP-SCRAM-LOST": ("KIP-900",),
 }  # fmt: skip
 
 _NOTES: dict[str, str] = {

@@ -270,26 +270,12 @@ LAST_KNOWN_ELR = _kind(
     "lastKnownElr names the broker -1, which Kafka writes where it knew no last leader. It is"
     " harmless.",
 )
-ORPHAN_CONFIG = _kind(
-    "ORPHAN-CONFIG",
-    _WARNING,
-    "There are configs of a topic that does not exist, which Kafka leaves in a snapshot where topic"
-    " and configs came and went between two of them: a new topic of that name begins with them.",
-    "create and delete the topic to be rid of them, or mind them when one of that name is made",
-)
 ELR_MIN_ISR = _kind(
     "ELR-MIN-ISR",
     _WARNING,
     "A broker has min.insync.replicas of its own while eligible leader replicas are on, which only"
     " heed the topic's and the cluster's: the ISR is kept by another number than acks=all asks.",
     "set it for the cluster or the topic, and take it off the broker",
-)
-SCRAM_LOST = _kind(
-    "SCRAM-LOST",
-    _ERROR,
-    "The snapshot lacks SCRAM credentials that the log has, a bug of Kafka when others of the same"
-    " mechanism were removed in the same load: after a restart these users cannot log in.",
-    "set these users' credentials again before any node restarts",
 )
 STRAY = _kind(
     "STRAY",

@@ -24,6 +24,12 @@ FILE_NAME = _kind(
     "A snapshot's name says something else than its content.",
     "find out how it was renamed or edited before Kafka starts on it",
 )
+NAME = _kind(
+    "NAME",
+    _ERROR,
+    "A .checkpoint whose name has no offset and epoch: Kafka refuses to start.",
+    "move it out of the directory",
+)
 UNKNOWN_TYPE = _kind(
     "UNKNOWN-TYPE",
     _WARNING,
@@ -35,7 +41,8 @@ MISSING = _kind(
     "MISSING",
     _ERROR,
     "The log does not begin at 0 and no snapshot covers its start: Kafka refuses to start.",
-    "copy the newest .checkpoint of another node here, with its name",
+    "copy a .checkpoint of another node here, with its name: one whose offset is neither below the"
+    " log's start nor beyond its end",
 )
 AHEAD = _kind(
     "AHEAD",
@@ -160,8 +167,9 @@ BROKER_CONFIG = _kind(
 TOPIC_CONFIG = _kind(
     "TOPIC-CONFIG",
     _INFO,
-    "Configs of a topic that does not exist. Kafka leaves them behind where a topic is made and"
-    " removed between two snapshots; a new topic of that name would have them.",
+    "Configs of a topic that does not exist. Kafka leaves them behind where topic and configs came"
+    " and went between two snapshots; a new topic of that name begins with them.",
+    "create and delete the topic to be rid of them, or mind them when one of that name is made",
 )
 
 # Snapshots against each other, and against what the log makes of them.

@@ -21,7 +21,7 @@ SCENARIOS = sorted(
 
 UNREGISTERED = {"KT-SIG-LOST-REPLICAS"}
 """Broker 12 was unregistered while it had the only replica of some partitions."""
-SCRAM = {"KT-SIG-SCRAM-LOST"}
+SCRAM = {"KT-SNAP-SCRAM-LOST"}
 """Kafka's own bug: snapshots of these nodes lack a user that the log has."""
 FALSE_UPGRADE = {"KT-LOG-FALSE-UPGRADE"}
 """Kafka 3.9.1 writes a kraft.version that the control records do not bear out."""

@@ -16,7 +16,7 @@ from tests.reports.doctor.cases import (
     topic,
 )
 
-CODE = "KT-SIG-ORPHAN-CONFIG"
+CODE = "KT-SNAP-TOPIC-CONFIG"
 
 
 def test_configs_without_their_topic_are_named(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from tests.reports.doctor.cases import (
     without_credential,
 )
 
-CODE = "KT-SIG-SCRAM-LOST"
+CODE = "KT-SNAP-SCRAM-LOST"
 BEGIN = "BeginTransactionRecord", 0, {"name": "work"}
 ABORT = "AbortTransactionRecord", 0, {"reason": "no"}
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kraftool.image.configs import TOPIC
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
-from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.kinds import snapshot as kinds
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -19,7 +19,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             keys = ", ".join(sorted(configs))
             server = tools.broker(examination, patient)
             yield Diagnosis(
-                finding=kinds.ORPHAN_CONFIG.at(
+                finding=kinds.TOPIC_CONFIG.at(
                     patient.path,
                     f"topic {resource.name} does not exist and has configs: {keys}",
                     found=keys,

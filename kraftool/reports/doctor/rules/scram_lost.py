@@ -8,7 +8,7 @@ from kraftool.image.scram import MECHANISMS
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.log_statistics import CredentialChange
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
-from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.kinds import snapshot as kinds
 from kraftool.reports.metadata_summary import Snapshot
 
 

@@ -185,6 +185,7 @@ class LogRun:
             snapshots=request.snapshots,
             side_files=self.verbatim,
             passed=self._learn_topics,
+            stray=lambda each: self.output.note(printable(f"{each.file}: {each.sentence()}")),
         )
         if request.transactions:
             files = list(files)

@@ -10,18 +10,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from kraftool.commands.output import ExitCode, Output
+from kraftool.commands.output import ExitCode, Output, printable
 from kraftool.image.image import MetadataImage
 from kraftool.reports.findings import Severity
-from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.state.load import LoadedState, load_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-
-_CUT_BY_KAFKA = {log_kinds.TORN_TAIL.code, log_kinds.ZERO_TAIL.code}
-"""What a crash leaves at the end of a log. Kafka cuts it off: the image lacks nothing for it."""
 
 
 def load(to: Output, path: str, at: int | None) -> LoadedState:
@@ -31,12 +26,13 @@ def load(to: Output, path: str, at: int | None) -> LoadedState:
     for each in state.findings:
         place = each.where()
         text = f"{place}: {each.sentence()}" if place else each.sentence()
-        if each.severity is Severity.ERROR or (each.undecoded and each.code not in _CUT_BY_KAFKA):
-            to.problem(text, code=ExitCode.UNREADABLE)
+        if each.severity is Severity.ERROR or each.undecoded:
+            to.problem(text, code=ExitCode.UNREADABLE if each.undecoded else ExitCode.FINDING)
         elif each.severity is Severity.WARNING:
-            to.note(f"warning: {text}")
+            to.note(printable(f"warning: {text}"))
+            to.raise_code(ExitCode.FINDING)
     for line in about(state):
-        to.note(line)
+        to.note(printable(line))
     return state
 
 

@@ -163,7 +163,7 @@ def _write_tree(to: Output, loaded: LoadedState, *, show_secrets: bool) -> None:
     from kraftool.reports.shell.walk import tree_lines
 
     for each in loaded.findings:
-        to.note(f"{each.severity.value}: {each.where()}: {each.sentence()}")
+        to.note(printable(f"{each.severity.value}: {each.where()}: {each.sentence()}"))
     lines = tree_lines(shell_tree(image_of(loaded), show_secrets=show_secrets))
     while some := list(islice(lines, _LINES_AT_ONCE)):
         if to.to_terminal:

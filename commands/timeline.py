@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -28,7 +29,8 @@ def timeline(
         typer.Option(
             metavar="KIND,…",
             help="Only elections, voters, features (kraft.version too), brokers, controllers,"
-            " transactions, snapshots, partitions, topics, gaps or nodes. Damage is always told.",
+            " transactions, snapshots, partitions, topics, gaps or nodes. Damage, and where logs"
+            " differ, is told with any of them.",
         ),
     ] = None,
     offsets: Annotated[
@@ -60,7 +62,7 @@ def timeline(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Tell what happened: elections, voters, features, brokers, transactions, snapshots.
+    """Tell what happened: elections, voters, features, brokers, snapshots.
 
     Example: kraftool timeline /var/lib/kafka/data
 
@@ -74,15 +76,15 @@ def timeline(
     """
     from kraftool.commands.finding_view import settle
     from kraftool.commands.times import time_zone
+    from kraftool.reports.locations import open_paths
     from kraftool.reports.log_render import quicken
     from kraftool.reports.timeline.report import build, other_clusters
     from kraftool.reports.timeline.sources import clusters, open_nodes
-    from kraftool.storage.paths import open_path
 
     quicken()
     zone = time_zone(tz)
     options = _options(only or [], offsets, since, until, gaps, topics=topics)
-    locations = [open_path(path) for path in paths]
+    locations, unopened = open_paths(paths)
     to = Output(color=color, quiet=quiet, out=out)
     with to.progress(_total(locations), "logs") as progress:
         told = _summed(progress)
@@ -92,7 +94,7 @@ def timeline(
                 f"{different.sentence()}: {different.file} is of another cluster than the rest",
                 hint="name the directories of one cluster",
             )
-        result = build(nodes, findings, options, told)
+        result = build(nodes, [*unopened, *findings], options, told)
     if output is Format.TABLE:
         from kraftool.commands.timeline_view import write_timeline
 
@@ -129,6 +131,8 @@ def _options(
     from kraftool.reports.timeline.events import Category
     from kraftool.reports.timeline.report import Options
 
+    if not math.isfinite(gaps):
+        raise UsageError(f"--gaps {gaps} is no number of seconds")
     words = [word.strip() for each in only for word in each.split(",") if word.strip()]
     known = {each.value: each for each in Category if each is not Category.DAMAGE}
     for word in words:

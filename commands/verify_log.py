@@ -10,7 +10,7 @@ from kraftool.commands.options import Color, Debug, Out, PlainFormat, Quiet
 from kraftool.commands.output import ColorWhen, Output
 
 if TYPE_CHECKING:
-    from kraftool.reports.verify.log import LogVerification, Verified
+    from kraftool.reports.verify.log import Checked, LogVerification, Verified
 
 
 def verify_log(
@@ -35,22 +35,24 @@ def verify_log(
 
     Checks each batch and record, replays all of them into a metadata image, and compares indexes,
     snapshots, quorum-state, leader-epoch-checkpoint, meta.properties and the history of voters with
-    the log and each other. Every finding says where it is, what it means for Kafka, and what to do.
+    the log and each other; of the snapshots' states only the newest, verify-snapshot compares all.
+    Every finding says where it is, what it means for Kafka, and what to do. A PATH that leads
+    nowhere is a finding too.
     Ends with 1 where something is wrong, with 3 where something could not be read or decoded.
 
     Nothing is written to the directory, and nothing is locked; a running Kafka is not disturbed.
     """
     from kraftool.commands.finding_view import settle
     from kraftool.commands.read_progress import read_progress
+    from kraftool.reports.locations import open_paths
     from kraftool.reports.log_render import quicken
     from kraftool.reports.verify.log import verify_logs
-    from kraftool.storage.paths import open_path
 
     quicken()
-    locations = [open_path(path) for path in paths]
+    locations, unopened = open_paths(paths)
     to = Output(color=color, quiet=quiet, out=out)
     with read_progress(to, locations) as progress:
-        report = verify_logs(locations, progress)
+        report = verify_logs(locations, progress, unopened=unopened)
     if output is PlainFormat.JSON:
         from kraftool.commands.output import json_document
         from kraftool.reports.verify.log_json import document
@@ -79,7 +81,16 @@ def _write(to: Output, report: LogVerification) -> None:
         write_findings(to, report.findings, "", explain=True)
     if report.verified:
         to.line()
-    to.rich(verdict(_sum(report), report.all_findings, fine="verified"))
+    fine = "verified" if _has_log(report) else "no log to verify"
+    to.rich(verdict(_sum(report), report.all_findings, fine=fine))
+
+
+def _has_log(report: LogVerification) -> bool:
+    """Whether any PATH has more than a directory without a log."""
+    from kraftool.reports.kinds import log as log_kinds
+
+    none = log_kinds.NONE.code
+    return any(all(each.code != none for each in one.findings) for one in report.verified)
 
 
 def _checked(each: Verified) -> list[str]:
@@ -101,9 +112,23 @@ def _checked(each: Verified) -> list[str]:
         empty = checked.start_offset == checked.end_offset
         told = "no offsets" if empty else f"offsets {span(checked.start_offset, last)}, {replayed}"
         lines.append(told)
+    if checked.snapshots and checked.segments:
+        lines.append(_compared(checked))
     if each.is_live:
         lines.append("another process holds the lock: what it writes just now may look torn")
     return lines
+
+
+def _compared(checked: Checked) -> str:
+    """Which of the snapshots were compared with the state that the log makes, and what does all."""
+    from kraftool.commands.dump_words import many
+
+    if checked.compared_snapshot is None:
+        return "states of snapshots not compared with the log: kraftool verify-snapshot does"
+    told = f"state compared with the snapshot at {checked.compared_snapshot}"
+    if checked.snapshots == 1:
+        return told
+    return f"{told} of {many(checked.snapshots, 'snapshot')}; kraftool verify-snapshot does all"
 
 
 def _sum(report: LogVerification) -> str:

@@ -63,17 +63,24 @@ def verify_snapshot(
     Nothing is written to the directory, and nothing is locked; a running Kafka is not disturbed.
     """
     from kraftool.commands.finding_view import settle
+    from kraftool.reports.locations import open_paths
     from kraftool.reports.log_render import quicken
     from kraftool.reports.verify.snapshot import verify_snapshots
     from kraftool.storage.paths import open_path
 
     quicken()
-    locations = [open_path(path) for path in paths]
+    locations, unopened = open_paths(paths)
     other = open_path(against) if against else None
     to = Output(color=color, quiet=quiet, out=out)
     every = [*locations, *([other] if other is not None else [])]
     with _progress(to, every) as progress:
-        report = verify_snapshots(locations, against=other, replay_logs=replay, progress=progress)
+        report = verify_snapshots(
+            locations,
+            against=other,
+            replay_logs=replay,
+            progress=progress,
+            unopened=unopened,
+        )
     if output is PlainFormat.JSON:
         from kraftool.commands.output import json_document
         from kraftool.reports.verify.snapshot_json import document

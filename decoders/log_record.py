@@ -7,7 +7,7 @@ reason; nothing is skipped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from kraftool.decoders import codec, control, schema
@@ -44,12 +44,15 @@ _FORMATS: dict[bytes, RecordFormat] = {}
 def decode_batch(batch: RecordBatch) -> Iterator[LogRecord]:
     """Decode the records of a batch. Damage between records raises DecodeError after the last whole
     one, with its position in the batch."""
-    if batch.is_control:
-        for record in batch.records():
-            yield decode_control(record)
-        return
+    return (
+        map(decode_control, batch.records()) if batch.is_control else decode_data(batch.records())
+    )
+
+
+def decode_data(records: Iterable[Record]) -> Iterator[LogRecord]:
+    """Decode data records: all of a batch, or those that are wanted."""
     known = _FORMATS.get
-    for record in batch.records():
+    for record in records:
         value = record.value
         # What is not plain sailing goes through `decode_metadata`, which finds out why.
         form = known(value[:3]) if value is not None and record.key is None else None

@@ -100,6 +100,27 @@ def parse_segment_name(name: str) -> SegmentName | None:
     )
 
 
+def segment_offset(name: str) -> int | None:
+    """The base offset of a segment by the name of its `.log`; None for what Kafka reads as none.
+
+    Kafka takes the number from a name and opens the file that it would itself give this number, so
+    that it never reads one whose number is written in another way.
+    """
+    parsed = parse_segment_name(name)
+    if parsed is None or parsed.suffix != ".log":
+        return None
+    return parsed.base_offset if parsed.padded and parsed.state is FileState.LIVE else None
+
+
+def read_offset(name: str) -> int | None:
+    """The number before the first dot, as Kafka reads it from a segment's files at its start.
+
+    None where it is no number: Kafka's start ends there.
+    """
+    number, dot, _ = name.partition(".")
+    return read_int64(number) if dot else None
+
+
 def parse_checkpoint_name(name: str) -> CheckpointName | None:
     """Read `<20 digits>-<10 digits>.checkpoint`, its `.part` and `.deleted`, None if no such.
 

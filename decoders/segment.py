@@ -22,6 +22,9 @@ LARGEST_BATCH = 32 << 20
 MAGIC_POSITION = 16
 SMALLEST_LENGTH = HEADER_SIZE - LOG_OVERHEAD
 LARGEST_ATTRIBUTES = 0x7F
+_STRIDE = 256
+"""How far behind a byte that may be a magic the headers are looked for one by one."""
+_ZEROS = bytes(CHUNK)
 _RESYNC_WORK = 256 << 20
 """Bytes of CRC that looking for batches in damage may cost beyond a multiple of what was passed."""
 
@@ -190,6 +193,32 @@ _CANDIDATE = re.compile(
 )
 
 
+def _candidate(data: bytes, start: int, end: int) -> int | None:
+    """Where the first header that could be one begins, if it ends before `end`.
+
+    What has no magic in it, as zeros and the holes of a sparse file, is passed over at once.
+    """
+    while True:
+        magic = data.find(2, start + MAGIC_POSITION, end)
+        if magic < 0:
+            return None
+        start = magic - MAGIC_POSITION
+        stop = start + _STRIDE
+        match = _CANDIDATE.search(data, start, min(end, stop + HEADER_SIZE - 1))
+        if match is not None:
+            return match.start()
+        start = stop
+
+
+def _is_zero(data: bytes, start: int, end: int) -> bool:
+    """Whether all bytes of a stretch are zero, compared in pieces."""
+    for at in range(start, end, CHUNK):
+        piece = data[at : min(at + CHUNK, end)]
+        if not _ZEROS.startswith(piece):
+            return False
+    return True
+
+
 def _resync(
     window: _Window, position: int, work: _Work, limit: int | None = None
 ) -> tuple[int, bool] | None:
@@ -211,11 +240,11 @@ def _resync(
             if end - position < HEADER_SIZE:
                 return None
         at, last = position - window.start, end - window.start
-        match = _CANDIDATE.search(window.data, at, last)
-        upto = match.start() if match is not None else last - HEADER_SIZE + 1
-        zeros = zeros and not any(window.data[at:upto])
+        found = _candidate(window.data, at, last)
+        upto = found if found is not None else last - HEADER_SIZE + 1
+        zeros = zeros and _is_zero(window.data, at, upto)
         position = window.start + upto
-        if match is None:
+        if found is None:
             continue
         header = _header(window.take(position, HEADER_SIZE))
         size = LOG_OVERHEAD + header.length

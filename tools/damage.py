@@ -4,7 +4,7 @@
     python tools/damage.py --check  compare, write nothing
 
 Each case is a folder with the edited files and SOURCE, which names the healthy file, the edit, the
-positions that a finding must name, and the exit code that `dump-log` or `dump` must end with.
+positions that a finding must name, and the exit code that `dump` must end with.
 """
 
 from __future__ import annotations
@@ -80,14 +80,15 @@ def torn_tail() -> Case:
     data = log()
     last = batches(data)[-1]
     cut = last.position + last.size // 2
-    return Case("torn-tail", f"cut to {cut} bytes", {LOG: data[:cut]}, [last.position])
+    return Case("torn-tail", f"cut to {cut} bytes", {LOG: data[:cut]}, [last.position], code=1)
 
 
 @case
 def torn_header() -> Case:
     data = log()
     last = batches(data)[-1].position
-    return Case("torn-header", f"cut to {last + 20} bytes", {LOG: data[: last + 20]}, [last])
+    edit = f"cut to {last + 20} bytes"
+    return Case("torn-header", edit, {LOG: data[: last + 20]}, [last], code=1)
 
 
 @case
@@ -163,7 +164,8 @@ def absurd_array_length() -> Case:
 @case
 def zero_filled_tail() -> Case:
     data = log()
-    return Case("zero-filled-tail", "5000 zeros appended", {LOG: data + bytes(5000)}, [len(data)])
+    zeros = {LOG: data + bytes(5000)}
+    return Case("zero-filled-tail", "5000 zeros appended", zeros, [len(data)], code=1)
 
 
 @case

@@ -10,13 +10,19 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.kinds import FileKind
+from kraftool.decoders.log_record import LogRecord
+from kraftool.decoders.names import segment_offset
 from kraftool.decoders.properties import Properties
 from kraftool.reports.directory_findings import Case, between_directories, judge
 from kraftool.reports.directory_summary import static_voters, summarize_directory
+from kraftool.reports.file_names import misnamed
 from kraftool.reports.file_report import FileReport, ReadOptions, read_file
 from kraftool.reports.findings import Finding, Severity, in_order
 from kraftool.reports.kinds import directory as dir_kinds
 from kraftool.reports.metadata_summary import MetadataSummary
+from kraftool.reports.voters.history import NO_HISTORY, Events, History, history_of
 from kraftool.storage.entry import (
     Entry,
     FolderCounts,
@@ -38,6 +44,8 @@ class DirectoryReport:
     files: tuple[FileReport, ...]
     folders: FolderCounts
     findings: tuple[Finding, ...]
+    history: History = NO_HISTORY
+    """Who voted when, by the control records of log and snapshots."""
     lock: LockState = LockState.UNKNOWN
     lock_pid: int | None = None
 
@@ -53,6 +61,8 @@ class DumpReport:
     findings: tuple[Finding, ...] = ()
     """Those that belong to no directory: of the PATH as a whole, and of single files."""
     roles: tuple[str, ...] = ()
+    history: History = NO_HISTORY
+    """Of the single files, taken together."""
 
     @property
     def all_findings(self) -> tuple[Finding, ...]:
@@ -65,11 +75,15 @@ class _Found:
 
     files: dict[str, list[FileReport]] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
+    cut: set[str] = field(default_factory=set)
+    """The names of what could not be read whole."""
+    events: Events = field(default_factory=Events)
 
     def take(self, report: FileReport) -> None:
         self.files.setdefault(report.directory, []).append(report)
 
     def problem(self, problem: Problem) -> None:
+        self.cut.add(problem.name)
         kind = (
             dir_kinds.UNREADABLE if problem.severity is not Severity.INFO else dir_kinds.PASSED_OVER
         )
@@ -100,6 +114,7 @@ def read_location(
     `entries` are those of the location in another order; `read` may look at more than a dump does.
     """
     found = _Found()
+    options = replace(options, on_control=_also(options, found.events))
     if location.kind is LocationKind.FILE:
         options = replace(options, leftovers=True)
     for each in location.entries() if entries is None else entries:
@@ -115,8 +130,19 @@ def read_location(
             kind=location.kind,
             files=files,
             findings=in_order((*found.findings, *own)),
+            history=history_of(files, summarize_directory(files), found.events),
         )
     return _report(location, found)
+
+
+def _also(options: ReadOptions, events: Events) -> Callable[[str, RecordBatch, LogRecord], None]:
+    """Control records are for the history of voters, and for whoever asked for them."""
+
+    def take(name: str, batch: RecordBatch, item: LogRecord) -> None:
+        events.take(name, batch, item)
+        options.on_control(name, batch, item)
+
+    return take
 
 
 def _read(
@@ -141,7 +167,7 @@ def _report(location: Location, found: _Found) -> DumpReport:
         if all(each.place is Place.LOOSE for each in files) and location.is_stream:
             loose += files
             continue
-        case, report = _directory(location, path, files, server, roles)
+        case, report = _directory(location, path, files, server, roles, found)
         cases.append(case)
         directories.append(report)
     findings = [*found.findings, *(each for file in loose for each in file.findings)]
@@ -155,6 +181,7 @@ def _report(location: Location, found: _Found) -> DumpReport:
         files=tuple(loose),
         findings=in_order(findings),
         roles=roles,
+        history=history_of(loose, summarize_directory(loose), found.events),
     )
 
 
@@ -164,23 +191,28 @@ def _directory(
     files: list[FileReport],
     server: Properties | None,
     roles: tuple[str, ...],
+    found: _Found,
 ) -> tuple[Case, DirectoryReport]:
-    ordered = tuple(sorted(files, key=_order))
+    ordered = tuple(sorted(map(_by_its_name, files), key=_order))
     static = static_voters(server.get("controller.quorum.voters") or "") if server else ()
     lock = lock_holder(_locked(location, path)) if not location.is_stream else None
+    summary = summarize_directory(ordered, static)
     case = Case(
         path=path,
         files=ordered,
-        summary=summarize_directory(ordered, static),
+        summary=summary,
+        history=history_of(ordered, summary, found.events),
         is_live=lock is not None and lock.state is LockState.HELD,
         is_whole=location.kind in (LocationKind.DATA_DIRECTORY, LocationKind.PROPERTIES)
         or any(each.place is Place.ROOT for each in ordered),
         roles=roles,
         configured_node_id=_node_id(server),
+        cut=frozenset(each.name for each in ordered if each.name in found.cut),
     )
     report = DirectoryReport(
         path=path,
         summary=case.summary,
+        history=case.history,
         files=ordered,
         folders=location.folders.get(path, FolderCounts()),
         findings=in_order(judge(case)),
@@ -188,6 +220,19 @@ def _directory(
         lock_pid=lock.pid if lock is not None else None,
     )
     return case, report
+
+
+def _by_its_name(file: FileReport) -> FileReport:
+    """A file of a directory is what its name says to Kafka, whatever it looks like."""
+    if file.place is Place.ROOT:
+        return file
+    found = misnamed(file.name)
+    is_log = file.kind is FileKind.LOG and file.is_live
+    if found is None and is_log and segment_offset(file.basename) is None:
+        found = dir_kinds.UNKNOWN_FILE.at(file.name, "it holds batches, as a segment does")
+    if found is None:
+        return file
+    return replace(file, kind=FileKind.UNKNOWN, content=None, findings=(found,))
 
 
 def _locked(location: Location, path: str) -> str:

@@ -7,7 +7,7 @@ indexes; that is verification. Each rule is a function from the directory to fin
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kraftool.decoders.checkpoint_files import LeaderEpochCheckpoint
@@ -17,13 +17,19 @@ from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import METADATA_TOPIC, FileState, parse_folder_name, parse_segment_name
 from kraftool.decoders.quorum_state import QuorumStateFile
 from kraftool.reports.directory_summary import base_offset
+from kraftool.reports.false_upgrade import false_upgrade
 from kraftool.reports.file_report import Entries, FileReport
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import directory as dir_kinds
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.kinds import snapshot as snap_kinds
-from kraftool.reports.log_loss import loss
-from kraftool.reports.metadata_summary import MetadataSummary, VoterSource
+from kraftool.reports.log_findings import gap_advice
+from kraftool.reports.log_loss import loss_of
+from kraftool.reports.metadata_summary import MetadataSummary
+from kraftool.reports.snapshot_advice import DAMAGES, is_sound, snapshot_advice
+from kraftool.reports.voters.alone import voter_findings
+from kraftool.reports.voters.history import NO_HISTORY, History
+from kraftool.reports.weighing import weighed
 from kraftool.storage.entry import Place
 
 
@@ -34,6 +40,8 @@ class Case:
     path: str
     files: tuple[FileReport, ...]
     summary: MetadataSummary
+    history: History = NO_HISTORY
+    """Who voted when."""
     is_live: bool = False
     """Whether another process holds the lock: the files then differ by when each was read."""
     is_whole: bool = True
@@ -41,6 +49,8 @@ class Case:
     roles: tuple[str, ...] = ()
     """process.roles, where the PATH was a properties file."""
     configured_node_id: int | None = None
+    cut: frozenset[str] = frozenset()
+    """The files that an archive ends inside of, which is told already."""
 
     def live(self, kind: FileKind) -> Iterator[FileReport]:
         return (each for each in self.files if each.kind is kind and each.is_live)
@@ -60,71 +70,50 @@ class Case:
         return any(each.place is Place.PARTITION for each in self.files)
 
 
-def is_topic(path: str) -> bool:
-    """Whether a PATH is the folder of a topic's partition, of which other things are to be said."""
+def is_topic(path: str, names: Iterable[str]) -> bool:
+    """Whether a partition's folder, with files of these names, is that of a topic, of which other
+    things are to be said. A copy of the metadata's may have any name."""
     folder = parse_folder_name(os.path.basename(os.path.normpath(path)))
-    return folder is not None and folder.topic != METADATA_TOPIC
+    if folder is None or folder.topic == METADATA_TOPIC:
+        return False
+    return not any(each == "quorum-state" or each.endswith(".checkpoint") for each in names)
 
 
 def judge(case: Case) -> tuple[Finding, ...]:
     """All findings of a directory: those of its files, then those of the files together."""
     segments = sorted(case.live(FileKind.LOG), key=base_offset)
-    findings = [each for file in case.files for each in _settled(case, file, segments)]
-    if not case.is_whole and is_topic(case.path):
+    between = list(_between_segments(segments))
+    sound = is_sound((*between, *(each for file in segments for each in file.findings)))
+    findings = [each for file in case.files for each in _settled(case, file, segments, sound)]
+    if not case.is_whole and is_topic(case.path, (each.basename for each in case.files)):
         return tuple(findings)
     for rule in _RULES:
         findings += rule(case)
-    findings += _between_segments(segments)
-    return tuple(findings)
+    return (*findings, *between)
 
 
-def _settled(case: Case, file: FileReport, segments: Sequence[FileReport]) -> Iterator[Finding]:
+def _settled(
+    case: Case, file: FileReport, segments: Sequence[FileReport], sound: bool
+) -> Iterator[Finding]:
     """A file's own findings, weighed by what lies beside it."""
-    tails = (log_kinds.TORN_TAIL.code, log_kinds.ZERO_TAIL.code)
-    newest = case.summary.newest_snapshot
-    lost = loss(case.summary) if file in segments else None
+    lost = loss_of(case.summary) if file in segments else None
+    is_last = file not in segments or file is segments[-1]
     for each in file.findings:
-        if each.code in tails and file in segments and file is not segments[-1]:
-            text = f"{each.text}, and another segment follows"
-            yield replace(
-                each,
-                code=log_kinds.DAMAGE.code,
-                severity=Severity.ERROR,
-                text=text,
-                advice=lost or log_kinds.DAMAGE.advice,
-            )
-        elif each.code == log_kinds.TORN_TAIL.code and case.is_live:
-            text = "a batch is being written by the running node"
-            yield replace(each, severity=Severity.INFO, undecoded=False, text=text, advice="")
-        elif lost is not None and each.code in _CUTTING:
-            yield replace(each, advice=lost)
-        elif each.code in (snap_kinds.DAMAGE.code, snap_kinds.FORM.code):
-            is_newest = newest is not None and newest.file == file.name
-            yield replace(each, advice=_snapshot_advice(case, is_newest=is_newest))
+        if file.name in case.cut and not _is_before_the_cut(each):
+            continue
+        if each.code in DAMAGES and file.kind is FileKind.CHECKPOINT:
+            advice = snapshot_advice(case.summary, file.name, sound=sound)
+            yield replace(each, advice=advice)
         else:
-            yield each
+            yield weighed(each, is_last=is_last, is_live=case.is_live, lost=lost)
 
 
-_CUTTING = frozenset({log_kinds.CRC.code, log_kinds.DAMAGE.code, log_kinds.GAP.code})
-
-
-def _snapshot_advice(case: Case, *, is_newest: bool) -> str:
-    if not is_newest:
-        return "Kafka starts from the newest snapshot; this older one is not needed for that"
-    log = case.summary.log
-    if (
-        log is not None
-        and log.start_offset == 0
-        and log.batches
-        and (log.intact_end_offset == log.end_offset)
-    ):
-        return (
-            "Kafka dies on it, at its start or later; the log is whole from 0, so with Kafka"
-            " stopped move the snapshot away, and Kafka reads the log"
-        )
+def _is_before_the_cut(finding: Finding) -> bool:
+    """Of a file that an archive cut, only what is wrong in the log's whole batches says anything
+    about the file that it was made of."""
     return (
-        "Kafka dies on it, at its start or later; put the same .checkpoint of another node in"
-        " its place, or an older one that still covers the log's start"
+        finding.code in (log_kinds.CRC.code, log_kinds.RECORDS.code)
+        or finding.severity is Severity.INFO
     )
 
 
@@ -174,34 +163,7 @@ def _quorum_state(case: Case) -> Iterator[Finding]:
 
 
 def _voters(case: Case) -> Iterator[Finding]:
-    summary, node = case.summary, case.summary.node
-    voters = summary.voters
-    if voters is None or node.node_id is None:
-        return
-    voter = voters.of(node.node_id)
-    if voter is None:
-        is_controller = (
-            "controller" in case.roles if case.roles else (node.node_id in summary.controllers)
-        )
-        # Without either, a broker and a controller of an old Kafka look the same.
-        if is_controller and voters.source in (VoterSource.RECORD, VoterSource.PROPERTIES):
-            ids = ", ".join(str(each.id) for each in voters.voters)
-            yield dir_kinds.NOT_A_VOTER.at(
-                case.path, f"controller {node.node_id} is not among the voters {ids}"
-            )
-    elif (
-        voter.directory_id is not None
-        and node.directory_id is not None
-        and voter.directory_id != node.directory_id
-    ):
-        yield dir_kinds.STALE_VOTER.at(
-            case.path,
-            f"node {node.node_id} votes with another directory id than this directory's",
-            offset=voters.offset,
-            field="directory.id",
-            expected=voter.directory_id,
-            found=node.directory_id,
-        )
+    return voter_findings(case.path, case.files, case.summary, case.history, case.roles)
 
 
 def _snapshots(case: Case) -> Iterator[Finding]:
@@ -212,13 +174,16 @@ def _snapshots(case: Case) -> Iterator[Finding]:
         if newest is not None and newest.offset > 0:
             yield log_kinds.MISSING.at(case.path, "there is no .log file")
         return
-    if log.start_offset > 0 and not any(each.offset >= log.start_offset for each in live):
+    if not _covers_start(summary):
         deleted = [
             each
             for each in summary.snapshots
             if each.state is FileState.DELETED and each.offset >= log.start_offset and each.intact
         ]
-        advice = None
+        advice = (
+            "copy a .checkpoint of another node here, with its name: one whose offset is"
+            f" {log.start_offset} or more, and {log.end_offset} or less"
+        )
         if deleted:
             advice = f"{deleted[-1].path} is intact: take .deleted off its name, on a copy first"
         yield snap_kinds.MISSING.at(
@@ -241,6 +206,14 @@ def _snapshots(case: Case) -> Iterator[Finding]:
         )
 
 
+def _covers_start(summary: MetadataSummary) -> bool:
+    """Whether the log begins at 0, or a snapshot reaches to where it begins."""
+    start = summary.log.start_offset if summary.log is not None else 0
+    return start == 0 or any(
+        each.state is FileState.LIVE and each.offset >= start for each in summary.snapshots
+    )
+
+
 def _epochs(case: Case) -> Iterator[Finding]:
     file = case.one(FileKind.LEADER_EPOCH_CHECKPOINT)
     content = file.content if file is not None else None
@@ -248,6 +221,10 @@ def _epochs(case: Case) -> Iterator[Finding]:
     if file is None or not isinstance(content, LeaderEpochCheckpoint) or log is None:
         return
     if not content.accepted or case.is_live:
+        return
+    if not content.entries:
+        if log.batches:
+            yield dir_kinds.EPOCHS_EMPTY.at(file.name, "there is no epoch in it")
         return
     starts = [
         start
@@ -260,9 +237,12 @@ def _epochs(case: Case) -> Iterator[Finding]:
     for start in starts:
         expected.setdefault(start.epoch, start.start_offset)
     told = {each.epoch: each.start_offset for each in content.entries}
-    # Kafka cuts the file at its log start, a snapshot's offset that no segment need begin at.
+    # Kafka cuts the file at its log start, a snapshot's offset that no segment need begin at; where
+    # that snapshot is missing, which is told by itself, it may have been any.
     cut = min(told.values(), default=-1)
-    is_cut = any(each.offset == cut for each in case.summary.snapshots)
+    is_cut = not _covers_start(case.summary) or any(
+        each.offset == cut for each in case.summary.snapshots
+    )
     begins = max(cut, log.start_offset) if is_cut else log.start_offset
     in_log = [each for each in expected.items() if each[1] >= begins]
     for epoch, offset in in_log:
@@ -290,15 +270,11 @@ def _epochs(case: Case) -> Iterator[Finding]:
 
 
 def _false_upgrade(case: Case) -> Iterator[Finding]:
-    """Kafka 3.9 answers an upgrade of kraft.version with success, and writes only this record."""
+    level = case.summary.kraft_version.level
     claimed = [each.level for each in case.summary.features if each.name == "kraft.version"]
-    if claimed and claimed[0] > case.summary.kraft_version.level:
-        yield log_kinds.FALSE_UPGRADE.at(
-            case.path,
-            "a metadata record says kraft.version, which no KRaftVersion control record bears out",
-            expected=str(case.summary.kraft_version.level),
-            found=str(claimed[0]),
-        )
+    found = false_upgrade(case.path, claimed[0] if claimed else None, level)
+    if found is not None:
+        yield found
 
 
 def _transactions(case: Case) -> Iterator[Finding]:
@@ -318,7 +294,7 @@ def _indexes(case: Case) -> Iterator[Finding]:
             continue
         size = sizes.get(name.base_offset)
         if size is not None and last.position >= size and not file.findings:
-            yield log_kinds.INDEX.at(
+            yield log_kinds.INDEX_DIFFERS.at(
                 file.name,
                 "the last entry points beyond the end of the segment",
                 offset=last.offset,
@@ -350,6 +326,8 @@ def _emptiness(case: Case) -> Iterator[Finding]:
     known = [each for each in case.files if each.kind is not FileKind.UNKNOWN]
     if not known:
         yield dir_kinds.NOTHING.at(case.path, "there is nothing of Kafka's here")
+    elif not case.has_metadata:
+        yield log_kinds.NONE.at(case.path, "there is no metadata log here")
 
 
 _RULES: tuple[Callable[[Case], Iterator[Finding]], ...] = (
@@ -384,6 +362,7 @@ def _between_segments(segments: Sequence[FileReport]) -> Iterator[Finding]:
                 offset=begins,
                 expected=str(end),
                 found=str(begins),
+                advice=gap_advice(end, begins),
             )
         if log.epochs and log.epochs[0].epoch < highest:
             yield log_kinds.EPOCH_BACK.at(

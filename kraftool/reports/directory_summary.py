@@ -13,7 +13,7 @@ from typing import Any
 
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.meta_properties import MetaProperties
-from kraftool.decoders.names import FileState, parse_checkpoint_name, parse_segment_name
+from kraftool.decoders.names import FileState, parse_checkpoint_name, segment_offset
 from kraftool.decoders.quorum_state import QuorumStateFile
 from kraftool.image.metadata_version import release_name
 from kraftool.reports.file_report import FileReport
@@ -88,10 +88,11 @@ def _segments(files: Iterable[FileReport]) -> list[_Segment]:
 
 
 def base_offset(file: FileReport) -> int:
-    """The offset in a segment's name, else that of its first batch."""
-    segment = parse_segment_name(file.basename)
-    if segment is not None:
-        return segment.base_offset
+    """The offset in a segment's name. A file that was named itself may have any name; then that of
+    its first batch."""
+    named = segment_offset(file.basename)
+    if named is not None:
+        return named
     start = file.log.start_offset if file.log is not None else None
     return start if start is not None else 0
 

@@ -7,12 +7,14 @@ files: a torn tail is harmless only in a log's last segment, which `directory_fi
 from __future__ import annotations
 
 from kraftool.decoders import names
+from kraftool.decoders.batch import HEADER_SIZE
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.segment import DamageKind
 from kraftool.reports import log_summary
 from kraftool.reports.findings import Finding, FindingKind
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.kinds import snapshot as snap_kinds
+from kraftool.reports.log_loss import loss
 from kraftool.reports.log_summary import LogProblem, LogSummary
 
 _IN_LOG: dict[str, FindingKind] = {
@@ -35,9 +37,7 @@ def log_findings(name: str, kind: FileKind, summary: LogSummary) -> tuple[Findin
 
 
 def _of_segment(name: str, summary: LogSummary) -> tuple[Finding, ...]:
-    findings = [
-        _finding(_IN_LOG[each.kind], name, each, _loss(summary, each)) for each in summary.problems
-    ]
+    findings = [log_finding(name, each, _advice(summary, each)) for each in summary.problems]
     if not summary.is_metadata:
         text = "its records are those of another topic than the metadata's"
         findings.append(log_kinds.NOT_METADATA.at(name, text))
@@ -59,31 +59,47 @@ def _of_segment(name: str, summary: LogSummary) -> tuple[Finding, ...]:
     return _with_rest(findings, name, summary, log_kinds.DAMAGE)
 
 
-def _loss(summary: LogSummary, problem: LogProblem) -> str | None:
+def log_finding(name: str, problem: LogProblem, advice: str | None = None) -> Finding:
+    """The finding of one problem in a segment."""
+    if advice is None and problem.kind == log_summary.GAP:
+        advice = gap_advice(int(problem.expected), int(problem.found))
+    return _finding(_IN_LOG[problem.kind], name, problem, advice)
+
+
+def snapshot_finding(name: str, problem: LogProblem) -> Finding:
+    """The finding of one problem in a snapshot."""
+    unknown = problem.kind == log_summary.UNKNOWN
+    return _finding(snap_kinds.UNKNOWN_TYPE if unknown else snap_kinds.DAMAGE, name, problem)
+
+
+def gap_advice(expected: int, found: int) -> str:
+    """What Kafka makes of offsets that do not follow on each other, and what to do."""
+    keep = "; keep a copy, compare with another node's log and take that of an intact node"
+    if found > expected:
+        missing = found - expected
+        offsets = "1 offset" if missing == 1 else f"{missing} offsets"
+        lost = f"whoever reads this log lacks the records of {offsets}"
+    else:
+        lost = "whoever reads this log may read records twice"
+    return f"Kafka goes on without noticing, and {lost}{keep}"
+
+
+def _advice(summary: LogSummary, problem: LogProblem) -> str | None:
     """What Kafka would cut off at a place that is not the log's end."""
-    if problem.kind not in (log_summary.CRC, log_summary.GAP, DamageKind.CORRUPT.value):
+    if problem.kind not in (log_summary.CRC, DamageKind.CORRUPT.value):
         return None
-    end, intact = summary.end_offset, summary.intact_end_offset
-    cut = intact if intact is not None else summary.start_offset
-    if end is None or cut is None or end <= cut:
-        return None
-    return (
-        f"keep a copy before Kafka starts here: it cuts the log at offset {cut}, silently, and"
-        f" {end - cut} offsets after it go with it. Take the log of an intact node"
-    )
+    intact = summary.intact_end_offset
+    return loss(intact if intact is not None else summary.start_offset, summary.end_offset)
 
 
 def _of_snapshot(name: str, kind: FileKind, summary: LogSummary) -> tuple[Finding, ...]:
-    findings = []
-    for each in summary.problems:
-        unknown = each.kind == log_summary.UNKNOWN
-        findings.append(
-            _finding(snap_kinds.UNKNOWN_TYPE if unknown else snap_kinds.DAMAGE, name, each)
-        )
+    findings = [snapshot_finding(name, each) for each in summary.problems]
     if not summary.batches and not findings:
         findings.append(snap_kinds.FORM.at(name, "the file is empty", position=0))
     elif summary.batches:
-        if not summary.has_header:
+        # A header whose batch is damaged is there; which that batch is, its damage tells.
+        begins_damaged = bool(summary.problems) and summary.problems[0].position < HEADER_SIZE
+        if not summary.has_header and not begins_damaged:
             text = "it does not begin with a SnapshotHeader"
             findings.append(snap_kinds.FORM.at(name, text, position=0))
         if not summary.has_footer:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kraftool.decoders import codec
-from kraftool.decoders.batch import CRC_START, HEADER_SIZE, Record, RecordBatch
+from kraftool.decoders.batch import HEADER_SIZE, Record, RecordBatch
 from kraftool.decoders.control import BY_ID, read_key
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.framing import read_frame, record_format
@@ -24,10 +24,14 @@ from kraftool.decoders.log_record import (
     position_of_error,
 )
 from kraftool.decoders.segment import Damage, ReadAt, scan
+from kraftool.reports.log_problems import (
+    crc_problem,
+    damage_problem,
+    epoch_back_problem,
+    gap_problem,
+)
 from kraftool.reports.log_summary import (
-    CRC,
     CUTTING,
-    EPOCH_BACK,
     GAP,
     RECORDS,
     UNKNOWN,
@@ -113,45 +117,16 @@ class _Reader:
 
     def damage(self, damage: Damage) -> None:
         self.follows = False
-        self.problem(
-            LogProblem(
-                kind=damage.kind.value,
-                text=damage.reason,
-                position=damage.position,
-                offset=self.end,
-                size=damage.size,
-                expected=damage.expected,
-                found=damage.found,
-            )
-        )
+        self.problem(damage_problem(damage, self.end))
 
     def batch(self, batch: RecordBatch) -> bool:
         """Take in a batch; return whether its CRC holds."""
         header = batch.header
         valid = batch.is_valid
         if not valid:
-            self.problem(
-                LogProblem(
-                    kind=CRC,
-                    text="the batch's CRC does not match its bytes",
-                    position=batch.position + CRC_START - 4,
-                    offset=header.base_offset,
-                    size=batch.size,
-                    expected=f"{batch.computed_crc():08x}",
-                    found=f"{header.crc:08x}",
-                )
-            )
+            self.problem(crc_problem(batch))
         elif self.contiguous and self.follows and header.base_offset != self.end:
-            self.problem(
-                LogProblem(
-                    kind=GAP,
-                    text="the offsets do not follow on the batch before",
-                    position=batch.position,
-                    offset=header.base_offset,
-                    expected=str(self.end),
-                    found=str(header.base_offset),
-                )
-            )
+            self.problem(gap_problem(batch, self.end))
         self._epoch(batch)
         self.batches += 1
         if self.start is None:
@@ -186,17 +161,7 @@ class _Reader:
         if self.epochs and self.epochs[-1].epoch == epoch:
             return
         if epoch < self.highest_epoch:
-            self.problem(
-                LogProblem(
-                    kind=EPOCH_BACK,
-                    text="the leader epoch goes backwards",
-                    position=batch.position + 12,
-                    offset=batch.base_offset,
-                    field="partitionLeaderEpoch",
-                    expected=f"{self.highest_epoch} or more",
-                    found=str(epoch),
-                )
-            )
+            self.problem(epoch_back_problem(batch, self.highest_epoch))
         self.highest_epoch = max(epoch, self.highest_epoch)
         if len(self.epochs) < _MAX_EPOCHS:
             self.epochs.append(EpochStart(epoch=epoch, start_offset=batch.base_offset))

@@ -17,6 +17,8 @@ from kraftool.decoders.kinds import FileKind, detect
 from kraftool.decoders.log_record import decode_batch
 from kraftool.decoders.names import METADATA_TOPIC, FileState, parse_folder_name
 from kraftool.decoders.segment import scan
+from kraftool.reports.file_names import misnamed
+from kraftool.reports.findings import Finding
 from kraftool.storage.entry import Entry, Place, Problem, Severity
 from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.paths import Location, LocationKind, open_path
@@ -101,12 +103,14 @@ def log_files(
     snapshots: bool = False,
     side_files: bool = False,
     passed: Callable[[LogFile], None] = lambda file: None,
+    stray: Callable[[Finding], None] = lambda finding: None,
 ) -> Iterator[LogFile]:
     """The files that PATHs name, one path after the other.
 
     `snapshots` adds a directory's checkpoints; `side_files` allows to name an index or producer
     snapshot, which only Kafka's own format has a text for. `passed` is told of checkpoints that
-    come before the segments and are not dumped.
+    come before the segments and are not dumped; `stray` of files in a partition's folder whose
+    names are no names of Kafka's, so that they are no part of the log.
     """
     named = _WITH_BATCHES + _SIDE_FILES if side_files else _WITH_BATCHES
     for path in paths:
@@ -118,6 +122,11 @@ def log_files(
                     if item.severity is not Severity.INFO:
                         unreadable(_sentence(item))
                     continue
+                if not named_itself(location) and item.place is Place.PARTITION:
+                    wrong = misnamed(item.name)
+                    if wrong is not None:
+                        stray(wrong)
+                        continue
                 kind = _kind(item, location, named)
                 if kind is FileKind.CHECKPOINT and not snapshots and not named_itself(location):
                     passed(LogFile(item, kind, location))

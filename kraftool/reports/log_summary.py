@@ -78,8 +78,9 @@ class LogProblem:
 
 CRC, RECORDS, UNKNOWN, EPOCH_BACK, GAP = "crc", "records", "unknown", "epoch-back", "gap"
 PROBLEM_KINDS = (CRC, RECORDS, UNKNOWN, EPOCH_BACK, GAP, *(each.value for each in DamageKind))
-CUTTING = frozenset({CRC, GAP, *(each.value for each in DamageKind)})
-"""At these Kafka cuts the log when it starts."""
+CUTTING = frozenset({CRC, *(each.value for each in DamageKind)})
+"""At these Kafka cuts the log when it starts. It looks at each batch by itself: offsets that do not
+follow on each other, or an epoch that goes back, it does not notice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from kraftool.decoders.batch import HEADER_SIZE
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.names import FileState, parse_segment_name
+from kraftool.decoders.names import segment_offset
 from kraftool.storage.source import FileSource, cannot_open
 
 _REMEMBERED = 1000
@@ -114,18 +114,14 @@ class Follower:
     def _segments(self) -> list[str]:
         if not os.path.isdir(self._path):
             return [self._path] if os.path.exists(self._path) else []
-        found = []
         try:
             names = os.listdir(self._path)
         except FileNotFoundError:
             return []
         except OSError as error:
             raise cannot_open(self._path, error) from error
-        for name in names:
-            parsed = parse_segment_name(name)
-            if parsed is not None and parsed.suffix == ".log" and parsed.state is FileState.LIVE:
-                found.append(os.path.join(self._path, name))
-        return sorted(found)
+        segments = (each for each in names if segment_offset(each) is not None)
+        return sorted(os.path.join(self._path, each) for each in segments)
 
 
 def _stamp(path: str) -> tuple[int, int, int]:

@@ -69,13 +69,13 @@ def test_the_tables_fit_the_terminal(
 
 
 def test_color_has_meaning_and_says_nothing_more(kraftool: Run, fixtures_dir: Path):
-    path = fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-1/data"
+    path = fixtures_dir / "damaged/flipped-bit-in-record"
     colored = kraftool("dump", "--color", "always", path)
     plain = kraftool("dump", "--color", "never", path)
     assert "\x1b[" in colored.text
     assert "\x1b[" not in plain.text
     assert ESCAPE.sub("", colored.text) == plain.text
-    assert colored.code == plain.code == 1, "a removed voter is a finding"
+    assert colored.code == plain.code == 3, "a batch could not be decoded"
 
 
 def test_every_real_and_damaged_path_fits_the_schema(

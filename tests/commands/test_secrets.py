@@ -225,12 +225,94 @@ def test_explain_shows_no_secret(scenario: str, kraftool: Run) -> None:
                 assert_no_secret(scenario, ran, ("explain", form, path))
 
 
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_timeline_shows_no_secret(scenario: str, kraftool: Run) -> None:
+    folders = data_directories(scenario)
+    for form in ("table", "json", "jsonl", "csv"):
+        ran = kraftool("timeline", "-o", form, "--topics", *folders)
+        assert ran.code == 0, ran.err
+        assert_no_secret(scenario, ran, ("timeline", form, folders))
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_no_verification_of_a_log_shows_a_secret(scenario: str, kraftool: Run) -> None:
+    for path in sorted((FIXTURES / scenario).glob("node-*/data*")):
+        for form in ("table", "json"):
+            ran = kraftool("verify-log", "-o", form, path)
+            assert ran.code in (0, 1), ran.err
+            assert_no_secret(scenario, ran, ("verify-log", form, path))
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_no_verification_of_a_snapshot_shows_a_secret(scenario: str, kraftool: Run) -> None:
+    for path in sorted((FIXTURES / scenario).glob("node-*/data*")):
+        for form in ("table", "json"):
+            ran = kraftool("verify-snapshot", "-o", form, path)
+            assert ran.code in (0, 1), ran.err
+            assert_no_secret(scenario, ran, ("verify-snapshot", form, path))
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_diff_voters_shows_no_secret(scenario: str, kraftool: Run) -> None:
+    folders = data_directories(scenario)[:3]
+    paths = [*folders, *(each.parent / "server.properties" for each in folders)]
+    for form in ("table", "json"):
+        ran = kraftool("diff-voters", "-o", form, *paths)
+        assert_no_secret(scenario, ran, ("diff-voters", form, paths))
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_shell_shows_no_secret(scenario: str, kraftool: Run) -> None:
+    for folder in data_directories(scenario)[:3]:
+        for path in (folder, *sorted(folder.glob("__cluster_metadata-0/*.checkpoint"))[-1:]):
+            ran = kraftool("shell", path, "-c", "tree /; find; ls image/configs/*", "-c", "cat */*")
+            assert_no_secret(scenario, ran, ("shell", path))
+            assert "\n  provenance:\n" in ran.text
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_features_show_no_secret(scenario: str, kraftool: Run) -> None:
+    for folder in data_directories(scenario)[:3]:
+        for form in ("table", "json"):
+            ran = kraftool("features", "-o", form, "--to", "3.3", folder)
+            assert ran.code in (0, 1), ran.err
+            assert_no_secret(scenario, ran, ("features", form, folder))
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_state_and_diff_state_show_no_secret(scenario: str, kraftool: Run) -> None:
+    tables = [word for each in ("configs", "scram", "acls", "tokens") for word in ("-s", each)]
+    for folder in data_directories(scenario)[:3]:
+        for arguments in (("-o", "tree"), ("-o", "json"), ("-o", "jsonl"), tables, ()):
+            ran = kraftool("state", *arguments, folder)
+            assert_no_secret(scenario, ran, ("state", arguments, folder))
+            assert ran.code == 0, ran.err
+    for log in [each for each in logs(scenario) if each.name == LOG.name][:3]:
+        for form in ("table", "json", "jsonl"):
+            ran = kraftool("diff-state", "-o", form, "--limit", 0, "--at", 0, log)
+            assert_no_secret(scenario, ran, ("diff-state", form, log))
+            assert ran.code == 1, ran.err
+
+
 def test_there_are_no_other_commands() -> None:
     """Who adds a command adds it above."""
     from kraftool.commands.app import app
 
     listed = {each.name for each in app.registered_commands}
-    assert listed == {"dump", "dump-log", "explain"}
+    assert listed == {
+        "diff-state",
+        "diff-voters",
+        "doctor",
+        "dump",
+        "dump-log",
+        "explain",
+        "features",
+        "shell",
+        "state",
+        "timeline",
+        "verify-log",
+        "verify-snapshot",
+    }
 
 
 # --- on demand ----------------------------------------------------------------------------------
@@ -246,6 +328,9 @@ def test_there_are_no_other_commands() -> None:
         ("dump-log", "-o", "jsonl", "--show-secrets", "--grep", "CANARY", LOG),
         ("explain", "--batches", 0, "--show-secrets", LOG),
         ("explain", "-o", "json", "--batches", 0, "--show-secrets", LOG),
+        ("shell", "--show-secrets", "-c", "tree image/configs", LOG),
+        ("state", "--show-secrets", "-o", "json", LOG),
+        ("state", "--show-secrets", "--section", "configs", LOG),
         ("dump", "--records", "--show-secrets", NODE / "data"),
         ("dump", "--as", "properties", "--show-secrets", NODE / "server.properties"),
     ],
@@ -275,8 +360,13 @@ def test_no_damaged_fixture_makes_a_command_show_a_secret(kraftool: Run) -> None
             continue
         commands = [("dump", "-o", form) for form in ("table", "json")]
         commands += [("explain", "-o", form) for form in ("table", "json")]
+        commands += [("verify-log", "-o", form) for form in ("table", "json")]
+        commands += [("verify-snapshot", "-o", form) for form in ("table", "json")]
         if path.suffix in (".log", ".checkpoint"):
             commands += [("dump-log", "-o", form) for form in ("table", "json", "jsonl", "csv")]
+            commands += [("timeline", "-o", form) for form in ("table", "json")]
+            commands += [("state", "-o", form) for form in ("table", "tree", "json", "jsonl")]
+            commands += [("diff-state", "-o", form, "--at", 0) for form in ("table", "json")]
         for command in commands:
             more = ("--batches", 0) if command[0] == "explain" else ()
             ran = kraftool(*command, *more, path)
@@ -446,6 +536,14 @@ ON_TERMINALS: tuple[tuple[str, ...], ...] = (
     ("dump",),
     ("dump", "-o", "json"),
     ("dump", "--records"),
+    ("timeline", "--topics"),
+    ("timeline", "-o", "csv"),
+    ("shell", "--show-secrets", "-c", "tree /; find; ls image/*; ls image/*/*; ls \x1b"),
+    ("state",),
+    ("state", "-s", "acls", "-s", "configs", "-s", "quotas", "-s", "scram", "-s", "tokens"),
+    ("state", "-o", "tree"),
+    ("state", "-o", "json"),
+    ("diff-state", "--at", "0", "--limit", "0"),
 )
 
 
@@ -454,7 +552,8 @@ ON_TERMINALS: tuple[tuple[str, ...], ...] = (
 def test_no_byte_of_data_acts_on_a_terminal(
     command: tuple[str, ...], color: str, odd_node: Path
 ) -> None:
-    shown = on_a_terminal(*command, "--color", color, odd_node)
+    coloring = () if command[0] == "shell" else ("--color", color)
+    shown = on_a_terminal(*command, *coloring, odd_node)
     assert shown
     if color == "auto":
         shown = COLOURS.sub(b"", shown)

@@ -9,6 +9,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -306,8 +307,19 @@ def test_what_cannot_be_read_ends_with_3(kraftool: Run, tmp_path: Path) -> None:
 def test_what_a_crash_left_at_the_end_is_said_and_nothing_is_missing(kraftool: Run) -> None:
     for name in ("torn-tail", "zero-filled-tail"):
         ran = kraftool("shell", ROOT / "fixtures/damaged" / name / LOG.name, "-c", "ls")
-        assert (ran.code, ran.text) == (0, "image\nlocal\n")
+        assert (ran.code, ran.text) == (1, "image\nlocal\n")
         assert "warning: " in ran.err
+
+
+def test_a_line_break_in_a_path_is_shown_as_an_escape(kraftool: Run, tmp_path: Path) -> None:
+    path = tmp_path / "one\ntwo\x1b[2J"
+    shutil.copytree(DATA, path)
+    with (path / "__cluster_metadata-0" / LOG.name).open("ab") as log:
+        log.write(bytes(9))
+    ran = kraftool("shell", path, "-c", "ls")
+    assert ran.code == 1
+    assert "\ntwo" not in ran.err
+    assert ran.err.count("one\\u000atwo\\u001b[2J") == 2
 
 
 # --- terminals ------------------------------------------------------------------------------------

@@ -128,6 +128,44 @@ def test_garbage_is_tiled_too(garbage: bytes):
     assert_tiles(scanned(garbage), len(garbage))
 
 
+@given(
+    st.lists(
+        st.sampled_from([bytes(5), bytes(300), b"\x02", b"\x02" * 9, b"\x80" * 7, b"\x01"])
+        | st.just(encode_batch([(None, b"x")], base_offset=0, epoch=1, timestamp=1)[:61]),
+        max_size=30,
+    ),
+    st.integers(0, 80),
+    st.integers(0, 80),
+)
+def test_headers_are_found_wherever_they_are(pieces: list[bytes], start: int, short: int) -> None:
+    data = b"".join(pieces)
+    end = max(len(data) - short, start)
+    match = segment._CANDIDATE.search(data, start, end)
+    assert segment._candidate(data, start, end) == (match.start() if match else None)
+
+
+@pytest.mark.parametrize("behind", [b"", b"\x80", log(1)[0]])
+def test_zeros_are_passed_over_and_not_looked_into(
+    monkeypatch: pytest.MonkeyPatch, behind: bytes
+) -> None:
+    looked = 0
+    searched = segment._CANDIDATE
+
+    class Counted:
+        def search(self, data: bytes, start: int, end: int) -> object:
+            nonlocal looked
+            looked += end - start
+            return searched.search(data, start, end)
+
+    monkeypatch.setattr(segment, "_CANDIDATE", Counted())
+    data, positions = log()
+    hole = bytes(8 << 20)
+    items = scanned(data + hole + behind)
+    assert_tiles(items, len(data) + len(hole) + len(behind))
+    assert positions_of(items)[:6] == positions
+    assert looked < 10_000
+
+
 def test_garbage_between_batches_is_passed_over():
     data, positions = log()
     noise = random.Random(4).randbytes(3 << 20)

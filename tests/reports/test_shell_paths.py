@@ -5,8 +5,13 @@ The layout is compared with the real shell in tests/interop/test_shell.py.
 
 from __future__ import annotations
 
-import pytest
+import re
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kraftool.reports.shell import glob
 from kraftool.reports.shell.glob import pattern_of, quoted, unquoted
 from kraftool.reports.shell.nodes import Directory, Leaf, Node, fixed, in_order, leaf
 from kraftool.reports.shell.paths import complete, find, written
@@ -116,6 +121,53 @@ def test_a_pattern_matches(pattern: str, matches: list[str], others: list[str]) 
     assert expression is not None
     assert all(expression.fullmatch(name) for name in matches)
     assert not any(expression.fullmatch(name) for name in others)
+
+
+def as_expression(pattern: str) -> re.Pattern[str]:
+    """The same pattern in the notation of an engine that tries one way after the other."""
+    return re.compile(
+        pattern.translate({ord("*"): ".*", ord("?"): ".", ord("{"): "(?:", ord("}"): ")",
+                           ord(","): "|"}),
+        re.DOTALL,
+    )  # fmt: skip
+
+
+@given(
+    st.lists(
+        st.text("ab*?", max_size=4)
+        | st.lists(st.text("ab*?", max_size=2), min_size=1, max_size=3).map(
+            lambda each: f"{{{','.join(each)}}}"
+        ),
+        max_size=4,
+    ).map("".join),
+    st.lists(st.text("abc\n", max_size=8), min_size=1, max_size=20),
+)
+def test_patterns_match_as_expressions_do(pattern: str, names: list[str]) -> None:
+    matcher = pattern_of(pattern)
+    expression = as_expression(pattern)
+    assert (matcher is None) == (not set(pattern) & set("*?{"))
+    for name in names if matcher is not None else ():
+        assert matcher.fullmatch(name) == (expression.fullmatch(name) is not None)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["*" * 40 + "x*y", "*a" * 40 + "b", "{a*,*a,a}" * 20 + "b", "{a,aa}" * 40 + "b"]
+)
+def test_a_pattern_that_could_fit_in_many_ways_does_not_take_for_ever(pattern: str) -> None:
+    matcher = pattern_of(pattern)
+    assert matcher is not None
+    assert not matcher.fullmatch("a" * 2000)
+    assert not matcher.fullmatch("ax" * 500)
+
+
+def test_a_pattern_forgets_what_it_saw(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(glob, "_MOST_SEEN", 3)
+    matcher = pattern_of("*a{b,c?}*d?*e")
+    assert matcher is not None
+    assert matcher.fullmatch("xxabyydze")
+    assert matcher.fullmatch("xaczydze")
+    assert not matcher.fullmatch("xaczydz")
+    assert matcher.fullmatch("xxabyydze")
 
 
 @pytest.mark.parametrize("text", ["plain", "{open", "{a,{b}}", r"\*", "a,b}", "[a-z]", "a\\"])

@@ -10,7 +10,7 @@ from pathlib import Path
 import crc32c
 import pytest
 
-from kraftool.decoders.batch import encode_batch
+from kraftool.decoders.batch import CRC_START, encode_batch
 from kraftool.decoders.errors import KraftoolError
 from kraftool.image.image import Provenance
 from kraftool.image.state_hash import state_hash
@@ -304,11 +304,11 @@ def test_a_log_ends_at_its_first_damage(logs: Logs) -> None:
     path.write_bytes(data)
     state = load_state(logs.path)
     assert (names(state), state.end_offset, codes(state)) == (["a"], 2, ["KT-LOG-CRC"])
-    assert (state.findings[0].position, state.findings[0].offset) == (first, 2)
+    assert (state.findings[0].position, state.findings[0].offset) == (first + CRC_START - 4, 2)
     assert load_state(logs.path, at=2).is_whole
     said = refusal(logs.path, at=3)
     assert "the log is damaged at 2; there is no state at 3" in said
-    assert f"position {first}" in said
+    assert f"position {first + CRC_START - 4}" in said
 
 
 def test_damage_below_the_snapshot_ends_the_log_too(logs: Logs) -> None:

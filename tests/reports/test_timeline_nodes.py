@@ -84,6 +84,21 @@ def test_another_epoch_at_the_same_offset_is_a_disagreement_from_there_on(node: 
     assert not one(replace(told, events=told.events[:1]), "leader-elected").disputed
 
 
+def test_where_logs_part_neither_is_behind_the_other(node: Node) -> None:
+    log = Log().leader(1, 1).idle(3)
+    other, short = log.copy(), log.copy()
+    log.idle(5)
+    other.leader(2, 2)
+    told = timeline(node(1, log), node(2, other), node(3, other.copy().idle()), node(4, short))
+    ends = {each.nodes: each for each in of_type(told, "log-end")}
+    assert {nodes: each.data["behind"] for nodes, each in ends.items() if nodes != (3,)} == {
+        (0,): 0,
+        (1,): 1,
+        (2,): 0,
+    }
+    assert "behind" not in ends[0,].text
+
+
 def test_different_records_in_one_epoch_are_worse_than_a_lost_election(node: Node) -> None:
     log = Log().leader(1, 1)
     other = log.copy()

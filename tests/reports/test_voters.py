@@ -281,7 +281,7 @@ def test_a_snapshot_that_contradicts_the_log_is_an_error(tmp_path: Path):
     add_snapshot(node, 7, 1, version(), voters(1, 2, voter(3, port=1)))
     diff = compared(node)
     (finding,) = diff.findings
-    assert (finding.code, finding.severity) == ("KT-DIR-VOTERS-SNAPSHOT", Severity.ERROR)
+    assert (finding.code, finding.severity) == ("KT-SNAP-LOG-VOTERS", Severity.ERROR)
     assert finding.file.endswith("7-0000000001.checkpoint")
     assert finding.offset == 6
     # Kafka starts from that snapshot.
@@ -292,7 +292,7 @@ def test_an_intact_snapshot_without_voters_contradicts_a_log_that_has_them(tmp_p
     node = make_node(tmp_path / "n", 1, started())
     add_snapshot(node, 6, 1)
     codes = [each.code for each in compared(node).findings]
-    assert codes == ["KT-DIR-VOTERS-SNAPSHOT"] * 2
+    assert codes == ["KT-SNAP-LOG-VOTERS"] * 2
 
 
 @pytest.mark.parametrize("folder", ["truncated-snapshot", "garbage-log", "empty-files"])

@@ -139,11 +139,36 @@ def test_a_directory_of_a_stale_voter_does_not_count(tmp_path: Path):
     assert verdict(compared(*nodes, stale), 8).commitment is UNKNOWN
 
 
-def test_the_majority_is_that_of_the_new_set(tmp_path: Path):
+def test_the_majority_is_that_of_the_new_set_where_the_majorities_overlap(tmp_path: Path):
     """Kafka commits a change by the set that the record itself brings."""
     log = started((1, 2)).control(1, voters(1)).noops(1, 1)
     assert verdict(compared(make_node(tmp_path / "1", 1, log)), 8).commitment is COMMITTED
     assert verdict(compared(make_node(tmp_path / "2", 2, log)), 8).commitment is UNKNOWN
+
+
+def test_a_set_written_by_hand_needs_a_majority_of_the_set_before_it(tmp_path: Path):
+    """2 and 3, who never saw it, can elect; once one of them has it, they cannot."""
+    log = started().control(1, voters(1)).noops(1, 1)
+    first, second = (make_node(tmp_path / str(id), id, log) for id in (1, 2))
+    alone = verdict(compared(first), 8)
+    assert alone.commitment is UNKNOWN
+    assert "voters 1, 2, 3 before a set written by hand can elect" in alone.reason
+    both = verdict(compared(first, second), 8)
+    assert (both.commitment, both.by_majority) == (COMMITTED, True)
+
+
+def test_what_follows_a_set_written_by_hand_is_no_more_committed_than_it(tmp_path: Path):
+    log = started().control(1, voters(1)).control(1, version()).noops(1, 1)
+    node = make_node(tmp_path / "1", 1, log)
+    (source,) = (each.source for each in compared(node).sources)
+    assert [each.verdict.commitment for each in source.history][-2:] == [UNKNOWN, UNKNOWN]
+    # What stands before it is as committed as it was.
+    nodes = [node, *(make_node(tmp_path / str(id), id, started()) for id in (2, 3))]
+    assert verdict(compared(*nodes), 2).commitment is COMMITTED
+    add_snapshot(node, 10, 1, version(), voters(1))
+    (source,) = (each.source for each in compared(node).sources)
+    assert {each.verdict.commitment for each in source.history} == {COMMITTED}
+    assert not any(each.verdict.by_majority for each in source.history)
 
 
 def test_what_stands_before_something_committed_is_committed(tmp_path: Path):

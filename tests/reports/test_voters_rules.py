@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,9 @@ import pytest
 from kraftool.decoders import quorum_state
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.voters.diff import VoterDiff, diff_voters
+from kraftool.reports.voters.model import Commitment
 from kraftool.reports.voters.read import read_sources
+from tests.reports.log_node import VOTERS, Node
 from tests.reports.voter_cases import (
     PARTITION,
     LogBuilder,
@@ -93,15 +96,139 @@ def test_another_cluster_is_an_error_and_is_not_compared(tmp_path: Path):
     assert not diff.differ
 
 
-def test_a_record_that_changes_several_voters_is_told(tmp_path: Path):
-    """As a lost majority is overcome by hand; a warning until a snapshot shows it committed."""
+@pytest.mark.parametrize(
+    ("new", "codes"),
+    [
+        # As a lost majority is overcome by hand: 2 and 3 can elect without the one that is left.
+        ((1,), ["KT-LOG-VOTERS-JUMP"]),
+        # Kafka's own check lets a swap pass; 1 and 2 can elect, and so can 3 and 9.
+        ((1, 3, 9), ["KT-LOG-VOTERS-JUMP"]),
+        ((1, 2, voter(3, directory="AnotherDirectoryIdAAAA")), ["KT-LOG-VOTERS-JUMP"]),
+        ((1, 2), []),
+        ((1, 2, 3, 4), []),
+        ((1, 2, voter(3, port=1)), []),
+    ],
+)
+def test_a_record_that_changes_more_than_one_voter_is_a_warning(
+    tmp_path: Path, new: tuple, codes: list[str]
+):
+    path = node(tmp_path, 1, log=started().control(1, voters(*new)).noops(1, 1))
+    assert [each.code for each in compared(path).findings] == codes
+    for each in compared(path).findings:
+        assert each.severity is Severity.WARNING
+        assert each.expected == "1, 2, 3"
+        assert "2 of the 3 voters before it can elect" in each.text
+
+
+def test_majorities_that_overlap_are_not_said_to_go_apart(tmp_path: Path):
+    log = started((1, 2, 3, 4)).control(1, voters(1, 2)).noops(1, 1)
+    finding = only(node(tmp_path, 1, log=log))
+    assert (finding.code, finding.severity) == ("KT-LOG-VOTERS-JUMP", Severity.WARNING)
+    assert "can elect" not in finding.text
+
+
+def test_a_jump_is_settled_by_a_snapshot_beyond_it_and_not_by_a_majority(tmp_path: Path):
     log = started().control(1, voters(1)).noops(1, 1)
-    # The only voter that is left commits it at once.
-    assert findings(node(tmp_path, 1, log=log)) == [("VOTERS-JUMP", Severity.INFO)]
-    log = started().control(1, voters(3)).noops(1, 1)
-    assert ("VOTERS-JUMP", Severity.WARNING) in findings(node(tmp_path, 2, log=log))
-    one = started().control(1, voters(1, 2)).noops(1, 1)
-    assert findings(node(tmp_path, 1, log=one)) == []
+    everywhere = [node(tmp_path, id, log=log) for id in (1, 2, 3)]
+    found = [each for each in compared(*everywhere).findings if "JUMP" in each.code]
+    assert [each.severity for each in found] == [Severity.WARNING]
+    add_snapshot(everywhere[0], 9, 1, version(), voters(1))
+    found = [each for each in compared(*everywhere).findings if "JUMP" in each.code]
+    assert [each.severity for each in found] == [Severity.INFO]
+
+
+def test_a_first_leader_with_other_voters_than_the_nodes_own_format_is_no_jump(tmp_path: Path):
+    path = node(tmp_path, 2, log=started((1, 3)))
+    add_snapshot(path, 0, 0, version(), voters(2))
+    assert not [each for each in compared(path).findings if "JUMP" in each.code]
+
+
+def advice_for(path: Path, *others: Path) -> str:
+    (found,) = [
+        each
+        for each in compared(*others, path).findings
+        if each.code == "KT-DIR-NOT-A-VOTER" and each.file == str(path)
+    ]
+    assert found.severity is Severity.INFO
+    return found.advice
+
+
+@pytest.fixture
+def real(fixtures_dir: Path, tmp_path: Path) -> Callable[[int], Path]:
+    """Nodes 2, 3 and 4 of a real quorum whose voters they are."""
+
+    def node_of(id: int) -> Path:
+        folder = fixtures_dir / f"kafka-4.3.0/dynamic-quorum/node-{id}"
+        return copied(folder, tmp_path / f"node-{id}") / "data"
+
+    return node_of
+
+
+def test_no_controller_is_told_to_stop_on_the_word_of_a_set_written_by_hand(
+    real: Callable[[int], Path],
+):
+    hand, *healthy = (real(id) for id in (2, 3, 4))
+    last = Node(hand).batches()[-1]
+    value = Node(hand).voters()
+    kept = [each for each in value["voters"] if each["voterId"] == 2]
+    Node(hand).control((VOTERS, {**value, "voters": kept}))
+    diff = compared(hand, *healthy)
+    entry = diff.sources[0].source.newest
+    assert entry is not None
+    assert entry.offset == last.last_offset + 1
+    assert entry.verdict.commitment is Commitment.UNKNOWN
+    assert "2, 3, 4" in entry.verdict.reason
+    codes = {each.code: each.severity for each in diff.findings}
+    assert codes["KT-LOG-VOTERS-JUMP"] is Severity.WARNING
+    for path in healthy:
+        advice = advice_for(path, hand)
+        assert "stop it" not in advice
+        assert f"do not start the directory of {hand}" in advice
+
+
+def test_a_removal_that_nothing_proves_stops_nobody(real: Callable[[int], Path]):
+    ahead, other = real(2), real(4)
+    value = Node(ahead).voters()
+    kept = [each for each in value["voters"] if each["voterId"] != 4]
+    Node(ahead).control((VOTERS, {**value, "voters": kept}))
+    assert "stop it" not in advice_for(other, ahead)
+    assert "keep this node" in advice_for(other, ahead)
+
+
+def test_a_removal_that_is_proved_may_be_followed(fixtures_dir: Path):
+    folder = fixtures_dir / "kafka-4.3.0/dynamic-quorum"
+    assert "stop it" in advice_for(folder / "node-1/data", folder / "node-2/data")
+
+
+# Logs that part.
+
+
+def test_a_log_that_parted_before_the_change_is_not_behind_it(tmp_path: Path):
+    """Node 2 led epoch 1 and removed 4 by itself; 3 and 4 led on in epoch 2 from before that."""
+    common = started((2, 3, 4)).noops(1, 2)
+    log = common.copy().noops(1, 3).control(1, voters(2, 3))
+    lost = node(tmp_path, 2, log=log, leader_id=2)
+    on = common.copy().control(2, leader(3, (2, 3, 4))).noops(2, 1)
+    won = [node(tmp_path, id, log=on, epoch=2, leader_id=3) for id in (3, 4)]
+    diff = compared(lost, *won)
+    assert diff.newest is diff.sources[1].source
+    assert not any(each.behind for each in diff.sources)
+    assert {each.code for each in diff.findings} == {"KT-DIR-VOTERS-CONFLICT"}
+    assert "of epoch 2" in diff.findings[0].found
+    assert diff.sources[0].differences == ("voter 4 missing here",)
+    # The same history, only shorter, is still behind.
+    short = node(tmp_path, 3, log=common.copy().noops(1, 3), leader_id=2)
+    assert compared(lost, short).sources[1].behind
+
+
+def test_findings_of_a_kind_in_one_file_are_bounded(tmp_path: Path):
+    log = started()
+    for epoch in range(2, 60):
+        log.control(epoch, leader(2, (1, 2)))
+    diff = compared(node(tmp_path, 1, log=log, epoch=60))
+    assert len(diff.findings) == 21
+    assert diff.findings[-1].text == "38 more such places"
+    assert {each.code for each in diff.findings} == {"KT-DIR-LEADER-VOTERS"}
 
 
 # Who the nodes are.

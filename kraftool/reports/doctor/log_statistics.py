@@ -15,7 +15,7 @@ from kraftool.decoders.batch import HEADER_SIZE, Record, RecordBatch
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import decode_record
 from kraftool.decoders.log_record import decode_control, position_in_file
-from kraftool.decoders.names import FileState, parse_checkpoint_name
+from kraftool.decoders.names import FileState, parse_checkpoint_name, segment_offset
 from kraftool.decoders.segment import Damage
 from kraftool.reports.file_report import FileReport, ReadOptions, read_file
 from kraftool.reports.log_reader import Observe
@@ -112,7 +112,7 @@ class LogStatistics:
                             found.add((value["name"], value["mechanism"]))
 
             return of_snapshot
-        if not entry.basename.endswith(".log"):
+        if segment_offset(entry.basename) is None:
             return lambda item, valid: None
 
         def of_log(item: RecordBatch | Damage, valid: bool) -> None:

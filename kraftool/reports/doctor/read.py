@@ -19,13 +19,14 @@ from kraftool.reports.doctor.model import Examination, Patient
 from kraftool.reports.file_report import FileReport, ReadOptions
 from kraftool.reports.findings import Finding
 from kraftool.reports.kinds import directory as kinds
+from kraftool.reports.locations import open_paths
 from kraftool.reports.state.load import LoadedState, load_state
 from kraftool.reports.voters.diff import diff_voters
 from kraftool.reports.voters.model import VoterSourceReport
 from kraftool.reports.voters.read import sources_of
 from kraftool.reports.voters.settings import settings_of
 from kraftool.storage.entry import Entry, FolderKind, folder_kind
-from kraftool.storage.paths import Location, LocationKind, open_path
+from kraftool.storage.paths import Location, LocationKind
 
 Progress = Callable[[str, int], None]
 
@@ -46,13 +47,7 @@ class _Read:
 
 def locations_of(paths: Sequence[str]) -> tuple[tuple[Location, ...], tuple[Finding, ...]]:
     """What the PATHs name; one that leads nowhere is a finding."""
-    locations: list[Location] = []
-    findings: list[Finding] = []
-    for path in paths:
-        try:
-            locations.append(open_path(path, settings_alone=True))
-        except KraftoolError as error:
-            findings.append(kinds.UNREADABLE.at(path, error.message, advice=error.hint))
+    locations, findings = open_paths(paths, settings_alone=True)
     return tuple(locations), tuple(findings)
 
 
@@ -127,7 +122,8 @@ def _location(read: _Read, location: Location, progress: Progress) -> None:
     read.sources += sources[len(report.directories) :]
     for directory, source in zip(report.directories, sources, strict=False):
         single = len(report.directories) == 1
-        if is_topic(directory.path):
+        names = (each.basename for each in directory.files)
+        if location.kind is LocationKind.PARTITION and is_topic(directory.path, names):
             read.findings += directory.findings
             continue
         patient = Patient(

@@ -17,14 +17,9 @@ from kraftool.reports.kinds import directory as dir_kinds
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.kinds import signatures as kinds
 from kraftool.reports.kinds import snapshot as snap_kinds
+from kraftool.reports.voters.alone import TOLD_ALONE
 
-_OF_DIFF = frozenset(
-    each.code
-    for each in (
-        dir_kinds.CLUSTER_ID, dir_kinds.SAME_DIRECTORY_ID, dir_kinds.NOT_A_VOTER,
-        dir_kinds.STALE_VOTER,
-    )
-)  # fmt: skip
+_OF_DIFF = TOLD_ALONE | {dir_kinds.CLUSTER_ID.code, dir_kinds.SAME_DIRECTORY_ID.code}
 """What diff-voters tells in the light of all directories."""
 
 _REPLAY = frozenset({log_kinds.REPLAY.code, snap_kinds.REPLAY.code})

@@ -15,6 +15,7 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import parse_checkpoint_name
 from kraftool.image.cluster import ClusterImage, FeatureRange
 from kraftool.image.metadata_version import KRAFT_VERSION, METADATA_VERSION
+from kraftool.reports.false_upgrade import false_upgrade
 from kraftool.reports.features.history import History, read_history
 from kraftool.reports.features.model import (
     ClusterFeatures,
@@ -26,7 +27,6 @@ from kraftool.reports.features.model import (
     StaticVoters,
 )
 from kraftool.reports.findings import Finding
-from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.state.load import LoadedState, load_state
 from kraftool.reports.voters.settings import settings_of
 from kraftool.storage.entry import Entry, Place
@@ -181,16 +181,12 @@ def _kraft_version(state: LoadedState, history: History) -> FeatureLevel:
 
 def _false_upgrade(path: str, kraft: FeatureLevel, history: History) -> list[Finding]:
     claimed = history.claimed_kraft_version
-    if claimed is None or claimed.level <= kraft.level:
+    if claimed is None:
         return []
-    found = log_kinds.FALSE_UPGRADE.at(
-        claimed.file or path,
-        "a metadata record says kraft.version, which no KRaftVersion control record bears out",
-        offset=claimed.offset if parse_checkpoint_name(_base(claimed.file)) is None else None,
-        expected=str(kraft.level),
-        found=str(claimed.level),
-    )
-    return [found]
+    in_log = parse_checkpoint_name(_base(claimed.file)) is None
+    where, offset = claimed.file or path, claimed.offset if in_log else None
+    found = false_upgrade(where, claimed.level, kraft.level, offset=offset)
+    return [found] if found is not None else []
 
 
 def _base(file: str) -> str:

@@ -126,6 +126,11 @@ EPOCHS_DIFFER = _kind(
     "leader-epoch-checkpoint and the log's batches differ, and Kafka believes the file.",
     "with Kafka stopped, delete it: it is made anew from the log",
 )
+EPOCHS_EMPTY = _kind(
+    "EPOCHS-EMPTY",
+    _INFO,
+    "leader-epoch-checkpoint is empty; Kafka makes it anew from the log at its start.",
+)
 TOPIC_ID = _kind(
     "TOPIC-ID",
     _ERROR,
@@ -145,7 +150,8 @@ TEXT = _kind("TEXT", _WARNING, "A text file of Kafka's is not as Kafka writes it
 NOT_A_VOTER = _kind(
     "NOT-A-VOTER",
     _WARNING,
-    "A controller that is not among the voters runs as an observer.",
+    "A controller that is not among the voters runs as an observer; one that was removed, as it"
+    " should.",
     "kafka-metadata-quorum add-controller, with that node's own configuration, makes it one",
 )
 STALE_VOTER = _kind(
@@ -182,23 +188,10 @@ VOTERS_BEHIND = _kind(
 VOTERS_CONFLICT = _kind(
     "VOTERS-CONFLICT",
     _WARNING,
-    "Logs hold different records at an offset where one has a change of voters or kraft.version.",
+    "A log has a change of voters or kraft.version that is not in the log of another node, which"
+    " parted from it there or before.",
     "at most one of them can be committed; a node with the other truncates it when it follows the"
     " leader. Do not let nodes with different voters elect by themselves",
-)
-VOTERS_SNAPSHOT = _kind(
-    "VOTERS-SNAPSHOT",
-    _ERROR,
-    "A snapshot has other voters or another kraft.version than the log at its offset.",
-    "Kafka starts from the newest snapshot and believes it; compare with another node's before"
-    " it does",
-)
-VOTERS_JUMP = _kind(
-    "VOTERS-JUMP",
-    _WARNING,
-    "One record changes several voters at once, which no add, remove or update of Kafka does.",
-    "it was written by hand, as after a lost majority: nodes of the set before may still elect"
-    " among themselves if they come back with their old directories",
 )
 VOTE_STRANGER = _kind(
     "VOTE-STRANGER",

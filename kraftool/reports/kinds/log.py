@@ -11,21 +11,22 @@ from kraftool.reports.kinds import Area
 
 _kind = Area("KT-LOG").kind
 _ERROR, _WARNING, _INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
-_KEEP = "keep a copy before Kafka starts here: it truncates at the first bad byte, silently"
+_KEEP = (
+    "keep a copy before Kafka starts here: it cuts the log at the first bad batch, silently, or"
+    " wipes all of it if a snapshot lies beyond"
+)
 
 TORN_TAIL = _kind(
     "TORN-TAIL",
     _WARNING,
     "The log ends inside a batch, as after a crash or in a copy of a running node.",
     "nothing to do: Kafka cuts it off at its next start",
-    undecoded=True,
 )
 ZERO_TAIL = _kind(
     "ZERO-TAIL",
     _WARNING,
     "The log ends in zeros, as a file system leaves them after a power loss.",
     "Kafka cuts them off at its next start; other nodes tell whether records were lost with them",
-    undecoded=True,
 )
 DAMAGE = _kind("DAMAGE", _ERROR, "Bytes in the log are no batch.", _KEEP, undecoded=True)
 CRC = _kind(
@@ -54,7 +55,7 @@ EPOCH_BACK = _kind(
 GAP = _kind(
     "GAP",
     _ERROR,
-    "Offsets do not follow on each other.",
+    "Offsets do not follow on each other. Kafka checks each batch by itself and does not notice.",
     "do not trust the log from here on; compare with another node's",
 )
 FILE_NAME = _kind(
@@ -62,6 +63,19 @@ FILE_NAME = _kind(
     _ERROR,
     "A segment's name says something else than its content.",
     "find out how it was renamed or edited before Kafka starts on it",
+)
+NAME = _kind(
+    "NAME",
+    _ERROR,
+    "A file whose name ends like a segment's and begins with no offset: Kafka refuses to start.",
+    "move it out of the directory",
+)
+NAME_FORM = _kind(
+    "NAME-FORM",
+    _ERROR,
+    "A .log whose offset is not written as Kafka writes it: Kafka never reads it, but the segment"
+    " of that offset. Where there is none it makes an empty one, and that may cost the whole log.",
+    "move it out of the directory before Kafka starts there",
 )
 NOT_METADATA = _kind("NOT-METADATA", _INFO, "A segment of another topic than the metadata's.")
 FALSE_UPGRADE = _kind(
@@ -83,10 +97,18 @@ MISSING = _kind(
     "There are snapshots but no log: what came after them is gone.",
     "another node has the records; let this one fetch them rather than lead",
 )
+NONE = _kind(
+    "NONE",
+    _INFO,
+    "There is no metadata log: the directory was never used, is one of several in log.dirs, or its"
+    " metadata partition was removed.",
+    "a voter whose log was here forgot its vote with it, and may vote twice in one epoch: before it"
+    " starts, write quorum-state with the highest epoch of all voters + 1 and no vote",
+)
 INDEX = _kind(
     "INDEX",
     _WARNING,
-    "An index is damaged or does not fit its segment.",
+    "An index is damaged.",
     "Kafka makes it anew at its start; if it happens again, look at the disk",
     undecoded=True,
 )
@@ -100,8 +122,9 @@ REPLAY = _kind(
     "REPLAY",
     _ERROR,
     "A record does not fit the state before it: a controller that replays it stops.",
-    "kraftool explain FILE --offset N shows it; cutting it off, or replacing its batch by NoOps of"
-    " the same offsets and epoch, brings the controller back",
+    "kraftool explain FILE --offset N shows it; replacing its batch by NoOps of the same offsets"
+    " and epoch brings the controller back and keeps what follows, which cutting the log there"
+    " would take away",
 )
 
 # What only a verification sees.
@@ -138,9 +161,11 @@ VOTERS = _kind(
 VOTERS_JUMP = _kind(
     "VOTERS-JUMP",
     _WARNING,
-    "Two voter sets that follow on each other differ by more than one voter on a side, so that"
-    " their majorities need not overlap. Kafka itself changes one voter at a time.",
-    "a recovery does this on purpose; otherwise two leaders may have committed different records",
+    "One record changes several voters at once, or swaps one for another, which no add, remove or"
+    " update of Kafka does: the majorities of the two sets need not overlap.",
+    "it was written by hand, as after a lost majority. Nodes of the set before it that do not have"
+    " it can elect among themselves and commit other records: do not let any of them start with its"
+    " old directory, or, if they are the healthy ones, not the node that has the record",
 )
 KRAFT_VERSION = _kind(
     "KRAFT-VERSION",

@@ -136,16 +136,16 @@ NO_SNAPSHOT = _kind(
     _WARNING,
     "There is no snapshot though the log is long enough for several: generating them fails, or was"
     " switched off by a metadata fault. The log is never cleaned, and each start reads all of it.",
-    "look for errors of SnapshotGenerator and SnapshotEmitter in this node's log; a restart switches"
-    " generation on again",
+    "look for errors of SnapshotGenerator and SnapshotEmitter in this node's log; a restart"
+    " switches generation on again",
 )
 OLD_SNAPSHOT = _kind(
     "OLD-SNAPSHOT",
     _WARNING,
     "The newest snapshot is far older than the settings allow: generating them has stopped, as"
     " after a fault while metadata was loaded.",
-    "look for errors of SnapshotGenerator and SnapshotEmitter in this node's log; a restart switches"
-    " generation on again",
+    "look for errors of SnapshotGenerator and SnapshotEmitter in this node's log; a restart"
+    " switches generation on again",
 )
 SNAPSHOT_ATTEMPTS = _kind(
     "SNAPSHOT-ATTEMPTS",
@@ -174,8 +174,8 @@ FOLDER_NAME = _kind(
     "FOLDER-NAME",
     _ERROR,
     "A folder in a broker's log directory has no partition's name: the broker does not start.",
-    "move it out of the log directory; where it is lost+found, use a folder below the mount point as"
-    " the log directory",
+    "move it out of the log directory; where it is lost+found, use a folder below the mount point"
+    " as the log directory",
 )
 
 # The state: features and nodes.
@@ -246,9 +246,10 @@ LOST_REPLICAS = _kind(
 RECOVERING = _kind(
     "RECOVERING",
     _WARNING,
-    "A leader was elected uncleanly: records that were acknowledged may be lost. The state ends with"
-    " the next change of the ISR.",
-    "compare what producers sent with what is there; see why the other replicas do not join the ISR",
+    "A leader was elected uncleanly: records that were acknowledged may be lost. The state ends"
+    " with the next change of the ISR.",
+    "compare what producers sent with what is there; see why the other replicas do not join the"
+    " ISR",
 )
 MIN_ISR = _kind(
     "MIN-ISR",

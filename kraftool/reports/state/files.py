@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.names import parse_checkpoint_name, parse_segment_name
+from kraftool.decoders.names import parse_checkpoint_name, segment_offset
 from kraftool.reports.findings import Finding
 from kraftool.reports.kinds import directory as directory_kinds
 from kraftool.reports.log_source import LogFile, log_files
@@ -49,7 +49,7 @@ def open_state(path: str) -> StateFiles:
 
     files: list[LogFile] = []
     kept = 0
-    for each in log_files([path], unreadable, snapshots=True):
+    for each in log_files([path], unreadable, snapshots=True, stray=findings.append):
         if each.is_topic:
             raise KraftoolError(
                 f"{each.name} is the log of a topic, which holds no metadata",
@@ -96,9 +96,8 @@ def _refuse_several(path: str, files: list[LogFile]) -> None:
 
 
 def base_offset(file: LogFile) -> int:
-    """The offset in a segment's name; 0 where the name says none."""
-    named = parse_segment_name(file.entry.basename)
-    return named.base_offset if named is not None else 0
+    """The offset in a segment's name. A file that was named itself may have any name; then 0."""
+    return segment_offset(file.entry.basename) or 0
 
 
 def snapshot_id(file: LogFile) -> tuple[int, int]:

@@ -1,8 +1,8 @@
 """The image of a PATH at an offset or a time: the best snapshot below it, then the log.
 
-Owns which snapshot that is, and what the image may lack: it stops where the log is damaged, as
-Kafka would cut it there, and says so. Records of an open transaction are not visible. Whether the
-last records were committed cannot be known from one node's files.
+Owns which snapshot that is, and what the image may lack: it stops where Kafka would cut the log,
+and at a gap in the offsets, and says so. Records of an open transaction are not visible. Whether
+the last records were committed cannot be known from one node's files.
 
 Offsets are exclusive, like a snapshot's name: the image at 100 has seen the records 0 to 99.
 """
@@ -20,10 +20,12 @@ from kraftool.image.loader import ImageLoader, OpenTransaction
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.kinds import snapshot as snapshot_kinds
+from kraftool.reports.log_findings import snapshot_finding
+from kraftool.reports.log_problems import crc_problem, damage_problem
 from kraftool.reports.log_source import LogFile
 from kraftool.reports.shell.kafka_text import instant
 from kraftool.reports.state.files import StateFiles, base_offset, open_state, snapshot_id
-from kraftool.reports.state.log import LogReplay, Wanted, crc_finding, damage_finding
+from kraftool.reports.state.log import LogReplay, Wanted
 from kraftool.reports.state.replay import Control, Progress, Replay
 
 
@@ -169,7 +171,7 @@ def _of_directory(files: StateFiles, wanted: Wanted, progress: Progress) -> Load
         if following is not None and base_offset(following) <= start.offset:
             continue
         read.append(file)
-        log.segment(file)
+        log.segment(file, is_last=following is None)
         if log.is_over:
             break
     _tell_ahead(start, log)
@@ -310,10 +312,10 @@ def _snapshot(replay: Replay, file: LogFile, progress: Progress) -> Provenance:
     with file.open() as source:
         for each in scan(source.read_at):
             if isinstance(each, Damage):
-                replay.found(damage_finding(snapshot_kinds.DAMAGE, file, each))
+                replay.found(snapshot_finding(file.name, damage_problem(each, None)))
                 continue
             if not each.is_valid:
-                replay.found(crc_finding(snapshot_kinds.DAMAGE, file, each))
+                replay.found(snapshot_finding(file.name, crc_problem(each)))
             replay.batch(file.name, each, snapshot=True)
             if not each.is_control:
                 last = Provenance(

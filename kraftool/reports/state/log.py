@@ -2,7 +2,8 @@
 
 Owns where replaying a log ends. Kafka validates every batch when it starts, and cuts the log at the
 first that is not whole; so a log ends here at the first damage too. What lies in a segment below
-the offset to begin at is passed over, but has to be whole for the same reason.
+the offset to begin at is passed over, but has to be whole for the same reason. At a gap in the
+offsets Kafka goes on, without noticing; here the log ends, since what follows lacks its ground.
 """
 
 from __future__ import annotations
@@ -11,16 +12,12 @@ from dataclasses import dataclass
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.segment import Damage, DamageKind, scan
-from kraftool.reports.findings import Finding, FindingKind, Severity
-from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.findings import Finding
+from kraftool.reports.log_findings import log_finding
+from kraftool.reports.log_problems import crc_problem, damage_problem, gap_problem
 from kraftool.reports.log_source import LogFile
 from kraftool.reports.state.replay import Progress, Replay
-
-_DAMAGE = {
-    DamageKind.TORN_TAIL: log_kinds.TORN_TAIL,
-    DamageKind.ZERO_TAIL: log_kinds.ZERO_TAIL,
-    DamageKind.CORRUPT: log_kinds.DAMAGE,
-}
+from kraftool.reports.weighing import weighed
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +46,15 @@ class LogReplay:
     """Whether it is over because all that was wanted is there."""
     _replayed: bool = False
 
-    def segment(self, file: LogFile) -> None:
-        """Replay a segment. It ends at the first damage, since Kafka cuts the log there."""
+    def segment(self, file: LogFile, *, is_last: bool = True) -> None:
+        """Replay a segment. It ends at the first damage, since Kafka cuts the log there.
+
+        `is_last`: no other follows, so that what is torn off is the log's tail.
+        """
         with file.open() as source:
             for each in scan(source.read_at):
                 if isinstance(each, Damage):
-                    self._cut(damage_finding(_DAMAGE[each.kind], file, each))
+                    self._cut(self._damage(file, each, is_last=is_last))
                 else:
                     self._batch(file, each)
                 if self.is_over:
@@ -67,18 +67,9 @@ class LogReplay:
         if self._is_beyond(batch):
             self.is_over = self.is_enough = True
         elif not batch.is_valid:
-            self._cut(crc_finding(log_kinds.CRC, file, batch))
+            self._cut(log_finding(file.name, crc_problem(batch)))
         elif self._is_out_of_place(batch):
-            self._cut(
-                log_kinds.GAP.at(
-                    file.name,
-                    "the offsets do not follow on the batch before",
-                    position=batch.position,
-                    offset=batch.base_offset,
-                    expected=str(self.end),
-                    found=str(batch.base_offset),
-                )
-            )
+            self._cut(log_finding(file.name, gap_problem(batch, self.end)))
         else:
             self.last = batch.epoch, batch.last_offset + 1
             if self.end is None or batch.last_offset >= self.end:
@@ -86,6 +77,11 @@ class LogReplay:
                 self.end = self.replay.batch(
                     file.name, batch, start=self.end or 0, below=self.wanted.below
                 )
+
+    def _damage(self, file: LogFile, damage: Damage, *, is_last: bool) -> Finding:
+        finding = log_finding(file.name, damage_problem(damage, self.end))
+        is_live = damage.kind is DamageKind.TORN_TAIL and file.is_live()
+        return weighed(finding, is_last=is_last, is_live=is_live)
 
     def _is_out_of_place(self, batch: RecordBatch) -> bool:
         """Below the offset to begin at, batches may lie anywhere; from then on they follow."""
@@ -104,28 +100,3 @@ class LogReplay:
     def _cut(self, finding: Finding) -> None:
         self.replay.found(finding)
         self.is_over = True
-
-
-def damage_finding(kind: FindingKind, file: LogFile, damage: Damage) -> Finding:
-    """Bytes that are no batch. A running Kafka may be in the middle of writing the last one."""
-    written = kind is log_kinds.TORN_TAIL and file.is_live()
-    return kind.at(
-        file.name,
-        f"{damage.reason}, {damage.size} bytes",
-        position=damage.position,
-        expected=damage.expected,
-        found=damage.found,
-        severity=Severity.INFO if written else None,
-    )
-
-
-def crc_finding(kind: FindingKind, file: LogFile, batch: RecordBatch) -> Finding:
-    """A batch whose bytes changed."""
-    return kind.at(
-        file.name,
-        "the batch's CRC does not match its bytes",
-        position=batch.position,
-        offset=batch.base_offset,
-        expected=f"{batch.computed_crc():08x}",
-        found=f"{batch.header.crc:08x}",
-    )

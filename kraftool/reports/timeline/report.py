@@ -14,6 +14,7 @@ from kraftool.decoders.names import parse_checkpoint_name
 from kraftool.reports.findings import Finding, Severity, in_order
 from kraftool.reports.kinds import directory as directory_kinds
 from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.log_loss import loss
 from kraftool.reports.timeline.batches import LogBatch
 from kraftool.reports.timeline.events import (
     Category,
@@ -30,6 +31,7 @@ from kraftool.reports.timeline.segments import Snapshot, read_snapshot
 from kraftool.reports.timeline.sources import NodeLog, Progress, load_snapshots
 from kraftool.reports.timeline.statistics import summed_up
 from kraftool.reports.timeline.words import counted, ids
+from kraftool.reports.weighing import CUTTING, weighed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +90,7 @@ def build(
     events += snapshot_events
     told += differing
     events += _log_starts(nodes)
-    events += _log_ends(nodes)
+    events += _log_ends(nodes, merged)
     told += _open_transactions(merged, nodes)
     events.sort(key=lambda each: (each.offset, each.rank))
     shown = tuple(each for each in events if options.wants(each))
@@ -97,8 +99,34 @@ def build(
         events=shown,
         statistics=summed_up(shown, events, merged.lines),
         disagreements=disagreements,
-        findings=in_order(dict.fromkeys(told)),
+        findings=in_order(dict.fromkeys(_with_losses(told, nodes))),
     )
+
+
+def _with_losses(findings: Sequence[Finding], nodes: Sequence[NodeLog]) -> list[Finding]:
+    """Damage in a log with what Kafka's next start would take away, all files considered."""
+    told = list(findings)
+    for node in nodes:
+        files = {each.name for each in node.segments}
+        files |= {one.finding.file for _, _, found in node.stored for one in found}
+        cuts = [each.offset for each in told if each.file in files and each.code in CUTTING]
+        cut = min((each for each in cuts if each is not None), default=None)
+        newest = max(node.snapshots, key=lambda each: each.offset, default=None)
+        lost = loss(
+            cut,
+            node.end_offset,
+            newest.offset if newest is not None else 0,
+            intact=newest is None or newest.is_whole,
+        )
+        told = [weighed(each, lost=lost) if each.file in files else each for each in told]
+    return told
+
+
+def parted_findings(merged: Merged, nodes: Sequence[NodeLog]) -> Iterator[Finding]:
+    """Where the logs part, of a merge that went to its end."""
+    views = tuple(_view(each) for each in nodes)
+    for each in merged.partings:
+        yield _parted(_disagreement(each, merged, nodes), views, nodes)[1]
 
 
 class _Beginnings:
@@ -113,6 +141,8 @@ class _Beginnings:
         line = Line(gaps_ms=options.gaps_ms, list_topics=options.list_topics)
         line.known.from_start = batch.base == 0
         found = [each for node in self._nodes for each in node.snapshots if each.has_header]
+        # Of a damaged one only a part can be learnt; it is better than nothing, and told.
+        found = [each for each in found if each.is_whole] or found
         below = [each for each in found if each.offset <= batch.base]
         if below:
             self._learn(line, max(below, key=lambda each: each.offset), batch, state=True)
@@ -126,7 +156,7 @@ class _Beginnings:
         name = parse_checkpoint_name(snapshot.entry.basename) if snapshot.entry else None
         if snapshot.entry is not None and name is not None:
             try:
-                records = read_snapshot(snapshot.entry, name, whole=True)[0].records
+                records = read_snapshot(snapshot.entry, name, records=True)[0].records
             except KraftoolError:
                 return  # its head could be read a moment ago: a running Kafka has deleted it
         line.seed(records, snapshot.epoch, state=state)
@@ -270,7 +300,7 @@ def _snapshots(nodes: Sequence[NodeLog]) -> tuple[list[Event], list[Finding]]:
         details = [size]
         if (offset, epoch) == (0, 0):
             details.append("as formatted")
-        if not all(each.has_header for _, each in holders):
+        if not all(each.is_whole for _, each in holders):
             details.append("damaged")
         if disputed:
             details.append("other nodes have this offset in another epoch")
@@ -325,15 +355,28 @@ def _names(nodes: Sequence[NodeLog], members: Sequence[int]) -> str:
     return ids(nodes[index].label for index in members)
 
 
-def _log_ends(nodes: Sequence[NodeLog]) -> Iterator[Event]:
+def _furthest(nodes: Sequence[NodeLog], merged: Merged) -> list[int]:
+    """For each node where the longest log ends that has all that its own has.
+
+    Where logs parted, neither is behind the other.
+    """
+    ends = [node.end_offset or 0 for node in nodes]
+    furthest = [max(ends, default=0) if node.end_offset is None else 0 for node in nodes]
+    for line in merged.lines:
+        for index in line.nodes:
+            furthest[index] = max(ends[each] for each in line.nodes)
+    return [max(each) for each in zip(furthest, ends, strict=True)]
+
+
+def _log_ends(nodes: Sequence[NodeLog], merged: Merged) -> Iterator[Event]:
     """Where each node's log ends, and what its quorum-state says."""
-    furthest = max((node.end_offset or 0 for node in nodes), default=0)
+    furthest = _furthest(nodes, merged)
     for index, node in enumerate(nodes):
         state = node.quorum_state
         if node.end_offset is None and state is None:
             continue
         end = node.end_offset or 0
-        behind = furthest - end
+        behind = furthest[index] - end
         whose = "the log" if len(nodes) == 1 else f"the log of {node.label}"
         what = f"{whose} ends" if node.end_offset is not None else f"{whose} is empty"
         details = [f"{counted(behind, 'offset')} behind the longest"] if behind else []

@@ -1,24 +1,33 @@
-"""One segment or snapshot, read for the timeline: batches, damage as findings, a snapshot's head.
+"""One segment or snapshot, read for the timeline: its batches, and what is wrong with it.
 
-Owns the step from damage to a finding at an offset, with the same codes and advice as every other
-report. It refuses to check a snapshot beyond its head; verification does.
+Owns the reading. What is wrong is told by the same functions as in every other report. Of a
+snapshot it checks that the batches are whole and that it begins, ends and is named as it should;
+whether the records in it are right is verification.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from kraftool.decoders.batch import CRC_START, RecordBatch
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.control import ControlRecordType
+from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.kinds import FileKind
-from kraftool.decoders.names import CheckpointName, parse_segment_name
+from kraftool.decoders.log_record import LogRecord, decode_control
+from kraftool.decoders.names import CheckpointName, segment_offset
 from kraftool.decoders.segment import Damage, scan
-from kraftool.reports.findings import Finding, Severity
-from kraftool.reports.kinds import log as log_kinds
-from kraftool.reports.kinds import snapshot as snapshot_kinds
+from kraftool.reports.findings import Finding
 from kraftool.reports.log_findings import log_findings
-from kraftool.reports.log_summary import CRC, CUTTING, EPOCH_BACK, GAP, LogProblem, LogSummary
+from kraftool.reports.log_problems import (
+    crc_problem,
+    damage_problem,
+    epoch_back_problem,
+    gap_problem,
+)
+from kraftool.reports.log_summary import CUTTING, EpochStart, LogProblem, LogSummary
 from kraftool.reports.timeline.batches import PARTITIONS, LogBatch, Watched, decode, log_batch
+from kraftool.reports.weighing import weighed
 from kraftool.storage.entry import Entry
 
 MAX_PROBLEMS = 100
@@ -33,18 +42,7 @@ class Found:
 
     def settled(self, *, is_last: bool, is_live: bool) -> Found:
         """Weighed by what lies around it: a tail is torn only at the log's end."""
-        tails = (log_kinds.TORN_TAIL.code, log_kinds.ZERO_TAIL.code)
-        finding = self.finding
-        if finding.code in tails and not is_last:
-            text = f"{finding.text}, and another segment follows"
-            finding = replace(
-                finding, code=log_kinds.DAMAGE.code, severity=Severity.ERROR, text=text
-            )
-        elif finding.code == log_kinds.TORN_TAIL.code and is_live:
-            text = "a batch is being written by the running node"
-            finding = replace(
-                finding, severity=Severity.INFO, undecoded=False, text=text, advice=""
-            )
+        finding = weighed(self.finding, is_last=is_last, is_live=is_live)
         return Found(offset=self.offset, finding=finding)
 
 
@@ -59,9 +57,10 @@ class Snapshot:
     timestamp: int | None
     """lastContainedLogTimestamp of its header; None where that tells nothing."""
     has_header: bool
+    is_whole: bool
     entry: Entry | None = None
     records: tuple[Watched, ...] = ()
-    """What it holds of what the timeline follows, if it was read whole."""
+    """What it holds of what the timeline follows, if it was read for that."""
 
 
 @dataclass(slots=True)
@@ -84,19 +83,17 @@ def read_segment(
     `follows` is the offset at which the segment before it ended.
     """
     problems = _Problems()
-    name = parse_segment_name(entry.basename)
-    base = name.base_offset if name is not None else 0
     start: int | None = None
     intact: int | None = None
     end, told, highest, batches, whole = follows, 0, -1, 0, True
     with entry.open() as source:
         for item in scan(source.read_at):
-            problem = _damage(item, end) if isinstance(item, Damage) else None
+            problem = damage_problem(item, end) if isinstance(item, Damage) else None
             if isinstance(item, RecordBatch):
                 start = item.base_offset if start is None else start
                 batches += 1
                 if not item.is_valid:
-                    problem = _crc(item)
+                    problem = crc_problem(item)
                 else:
                     problem = _sequence(item, end if whole else None, highest)
                     yield log_batch(entry.name, item)
@@ -109,8 +106,8 @@ def read_segment(
             if problem is not None:
                 problems.add(problem)
                 whole = whole and problem.kind not in CUTTING
-            elif whole and isinstance(item, RecordBatch):
-                intact = end
+            if problem is None or problem.kind not in CUTTING:
+                intact = end if whole else intact
     progress(entry.name, entry.size)
     summary = LogSummary(
         batches=batches,
@@ -122,100 +119,85 @@ def read_segment(
     )
     for finding in log_findings(entry.name, FileKind.LOG, summary):
         at = finding.offset if finding.offset is not None else start
-        yield Found(offset=at if at is not None else base, finding=finding)
-
-
-def _damage(damage: Damage, end: int | None) -> LogProblem:
-    return LogProblem(
-        kind=damage.kind.value,
-        text=damage.reason,
-        position=damage.position,
-        offset=end,
-        size=damage.size,
-        expected=damage.expected,
-        found=damage.found,
-    )
-
-
-def _crc(batch: RecordBatch) -> LogProblem:
-    return LogProblem(
-        kind=CRC,
-        text="the batch's CRC does not match its bytes",
-        position=batch.position + CRC_START - 4,
-        offset=batch.base_offset,
-        size=batch.size,
-        expected=f"{batch.computed_crc():08x}",
-        found=f"{batch.header.crc:08x}",
-    )
+        at = at if at is not None else segment_offset(entry.basename)
+        yield Found(offset=at if at is not None else 0, finding=finding)
 
 
 def _sequence(batch: RecordBatch, end: int | None, highest: int) -> LogProblem | None:
     if end is not None and batch.base_offset != end:
-        return LogProblem(
-            kind=GAP,
-            text="the offsets do not follow on the batch before",
-            position=batch.position,
-            offset=batch.base_offset,
-            expected=str(end),
-            found=str(batch.base_offset),
-        )
-    if batch.epoch < highest:
-        return LogProblem(
-            kind=EPOCH_BACK,
-            text="the leader epoch goes backwards",
-            position=batch.position + 12,
-            offset=batch.base_offset,
-            field="partitionLeaderEpoch",
-            expected=f"{highest} or more",
-            found=str(batch.epoch),
-        )
-    return None
+        return gap_problem(batch, end)
+    return epoch_back_problem(batch, highest) if batch.epoch < highest else None
 
 
 def read_snapshot(
-    entry: Entry, name: CheckpointName, *, whole: bool
+    entry: Entry, name: CheckpointName, *, records: bool
 ) -> tuple[Snapshot, list[Finding]]:
-    """A snapshot's header, and with `whole` what it says of what the timeline follows."""
-    timestamp: int | None = None
-    has_header = False
-    records: list[Watched] = []
-    findings: list[Finding] = []
+    """A snapshot, and what is wrong with it; with `records` what it says that is followed."""
+    problems = _Problems()
+    watched: list[Watched] = []
+    epochs: dict[int, int] = {}
+    first: LogRecord | None = None
+    last: LogRecord | None = None
+    start = end = None
+    batches = 0
     with entry.open() as source:
         for item in scan(source.read_at):
             if isinstance(item, Damage):
-                findings.append(
-                    snapshot_kinds.DAMAGE.at(
-                        entry.name,
-                        item.reason,
-                        position=item.position,
-                        expected=item.expected,
-                        found=item.found,
-                    )
+                problems.add(damage_problem(item, end))
+                continue
+            batches += 1
+            start = item.base_offset if start is None else start
+            epochs.setdefault(item.epoch, item.base_offset)
+            end = item.last_offset + 1
+            if not item.is_valid:
+                problems.add(crc_problem(item))
+                last = None
+                continue
+            opening, last = _controls(item)
+            first = opening if item.position == 0 else first
+            if records:
+                watched += (
+                    each for each in decode(entry.name, item).records if each.name != PARTITIONS
                 )
-                break
-            if item.is_valid:
-                told = decode(entry.name, item).records
-                if item.position == 0 and told and told[0].name == "SnapshotHeaderRecord":
-                    has_header = True
-                    stamp = told[0].data["lastContainedLogTimestamp"]
-                    timestamp = stamp if stamp > 0 else None
-                if whole:
-                    records += (each for each in told if each.name != PARTITIONS)
-            if not whole:
-                break
-    if not has_header and not findings:
-        text = "it does not begin with a SnapshotHeader"
-        findings.append(snapshot_kinds.FORM.at(entry.name, text, position=0))
+    has_header = first is not None and first.type == ControlRecordType.SNAPSHOT_HEADER.label
+    stamp = first.data["lastContainedLogTimestamp"] if has_header and first and first.data else 0
+    summary = LogSummary(
+        batches=batches,
+        start_offset=start,
+        end_offset=end,
+        epochs=tuple(EpochStart(epoch=each, start_offset=at) for each, at in epochs.items()),
+        has_header=has_header,
+        has_footer=last is not None and last.type == ControlRecordType.SNAPSHOT_FOOTER.label,
+        problems=tuple(problems.found),
+        more_problems=problems.more,
+    )
+    findings = log_findings(entry.name, FileKind.CHECKPOINT, summary)
     return (
         Snapshot(
             name=entry.name,
             offset=name.offset,
             epoch=name.epoch,
             size=entry.size,
-            timestamp=timestamp,
+            timestamp=stamp if stamp > 0 else None,
             has_header=has_header,
-            entry=None if whole else entry,
-            records=tuple(records),
+            is_whole=not findings,
+            entry=None if records else entry,
+            records=tuple(watched),
         ),
-        findings,
+        list(findings),
     )
+
+
+def _controls(batch: RecordBatch) -> tuple[LogRecord | None, LogRecord | None]:
+    """The first and the last record of a control batch."""
+    if not batch.is_control:
+        return None, None
+    first = last = None
+    try:
+        for record in batch.records():
+            first, last = first or record, record
+    except DecodeError:
+        return None, None
+    if first is None or last is None:
+        return None, None
+    return decode_control(first), decode_control(last)

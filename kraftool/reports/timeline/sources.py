@@ -20,9 +20,10 @@ from kraftool.decoders.names import (
     FileState,
     parse_checkpoint_name,
     parse_folder_name,
-    parse_segment_name,
+    segment_offset,
 )
 from kraftool.decoders.quorum_state import QuorumState
+from kraftool.reports.file_names import misnamed
 from kraftool.reports.findings import Finding
 from kraftool.reports.kinds import directory as kinds
 from kraftool.reports.timeline.batches import LogBatch, StoredBatches
@@ -87,8 +88,8 @@ class NodeLog:
 
 
 def _base_offset(entry: Entry) -> int:
-    name = parse_segment_name(entry.basename)
-    return name.base_offset if name is not None else 0
+    """The offset in a segment's name. A file that was named itself may have any name; then 0."""
+    return segment_offset(entry.basename) or 0
 
 
 def open_nodes(
@@ -183,6 +184,11 @@ class _Reader:
 
     def entry(self, location: Location, entry: Entry) -> bool:
         """Take one file; whether it is of a metadata log."""
+        if entry.place is Place.PARTITION and location.kind is not LocationKind.FILE:
+            wrong = misnamed(entry.name)
+            if wrong is not None:
+                self.node(location, entry).findings.append(wrong)
+                return False
         kind, base = self.kind(location, entry), entry.basename
         if kind is None:
             return False
@@ -195,7 +201,7 @@ class _Reader:
             if kind is FileKind.CHECKPOINT:
                 name = parse_checkpoint_name(base)
                 if location.is_stream and name is not None:
-                    self.snapshot(node, entry, name, whole=True)
+                    self.snapshot(node, entry, name)
                 elif all(each.name != entry.name for each in node.checkpoints):
                     node.checkpoints.append(entry)
                 return True
@@ -255,20 +261,20 @@ class _Reader:
         if not state.accepted and errors:
             node.findings.append(kinds.QUORUM_STATE.of(name, errors[0]))
 
-    def snapshot(self, node: NodeLog, entry: Entry, name: CheckpointName, *, whole: bool) -> None:
-        snapshot, findings = read_snapshot(entry, name, whole=whole)
+    def snapshot(self, node: NodeLog, entry: Entry, name: CheckpointName) -> None:
+        snapshot, findings = read_snapshot(entry, name, records=True)
         node.snapshots.append(snapshot)
         node.findings += findings
 
 
 def load_snapshots(node: NodeLog) -> None:
-    """Look at the head of each snapshot that lies on disk."""
+    """Look at each snapshot that lies on disk: is it whole, and of when?"""
     for entry in node.checkpoints:
         name = parse_checkpoint_name(entry.basename)
         if name is None:
             continue
         try:
-            snapshot, findings = read_snapshot(entry, name, whole=False)
+            snapshot, findings = read_snapshot(entry, name, records=False)
         except KraftoolError as error:
             node.findings.append(kinds.UNREADABLE.at(entry.name, error.message))
             continue

@@ -1,30 +1,32 @@
 """`verify-log`: a directory as a whole, all its files against each other.
 
 Owns the order of work and what a verdict is made of. It finds what a dump finds, which reads the
-same files once, and adds the deep checks. What is a fact of the quorum and no contradiction between
-files counts as info here; `doctor` weighs it.
+same files once, and adds the deep checks. Of the snapshots only the newest is compared with the
+state that the log makes; what lies in the others is verify-snapshot's.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind
 from kraftool.reports.directory import DirectoryReport, DumpReport, read_location
 from kraftool.reports.directory_findings import Case, between_directories, is_topic
 from kraftool.reports.file_report import FileReport, ReadOptions, read_file
-from kraftool.reports.findings import Finding, Severity, in_order
-from kraftool.reports.kinds import directory as dir_kinds
+from kraftool.reports.findings import Finding, in_order
 from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.locations import unopened as unreadable
+from kraftool.reports.snapshot_advice import DAMAGES, is_sound, snapshot_advice
+from kraftool.reports.timeline.diverged import diverged
 from kraftool.reports.verify import log_state
+from kraftool.reports.verify.log_history import kraft_versions
 from kraftool.reports.verify.log_pass import DirectoryPass, suited
+from kraftool.reports.weighing import weighed
 from kraftool.storage.entry import Entry, Problem
 from kraftool.storage.lock import LockState
 from kraftool.storage.paths import Location, LocationKind
-
-_OF_THE_QUORUM = frozenset({dir_kinds.NOT_A_VOTER.code, log_kinds.FALSE_UPGRADE.code})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +45,8 @@ class Checked:
     replayed_from: int | None = None
     replayed_to: int | None = None
     """Exclusive, like a snapshot's name."""
+    compared_snapshot: int | None = None
+    """The offset of the snapshot whose state was compared with what the log makes of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,15 +77,28 @@ Progress = Callable[[str, int], None]
 
 
 def verify_logs(
-    locations: Sequence[Location], progress: Progress = lambda name, position: None
+    locations: Sequence[Location],
+    progress: Progress = lambda name, position: None,
+    *,
+    unopened: Sequence[Finding] = (),
 ) -> LogVerification:
-    """Verify everything that the locations hold. Nothing is raised for what is wrong in it."""
+    """Verify everything that the locations hold. Nothing is raised for what is wrong in it.
+
+    `unopened` is what was found of the PATHs that lead nowhere.
+    """
     verified: list[Verified] = []
-    findings: list[Finding] = []
+    findings: list[Finding] = list(unopened)
     cases: list[Case] = []
+    directories: list[Location] = []
     for location in locations:
-        report, seen = _read(location, progress)
+        try:
+            report, seen = _read(location, progress)
+        except KraftoolError as error:
+            findings.append(unreadable(location.path, error))
+            continue
         findings += report.findings if report.kind is not LocationKind.FILE else ()
+        if report.directories:
+            directories.append(location)
         for directory in report.directories:
             cases.append(_case(directory))
             verified.append(_directory(directory, seen.get(directory.path, DirectoryPass())))
@@ -91,17 +108,29 @@ def verify_logs(
     findings += (
         each for each in between_directories(cases) if (each.code, each.file) not in several
     )
+    findings += _between_logs(directories, several=len(cases) > 1)
     return LogVerification(verified=tuple(verified), findings=in_order(findings))
+
+
+def _between_logs(locations: Sequence[Location], *, several: bool) -> Iterator[Finding]:
+    """Where the logs of several PATHs part. They are read again for it, side by side."""
+    on_disk = [each for each in locations if not each.is_stream]
+    for each in locations:
+        if each.is_stream and several:
+            text = "its logs were not compared with those of other nodes: kraftool timeline does it"
+            yield log_kinds.NOT_CHECKED.at(each.path, text)
+    if len(on_disk) > 1:
+        yield from diverged(on_disk)
 
 
 def _read(location: Location, progress: Progress) -> tuple[DumpReport, dict[str, DirectoryPass]]:
     seen: dict[str, DirectoryPass] = {}
-    deep = not (
-        is_topic(location.path)
-        or (location.kind is LocationKind.FILE and is_topic(os.path.dirname(location.path)))
-    )
     listed = None if location.is_stream else list(location.entries())
     files = [each for each in listed or () if isinstance(each, Entry)]
+    # A data directory may be called disk-1.
+    deep = location.kind is not LocationKind.PARTITION or not is_topic(
+        location.path, (each.basename for each in files)
+    )
 
     def read(entry: Entry, options: ReadOptions) -> FileReport:
         if not deep:
@@ -128,7 +157,9 @@ def _directory(report: DirectoryReport, seen: DirectoryPass) -> Verified:
     found = [*report.findings]
     if seen.is_metadata:
         found += seen.late
-        found += seen.history.findings(report.summary, log_state.snapshot_controls(report))
+        if seen.replay.compared is not None:
+            found += seen.replay.compared.findings
+        found += kraft_versions(report.history)
         found += log_state.quorum_state(report, seen)
         found += log_state.snapshots(report, seen)
         found += seen.replay.findings(
@@ -139,8 +170,24 @@ def _directory(report: DirectoryReport, seen: DirectoryPass) -> Verified:
     checked = _checked(report.files, seen)
     if log is not None:
         checked = replace(checked, start_offset=log.start_offset, end_offset=log.end_offset)
-    weighed = (_weighed(each, is_live=is_live) for each in found)
-    return Verified(path=report.path, checked=checked, findings=in_order(weighed), is_live=is_live)
+    return Verified(
+        path=report.path,
+        checked=checked,
+        findings=in_order(_settled(report, found, is_live=is_live)),
+        is_live=is_live,
+    )
+
+
+def _settled(
+    report: DirectoryReport, found: Sequence[Finding], *, is_live: bool
+) -> Iterator[Finding]:
+    """What the deep checks found bears on what was found of single files."""
+    sound = is_sound(found)
+    for each in found:
+        if each.code in DAMAGES and not sound:
+            yield replace(each, advice=snapshot_advice(report.summary, each.file, sound=False))
+        else:
+            yield weighed(each, is_live=is_live)
 
 
 def _files(report: DumpReport, seen: dict[str, DirectoryPass]) -> Verified:
@@ -175,6 +222,9 @@ def _of_one_file(report: DumpReport, seen: DirectoryPass) -> Iterator[Finding]:
 def _checked(files: Sequence[FileReport], seen: DirectoryPass) -> Checked:
     logs = [each for each in files if each.log is not None and each.is_live]
     replayed = seen.replay.replayed if seen.is_metadata else None
+    newest = seen.replay.compared if seen.is_metadata else None
+    if newest is not None and not newest.is_compared:
+        newest = None
     return Checked(
         files=len(files),
         bytes=sum(each.size for each in files),
@@ -184,15 +234,5 @@ def _checked(files: Sequence[FileReport], seen: DirectoryPass) -> Checked:
         records=sum(each.log.records for each in logs if each.log is not None),
         replayed_from=replayed[0] if replayed is not None else None,
         replayed_to=replayed[1] if replayed is not None else None,
+        compared_snapshot=newest.snapshot.offset if newest is not None else None,
     )
-
-
-def _weighed(finding: Finding, *, is_live: bool) -> Finding:
-    """Facts of the quorum are no contradiction; a running node moves on between two files."""
-    moving = is_live and finding.code in _MOVING
-    if finding.code in _OF_THE_QUORUM or moving:
-        return replace(finding, severity=Severity.INFO, undecoded=False)
-    return finding
-
-
-_MOVING = frozenset({log_kinds.INDEX.code, log_kinds.INDEX_DIFFERS.code})

@@ -1,53 +1,42 @@
 """Who led and who voted, as the log's control records tell it, and whether that can be.
 
-Owns the history of LeaderChange, KRaftVersion and KRaftVoters over segments and snapshots, compared
-once all files are read, since a stream has them in any order. A snapshot's records count from the
-last offset that it covers, as Kafka files them. It refuses to say which of two files is right.
+Owns what is odd in single LeaderChange and KRaftVoters records and in the levels of kraft.version.
+How voter sets follow on each other, and what snapshots say of them, is `reports/voters`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.log_record import decode_control, position_in_file
 from kraftool.reports.findings import Finding
 from kraftool.reports.kinds import log as log_kinds
-from kraftool.reports.kinds import snapshot as snap_kinds
-from kraftool.reports.metadata_summary import MetadataSummary
 from kraftool.reports.verify.notes import Notes
+from kraftool.reports.voters import history as voter_history
+from kraftool.reports.voters.form import HIGHEST_KRAFT_VERSION, voter_faults
+from kraftool.reports.voters.model import Origin
 
 _MOST = 100_000
-"""Leaders, and voters of all sets together, that are kept; a log has one leader an epoch."""
-_NO_UUID = "AAAAAAAAAAAAAAAAAAAAAA"
-_HIGHEST_KRAFT_VERSION = 1
-
-VoterKey = tuple[int, str]
+"""Leaders that are kept; a log has one leader an epoch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """What one record says, and where."""
+class Led:
+    """Who led an epoch, by its first LeaderChange."""
 
+    leader_id: int
     offset: int
-    file: str
-    position: int | None
-    epoch: int
-    data: dict[str, Any]
 
 
 @dataclass(slots=True)
 class History:
-    """The control records of one log."""
+    """The control records of one log, each judged as it passes."""
 
-    leaders: dict[int, Told] = field(default_factory=dict)
-    versions: list[Told] = field(default_factory=list)
-    voters: list[Told] = field(default_factory=list)
-    _room: int = _MOST
-    """How many voters and endpoints may still be kept."""
+    leaders: dict[int, Led] = field(default_factory=dict)
+    """By epoch."""
 
     def batch(self, notes: Notes, batch: RecordBatch, *, opens_epoch: bool) -> None:
         """Take in a control batch whose CRC holds."""
@@ -59,76 +48,26 @@ class History:
             first = False
             if item.data is None:
                 continue
-            told = Told(
-                offset=record.offset,
-                file=notes.file,
-                position=position_in_file(batch, record),
-                epoch=batch.epoch,
-                data=item.data,
-            )
+            position = position_in_file(batch, record)
             if item.type == "LeaderChange":
-                self._leader(notes, told)
-            elif item.type == "KRaftVersion" and len(self.versions) < _MOST:
-                self.versions.append(told)
+                self._leader(notes, batch.epoch, item.data["leaderId"], record.offset, position)
             elif item.type == "KRaftVoters":
-                self._voters(notes, told)
+                _one_set(notes, item.data["voters"], record.offset, position)
 
-    def _voters(self, notes: Notes, told: Told) -> None:
-        _one_set(notes, told)
-        size = sum(1 + len(each["endpoints"]) for each in told.data["voters"])
-        if size <= self._room:
-            self._room -= size
-            self.voters.append(told)
-        else:
-            text = "there are too many voters to compare them all"
-            notes.add(log_kinds.NOT_CHECKED, text, position=told.position, offset=told.offset)
-
-    def _leader(self, notes: Notes, told: Told) -> None:
-        told = replace(told, data={"leaderId": told.data["leaderId"]})
-        before = self.leaders.get(told.epoch)
+    def _leader(self, notes: Notes, epoch: int, leader: int, offset: int, position: int) -> None:
+        before = self.leaders.get(epoch)
         if before is None and len(self.leaders) < _MOST:
-            self.leaders[told.epoch] = told
-        elif before is not None and before.data["leaderId"] != told.data["leaderId"]:
+            self.leaders[epoch] = Led(leader_id=leader, offset=offset)
+        elif before is not None and before.leader_id != leader:
             notes.add(
                 log_kinds.TWO_LEADERS,
-                f"epoch {told.epoch} had a leader at offset {before.offset}",
-                position=told.position,
-                offset=told.offset,
+                f"epoch {epoch} had a leader at offset {before.offset}",
+                position=position,
+                offset=offset,
                 field="leaderId",
-                expected=str(before.data["leaderId"]),
-                found=str(told.data["leaderId"]),
+                expected=str(before.leader_id),
+                found=str(leader),
             )
-
-    def findings(
-        self, summary: MetadataSummary, snapshots: Sequence[SnapshotControls]
-    ) -> Iterator[Finding]:
-        """What the whole history shows, once all files were read."""
-        voters = sorted(self.voters, key=lambda each: each.offset)
-        versions = sorted(self.versions, key=lambda each: each.offset)
-        yield from _versions(versions, voters)
-        yield from _jumps(voters)
-        log = summary.log
-        if log is None:
-            return
-        for number, each in enumerate(snapshots):
-            if not log.start_offset <= each.offset <= log.intact_end_offset:
-                continue
-            # Before the log's start only an older snapshot can tell, if the log goes on from it.
-            older = [one for one in snapshots[:number] if one.offset >= log.start_offset]
-            covered = log.start_offset == 0 or bool(older)
-            for of_log, name in ((voters, "voters"), (versions, "kraft_version")):
-                before = older[-1] if older else None
-                yield from _against(each, of_log, before, name, covered=covered)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SnapshotControls:
-    """What a snapshot's own control records say."""
-
-    file: str
-    offset: int
-    voters: dict[str, Any] | None
-    kraft_version: dict[str, Any] | None
 
 
 def epoch_start(notes: Notes, batch: RecordBatch) -> None:
@@ -136,63 +75,46 @@ def epoch_start(notes: Notes, batch: RecordBatch) -> None:
     notes.add(log_kinds.EPOCH_START, text, position=batch.position, offset=batch.base_offset)
 
 
-def _keys(data: dict[str, Any]) -> list[VoterKey]:
-    return [(each["voterId"], each["voterDirectoryId"]) for each in data["voters"]]
-
-
-def _words(keys: Sequence[VoterKey] | set[VoterKey]) -> str:
-    return ", ".join(f"{id}@{directory}" for id, directory in sorted(keys)) or "none"
-
-
-def _one_set(notes: Notes, told: Told) -> None:
-    keys = _keys(told.data)
-    ids = [id for id, _ in keys]
-    if not keys:
+def _one_set(notes: Notes, voters: list[dict[str, Any]], offset: int, position: int) -> None:
+    if not voters:
         text = "a voter set without voters"
-    elif len(set(ids)) < len(ids):
-        text = "a voter stands in the set twice"
-    elif any(directory == _NO_UUID for _, directory in keys):
-        text = "a voter without a directory id"
-    elif any(not each["endpoints"] for each in told.data["voters"]):
-        text = "a voter without an endpoint"
-    else:
-        return
-    notes.add(
-        log_kinds.VOTERS, text, position=told.position, offset=told.offset, found=_words(keys)
-    )
-
-
-def _jumps(voters: Sequence[Told]) -> Iterator[Finding]:
-    for before, after in pairwise(voters):
-        old, new = set(_keys(before.data)), set(_keys(after.data))
-        if len(old - new) > 1 or len(new - old) > 1:
-            yield log_kinds.VOTERS_JUMP.at(
-                after.file,
-                f"the set at offset {before.offset} differs by more than one voter",
-                position=after.position,
-                offset=after.offset,
-                expected=_words(old),
-                found=_words(new),
+        notes.add(log_kinds.VOTERS, text, position=position, offset=offset)
+    seen: set[int] = set()
+    for each in voters:
+        # Which kraft.version holds here is not known where the log begins later.
+        for fault in voter_faults(each, None, seen):
+            notes.add(
+                log_kinds.VOTERS,
+                f"voter {each['voterId']}: {fault.text}",
+                position=position,
+                offset=offset,
+                expected=fault.expected,
+                found=fault.found,
             )
+        seen.add(each["voterId"])
 
 
-def _versions(versions: Sequence[Told], voters: Sequence[Told]) -> Iterator[Finding]:
+def kraft_versions(history: voter_history.History) -> Iterator[Finding]:
+    """Levels of the log that no Kafka has, that go back, or that come behind the first voters."""
+    logged = [each for each in history.entries if each.origin is Origin.LOG]
+    versions = [each for each in logged if each.level is not None]
     level = 0
     for each in versions:
-        found = each.data["kRaftVersion"]
-        if found < level or not 0 <= found <= _HIGHEST_KRAFT_VERSION:
+        found = each.level
+        assert found is not None, "only entries with a level were taken"
+        if found < level or not 0 <= found <= HIGHEST_KRAFT_VERSION:
             yield log_kinds.KRAFT_VERSION.at(
                 each.file,
                 "the level goes back" if found < level else "a level that Kafka 4.4 does not have",
                 position=each.position,
                 offset=each.offset,
                 field="kRaftVersion",
-                expected=f"{level} to {_HIGHEST_KRAFT_VERSION}",
+                expected=f"{level} to {HIGHEST_KRAFT_VERSION}",
                 found=str(found),
             )
         level = max(level, found)
-    if versions and voters and voters[0].offset < versions[0].offset:
-        first = voters[0]
+    first = next((each for each in logged if each.voters is not None), None)
+    if versions and first is not None and first.offset < versions[0].offset:
         # Where the log begins later the version stands in a snapshot.
         yield log_kinds.VOTERS.at(
             first.file,
@@ -202,59 +124,3 @@ def _versions(versions: Sequence[Told], voters: Sequence[Told]) -> Iterator[Find
             expected=f"after offset {versions[0].offset}",
             found=str(first.offset),
         )
-
-
-def _against(
-    snapshot: SnapshotControls,
-    of_log: Sequence[Told],
-    older: SnapshotControls | None,
-    name: str,
-    *,
-    covered: bool,
-) -> Iterator[Finding]:
-    """Compare what a snapshot says with the newest record below its offset."""
-    below = [each for each in of_log if each.offset < snapshot.offset]
-    newest = below[-1] if below else None
-    expected: dict[str, Any] | None = None
-    if newest is not None and (older is None or newest.offset >= older.offset):
-        expected, where = newest.data, f"the log's record at offset {newest.offset}"
-    elif older is not None:
-        expected, where = getattr(older, name), f"the snapshot at {older.offset}"
-    elif not covered:
-        return
-    else:
-        where = "the log, which has none"
-    found = getattr(snapshot, name)
-    if expected is None and (found is None or newest is None):
-        # A bootstrap checkpoint may have told it first, which the first leader then repeats.
-        return
-    if _comparable(expected) != _comparable(found):
-        yield snap_kinds.LOG_VOTERS.at(
-            snapshot.file,
-            f"other than {where}",
-            field="KRaftVoters" if name == "voters" else "KRaftVersion",
-            expected=_told(expected),
-            found=_told(found),
-        )
-
-
-def _comparable(data: dict[str, Any] | None) -> Any:
-    """Without order: a snapshot lists voters in another one than the log."""
-    if data is None or "voters" not in data:
-        return data
-    return sorted(
-        (
-            each["voterId"],
-            each["voterDirectoryId"],
-            sorted((one["name"], one["host"], one["port"]) for one in each["endpoints"]),
-            each["kRaftVersionFeature"]["minSupportedVersion"],
-            each["kRaftVersionFeature"]["maxSupportedVersion"],
-        )
-        for each in data["voters"]
-    )
-
-
-def _told(data: dict[str, Any] | None) -> str:
-    if data is None:
-        return "none"
-    return _words(_keys(data)) if "voters" in data else str(data["kRaftVersion"])

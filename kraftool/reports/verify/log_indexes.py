@@ -92,15 +92,18 @@ class TimeIndexCheck:
     def end(self, *, whole: bool) -> None:
         if whole and self._next is not None:
             text = "no batch of the segment reaches that offset"
-            self._wrong(self._next, text, None)
+            offset = self._next.offset
+            self.notes.add(
+                log_kinds.INDEX_DIFFERS, text, offset=offset, field="offset", found=str(offset)
+            )
 
-    def _wrong(self, entry: TimestampOffset, text: str, timestamp: int | None) -> None:
+    def _wrong(self, entry: TimestampOffset, text: str, timestamp: int) -> None:
         self.notes.add(
             log_kinds.INDEX_DIFFERS,
             text,
             offset=entry.offset,
             field="timestamp",
-            expected=str(timestamp) if timestamp is not None else "",
+            expected=str(timestamp),
             found=str(entry.timestamp),
         )
 

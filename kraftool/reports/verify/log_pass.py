@@ -35,7 +35,7 @@ from kraftool.reports.verify.log_indexes import (
     TimeIndexCheck,
     Trace,
 )
-from kraftool.reports.verify.log_replay import LogReplay, SnapshotReplay
+from kraftool.reports.verify.log_replay import LogReplay, NewestSnapshot, SnapshotReplay
 from kraftool.reports.verify.notes import Notes
 from kraftool.storage.entry import Entry
 
@@ -62,6 +62,8 @@ class DirectoryPass:
     """What is kept of one directory while its files pass."""
 
     is_stream: bool = False
+    compares: bool = True
+    """Whether the newest snapshot's state is compared with the log's."""
     history: History = field(default_factory=History)
     replay: LogReplay = field(default_factory=LogReplay)
     places: dict[int, Place] = field(default_factory=dict)
@@ -75,14 +77,18 @@ class DirectoryPass:
     _waiting: int = 0
     """Bytes of the indexes kept so far whose segments have not passed."""
     _room: int = MOST_TRACED
+    _newest: int = 0
+    """The offset of the newest snapshot; 0 where none is known to come."""
 
     def expect(self, entries: Iterable[Entry]) -> None:
         """Look at the names of all files before the first one passes."""
-        segments = [
-            name.base_offset
-            for each in entries
-            if (name := _segment(each)) is not None and name.suffix == ".log"
-        ]
+        segments = []
+        for each in entries:
+            segment, snapshot = _segment(each), _snapshot(each)
+            if segment is not None and segment.suffix == ".log":
+                segments.append(segment.base_offset)
+            elif snapshot is not None:
+                self._newest = max(self._newest, snapshot.offset)
         self.replay.log_start = min(segments, default=None)
 
     def read(self, entry: Entry, options: ReadOptions) -> FileReport:
@@ -99,12 +105,18 @@ class DirectoryPass:
 
     def _snapshot(self, entry: Entry, name: CheckpointName, options: ReadOptions) -> FileReport:
         insort(self._wanted, name.offset)
-        if not self.replay.wants(name):
+        begins = self.replay.wants(name)
+        if not begins and not (self.compares and name.offset and name.offset == self._newest):
             return read_file(entry, options)
         loading = SnapshotReplay(name)
         report = read_file(entry, replace(options, observe=loading))
-        if report.log is not None and report.log.has_header:
-            loading.done(self.replay)
+        if report.log is None or not report.log.has_header:
+            return report
+        image = loading.image()
+        if image is not None and begins:
+            self.replay.take(name, image)
+        elif image is not None and report.log.has_footer:
+            self.replay.compared = NewestSnapshot(entry, name, image)
         return report
 
     def _beside(self, entry: Entry, name: SegmentName | None, report: FileReport) -> FileReport:
@@ -256,7 +268,9 @@ class _SegmentPass:
 
 def _segment(entry: Entry) -> SegmentName | None:
     name = parse_segment_name(entry.basename)
-    return name if name is not None and name.state is FileState.LIVE else None
+    if name is None or name.state is not FileState.LIVE:
+        return None
+    return name if name.padded or name.suffix != ".log" else None
 
 
 def _snapshot(entry: Entry) -> CheckpointName | None:

@@ -2,21 +2,28 @@
 
 Owns where replaying begins and why it ends early. It begins at 0, or at the oldest snapshot that
 covers the log's start, so that as much as possible of the log is replayed; in a stream, whose files
-come in any order, at what has passed by. It refuses to go on behind damage, where Kafka cuts.
+come in any order, at what has passed by. On the way it meets the newest snapshot, whose state has
+to be the same. It refuses to go on behind damage, where Kafka cuts, or behind a gap.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.names import CheckpointName, SegmentName
 from kraftool.decoders.segment import Damage
+from kraftool.image.image import EMPTY, MetadataImage
 from kraftool.image.loader import ImageLoader
+from kraftool.image.state_hash import state_hash
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.state.replay import Replay
+from kraftool.reports.verify.snapshot_compare import differing
+from kraftool.reports.verify.snapshot_replay import Base, NotingLoader
+from kraftool.reports.verify.snapshot_values import VerifiedSnapshot
+from kraftool.storage.entry import Entry
 
 
 @dataclass(slots=True)
@@ -30,7 +37,8 @@ class LogReplay:
     next: int = 0
     ended: str = ""
     """Why it went no further than `next`."""
-    _unread: list[str] = field(default_factory=list)
+    compared: NewestSnapshot | None = None
+    """The snapshot whose state is compared on the way."""
 
     def wants(self, snapshot: CheckpointName) -> bool:
         """Whether a snapshot may be what replaying begins with."""
@@ -40,16 +48,17 @@ class LogReplay:
             return self.replay is None or snapshot.offset > self.start
         return self.log_start > 0 and self.replay is None and snapshot.offset >= self.log_start
 
-    def take(self, snapshot: CheckpointName, loaded: Replay) -> None:
+    def take(self, snapshot: CheckpointName, image: MetadataImage) -> None:
         """Begin with a snapshot that was read whole."""
-        self.replay, self.start, self.next = loaded, snapshot.offset, snapshot.offset
+        self.replay = Replay(loader=NotingLoader(image))
+        self.start = self.next = snapshot.offset
 
     def segment(self, name: SegmentName) -> None:
         """A segment begins."""
         if self.ended:
             return
         if name.base_offset == 0 and self.next == self.start:
-            self.replay, self.start, self.next = Replay(), 0, 0
+            self.replay, self.start, self.next = Replay(loader=NotingLoader(EMPTY)), 0, 0
         elif self.replay is None:
             self.ended = f"no snapshot that covers offset {name.base_offset} was read before it"
             self.start = self.next = name.base_offset
@@ -73,6 +82,9 @@ class LogReplay:
             elif reached <= batch.last_offset:
                 self.ended = "the records of a batch there cannot be told apart"
             self.next = reached
+            compared = self.compared
+            if compared is not None and compared.is_due and reached >= compared.snapshot.offset:
+                compared.meet(self)
 
     def damage(self) -> None:
         if not self.ended and self.replay is not None:
@@ -126,9 +138,42 @@ class SnapshotReplay:
         elif self._whole:
             self.replay.batch("", item, snapshot=True)
 
-    def done(self, log: LogReplay) -> None:
-        """Hand the image over, if the snapshot was whole."""
-        if self._whole and not self.replay.findings:
-            last = self.name.offset - 1
-            self.replay.loader.end_batch(last, self.name.epoch, -1)
-            log.take(self.name, Replay(loader=ImageLoader(self.replay.loader.image())))
+    def image(self) -> MetadataImage | None:
+        """What it holds, if it was whole."""
+        if not self._whole or self.replay.findings:
+            return None
+        self.replay.loader.end_batch(self.name.offset - 1, self.name.epoch, -1)
+        return self.replay.loader.image()
+
+
+class NewestSnapshot:
+    """The newest snapshot, to be compared with what the log makes of its offset.
+
+    Only its hash is kept. Older ones, and those in streams, whose files come in an order of their
+    own, are verify-snapshot's.
+    """
+
+    def __init__(self, entry: Entry, name: CheckpointName, image: MetadataImage) -> None:
+        self.snapshot = VerifiedSnapshot(
+            file=entry.name,
+            offset=name.offset,
+            epoch=name.epoch,
+            state_hash=state_hash(image),
+            entry=entry,
+        )
+        self.is_due = True
+        """Whether replaying has not come as far yet."""
+        self.is_compared = False
+        self.findings: tuple[Finding, ...] = ()
+
+    def meet(self, log: LogReplay) -> None:
+        """The log was replayed to this offset; or over it, which another rule tells."""
+        self.is_due = False
+        replay = log.replay
+        if replay is None or log.next != self.snapshot.offset or replay.findings or log.ended:
+            return
+        assert isinstance(replay.loader, NotingLoader), "what this module makes"
+        state = replay.loader.state()
+        self.is_compared = True
+        if state_hash(state.image) != self.snapshot.state_hash:
+            self.findings = tuple(differing(self.snapshot, state, Base(offset=log.start)))

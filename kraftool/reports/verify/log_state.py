@@ -8,17 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kraftool.decoders.kinds import FileKind
-from kraftool.decoders.names import FileState, parse_checkpoint_name
+from kraftool.decoders.names import FileState
 from kraftool.decoders.quorum_state import QuorumStateFile
 from kraftool.reports.directory import DirectoryReport
-from kraftool.reports.file_report import FileReport
 from kraftool.reports.findings import Finding
 from kraftool.reports.kinds import directory as dir_kinds
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.kinds import snapshot as snap_kinds
 from kraftool.reports.log_summary import EpochStart
 from kraftool.reports.metadata_summary import Snapshot
-from kraftool.reports.verify.log_history import SnapshotControls
 from kraftool.reports.verify.log_pass import DirectoryPass
 
 
@@ -32,12 +30,12 @@ def quorum_state(report: DirectoryReport, seen: DirectoryPass) -> Iterator[Findi
         return
     state = content.state
     told = seen.history.leaders.get(state.leader_epoch)
-    if told is not None and state.leader_id >= 0 and told.data["leaderId"] != state.leader_id:
+    if told is not None and state.leader_id >= 0 and told.leader_id != state.leader_id:
         yield dir_kinds.QUORUM_LEADER.at(
             file.name,
             f"epoch {state.leader_epoch} has another leader in the log, at offset {told.offset}",
             field="leaderId",
-            expected=str(told.data["leaderId"]),
+            expected=str(told.leader_id),
             found=str(state.leader_id),
         )
     level, version = report.summary.kraft_version.level, state.data_version
@@ -79,7 +77,9 @@ def snapshots(report: DirectoryReport, seen: DirectoryPass) -> Iterator[Finding]
             )
         place = seen.places.get(each.offset)
         if place is None:
-            text = "the batch that it ends with had passed before the snapshot was seen"
+            text = "the log has no batch that ends there"
+            if seen.is_stream:
+                text = "the batch that it ends with had passed before the snapshot was seen"
             yield log_kinds.NOT_CHECKED.at(each.file, text, offset=each.offset)
         elif place.inside:
             yield snap_kinds.LOG_BOUNDARY.at(
@@ -110,27 +110,3 @@ def _epoch_at(starts: Sequence[EpochStart], offset: int) -> int | None:
             break
         epoch = each.epoch
     return epoch
-
-
-def snapshot_controls(report: DirectoryReport) -> tuple[SnapshotControls, ...]:
-    """What the live snapshots say of voters and kraft.version, by offset."""
-    found = []
-    for file in report.files:
-        name = parse_checkpoint_name(file.basename)
-        if file.kind is not FileKind.CHECKPOINT or not file.is_live or name is None:
-            continue
-        if file.log is None or not file.log.has_header or not name.offset:
-            continue
-        found.append(_controls(file, name.offset))
-    return tuple(sorted(found, key=lambda each: each.offset))
-
-
-def _controls(file: FileReport, offset: int) -> SnapshotControls:
-    assert file.log is not None, "only what was read is compared"
-    voters, version = file.log.voters, file.log.kraft_version
-    return SnapshotControls(
-        file=file.name,
-        offset=offset,
-        voters=voters.data if voters is not None else None,
-        kraft_version=version.data if version is not None else None,
-    )

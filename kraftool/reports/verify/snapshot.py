@@ -21,6 +21,7 @@ from kraftool.reports.findings import Finding, in_order
 from kraftool.reports.kinds import directory as dir_kinds
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.kinds import snapshot as kinds
+from kraftool.reports.locations import unopened as unreadable
 from kraftool.reports.state.replay import Progress, Replay
 from kraftool.reports.verify import log_state
 from kraftool.reports.verify.log_pass import DirectoryPass, suited
@@ -60,14 +61,23 @@ def verify_snapshots(
     against: Location | None = None,
     replay_logs: bool = True,
     progress: Progress = _silent,
+    unopened: Sequence[Finding] = (),
 ) -> SnapshotVerification:
     """Verify every snapshot that the locations hold.
 
-    Nothing is raised for what is wrong in them; KraftoolError where there is none to verify.
+    Nothing is raised for what is wrong in them; KraftoolError where the one PATH has none to
+    verify. `unopened` is what was found of the PATHs that lead nowhere.
     """
-    found = [each for location in locations for each in _location(location, progress)]
+    told: list[Finding] = list(unopened)
+    found: list[_Found] = []
+    for location in locations:
+        try:
+            found += _location(location, progress)
+        except KraftoolError as error:
+            if len(locations) + len(unopened) == 1:
+                raise
+            told.append(unreadable(location.path, error))
     directories = [each.verified for each in found]
-    told: list[Finding] = []
     if replay_logs:
         for number, each in enumerate(found):
             if each.entries and against is None:
@@ -130,7 +140,7 @@ class _Reader:
         if entry.directory not in self.passes:
             # Its own replay is not wanted here: it would compare nothing.
             idle = LogReplay(replay=Replay(), next=1, ended="not asked for")
-            seen = self.passes[entry.directory] = DirectoryPass(replay=idle)
+            seen = self.passes[entry.directory] = DirectoryPass(replay=idle, compares=False)
             seen.expect(each for each in self.entries if each.directory == entry.directory)
         return self.passes[entry.directory]
 
@@ -260,10 +270,6 @@ def _one_file(location: Location, progress: Progress) -> _Found:
 def _directory(report: DirectoryReport, seen: DirectoryPass, reader: _Reader) -> VerifiedDirectory:
     found = [each for each in report.findings if _is_ours(each)]
     if seen.is_metadata:
-        controls = log_state.snapshot_controls(report)
-        found += [
-            each for each in seen.history.findings(report.summary, controls) if _is_ours(each)
-        ]
         found += [each for each in log_state.snapshots(report, seen) if _is_ours(each)]
     snapshots = [
         reader.snapshots[each.name] for each in report.files if each.name in reader.snapshots

@@ -16,15 +16,13 @@ from kraftool.decoders.framing import decode_record
 from kraftool.decoders.log_record import decode_control, position_in_file
 from kraftool.decoders.segment import Damage
 from kraftool.image.image import MetadataImage
-from kraftool.image.uuids import is_reserved_directory
 from kraftool.reports.findings import Finding, FindingKind
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.kinds import snapshot as kinds
 from kraftool.reports.verify.log_form import check_batch, check_records
 from kraftool.reports.verify.notes import Notes
 from kraftool.reports.verify.snapshot_records import RecordRules
-
-HIGHEST_KRAFT_VERSION = 1
+from kraftool.reports.voters.form import HIGHEST_KRAFT_VERSION, voter_faults
 
 _HEADER = ControlRecordType.SNAPSHOT_HEADER.label
 _FOOTER = ControlRecordType.SNAPSHOT_FOOTER.label
@@ -169,7 +167,7 @@ class SnapshotCheck:
             self._note(kinds.KRAFT_VERSION, batch, record, text)
         seen: set[int] = set()
         for each in voters:
-            for text, expected, found in _voter_faults(each, level, seen):
+            for text, expected, found in voter_faults(each, level, seen):
                 words = f"voter {each['voterId']}: {text}"
                 self._note(kinds.VOTERS, batch, record, words, expected=expected, found=found)
             seen.add(each["voterId"])
@@ -193,24 +191,3 @@ class SnapshotCheck:
             )
         image = self._rules.end(needs_level=self._needs_level)
         return image, self._notes.findings()
-
-
-def _voter_faults(
-    voter: dict[str, Any], kraft_version: int, seen: set[int]
-) -> list[tuple[str, str, str]]:
-    faults = []
-    id, directory = voter["voterId"], voter["voterDirectoryId"]
-    if id in seen:
-        faults.append(("it stands in the set twice", "", ""))
-    if id < 0:
-        faults.append(("a negative id", "0 or more", str(id)))
-    if is_reserved_directory(directory):
-        faults.append(("no directory has this id", "an id of meta.properties", directory))
-    if not voter["endpoints"]:
-        faults.append(("nobody can reach it", "1 endpoint or more", "none"))
-    supported = voter["kRaftVersionFeature"]
-    low, high = supported["minSupportedVersion"], supported["maxSupportedVersion"]
-    if not low <= kraft_version <= high:
-        text = "it does not support this kraft.version"
-        faults.append((text, f"a range with {kraft_version}", f"{low} to {high}"))
-    return faults

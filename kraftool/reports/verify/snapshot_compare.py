@@ -62,7 +62,7 @@ def against_log(
             if each.offset == offset:
                 compared.add(each.file)
                 if each.state_hash != wanted:
-                    told.setdefault(each.file, []).extend(_differing(each, state, base, label))
+                    told.setdefault(each.file, []).extend(differing(each, state, base, label))
 
     replay = LogReplay(base=base, wanted=[each.offset for each in snapshots], at=at)
     try:
@@ -126,9 +126,10 @@ def _not_compared(snapshot: VerifiedSnapshot, ended: str, label: str, base: Base
     return kinds.NOT_COMPARED.at(snapshot.file, text, offset=snapshot.offset)
 
 
-def _differing(
-    snapshot: VerifiedSnapshot, state: LogState, base: Base, label: str
+def differing(
+    snapshot: VerifiedSnapshot, state: LogState, base: Base, label: str = ""
 ) -> Iterator[Finding]:
+    """What is other in a snapshot than in the state that a log makes at its offset."""
     found = load(snapshot)
     if found is None:
         return

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from kraftool.decoders.batch import RecordBatch
-from kraftool.decoders.names import FileState, parse_segment_name
+from kraftool.decoders.names import segment_offset
 from kraftool.decoders.segment import Damage, scan
 from kraftool.image.image import EMPTY, MetadataImage
 from kraftool.image.loader import ImageLoader
@@ -41,8 +41,8 @@ class Base:
     """The snapshot's; empty for the log's beginning."""
 
 
-class _Loader(ImageLoader):
-    """Notes what was removed on the way."""
+class NotingLoader(ImageLoader):
+    """Notes what was removed on the way, by which an error of Kafka's is known."""
 
     def __init__(self, image: MetadataImage) -> None:
         super().__init__(image)
@@ -52,6 +52,10 @@ class _Loader(ImageLoader):
         super().replay(offset, name, record)
         if name == _REMOVE:
             self.scram_removals.add(record["mechanism"])
+
+    def state(self) -> LogState:
+        """The state so far."""
+        return LogState(image=self.image(), scram_removals=frozenset(self.scram_removals))
 
 
 @dataclass(slots=True)
@@ -65,11 +69,11 @@ class LogReplay:
     ended: str = ""
     """Why it ended before the last offset that was wanted."""
     end: int = 0
-    _loader: _Loader = field(init=False)
+    _loader: NotingLoader = field(init=False)
     _replay: Replay = field(init=False)
 
     def __post_init__(self) -> None:
-        self._loader = _Loader(self.base.image)
+        self._loader = NotingLoader(self.base.image)
         self._replay = Replay(loader=self._loader)
         self.end = self.base.offset
         self.wanted = sorted({each for each in self.wanted if each > self.end}, reverse=True)
@@ -119,11 +123,7 @@ class LogReplay:
             self.ended = f"a record of the log, at offset {first.offset}, cannot be replayed"
             return
         offset = self.wanted.pop()
-        state = LogState(
-            image=self._loader.image(),
-            scram_removals=frozenset(self._loader.scram_removals),
-        )
-        self.at(offset, state)
+        self.at(offset, self._loader.state())
 
 
 def segments_of(entries: Sequence[Entry]) -> list[Entry]:
@@ -137,6 +137,5 @@ def log_start(segments: Sequence[Entry]) -> int | None:
 
 
 def _base_offset(entry: Entry) -> int:
-    name = parse_segment_name(entry.basename)
-    is_log = name is not None and name.suffix == ".log" and name.state is FileState.LIVE
-    return name.base_offset if name is not None and is_log else -1
+    offset = segment_offset(entry.basename)
+    return -1 if offset is None else offset

@@ -1,7 +1,8 @@
 """What is odd between sources: clusters, newest voter sets, records at the same offset, ids.
 
 Owns the comparison of several sources with each other. It refuses to call a source that merely
-ends earlier a contradiction: its set then is an earlier one of the same history.
+ends earlier a contradiction: its set then is an earlier one of the same history. Whether it is the
+same history, the epochs of the records at the shorter one's end tell.
 """
 
 from __future__ import annotations
@@ -39,15 +40,17 @@ def newest_source(sources: Sources) -> VoterSourceReport | None:
 
 
 def _overrules(other: VoterSourceReport, entry: HistoryEntry, source: VoterSourceReport) -> bool:
-    """Whether another log has another record there and would win an election against this one."""
+    """Whether another log parted before it and would win an election against this one."""
     if entry.verdict.commitment is Commitment.COMMITTED:
         return False
     if entry.verdict.commitment is Commitment.REPLACED:
         return True
     log = other.log
-    if log is None or not log.covers(entry.offset, entry.offset) or source.log is None:
+    if log is None or source.log is None or log.rank <= source.log.rank:
         return False
-    return log.epoch_at(entry.offset) != entry.epoch and log.rank > source.log.rank
+    if entry.offset >= other.end:
+        return source.parts_from(other) is not None
+    return log.covers(entry.offset, entry.offset) and log.epoch_at(entry.offset) != entry.epoch
 
 
 def clusters(sources: Sources) -> Iterator[Finding]:
@@ -94,7 +97,7 @@ def is_behind(source: VoterSourceReport, sources: Sources) -> bool:
     for other in sources:
         sets = other.voter_sets
         following = [each for each in sets if each.offset >= source.end]
-        if not following or other is source:
+        if not following or other is source or source.parts_from(other) is not None:
             continue
         earlier = [each for each in sets if each.offset < source.end]
         if newest is None:
@@ -156,8 +159,12 @@ def _conflicting(
             if entry.origin is not Origin.LOG:
                 continue
             for other, entries in zip(sources, logged, strict=True):
+                if other is source:
+                    continue
                 found = _other_record(entry, other, entries.get(entry.offset))
-                if other is source or found is None:
+                if found is None:
+                    found = _no_such_record(entry, source, other)
+                if found is None:
                     continue
                 words, key = found
                 mine = (entry.offset, entry.epoch, entry.digest)
@@ -183,10 +190,27 @@ def _other_record(
     return f"a record of epoch {epoch} that is no such change", (entry.offset, epoch, other.name)
 
 
+def _no_such_record(
+    entry: HistoryEntry, source: VoterSourceReport, other: VoterSourceReport
+) -> tuple[str, object] | None:
+    """The same for an entry beyond the end of another log that parted before."""
+    if entry.offset < other.end:
+        return None
+    offset = source.parts_from(other)
+    if offset is None:
+        return None
+    epoch = other.epoch_at(offset)
+    return (
+        f"a log that parted before: its record at offset {offset} is of epoch {epoch}",
+        (entry.offset, epoch, other.name),
+    )
+
+
 def _conflict(entry: HistoryEntry, other: VoterSourceReport, words: str) -> Finding:
     epoch = other.log.epoch_at(entry.offset) if other.log is not None else None
     same_epoch = epoch == entry.epoch
-    text = f"{other.name} has another record at this offset"
+    beyond = entry.offset >= other.end
+    text = f"{other.name} has {'not this record' if beyond else 'another record at this offset'}"
     if same_epoch:
         text += " in the same epoch, which two leaders of one epoch or an edited log leave"
     return kinds.VOTERS_CONFLICT.at(

@@ -6,14 +6,18 @@ Kafka keeps the high watermark in memory only, so no file says what is committed
    watermark only. They speak for the record if its log went on to them: a log with the snapshot's
    last offset in the snapshot's epoch is the same up to there (log matching). What is committed in
    one log is committed in every log with the same record: same offset, same epoch, equal bytes.
-2. A later add, remove or key change in the same epoch that is not in the leader's first batch: a
-   leader writes one only once the change before it is committed.
+2. A later add or remove in the same epoch that is not in the leader's first batch: a leader writes
+   one only once the change before it is committed.
 3. A batch of epoch E at or after the record on a majority of the voters in force there, while the
    quorum-state of each of these nodes still says E. Each node then got the batch from the leader
    of E itself, and none has helped to elect a later one, so every later leader must have it. The
    majority alone does not do: a record of an earlier epoch that a later leader copied to a
    majority can still be lost (the commit rule counts batches of the leader's own epoch only). It
    is then "on a majority of the directories given", and no more.
+   Where a set stands in the log, at or before that batch, whose majorities need not overlap with
+   those of the set before it, a majority of that earlier set must have the batch too: else its
+   voters, who may never have seen the record, can elect a leader and write others in its place.
+   Kafka writes no such set; a hand does. What 1 or 2 prove of it stands, since Kafka went on.
 
 Whatever stands before something committed in a log is committed with it. A record is replaced if
 another one is committed at its offset. What is left cannot be known offline: that a record is on
@@ -24,21 +28,25 @@ nothing. Nodes count as voters by node id and, where the voters have one, direct
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from kraftool.reports.metadata_summary import Voter
+from kraftool.reports.voters.jumps import jumps_of
 from kraftool.reports.voters.model import (
     Commitment,
     HistoryEntry,
+    LogExtent,
     Origin,
     Verdict,
     VoterSourceReport,
 )
-from kraftool.reports.voters.voter_set import keys_changed, matches
+from kraftool.reports.voters.voter_set import keys_changed, majority, matches
 
 _Identity = tuple[bool, int, int, str]
+_NOT_YET = Verdict()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,10 +66,22 @@ def with_verdicts(sources: Sequence[VoterSourceReport]) -> tuple[VoterSourceRepo
     verdicts: dict[_Identity, Verdict] = {}
     for source in sources:
         for entry in source.history:
-            if entry.identity not in verdicts:
-                key = entry.identity
-                found, change = holders.get(key, ()), later.get(key)
-                verdicts[key] = _verdict(entry, source, found, proofs, change)
+            key = entry.identity
+            if key not in verdicts:
+                found = holders.get(key, ())
+                verdicts[key] = _verdict(entry, source, found, proofs, later.get(key))
+    for source in sources:
+        _close(source, verdicts)
+    known = {id(each): _Sets.of(each) for each in sources}
+    to_win = {id(each): _sets_to_win(each, verdicts) for each in sources}
+    for source in sources:
+        for entry in source.history:
+            key = entry.identity
+            if entry.origin is Origin.LOG and verdicts[key] == _NOT_YET:
+                having = holders.get(key, ())
+                # One of them may have the older set that another's shorter log does not show.
+                before = [pair for each in having for pair in to_win[id(each)]]
+                verdicts[key] = _by_majority(entry, known[id(source)], having, before)
     for source in sources:
         _close(source, verdicts)
     committed = {
@@ -89,15 +109,39 @@ def with_verdicts(sources: Sequence[VoterSourceReport]) -> tuple[VoterSourceRepo
 def _close(source: VoterSourceReport, verdicts: dict[_Identity, Verdict]) -> None:
     """Whatever stands in a log before something committed is committed."""
     later: int | None = None
+    by_majority = True
     for entry in reversed(source.history):
         if entry.origin is not Origin.LOG:
             continue
-        known = verdicts[entry.identity].commitment
-        if known is Commitment.COMMITTED:
+        known = verdicts[entry.identity]
+        if known.commitment is Commitment.COMMITTED:
             later = entry.offset
+            by_majority = by_majority and known.by_majority
+            verdicts[entry.identity] = replace(known, by_majority=by_majority)
         elif later is not None:
             words = f"what follows it in the log, at offset {later}, is committed"
-            verdicts[entry.identity] = Verdict(commitment=Commitment.COMMITTED, reason=words)
+            verdicts[entry.identity] = Verdict(
+                commitment=Commitment.COMMITTED, reason=words, by_majority=by_majority
+            )
+
+
+def _sets_to_win(
+    source: VoterSourceReport, verdicts: dict[_Identity, Verdict]
+) -> list[tuple[int, tuple[Voter, ...]]]:
+    """The sets whose majority a batch at or behind an offset needs too, with that offset."""
+    proved = [
+        each.offset
+        for each in source.history
+        if each.origin is Origin.LOG
+        and verdicts[each.identity].commitment is Commitment.COMMITTED
+        and not verdicts[each.identity].by_majority
+    ]
+    upto = max(proved, default=-1)
+    return [
+        (each.entry.offset, each.before)
+        for each in jumps_of(source)
+        if each.entry.offset > upto and not each.overlaps
+    ]
 
 
 def _proofs(source: VoterSourceReport) -> Iterator[_Proof]:
@@ -139,7 +183,7 @@ def _verdict(
     if later is not None:
         words = f"the leader wrote the next change, at offset {later}, only after its commit"
         return Verdict(commitment=Commitment.COMMITTED, reason=words)
-    return _by_majority(entry, source, holders)
+    return _NOT_YET
 
 
 def _holders(sources: Sequence[VoterSourceReport]) -> dict[_Identity, list[VoterSourceReport]]:
@@ -168,32 +212,70 @@ def _later_changes(sources: Sequence[VoterSourceReport]) -> dict[_Identity, int]
     return found
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sets:
+    """The voter sets and epochs of one source, to be looked up for each entry."""
+
+    entries: tuple[HistoryEntry, ...]
+    begins: dict[int, int]
+    """The first offset of each epoch in the log."""
+    log: LogExtent | None
+
+    @classmethod
+    def of(cls, source: VoterSourceReport) -> _Sets:
+        epochs = source.log.epochs if source.log is not None else ()
+        begins = {epoch: start for start, epoch in reversed(epochs)}
+        return cls(entries=source.voter_sets, begins=begins, log=source.log)
+
+    def at(self, offset: int) -> tuple[Voter, ...]:
+        number = bisect_right(self.entries, offset, key=lambda each: each.offset)
+        return (self.entries[number - 1].voters or ()) if number else ()
+
+    def newest(self) -> tuple[Voter, ...]:
+        return (self.entries[-1].voters or ()) if self.entries else ()
+
+
 def _by_majority(
-    entry: HistoryEntry, source: VoterSourceReport, holders: Sequence[VoterSourceReport]
+    entry: HistoryEntry,
+    sets: _Sets,
+    holders: Sequence[VoterSourceReport],
+    before: Sequence[tuple[int, tuple[Voter, ...]]],
 ) -> Verdict:
-    newest = source.newest
-    if newest is None or newest.voters is None:
+    newest = sets.newest()
+    if not newest:
         return Verdict(reason="the voters whose majority would commit it are not recorded")
-    for epoch in {each.quorum_state.leader_epoch for each in holders if each.quorum_state}:
-        upto = _decisive(source, entry, epoch)
-        known = source.set_at(upto) if upto is not None else None
-        if upto is None or known is None or known.voters is None:
+    for epoch in sorted({each.quorum_state.leader_epoch for each in holders if each.quorum_state}):
+        upto = _decisive(sets, entry, epoch)
+        voters = sets.at(upto) if upto is not None else ()
+        if upto is None or not voters:
             continue
-        sure = _voters_among(known.voters, [each for each in holders if _got(each, epoch, upto)])
-        if sure >= len(known.voters) // 2 + 1:
+        got = [each for each in holders if _got(each, epoch, upto)]
+        if _lacking([voters, *(old for at, old in before if at <= upto)], got) is None:
             words = (
-                f"on {sure} of {len(known.voters)} voters, with a batch of epoch {epoch} at or"
-                " after it and no later epoch on any of them: every later leader has it"
+                f"on {_voters_among(voters, got)} of {len(voters)} voters, with a batch"
+                f" of epoch {epoch} at or after it and no later epoch on any of them: every later"
+                " leader has it"
             )
-            return Verdict(commitment=Commitment.COMMITTED, reason=words)
-    held, total = _voters_among(newest.voters, holders), len(newest.voters)
+            return Verdict(commitment=Commitment.COMMITTED, reason=words, by_majority=True)
+    held, total = _voters_among(newest, holders), len(newest)
     count = f"on {held} of {total} voters' directories given"
-    then = source.set_at(entry.last_offset)
-    sets = [newest.voters, *([then.voters] if then is not None and then.voters else [])]
-    if all(_voters_among(each, holders) >= len(each) // 2 + 1 for each in sets):
+    lacking = _lacking([newest, sets.at(entry.last_offset) or newest], holders)
+    earlier = _lacking([old for _, old in before], holders)
+    if lacking is None and earlier is None:
         words = f"{count}, so committed as far as they tell; a leader of another epoch may differ"
         return Verdict(commitment=Commitment.ON_MAJORITY, reason=words)
+    if lacking is None and earlier is not None:
+        old = ", ".join(map(str, sorted(each.id for each in earlier)))
+        words = f"{count}, but the voters {old} before a set written by hand can elect without it"
+        return Verdict(reason=words)
     return Verdict(reason=f"{count}, and no snapshot ends beyond it")
+
+
+def _lacking(
+    sets: Sequence[Sequence[Voter]], holders: Sequence[VoterSourceReport]
+) -> Sequence[Voter] | None:
+    """The first set of which the directories are no majority."""
+    return next((each for each in sets if _voters_among(each, holders) < majority(each)), None)
 
 
 def _voters_among(voters: Sequence[Voter], holders: Sequence[VoterSourceReport]) -> int:
@@ -207,13 +289,10 @@ def _voters_among(voters: Sequence[Voter], holders: Sequence[VoterSourceReport])
     )
 
 
-def _decisive(source: VoterSourceReport, entry: HistoryEntry, epoch: int) -> int | None:
+def _decisive(sets: _Sets, entry: HistoryEntry, epoch: int) -> int | None:
     """The offset of the first batch of an epoch at or after an entry, in its log."""
-    log = source.log
-    if log is None:
-        return None
-    begins = next((start for start, each in log.epochs if each == epoch), None)
-    if begins is None:
+    log, begins = sets.log, sets.begins.get(epoch)
+    if log is None or begins is None:
         return None
     offset = max(entry.last_offset, begins)
     return offset if log.covers(entry.offset, offset) and log.epoch_at(offset) == epoch else None

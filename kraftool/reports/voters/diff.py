@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from kraftool.reports.findings import Finding, in_order
 from kraftool.reports.metadata_summary import Voters
 from kraftool.reports.voters import between, node_rules, settings_rules
+from kraftool.reports.voters.bounds import bounded
 from kraftool.reports.voters.commit import with_verdicts
 from kraftool.reports.voters.model import VoterSourceReport
 
@@ -80,7 +81,7 @@ def diff_voters(sources: Sequence[VoterSourceReport]) -> VoterDiff:
     findings = [finding for each in sources for finding in each.findings]
     findings += between.clusters(sources)
     for rule in _RULES:
-        findings += rule(ours)
+        findings += bounded(rule(ours))
     levels = [newest.kraft_version] if newest is not None else []
     return VoterDiff(
         sources=tuple(compared),

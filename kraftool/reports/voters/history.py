@@ -2,8 +2,10 @@
 
 Owns the merging of log and snapshots by offset, as Kafka files them: a log record at its own
 offset, a snapshot's at its last contained one (-1 for 0-0). A snapshot that repeats what the log
-says adds nothing; one that says what the log cannot (it begins later, or is damaged there) adds an
-entry; one that contradicts the log is a finding. It refuses to look at other directories.
+says adds nothing; one that says what the log cannot (it begins later, is damaged there, or a 0-0
+checkpoint that is gone told it first) adds an entry; one that contradicts the log is a finding.
+Every report that speaks of voters goes by it: the events are collected as the files are read. It
+refuses to look at other directories.
 """
 
 from __future__ import annotations
@@ -20,8 +22,9 @@ from kraftool.decoders.names import FileState, parse_checkpoint_name
 from kraftool.reports.directory_summary import base_offset, record_voters
 from kraftool.reports.file_report import FileReport
 from kraftool.reports.findings import Finding
-from kraftool.reports.kinds import directory as kinds
-from kraftool.reports.log_summary import CUTTING, RECORDS
+from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.kinds import snapshot as snap_kinds
+from kraftool.reports.log_summary import CUTTING, GAP, RECORDS
 from kraftool.reports.metadata_summary import MetadataSummary, Snapshot
 from kraftool.reports.voters.model import (
     HistoryEntry,
@@ -33,6 +36,8 @@ from kraftool.reports.voters.model import (
 from kraftool.reports.voters.voter_set import set_differences
 
 _VOTERS, _VERSION, _LEADER = "KRaftVoters", "KRaftVersion", "LeaderChange"
+MOST_KEPT = 100_000
+"""Voters, endpoints and other entries of all events together that are kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,12 +60,20 @@ class Events:
     """Collects events while files are read, by the name of the file."""
 
     by_file: dict[str, list[Event]] = field(default_factory=dict)
+    dropped: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Position and offset of the first event of a file for which there was no room."""
+    _kept: int = 0
     _leaders: dict[str, int] = field(default_factory=dict)
 
     def take(self, name: str, batch: RecordBatch, item: LogRecord) -> None:
         if item.type == _LEADER:
             self._leaders[name] = batch.position
         if item.type not in (_VOTERS, _VERSION, _LEADER) or item.data is None:
+            return
+        self._kept += _weight(item.data)
+        if self._kept > MOST_KEPT:
+            place = position_in_file(batch, item.record), item.record.offset
+            self.dropped.setdefault(name, place)
             return
         self.by_file.setdefault(name, []).append(
             Event(
@@ -77,6 +90,10 @@ class Events:
         )
 
 
+def _weight(data: dict[str, Any]) -> int:
+    return 1 + sum(1 + len(each.get("endpoints", ())) for each in data.get("voters", ()))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
     """What the files of a directory tell about its voters."""
@@ -86,6 +103,9 @@ class History:
     log: LogExtent | None = None
     snapshots: tuple[SnapshotExtent, ...] = ()
     findings: tuple[Finding, ...] = ()
+
+
+NO_HISTORY = History()
 
 
 def history_of(files: Sequence[FileReport], summary: MetadataSummary, events: Events) -> History:
@@ -110,6 +130,13 @@ def history_of(files: Sequence[FileReport], summary: MetadataSummary, events: Ev
         for snapshot in snapshots:
             track.snapshot(snapshot, events.by_file.get(snapshot.file, ()))
         entries += track.told()
+    for file in files:
+        if file.name in events.dropped:
+            position, offset = events.dropped[file.name]
+            text = "there are too many leaders and voters to compare them all"
+            findings.append(
+                log_kinds.NOT_CHECKED.at(file.name, text, position=position, offset=offset)
+            )
     return History(
         entries=tuple(sorted(entries, key=lambda each: (each.offset, each.level is None))),
         leaders=tuple(
@@ -148,6 +175,7 @@ def _extent(segments: Sequence[FileReport]) -> LogExtent | None:
     start = end = base_offset(segments[0])
     epochs: list[tuple[int, int]] = []
     breaks: set[int] = set()
+    cuts: list[int] = []
     for file in segments:
         log, first = file.log, base_offset(file)
         assert log is not None, "only segments with a summary are listed"
@@ -156,12 +184,18 @@ def _extent(segments: Sequence[FileReport]) -> LogExtent | None:
         for problem in log.problems:
             offset = problem.offset if problem.offset is not None else first
             lost = problem.kind == RECORDS and problem.text.startswith((_VOTERS, _VERSION))
-            if problem.kind in CUTTING or lost:
+            if problem.kind in CUTTING:
+                cuts.append(offset)
+            if problem.kind in CUTTING or problem.kind == GAP or lost:
                 breaks.add(offset)
         epochs += [(each.start_offset, each.epoch) for each in log.epochs]
         end = max(end, first, log.end_offset if log.end_offset is not None else first)
     return LogExtent(
-        start=start, end=end, epochs=tuple(sorted(epochs)), breaks=tuple(sorted(breaks))
+        start=start,
+        end=end,
+        epochs=tuple(sorted(epochs)),
+        breaks=tuple(sorted(breaks)),
+        cut=min(cuts, default=None),
     )
 
 
@@ -175,8 +209,7 @@ class _Track:
     entries: list[HistoryEntry] = field(default_factory=list)
 
     def log_entries(self, events: Iterable[tuple[str, Event]]) -> None:
-        breaks = self.log.breaks if self.log is not None else ()
-        cut = breaks[0] if breaks else None
+        cut = self.log.cut if self.log is not None else None
         for name, event in events:
             if self.entries and event.offset <= self.entries[-1].offset:
                 continue  # offsets that go back are a finding of the log's own
@@ -208,7 +241,7 @@ class _Track:
         before = self._at(at)
         if event is None:
             if snapshot.intact and self._certain(before, at) and before and before.level != 0:
-                self._contradiction(snapshot, before, "nothing")
+                self._contradiction(snapshot, before, None)
             return
         entry = HistoryEntry(
             offset=at,
@@ -224,9 +257,9 @@ class _Track:
             repeated = replace(before, repeated_in=(*before.repeated_in, snapshot.file))
             self.entries[self.entries.index(before)] = repeated
             return
-        if at >= 0 and self._certain(before, at):
-            self._contradiction(snapshot, before, _words(entry), event.position)
-            if before is not None and before.offset == at:
+        if before is not None and at >= 0 and self._certain(before, at):
+            self._contradiction(snapshot, before, entry)
+            if before.offset == at:
                 return
         self.entries.append(entry)
         self.entries.sort(key=lambda each: each.offset)
@@ -237,24 +270,25 @@ class _Track:
 
     def _certain(self, before: HistoryEntry | None, at: int) -> bool:
         """Whether the log has every offset since, so that nothing can have changed unseen."""
-        if self.log is None:
+        if self.log is None or before is None:
             return False
-        return self.log.covers(before.offset + 1 if before is not None else 0, at)
+        return self.log.covers(before.offset + 1, at)
 
     def _contradiction(
-        self, snapshot: Snapshot, before: HistoryEntry | None, found: str, position: int = 0
+        self, snapshot: Snapshot, before: HistoryEntry, entry: HistoryEntry | None
     ) -> None:
         what = "voters" if self.type == _VOTERS else "kraft.version"
+        changes = _changes(before, entry) if entry is not None else ()
         self.findings.append(
-            kinds.VOTERS_SNAPSHOT.at(
+            snap_kinds.LOG_VOTERS.at(
                 snapshot.file,
-                f"its {what} are not those of the log at its offset"
-                if what == "voters"
-                else "its kraft.version is not that of the log at its offset",
-                position=position,
+                f"not the {what} of {before.file} at offset {before.offset}"
+                + "".join(f"; {each}" for each in changes),
+                position=entry.position if entry is not None else 0,
                 offset=max(snapshot.offset, 0) - 1,
-                expected=_words(before) if before is not None else "nothing",
-                found=found,
+                field=self.type,
+                expected=_words(before),
+                found=_words(entry) if entry is not None else "nothing",
             )
         )
 

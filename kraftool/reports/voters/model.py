@@ -6,6 +6,7 @@ a running controller. It refuses to compare sources; that is `diff.py` and the r
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -38,6 +39,8 @@ class Verdict:
 
     commitment: Commitment = Commitment.UNKNOWN
     reason: str = ""
+    by_majority: bool = False
+    """Whether only the directories that have it say so, and nothing that Kafka did later."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +103,8 @@ class LogExtent:
     """(start offset, epoch), ascending."""
     breaks: tuple[int, ...] = ()
     """Offsets before which something is missing or damaged."""
+    cut: int | None = None
+    """Where Kafka would cut the log if it started on it; a gap it does not notice."""
 
     @property
     def rank(self) -> tuple[int, int]:
@@ -110,12 +115,8 @@ class LogExtent:
         """The epoch of the record at an offset; None where the log does not reach."""
         if not self.start <= offset < self.end:
             return None
-        found = None
-        for start, epoch in self.epochs:
-            if start > offset:
-                break
-            found = epoch
-        return found
+        number = bisect_right(self.epochs, offset, key=lambda each: each[0])
+        return self.epochs[number - 1][1] if number else None
 
     def covers(self, first: int, last: int) -> bool:
         """Whether every offset from `first` to `last` is there, with nothing odd between."""
@@ -239,10 +240,25 @@ class VoterSourceReport:
         ends = [each.offset for each in self.snapshots]
         return max([*ends, self.log.end if self.log is not None else 0], default=0)
 
-    def set_at(self, offset: int) -> HistoryEntry | None:
-        """The voter set of the records up to and with an offset."""
-        below = [each for each in self.voter_sets if each.offset <= offset]
-        return below[-1] if below else None
+    def epoch_at(self, offset: int) -> int | None:
+        """The epoch of the record at an offset, by the log or by a snapshot that ends with it."""
+        found = self.log.epoch_at(offset) if self.log is not None else None
+        if found is None:
+            ends = (each.epoch for each in self.snapshots if each.offset == offset + 1)
+            found = next(ends, None)
+        return found
+
+    def parts_from(self, other: VoterSourceReport) -> int | None:
+        """An offset whose record both have, of different epochs; None where none is known.
+
+        Looked for where the shorter one ends: with the same epoch there, they are the same up to
+        there, since a leader's records follow on a log that is its own.
+        """
+        last = min(self.end, other.end) - 1
+        if any(each.log is not None and last in each.log.breaks for each in (self, other)):
+            return None
+        mine, theirs = self.epoch_at(last), other.epoch_at(last)
+        return last if None not in (mine, theirs) and mine != theirs else None
 
     def plays(self, role: str) -> bool | None:
         """Whether the node has a role; None where no settings tell."""

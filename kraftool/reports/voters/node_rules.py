@@ -6,16 +6,18 @@ source, in the light of the histories of all sources.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 from kraftool.decoders.wire import ZERO_UUID
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import directory as kinds
+from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.metadata_summary import Voter, VoterSource
 from kraftool.reports.voters.between import newest_source
-from kraftool.reports.voters.model import Commitment, Origin, VoterSourceReport
-from kraftool.reports.voters.voter_set import directory_id, keys_changed, matches
+from kraftool.reports.voters.jumps import jumps_of
+from kraftool.reports.voters.model import Commitment, VoterSourceReport
+from kraftool.reports.voters.voter_set import directory_id, majority, matches
 
 Sources = Sequence[VoterSourceReport]
 
@@ -48,7 +50,8 @@ def membership(sources: Sources) -> Iterator[Finding]:
         if node.node_id is None:
             continue
         if voter is None:
-            yield from _not_a_voter(source, voters.voters, node.node_id in past)
+            if voters.source in (VoterSource.RECORD, VoterSource.PROPERTIES):
+                yield from _not_a_voter(source, reference, node.node_id in past)
         elif not matches(voter, node.directory_id) and node.directory_id is not None:
             yield kinds.STALE_VOTER.at(
                 source.meta_file or source.name,
@@ -62,20 +65,41 @@ def membership(sources: Sources) -> Iterator[Finding]:
 
 
 def _not_a_voter(
-    source: VoterSourceReport, voters: Sequence[Voter], was_one: bool
+    source: VoterSourceReport, reference: VoterSourceReport, was_one: bool
 ) -> Iterator[Finding]:
     controller = source.plays("controller")
     if controller is None:
+        # Without settings, a broker and a controller of an old Kafka look the same.
         controller = source.node.node_id in source.registered_controllers
-    if not controller:
+    if not controller or reference.in_force is None:
         return
-    ids = _ids([each.id for each in voters])
+    ids = _ids([each.id for each in reference.in_force.voters])
     words = "no longer one of the voters" if was_one else "not among the voters"
     yield kinds.NOT_A_VOTER.at(
         source.name,
         f"controller {source.node.node_id} is {words} {ids}",
         severity=Severity.INFO if was_one else None,
-        advice="it was removed; stop it, or add it again" if was_one else None,
+        advice=_removed_advice(source, reference) if was_one else None,
+    )
+
+
+def _removed_advice(source: VoterSourceReport, reference: VoterSourceReport) -> str:
+    """What to do with a node that was a voter: never stop one on the word of an unproved set."""
+    newest = reference.newest
+    if newest is None:
+        return ""
+    if newest.verdict.commitment in (Commitment.COMMITTED, Commitment.FORMATTED):
+        return "it was removed; stop it, or add it again"
+    if any(each.entry is newest for each in jumps_of(reference)):
+        return (
+            f"nothing proves that the set at offset {newest.offset} is committed, and it looks"
+            f" written by hand: keep this node, and do not start the directory of {reference.name}"
+            " until it is known which of them may elect"
+        )
+    where = "" if reference is source else f" of {reference.name}"
+    return (
+        f"nothing here proves that the removal at offset {newest.offset}{where} is committed: keep"
+        " this node until the directories of a majority, or the running quorum, show it"
     )
 
 
@@ -143,9 +167,11 @@ def current_voters(sources: Sources) -> Iterator[Finding]:
 def leader_changes(sources: Sources) -> Iterator[Finding]:
     """The voters that a LeaderChange lists against the set before it in the same log."""
     for source in sources:
-        log = source.log
+        log, sets = source.log, source.voter_sets
+        offsets = [each.offset for each in sets]
         for leader in source.leaders:
-            known = source.set_at(leader.offset - 1)
+            number = bisect_left(offsets, leader.offset)
+            known = sets[number - 1] if number else None
             if known is None or known.voters is None or log is None:
                 continue
             if not log.covers(max(known.offset + 1, 0), leader.offset):
@@ -164,23 +190,32 @@ def leader_changes(sources: Sources) -> Iterator[Finding]:
 
 
 def jumps(sources: Sources) -> Iterator[Finding]:
-    """Records that change several voters at once, each once."""
+    """Records that change several voters at once, each once.
+
+    That a majority of the new set has the record settles nothing; that Kafka went on from it does.
+    """
     seen = set()
     for source in sources:
-        sets = source.voter_sets
-        for before, after in pairwise(sets):
-            if before.voters is None or after.voters is None or after.origin is not Origin.LOG:
+        for jump in jumps_of(source):
+            entry = jump.entry
+            if entry.identity in seen:
                 continue
-            if keys_changed(before.voters, after.voters) < 2 or after.identity in seen:
-                continue
-            if source.log is None or not source.log.covers(max(before.offset + 1, 0), after.offset):
-                continue
-            seen.add(after.identity)
-            settled = after.verdict.commitment is Commitment.COMMITTED
-            yield kinds.VOTERS_JUMP.at(
-                after.file,
-                "; ".join(after.changes),
-                position=after.position,
-                offset=after.offset,
+            seen.add(entry.identity)
+            known = entry.verdict
+            settled = known.commitment is Commitment.COMMITTED and not known.by_majority
+            words = "; ".join(entry.changes)
+            if not jump.overlaps:
+                words += (
+                    f"; {majority(jump.before)} of the {len(jump.before)} voters before it can"
+                    f" elect a leader without any of {majority(jump.voters)} of the new ones"
+                )
+            yield log_kinds.VOTERS_JUMP.at(
+                entry.file,
+                words,
+                position=entry.position,
+                offset=entry.offset,
+                field="KRaftVoters",
+                expected=_ids([each.id for each in jump.before]),
+                found=_ids([each.id for each in jump.voters]),
                 severity=Severity.INFO if settled else None,
             )

@@ -12,28 +12,30 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.kinds import FileKind
 from kraftool.reports.directory import DumpReport, read_location
 from kraftool.reports.directory_summary import summarize_directory
-from kraftool.reports.file_report import FileReport, ReadOptions
+from kraftool.reports.file_report import FileReport
 from kraftool.reports.findings import Finding
 from kraftool.reports.kinds import directory as kinds
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.kinds import snapshot as snap_kinds
 from kraftool.reports.metadata_summary import MetadataSummary
-from kraftool.reports.voters.history import Events, history_of
+from kraftool.reports.voters.alone import TOLD_ALONE, source_of
+from kraftool.reports.voters.history import History
 from kraftool.reports.voters.model import Settings, VoterSourceReport
 from kraftool.reports.voters.settings import settings_of
 from kraftool.storage.paths import Location, LocationKind, open_path
 
-_ASIDE = frozenset(
+_ASIDE = TOLD_ALONE | frozenset(
     each.code
     for each in (
         # Told between sources, in the light of all of them.
-        kinds.CLUSTER_ID, kinds.SAME_DIRECTORY_ID, kinds.NOT_A_VOTER, kinds.STALE_VOTER,
+        kinds.CLUSTER_ID, kinds.SAME_DIRECTORY_ID,
         # Nothing about voters.
         kinds.PASSED_OVER, kinds.UNKNOWN_FILE, kinds.META_V0, kinds.EPOCHS, kinds.EPOCHS_DIFFER,
+        kinds.EPOCHS_EMPTY,
         kinds.TOPIC_ID, kinds.OFFSETS, kinds.TEXT, kinds.LEFTOVER, log_kinds.INDEX,
+        log_kinds.INDEX_DIFFERS,
         log_kinds.PRODUCER_STATE, log_kinds.TXN_OPEN, log_kinds.NOT_METADATA,
         kinds.QUORUM_STATE_MISSING,
     )
@@ -85,13 +87,12 @@ def read_source(
             told=summarize_directory((), settings.static_voters).voters if settings else None,
         )
         return
-    events = Events()
-    report = read_location(location, ReadOptions(on_control=events.take), progress=progress)
-    yield from sources_of(location, report, events, settings)
+    report = read_location(location, progress=progress)
+    yield from sources_of(location, report, settings)
 
 
 def sources_of(
-    location: Location, report: DumpReport, events: Events, settings: Settings | None
+    location: Location, report: DumpReport, settings: Settings | None
 ) -> Iterator[VoterSourceReport]:
     """The sources of what was read already: those of its directories come first, in their order."""
     rest = _relevant(report.findings)
@@ -108,7 +109,7 @@ def sources_of(
             ),
             directory.files,
             directory.summary,
-            events,
+            directory.history,
         )
         rest = ()
     if report.files:
@@ -121,7 +122,7 @@ def sources_of(
             ),
             report.files,
             summarize_directory(report.files),
-            events,
+            report.history,
         )
     elif rest:
         yield VoterSourceReport(name=report.path, kind=location.kind.value, findings=rest)
@@ -131,25 +132,12 @@ def _source(
     begun: VoterSourceReport,
     files: Sequence[FileReport],
     summary: MetadataSummary,
-    events: Events,
+    history: History,
 ) -> VoterSourceReport:
-    history = history_of(files, summary, events)
-    voters = summary.voters
     findings = [_told(each, history.entries != ()) for each in begun.findings]
-    source = replace(
-        begun,
-        node=summary.node,
-        registered_controllers=summary.controllers,
-        quorum_state=summary.quorum_state,
-        quorum_state_file=_name_of(files, FileKind.QUORUM_STATE),
-        meta_file=_name_of(files, FileKind.META_PROPERTIES),
-        history=history.entries,
-        leaders=history.leaders,
-        log=history.log,
-        snapshots=history.snapshots,
-        told=voters if voters is not None and not any(e.voters for e in history.entries) else None,
-        findings=(*findings, *history.findings),
-    )
+    source = source_of(begun, files, summary, history)
+    findings += (each for each in history.findings if each not in begun.findings)
+    source = replace(source, findings=tuple(findings))
     if source.tells_nothing and not source.findings:
         nothing = kinds.NOTHING.at(source.name, "there is nothing about voters here")
         return replace(source, findings=(nothing,))
@@ -162,10 +150,6 @@ def _told(finding: Finding, has_history: bool) -> Finding:
         return finding
     words = "a change of voters may be missing from the history here"
     return replace(finding, text=f"{finding.text}; {words}")
-
-
-def _name_of(files: Iterable[FileReport], kind: FileKind) -> str:
-    return next((each.name for each in files if each.kind is kind and each.is_live), "")
 
 
 def _relevant(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -93,7 +93,37 @@ def same_set(one: Sequence[Voter], other: Sequence[Voter]) -> bool:
 
 
 def keys_changed(one: Sequence[Voter], other: Sequence[Voter]) -> int:
-    """How many voter keys (id and directory id) go or come, whichever are more."""
-    before = {(each.id, directory_id(each)) for each in one}
-    after = {(each.id, directory_id(each)) for each in other}
-    return max(len(before - after), len(after - before))
+    """How many voters, known by id and directory id, go and come, both counted.
+
+    Kafka's add and remove change one; its update none, since it may only fill in a directory id.
+    """
+    gone, came = _keys(one, other), _keys(other, one)
+    return len(gone) + len(came)
+
+
+def majority(voters: Sequence[Voter]) -> int:
+    return len(voters) // 2 + 1
+
+
+def majorities_overlap(one: Sequence[Voter], other: Sequence[Voter]) -> bool:
+    """Whether every majority of one set has a voter in common with every majority of the other.
+
+    Where they need not, both sets can elect a leader and commit other records.
+    """
+    gone, came = len(_keys(one, other)), len(_keys(other, one))
+    shared = len(one) - gone
+    needed = max(majority(one) - gone, 0) + max(majority(other) - came, 0)
+    return needed > shared
+
+
+def _keys(one: Sequence[Voter], other: Sequence[Voter]) -> list[Voter]:
+    """The voters of a set that the other does not have."""
+    known = {each.id: each for each in other}
+    return [each for each in one if not _same_key(each, known.get(each.id))]
+
+
+def _same_key(one: Voter, other: Voter | None) -> bool:
+    if other is None:
+        return False
+    here, there = directory_id(one), directory_id(other)
+    return here is None or there is None or here == there

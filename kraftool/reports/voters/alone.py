@@ -1,0 +1,76 @@
+"""One directory as a source, and what its voters show without any other.
+
+Owns the step from files and their summary to a source, and the rules of which every report of a
+directory tells: dump, verify-log, verify-snapshot and doctor have them from here, diff-voters asks
+the same rules of several sources. It refuses to read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from kraftool.decoders.kinds import FileKind
+from kraftool.reports.file_report import FileReport
+from kraftool.reports.findings import Finding
+from kraftool.reports.kinds import directory as dir_kinds
+from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.kinds import snapshot as snap_kinds
+from kraftool.reports.metadata_summary import MetadataSummary
+from kraftool.reports.voters import node_rules
+from kraftool.reports.voters.bounds import bounded
+from kraftool.reports.voters.commit import with_verdicts
+from kraftool.reports.voters.history import History
+from kraftool.reports.voters.model import Settings, VoterSourceReport
+
+TOLD_ALONE = frozenset(
+    each.code
+    for each in (
+        dir_kinds.NOT_A_VOTER, dir_kinds.STALE_VOTER, log_kinds.VOTERS_JUMP, snap_kinds.LOG_VOTERS,
+    )
+)  # fmt: skip
+"""The kinds of these rules, which a comparison of sources tells anew in the light of all."""
+
+
+def source_of(
+    begun: VoterSourceReport,
+    files: Sequence[FileReport],
+    summary: MetadataSummary,
+    history: History,
+) -> VoterSourceReport:
+    """A source with all that its files say; its findings are those it was begun with."""
+    voters = summary.voters
+    recorded = any(each.voters for each in history.entries)
+    return replace(
+        begun,
+        node=summary.node,
+        registered_controllers=summary.controllers,
+        quorum_state=summary.quorum_state,
+        quorum_state_file=_name_of(files, FileKind.QUORUM_STATE),
+        meta_file=_name_of(files, FileKind.META_PROPERTIES),
+        history=history.entries,
+        leaders=history.leaders,
+        log=history.log,
+        snapshots=history.snapshots,
+        told=voters if voters is not None and not recorded else None,
+    )
+
+
+def voter_findings(
+    path: str,
+    files: Sequence[FileReport],
+    summary: MetadataSummary,
+    history: History,
+    roles: tuple[str, ...] = (),
+) -> Iterator[Finding]:
+    """What a directory's own voters show: who the node is beside them, jumps, snapshots."""
+    settings = Settings(file=path, roles=roles) if roles else None
+    begun = VoterSourceReport(name=path, kind="directory", settings=settings)
+    sources = with_verdicts([source_of(begun, files, summary, history)])
+    yield from history.findings
+    yield from bounded(node_rules.membership(sources))
+    yield from bounded(node_rules.jumps(sources))
+
+
+def _name_of(files: Iterable[FileReport], kind: FileKind) -> str:
+    return next((each.name for each in files if each.kind is kind and each.is_live), "")

@@ -1,0 +1,314 @@
+"""What is told about damage: its place, what Kafka does about it, and advice that loses nothing."""
+
+import io
+import shutil
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from kraftool.decoders import framing
+from kraftool.decoders.batch import HEADER_SIZE, RecordBatch, encode_batch
+from kraftool.decoders.segment import scan
+from kraftool.reports.directory import read_location
+from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.state.load import load_state
+from kraftool.reports.verify.log import verify_logs
+from kraftool.storage.paths import open_path
+from tests.reports.log_node import LOG, PARTITION, Node
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+AWAY = "move the snapshot away"
+ANOTHER = "put the same .checkpoint of another node in its place"
+
+
+def writable(source: str, target: Path) -> Path:
+    shutil.copytree(FIXTURES / source, target)
+    for each in target.rglob("*"):
+        each.chmod(0o755 if each.is_dir() else 0o644)
+    return target
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Node:
+    return Node(writable("kafka-4.3.0/dynamic-quorum/node-2/data", tmp_path / "node-2"))
+
+
+@pytest.fixture
+def cleaned(tmp_path: Path) -> Path:
+    return writable("kafka-4.3.0/log-cleaning/node-1/data", tmp_path / "cleaned")
+
+
+def flip(path: Path, at: int) -> None:
+    data = bytearray(path.read_bytes())
+    data[at] ^= 1
+    path.write_bytes(data)
+
+
+def cut_before(node: Node, offset: int) -> None:
+    batch = next(each for each in node.batches() if each.base_offset >= offset)
+    node.log.write_bytes(node.log.read_bytes()[: batch.position])
+
+
+def without(node: Node, number: int) -> RecordBatch:
+    """Take a batch out of the log; return it."""
+    batch, data = node.batches()[number], node.log.read_bytes()
+    node.log.write_bytes(data[: batch.position] + data[batch.position + batch.size :])
+    return batch
+
+
+def in_its_place(node: Node, number: int, value: bytes) -> RecordBatch:
+    """Put records of another value into a batch."""
+    batch, data = node.batches()[number], node.log.read_bytes()
+    header = batch.header
+    other = encode_batch(
+        [(None, value)] * header.record_count,
+        base_offset=header.base_offset,
+        epoch=header.partition_leader_epoch,
+        timestamp=header.max_timestamp,
+    )
+    node.log.write_bytes(data[: batch.position] + other + data[batch.position + batch.size :])
+    return batch
+
+
+def verified(path: Path) -> list[Finding]:
+    return list(verify_logs([open_path(str(path))]).all_findings)
+
+
+def advice(path: Path, code: str) -> str:
+    (finding,) = [each for each in verified(path) if each.code == code]
+    return finding.advice
+
+
+# --- a damaged snapshot -------------------------------------------------------------------------
+
+
+def test_a_damaged_snapshot_may_go_where_log_and_older_snapshot_give_its_state(node: Node):
+    flip(node.snapshots()[-1], 3000)
+    told = advice(node.path, "KT-SNAP-DAMAGE")
+    assert AWAY in told
+    older = int(node.snapshots()[-2].name[:20])
+    assert f"goes on from the one at {older}" in told
+    for each in node.snapshots()[:-1]:
+        each.unlink()
+    assert "the log is whole from 0" in advice(node.path, "KT-SNAP-DAMAGE")
+
+
+def test_a_damaged_snapshot_beyond_the_logs_end_must_not_go(node: Node):
+    flip(node.snapshots()[-1], 3000)
+    cut_before(node, 190)
+    assert ANOTHER in advice(node.path, "KT-SNAP-DAMAGE")
+    assert AWAY not in advice(node.path, "KT-SNAP-DAMAGE")
+
+
+def test_a_damaged_snapshot_must_not_go_where_the_log_has_a_gap(node: Node):
+    flip(node.snapshots()[-1], 3000)
+    without(node, 50)
+    assert AWAY not in advice(node.path, "KT-SNAP-DAMAGE")
+
+
+def test_a_damaged_snapshot_must_not_go_where_a_record_cannot_be_decoded(node: Node):
+    flip(node.snapshots()[-1], 3000)
+    in_its_place(node, 50, b"\x01\x02\x00\xff\xff")
+    assert AWAY not in advice(node.path, "KT-SNAP-DAMAGE")
+
+
+def test_a_damaged_snapshot_must_not_go_where_a_record_does_not_replay(node: Node):
+    flip(node.snapshots()[-1], 3000)
+    in_its_place(
+        node,
+        50,
+        framing.encode_record("RemoveTopicRecord", 0, {"topicId": "AAAAAAAAAAAAAAAAAAABcQ"}),
+    )
+    codes = {each.code for each in verified(node.path)}
+    assert "KT-LOG-REPLAY" in codes
+    assert AWAY not in advice(node.path, "KT-SNAP-DAMAGE")
+
+
+def test_an_older_damaged_snapshot_is_needless_only_if_the_newest_is_whole(cleaned: Path):
+    older, newest = sorted((cleaned / PARTITION).glob("*.checkpoint"))
+    flip(older, HEADER_SIZE + 200)
+    assert "is not needed" in advice(cleaned, "KT-SNAP-DAMAGE")
+    flip(newest, HEADER_SIZE + 200)
+    told = [each.advice for each in verified(cleaned) if each.code == "KT-SNAP-DAMAGE"]
+    assert len(told) == 2
+    assert not [each for each in told if "not needed" in each]
+    assert not [each for each in told if AWAY in each]
+
+
+def test_of_a_file_that_the_archive_cut_only_that_is_told(node: Node):
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        archive.add(node.path / "meta.properties", arcname="n2/meta.properties")
+        for name in (LOG, node.snapshots()[-1].name):
+            archive.add(node.path / PARTITION / name, arcname=f"n2/{PARTITION}/{name}")
+    data = buffer.getvalue()
+    stream = node.path.parent / "cut.tar"
+    start = data.index(node.snapshots()[-1].read_bytes()[:100])
+    stream.write_bytes(data[: start + 3000])
+    found = verified(stream)
+    of_snapshot = [each.code for each in found if each.file.endswith(".checkpoint")]
+    assert sorted(of_snapshot) == ["KT-DIR-READ", "KT-LOG-NOT-CHECKED"]
+    start = data.index(node.log.read_bytes()[:100])
+    stream.write_bytes(data[: start + 3000])
+    of_log = [each.code for each in verified(stream) if each.file.endswith(".log")]
+    assert of_log == ["KT-DIR-READ"]
+
+
+# --- what Kafka takes away ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [50, -4])
+def test_kafka_does_not_notice_a_gap_and_so_cuts_nothing(node: Node, number: int):
+    batch = without(node, number)
+    (found,) = [each for each in verified(node.path) if each.code == "KT-LOG-GAP"]
+    assert found.severity is Severity.ERROR
+    assert found.offset == batch.last_offset + 1
+    assert "Kafka goes on without noticing" in found.advice
+    assert "lacks the records of" in found.advice
+    assert "cuts" not in found.advice
+    assert "wipes" not in found.advice
+    (report,) = read_location(open_path(str(node.path))).directories
+    assert report.summary.log is not None
+    assert report.summary.log.intact_end_offset == report.summary.log.end_offset
+
+
+def test_a_batch_that_stands_twice_is_read_twice(node: Node):
+    batch, data = node.batches()[-4], node.log.read_bytes()
+    node.log.write_bytes(data[: batch.position] + batch.data + data[batch.position :])
+    found = [each for each in verified(node.path) if each.code == "KT-LOG-GAP"]
+    assert "may read records twice" in found[0].advice
+
+
+def test_a_gap_between_segments_says_how_many_offsets_are_missing(cleaned: Path):
+    last = sorted((cleaned / PARTITION).glob("*.log"))[-1]
+    data = last.read_bytes()
+    first = next(iter(scan(lambda at, size: data[at : at + size])))
+    last.write_bytes(data[first.size :])
+    found = [each for each in verified(cleaned) if each.code == "KT-LOG-GAP"]
+    assert "Kafka goes on without noticing" in found[0].advice
+
+
+def test_with_a_damaged_snapshot_beyond_the_cut_kafka_wipes_the_log_and_dies(node: Node):
+    batch = node.batches()[40]
+    flip(node.log, batch.position + HEADER_SIZE + 5)
+    newest = int(node.snapshots()[-1].name[:20])
+    assert f"goes on from the snapshot at {newest}" in advice(node.path, "KT-LOG-CRC")
+    flip(node.snapshots()[-1], 3000)
+    told = advice(node.path, "KT-LOG-CRC")
+    assert f"wipes the whole log, and then dies on the snapshot at {newest}" in told
+
+
+def test_a_poison_record_is_best_replaced_since_cutting_takes_what_follows():
+    told = log_kinds.REPLAY.advice
+    assert told.index("NoOps") < told.index("cutting")
+    assert "take away" in told
+
+
+# --- what is missing or empty -------------------------------------------------------------------
+
+
+def test_a_snapshot_from_another_node_has_to_fit_between_the_logs_ends(cleaned: Path):
+    for each in (cleaned / PARTITION).glob("*.checkpoint*"):
+        each.unlink()
+    found = [each for each in verified(cleaned) if each.severity is not Severity.INFO]
+    assert [each.code for each in found] == ["KT-SNAP-MISSING"], "the epoch file is cut there too"
+    assert "63 or more, and 195 or less" in found[0].advice
+
+
+def test_an_empty_epoch_file_is_made_anew(node: Node):
+    file = node.path / PARTITION / "leader-epoch-checkpoint"
+    for content in (b"", b"0\n0\n"):
+        file.write_bytes(content)
+        assert node.codes() == []
+        assert node.found("KT-DIR-EPOCHS-EMPTY").severity is Severity.INFO
+    file.write_bytes(b"0\n2\n1 0\n99 50\n")
+    assert node.codes() == ["KT-DIR-EPOCHS-DIFFER"]
+
+
+def test_a_directory_without_a_log_is_told(node: Node):
+    assert "KT-LOG-NONE" not in {each.code for each in node.findings()}
+    for each in (node.path / PARTITION).iterdir():
+        each.unlink()
+    found = node.found("KT-LOG-NONE")
+    assert found.severity is Severity.INFO
+    assert "forgot its vote" in found.advice
+
+
+# --- one place for one damage -------------------------------------------------------------------
+
+
+def test_a_wrong_crc_has_one_place_which_explain_shows(node: Node):
+    batch = node.batches()[40]
+    flip(node.log, batch.position + HEADER_SIZE + 5)
+    (of_log,) = [each for each in verified(node.path) if each.code == "KT-LOG-CRC"]
+    (of_state,) = [each for each in load_state(str(node.log)).findings if each.code == "KT-LOG-CRC"]
+    assert of_log.position == of_state.position == batch.position + 17
+    assert (of_log.text, of_log.expected) == (of_state.text, of_state.expected)
+
+
+def test_an_index_entry_behind_the_log_is_told_by_its_offset(node: Node):
+    cut_before(node, 40)
+    for each in node.snapshots():
+        if int(each.name[:20]) > 40:
+            each.unlink()
+    times = [each for each in node.findings() if each.file.endswith(".timeindex")]
+    assert [(each.code, each.field, each.found) for each in times] == [
+        ("KT-LOG-INDEX-DIFFERS", "offset", str(times[0].offset))
+    ]
+
+
+# --- the newest snapshot's state ----------------------------------------------------------------
+
+
+def changed(path: Path, name: str, **values: object) -> None:
+    """A snapshot whose records of one type have another value."""
+    data = path.read_bytes()
+    batches = [
+        each for each in scan(lambda at, size: data[at : at + size])
+        if isinstance(each, RecordBatch)
+    ]  # fmt: skip
+    batch = batches[1]
+    records = []
+    for record in batch.records():
+        type, version, value = framing.decode_record(record.value or b"")
+        if type == name:
+            value = {**value, **values}
+        records.append((record.key, framing.encode_record(type, version, value)))
+    other = encode_batch(
+        records,
+        base_offset=batch.base_offset,
+        epoch=batch.epoch,
+        timestamp=batch.header.max_timestamp,
+    )
+    path.write_bytes(data[: batch.position] + other + data[batch.position + batch.size :])
+
+
+def test_a_newest_snapshot_of_another_state_is_found(node: Node):
+    (before,) = verify_logs([open_path(str(node.path))]).verified
+    assert before.checked.compared_snapshot == int(node.snapshots()[-1].name[:20])
+    changed(node.snapshots()[-1], "ConfigRecord", value="666")
+    assert node.codes() == ["KT-SNAP-DIFFERS"]
+    assert "configs" in node.found("KT-SNAP-DIFFERS").text
+
+
+def test_credentials_that_kafka_lost_are_told_as_that(tmp_path: Path):
+    path = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-4/data"
+    (found,) = [each for each in verified(path) if each.severity is Severity.ERROR]
+    assert found.code == "KT-SNAP-SCRAM-LOST"
+    assert found.expected == "SCRAM-SHA-256 of alice-a"
+
+
+def test_an_older_snapshot_is_not_compared_and_that_is_known(node: Node):
+    changed(node.snapshots()[0], "ConfigRecord", value="666")
+    assert node.codes() == []
+    (report,) = verify_logs([open_path(str(node.path))]).verified
+    assert report.checked.snapshots > 1
+    assert report.checked.compared_snapshot == int(node.snapshots()[-1].name[:20])
+
+
+def test_nothing_is_compared_that_the_replay_does_not_reach(node: Node):
+    without(node, 50)
+    (report,) = verify_logs([open_path(str(node.path))]).verified
+    assert report.checked.compared_snapshot is None

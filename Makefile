@@ -15,7 +15,7 @@ CANDIDATES   := python3 python3.14 python3.13 python3.12 python3.11 python
 PYTHON       ?= $(shell for p in $(CANDIDATES); do \
                   $$p -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
-.PHONY: help demo test check fresh format catalogue man soak bench-dump bench-inspect package clean
+.PHONY: help demo test check fresh format catalogue man soak spark bench-dump bench-inspect package clean
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -62,6 +62,9 @@ soak: $(VENV)/.installed-dev  ## the long tests: fuzzing and property tests for 
 	KRAFTOOL_SOAK=1 KRAFTOOL_HYPOTHESIS=soak $(BIN)/python -m pytest $(PYTEST_ARGS)
 	$(BIN)/python tests/fuzz/fuzz_decoders.py --seconds 300
 
+spark: $(VENV)/.installed-dev  ## the tests of the Spark data sources, real clusters included
+	$(BIN)/python -m pytest tests/spark tests/storage/test_remote.py
+
 bench-inspect: $(VENV)/.installed-dev  ## replay, the shell beside kafka-metadata-shell, verify-log
 	$(BIN)/python tests/bench/inspect_state.py
 
@@ -98,5 +101,5 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/.made
 
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/.made
 	@echo 'Installing kraftool and the tools of its tests into $(VENV) (once; a minute or two)'
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[compression,dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[compression,spark,dev]'
 	@touch $@ $(VENV)/.installed

@@ -1,0 +1,204 @@
+"""A Spark session with kraftool in it: on this machine, or on a cluster.
+
+Owns the session from its start to its end: Java, settings, kraftool's code on the workers, private
+temporary files. It refuses to leave anything running or lying about.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import logging
+import os
+import re
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.spark.failures import explained
+from kraftool.spark.jvm import environment, running
+from kraftool.spark.shipping import ship
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LOCAL = "local[*]"
+
+_OLDEST = {"pyspark": (4, 1), "pyarrow": (18, 0)}
+_MASTERS = re.compile(r"local$|local\[|local-cluster\[|spark://|yarn$|k8s://|sc://")
+_INSTALL = "pip install 'kraftool[spark]'"
+
+
+@contextmanager
+def session(
+    master: str = "",
+    conf: Mapping[str, str] | None = None,
+    app: str = "kraftool",
+    *,
+    log: Path | None = None,
+) -> Iterator[SparkSession]:
+    """Yields a Spark session whose workers have kraftool's code.
+
+    Without a master it is the one that spark-submit or spark-defaults.conf name, or else all cores
+    of this machine. `conf` has Spark's own settings. What the JVM writes goes to `log`, or else to
+    a temporary file, of which the last lines are told if it does not start.
+
+    Failures that a user can mend are raised as KraftoolError.
+    """
+    _check_packages()
+    settings = dict(conf or {})
+    if master:
+        settings["spark.master"] = master
+    _check_master(settings.get("spark.master", ""))
+    with ExitStack() as ending:
+        folder = ending.enter_context(_private_folder())
+        ending.enter_context(_py4j_muted())
+        gateway = None
+        if "PYSPARK_GATEWAY_PORT" not in os.environ:  # else spark-submit has started JVM and us
+            where = log or folder / "jvm.log"
+            gateway = ending.enter_context(running(folder, settings, where))
+        ending.enter_context(explained())
+        yield ending.enter_context(_connected(gateway, folder, settings, app))
+
+
+@contextmanager
+def _connected(
+    gateway: Any, folder: Path, settings: Mapping[str, str], app: str
+) -> Iterator[SparkSession]:
+    from pyspark import SparkConf, SparkContext
+    from pyspark.sql import SparkSession
+
+    SparkContext._ensure_initialized(gateway=gateway)
+    conf = SparkConf(_jvm=SparkContext._jvm)
+    for key, value in settings.items():
+        conf.set(key, value)
+    if "spark.app.name" not in settings:
+        conf.setAppName(app)
+    where = conf.get("spark.master", LOCAL) or LOCAL
+    conf.setMaster(where)
+    for key, value in _defaults(folder, is_local=where.startswith("local")).items():
+        conf.setIfMissing(key, value)
+    python = _worker_python(conf, is_local=where.startswith("local"))
+    with environment(PYSPARK_PYTHON=python), _interrupts_kept():
+        context = SparkContext(conf=conf)
+    try:
+        ship(context, folder)
+        spark = SparkSession(context)
+        try:
+            yield spark
+        finally:
+            spark.stop()
+    finally:
+        context.stop()
+
+
+def _defaults(folder: Path, *, is_local: bool) -> dict[str, str]:
+    """Settings that count where the user has none."""
+    here = {
+        # Nobody else has to reach a driver that has no workers elsewhere.
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.sql.warehouse.dir": (folder / "warehouse").as_uri(),
+    }
+    return {
+        "spark.ui.enabled": "false",
+        "spark.sql.session.timeZone": "UTC",
+        # Off in Spark 4.3, where a reader that takes filters then fails.
+        "spark.sql.python.filterPushdown.enabled": "true",
+        # Python would import from the working directory first, which may hold anything.
+        "spark.executorEnv.PYTHONSAFEPATH": "1",
+        **(here if is_local else {}),
+    }
+
+
+def _worker_python(conf: Any, *, is_local: bool) -> str:
+    """The Python that the workers run: ours on this machine, one of the same version elsewhere."""
+    named: str | None = conf.get("spark.pyspark.python")
+    if named:
+        return named
+    if is_local:
+        return sys.executable
+    return os.environ.get("PYSPARK_PYTHON") or f"python3.{sys.version_info.minor}"
+
+
+def _check_packages() -> None:
+    for package, oldest in _OLDEST.items():
+        if importlib.util.find_spec(package) is None:
+            raise KraftoolError(
+                f"this needs the package {package}, which is not installed", hint=_INSTALL
+            )
+        # Spark's own distribution brings pyspark as a folder, of which no version is known here.
+        with suppress(importlib.metadata.PackageNotFoundError):
+            found = importlib.metadata.version(package)
+            if tuple(map(int, re.findall(r"\d+", found)[:2])) < oldest:
+                wanted = ".".join(map(str, oldest))
+                raise KraftoolError(
+                    f"this needs {package} {wanted} or newer, and {found} is installed",
+                    hint=_INSTALL,
+                )
+
+
+def _check_master(master: str) -> None:
+    from pyspark import SparkContext
+
+    if master and not _MASTERS.match(master):
+        raise KraftoolError(
+            f"{master} names no Spark master",
+            hint="spark://HOST:7077 names a standalone cluster, local[4] four cores here",
+        )
+    if master.startswith("sc://"):
+        raise KraftoolError(
+            "Spark Connect cannot be used: the driver has to run here",
+            hint="--master spark://HOST:7077 names a standalone cluster",
+        )
+    if SparkContext._active_spark_context is not None:
+        raise KraftoolError(
+            "this process has a Spark session already",
+            hint="kraftool.spark.shipping.ship() sends kraftool's code to its workers",
+        )
+
+
+@contextmanager
+def _private_folder() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="kraftool-spark-"))
+    try:
+        yield folder
+    finally:
+        # PySpark adds what was shipped to our own path too.
+        sys.path[:] = [each for each in sys.path if not each.startswith(f"{folder}{os.sep}")]
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _py4j_muted() -> Iterator[None]:
+    """py4j logs what it raises as well, a Ctrl-C among it, and by way of the root logger."""
+
+    def is_ours(record: logging.LogRecord) -> bool:
+        return f"{os.sep}py4j{os.sep}" not in record.pathname
+
+    root = logging.getLogger()
+    root.addFilter(is_ours)
+    try:
+        yield
+    finally:
+        root.removeFilter(is_ours)
+
+
+@contextmanager
+def _interrupts_kept() -> Iterator[None]:
+    """Keep whoever handles Ctrl-C. PySpark's own handler asks the JVM amid an unread answer."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    kept = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, kept)

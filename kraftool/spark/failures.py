@@ -1,0 +1,127 @@
+"""What Spark says when something is wrong, as a sentence with a way out.
+
+Owns the recognition of the failures that a user can mend. PySpark's own exceptions cannot be
+printed once their JVM is gone, so none of them leaves a session: what is not recognized keeps
+Spark's first line, and all of its words as a note for tracebacks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.spark.shipping import ON_WORKERS
+
+_NO_NEWS = re.compile(
+    r"An error occurred while calling|An exception was thrown from|Job aborted due to stage failure"
+    r"|\s|Traceback|JVM stacktrace|Driver stacktrace"
+)
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turn the failures of Spark into KraftoolErrors; to be used while the JVM is running."""
+    try:
+        yield
+    except Exception as error:
+        told = explain(error)
+        if told is None:
+            raise
+        raise told from None
+
+
+def explain(error: Exception) -> KraftoolError | None:
+    """The same failure for people; None where it is not Spark that failed."""
+    if type(error).__module__.partition(".")[0] not in {"pyspark", "py4j"}:
+        return None
+    text = str(error)
+    found = ((re.search(pattern, text), tell) for pattern, tell in _KNOWN)
+    told = next((tell(match) for match, tell in found if match), None)
+    told = told or KraftoolError(f"Spark failed: {_first_news(text)}")
+    told.add_note(text)
+    return told
+
+
+def _first_news(text: str) -> str:
+    traceback, python_error = "Traceback (most recent call last):", r"^[A-Za-z_][\w.]*: .+"
+    raised = re.search(python_error, text.partition(traceback)[2], re.MULTILINE)
+    if raised is not None:
+        return raised[0]
+    lines = [line.removeprefix(": ") for line in text.splitlines() if line.strip()]
+    return next((line for line in lines if not _NO_NEWS.match(line)), lines[0] if lines else "")
+
+
+def _no_module(found: re.Match[str]) -> KraftoolError:
+    package = found[1].partition(".")[0]
+    if package == "kraftool":
+        return KraftoolError(
+            "a Spark worker cannot import kraftool",
+            hint="send it there: kraftool.spark.engine.session does; on a session of your own "
+            "kraftool.spark.shipping.ship; spark-submit has --py-files",
+        )
+    needed = " ".join(sorted({*ON_WORKERS, package}))
+    return KraftoolError(
+        f"the Python of a Spark worker has no {package}",
+        hint=f"on every worker: python -m pip install {needed}; or name a Python that has it: "
+        "--conf spark.pyspark.python=/path/to/python",
+    )
+
+
+def _no_package(found: re.Match[str]) -> KraftoolError:
+    return KraftoolError(
+        f"Spark needs {found[1]} {found[2]} or newer for this, here or on a worker",
+        hint=f"here and on every worker: python -m pip install --upgrade {found[1].lower()}",
+    )
+
+
+def _other_python(found: re.Match[str]) -> KraftoolError:
+    return KraftoolError(
+        f"a Spark worker runs Python {found[1]}, kraftool runs {found[2]}; Spark wants the same",
+        hint=f"--conf spark.pyspark.python=/path/to/python{found[2]} names one on the workers",
+    )
+
+
+def _no_python(found: re.Match[str]) -> KraftoolError:
+    return KraftoolError(
+        f"{found[1]} cannot be started on a Spark worker: {found[2]}",
+        hint="--conf spark.pyspark.python=/path/to/python names the Python of the workers",
+    )
+
+
+def _no_master(found: re.Match[str]) -> KraftoolError:
+    return KraftoolError(
+        "the Spark master does not answer, or has ended the application",
+        hint="is its address right, and is it of the same Spark version as pyspark here?",
+    )
+
+
+def _wrong_master(found: re.Match[str]) -> KraftoolError:
+    return KraftoolError(
+        f"{found[1]} names no Spark master",
+        hint="spark://HOST:7077 names a standalone cluster, local[4] four cores here",
+    )
+
+
+def _no_memory(found: re.Match[str]) -> KraftoolError:
+    return KraftoolError(
+        f"Spark ran out of memory ({found[1]})",
+        hint="--conf spark.driver.memory=4g (local), --conf spark.executor.memory=4g (cluster)",
+    )
+
+
+def _our_own(found: re.Match[str]) -> KraftoolError:
+    return KraftoolError(found[1])
+
+
+_KNOWN: tuple[tuple[str, Callable[[re.Match[str]], KraftoolError]], ...] = (
+    (r"ModuleNotFoundError: No module named '([\w.]+)'", _no_module),
+    (r"(?:PACKAGE_NOT_INSTALLED|UNSUPPORTED_PACKAGE_VERSION)\] (\w+) >= ([\d.]+)", _no_package),
+    (r"PYTHON_VERSION_MISMATCH\]\D*([\d.]+)\D*([\d.]+),", _other_python),
+    (r'Cannot run program "([^"]+)"[^\n]*?: (?:error=\d+, )?([^\n]+)', _no_python),
+    (r"All masters are unresponsive|methods on a stopped SparkContext", _no_master),
+    (r"Could not parse Master URL: '([^'\n]*)'", _wrong_master),
+    (r"java\.lang\.OutOfMemoryError: ([^\n]+)", _no_memory),
+    (r"kraftool\.[\w.]+\.\w+Error: ([^\n]+)", _our_own),
+)

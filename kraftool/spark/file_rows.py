@@ -1,0 +1,126 @@
+"""The rows of `kraft.files` and `kraft.findings`: files as `kraftool dump` judges each by itself.
+
+Owns their columns' values. What only several files together show is the audit's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from kraftool.decoders.batch import HEADER_SIZE
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.kinds import HEAD_SIZE, detect
+from kraftool.reports.file_report import BATCH_KINDS, FileReport, read_file
+from kraftool.reports.findings import Finding, in_order
+from kraftool.reports.kinds import directory as dir_kinds
+from kraftool.reports.log_text import file_text
+from kraftool.spark.arrow import ArrowBatch, ArrowSchema
+from kraftool.spark.fleet import FleetDirectory, FleetFile, Unread
+from kraftool.spark.rows import Table, identity
+from kraftool.spark.splits import Split
+
+_HASHED = 1 << 16
+
+
+def finding_rows(
+    arrow: ArrowSchema, splits: Sequence[Split], unread: Sequence[Unread] = ()
+) -> Iterator[ArrowBatch]:
+    """Every finding of every file, and what could not be listed."""
+    table = Table(arrow)
+    for each in unread:
+        finding = dir_kinds.UNREADABLE.at(each.name, each.reason, advice=each.hint)
+        _finding(table, FleetDirectory(name=each.name), finding)
+    for split in splits:
+        for finding in read_file(split.file.entry()).findings:
+            _finding(table, split.file.directory, finding)
+            if table.is_full:
+                yield table.take()
+    if table.rows:
+        yield table.take()
+
+
+def _finding(table: Table, owner: FleetDirectory, finding: Finding) -> None:
+    identity(table, owner, finding.file, 1)
+    _add(
+        table,
+        {
+            "code": finding.code,
+            "severity": finding.severity.value,
+            "text": file_text(finding.text),
+            "position": finding.position,
+            "offset": finding.offset,
+            "field": finding.field or None,
+            "expected": file_text(finding.expected) or None,
+            "found": file_text(finding.found) or None,
+            "advice": file_text(finding.advice) or None,
+            "undecoded": finding.undecoded,
+        },
+    )
+
+
+def file_rows(
+    arrow: ArrowSchema, splits: Sequence[Split], *, findings: bool
+) -> Iterator[ArrowBatch]:
+    """Every file, with how many findings it has by itself."""
+    table = Table(arrow)
+    for split in splits:
+        file = split.file
+        report = read_file(file.entry()) if findings else _unread(file)
+        identity(table, file.directory, file.name, 1)
+        worst = in_order(report.findings)
+        _add(
+            table,
+            {
+                "path": file_text(file.relative),
+                "kind": report.kind.value,
+                "state": report.state.name.lower(),
+                "size": report.size,
+                "modified": file.mtime_ns // 1_000_000,
+                "identity": file.etag or _fingerprint(file, report),
+                "findings": len(report.findings) if findings else None,
+                "worst": worst[0].severity.value if worst else None,
+            },
+        )
+        if table.is_full:
+            yield table.take()
+    if table.rows:
+        yield table.take()
+
+
+def _add(table: Table, values: dict[str, Any]) -> None:
+    for name, value in values.items():
+        if name in table.columns:
+            table.columns[name].append(value)
+    table.rows += 1
+
+
+def _unread(file: FleetFile) -> FileReport:
+    """The report of a file of which no more than its head was looked at."""
+    head = b""
+    try:
+        with file.open() as source:
+            head = source.read_at(0, HEAD_SIZE)
+    except KraftoolError:
+        pass  # its name tells the kind; that it cannot be read is a finding
+    detected = detect(file.basename, head, file.size)
+    return FileReport(
+        name=file.name,
+        path=file.relative,
+        directory=file.directory.name,
+        place=file.place,
+        size=file.size,
+        kind=detected.kind,
+        state=detected.state,
+    )
+
+
+def _fingerprint(file: FleetFile, report: FileReport) -> str | None:
+    """Which content it is. A segment is known by its first batch, so that it may grow."""
+    wanted = HEADER_SIZE if report.kind in BATCH_KINDS else _HASHED
+    try:
+        with file.open() as source:
+            return hashlib.sha256(source.read_at(0, wanted)).hexdigest()[:32]
+    except KraftoolError:
+        return None

@@ -1,0 +1,387 @@
+"""Which data directories and files the PATHs of a source lead to, and whose they are.
+
+Owns the search (a directory, a folder that holds many, a pattern, one file, a URL) and the
+identity that meta.properties gives. It reads nothing else: no log is opened here. What it hands on
+is small and picklable, since it travels to the workers; where a URL has something to log in, that
+travels too, but is never shown.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+from kraftool.decoders import meta_properties, properties
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.kinds import HEAD_SIZE, FileKind, detect
+from kraftool.decoders.names import METADATA_TOPIC, FileState, parse_folder_name
+from kraftool.spark.places import Files, files_at, missing
+from kraftool.storage.entry import (
+    METADATA_PARTITION,
+    ROOT_FILES,
+    Entry,
+    Place,
+    is_partition_file,
+    partition_order,
+    root_order,
+)
+from kraftool.storage.paths import LocationKind, open_path
+from kraftool.storage.remote import RemoteItem, is_url, shown_url
+from kraftool.storage.source import ByteSource
+
+DEPTH = 6
+"""How many folders below a root a data directory is looked for."""
+_META = "meta.properties"
+_PATTERN = re.compile(r"[*?\[]")
+# Any program may have a .lock.
+_TELLING = frozenset(ROOT_FILES) - {".lock"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetDirectory:
+    """A data directory (or a partition's folder without one) and what its meta.properties says."""
+
+    name: str
+    cluster_id: str | None = None
+    node_id: int | None = None
+    directory_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetFile:
+    """One file of a fleet. `root` and `path` open it, `name` is how it is shown."""
+
+    directory: FleetDirectory
+    root: str = field(repr=False)
+    path: str
+    name: str
+    relative: str
+    """Below the data directory, with `/`."""
+    place: Place
+    size: int
+    mtime_ns: int = 0
+    etag: str = ""
+    is_named: bool = False
+    """Whether a PATH named this very file."""
+    options: str = field(default="", repr=False)
+    """fsspec's storage options, as JSON."""
+
+    @property
+    def basename(self) -> str:
+        return self.relative.rpartition("/")[2]
+
+    @property
+    def is_remote(self) -> bool:
+        return is_url(self.root)
+
+    @property
+    def in_topic(self) -> bool:
+        """Whether it lies in the folder of a topic, whose records are no metadata."""
+        folder = parse_folder_name(self.name.rpartition("/")[0].rpartition("/")[2])
+        return folder is not None and folder.topic != METADATA_TOPIC
+
+    def open(self) -> ByteSource:
+        return _files(self.root, self.options).open(self.path, name=self.name)
+
+    def entry(self) -> Entry:
+        """The file as the reports take it."""
+        return Entry(
+            directory=self.directory.name,
+            path=self.relative,
+            name=self.name,
+            place=self.place,
+            size=self.size,
+            mode=0,
+            mtime_ns=self.mtime_ns,
+            uid=0,
+            gid=0,
+            opener=self.open,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unread:
+    """What could not be listed on the way."""
+
+    name: str
+    reason: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fleet:
+    """All files that the PATHs lead to, directory after directory."""
+
+    files: tuple[FleetFile, ...]
+    problems: tuple[Unread, ...] = ()
+
+
+@lru_cache(maxsize=64)
+def _files(root: str, options: str) -> Files:
+    return files_at(root, orjson.loads(options) if options else {})
+
+
+def _text_of(options: Mapping[str, Any] | None) -> str:
+    return orjson.dumps(options).decode() if options else ""
+
+
+def find_fleet(
+    paths: list[str], *, depth: int = DEPTH, options: Mapping[str, Any] | None = None
+) -> Fleet:
+    """Find all files that the PATHs lead to. Raises KraftoolError for a PATH that leads nowhere."""
+    search = _Search(depth, _text_of(options))
+    for path in paths:
+        search.path(path)
+    return Fleet(files=tuple(search.files), problems=tuple(search.problems))
+
+
+def require(paths: list[str], *, options: Mapping[str, Any] | None = None) -> None:
+    """Raise KraftoolError for a PATH that leads nowhere, looking no further than that."""
+    chosen = _text_of(options)
+    for path in paths:
+        if not _leads_somewhere(path, chosen):
+            raise missing(shown_url(path))
+
+
+def _leads_somewhere(path: str, options: str) -> bool:
+    if not has_pattern(path):
+        return _files(path, options).item() is not None
+    if not is_url(path) and _files(path, options).item() is not None:
+        return True
+    root, pattern = _fixed_part(path)
+    return bool(_files(root, options).glob(pattern))
+
+
+def has_pattern(path: str) -> bool:
+    """Whether a PATH may stand for several."""
+    return _PATTERN.search(shown_url(path).rpartition("://")[2]) is not None
+
+
+class _Search:
+    def __init__(self, depth: int, options: str) -> None:
+        self._depth, self._options = depth, options
+        self.files: list[FleetFile] = []
+        self.problems: list[Unread] = []
+        self._seen: set[str] = set()
+
+    def path(self, path: str) -> None:
+        """Take one PATH: a pattern, a file, a directory, or a folder that holds some."""
+        if not (is_url(path) and has_pattern(path)):
+            files = _files(path, self._options)
+            item = files.item()
+            if item is not None:
+                self._item(path, files, item)
+                return
+        if not has_pattern(path):
+            raise missing(shown_url(path))
+        root, pattern = _fixed_part(path)
+        files, found = _files(root, self._options), 0
+        for each in files.glob(pattern):
+            item = files.item(each)
+            if item is not None:
+                self._item(root, files, item)
+                found += 1
+        if not found:
+            raise missing(shown_url(path))
+
+    def _item(self, root: str, files: Files, item: RemoteItem) -> None:
+        if item.is_folder:
+            self._folder(root, files, item.path, self._depth, named=True)
+        else:
+            self._one_file(root, files, item)
+
+    def _one_file(self, root: str, files: Files, item: RemoteItem) -> None:
+        shown = files.shown(item.path)
+        if not is_url(root):
+            location = open_path(shown)
+            if location.kind is LocationKind.PROPERTIES:
+                self.path(location.directory)
+                return
+            if location.kind is LocationKind.TAR:
+                raise KraftoolError(
+                    f"{shown}: Spark reads no tar archives",
+                    hint="unpack it; kraftool dump reads it",
+                )
+        above, _, basename = shown.rpartition("/")
+        home = above.rpartition("/")[0] if above.endswith(METADATA_PARTITION) else above
+        directory = self._identity_beside(root, item.path, home or above)
+        place = Place.PARTITION if is_partition_file(basename) else Place.LOOSE
+        self._take(root, files, item, directory, basename, place, named=True)
+
+    def _identity_beside(self, root: str, path: str, shown: str) -> FleetDirectory:
+        """The directory of a file that was named by itself, if it is one."""
+        whole = root if not path else f"{root.rstrip('/')}/{path}"
+        for _ in range(2):
+            whole = whole.rpartition("/")[0] if "/" in whole else "."
+            if whole.endswith((":/", "/")) or not whole:
+                break
+            try:
+                files = _files(whole, self._options)
+                if files.item(_META) is not None:
+                    return self._identity(files, "", shown)
+            except KraftoolError:
+                break
+        return FleetDirectory(name=shown)
+
+    def _folder(self, root: str, files: Files, path: str, depth: int, *, named: bool) -> None:
+        shown = files.shown(path)
+        try:
+            items = files.listed(path)
+        except KraftoolError as error:
+            if named and not self.files:
+                raise
+            self.problems.append(Unread(name=shown, reason=error.message, hint=error.hint))
+            return
+        names = {each.name for each in items}
+        folders = [each for each in items if each.is_folder]
+        is_data = names & _TELLING or any(each.name == METADATA_PARTITION for each in folders)
+        basename = shown.rstrip("/").rpartition("/")[2]
+        # Of a topic's folder only what was named itself is taken.
+        is_partition = basename == METADATA_PARTITION or (
+            (named or parse_folder_name(basename) is None)
+            and any(is_partition_file(name) for name in names)
+        )
+        if shown in self._seen:
+            return
+        if is_partition or is_data:
+            self._seen.add(shown)
+        if is_partition and not (is_data and basename != METADATA_PARTITION):
+            # The data directory around it says whose it is, if it can be read.
+            directory = self._identity_beside(root, f"{path}/x" if path else "x", shown)
+            self._partition(root, files, items, directory, "")
+        elif is_data:
+            self._data_directory(root, files, path, items)
+        elif depth > 0:
+            for each in folders:
+                self._folder(root, files, each.path, depth - 1, named=False)
+
+    def _data_directory(self, root: str, files: Files, path: str, items: list[RemoteItem]) -> None:
+        directory = self._identity(files, path, files.shown(path))
+        for each in sorted(items, key=lambda item: root_order(item.name)):
+            if not each.is_folder:
+                self._take(root, files, each, directory, each.name, Place.ROOT)
+        for each in items:
+            if each.is_folder and each.name == METADATA_PARTITION:
+                try:
+                    below = files.listed(each.path)
+                except KraftoolError as error:
+                    name = files.shown(each.path)
+                    self.problems.append(Unread(name=name, reason=error.message, hint=error.hint))
+                else:
+                    self._partition(root, files, below, directory, f"{METADATA_PARTITION}/")
+
+    def _partition(
+        self,
+        root: str,
+        files: Files,
+        items: list[RemoteItem],
+        directory: FleetDirectory,
+        prefix: str,
+    ) -> None:
+        for each in sorted(items, key=lambda item: partition_order(item.name)):
+            if not each.is_folder:
+                self._take(root, files, each, directory, prefix + each.name, Place.PARTITION)
+
+    def _take(
+        self,
+        root: str,
+        files: Files,
+        item: RemoteItem,
+        directory: FleetDirectory,
+        relative: str,
+        place: Place,
+        *,
+        named: bool = False,
+    ) -> None:
+        name = files.shown(item.path)
+        if name in self._seen:
+            return
+        self._seen.add(name)
+        self.files.append(
+            FleetFile(
+                directory=directory,
+                root=root,
+                path=item.path,
+                name=name,
+                relative=relative,
+                place=place,
+                size=item.size,
+                mtime_ns=item.mtime_ns,
+                etag=item.identity,
+                is_named=named,
+                options=self._options,
+            )
+        )
+
+    def _identity(self, files: Files, path: str, shown: str) -> FleetDirectory:
+        meta_path = f"{path}/{_META}" if path else _META
+        try:
+            if files.item(meta_path) is None:
+                return FleetDirectory(name=shown)
+            with files.open(meta_path) as source:
+                data = source.read_at(0, properties.MAX_BYTES)
+        except KraftoolError:
+            # That it cannot be read is a finding of the file's own.
+            return FleetDirectory(name=shown)
+        meta, _ = meta_properties.decode(data)
+        return FleetDirectory(
+            name=shown,
+            cluster_id=meta.cluster_id,
+            node_id=meta.node_id,
+            directory_id=meta.directory_id,
+        )
+
+
+def _fixed_part(path: str) -> tuple[str, str]:
+    """Split a pattern into the folder before it and the rest."""
+    start = path.find("://") + 3 if is_url(path) else 0
+    match = _PATTERN.search(path, start)
+    at = path.rfind("/", start, match.start() if match else len(path))
+    if at < 0:
+        return (path[:start], path[start:]) if start else ("", path)
+    return path[:at] or "/", path[at + 1 :]
+
+
+def with_batches(fleet: Fleet, *, snapshots: bool = False) -> Iterator[FleetFile]:
+    """The files that hold batches and are to be read: what dump-log would take of them."""
+    for file in fleet.files:
+        if file.is_named:
+            if _kind_of(file) is not None:
+                yield file
+            continue
+        if file.place is not Place.PARTITION:
+            continue
+        found = detect(file.basename, b"", file.size)
+        wanted = (FileKind.LOG, FileKind.CHECKPOINT) if snapshots else (FileKind.LOG,)
+        if found.state is FileState.LIVE and found.kind in wanted:
+            yield file
+
+
+def _kind_of(file: FleetFile) -> FileKind | None:
+    """What a file that was named by itself holds batches as."""
+    try:
+        with file.open() as source:
+            kind = detect(file.basename, source.read_at(0, HEAD_SIZE), file.size).kind
+    except KraftoolError:
+        return FileKind.LOG  # its reader tells why it cannot be read
+    return (
+        kind if kind in (FileKind.LOG, FileKind.CHECKPOINT, FileKind.BOOTSTRAP_CHECKPOINT) else None
+    )
+
+
+def split_paths(text: str) -> list[str]:
+    """The PATHs of an option: a JSON list as Spark hands on several, or one."""
+    if text.startswith("["):
+        try:
+            listed = orjson.loads(text)
+        except orjson.JSONDecodeError:
+            listed = None
+        if isinstance(listed, list) and all(isinstance(each, str) for each in listed):
+            return [os.path.expanduser(each) for each in listed]
+    return [os.path.expanduser(text)]

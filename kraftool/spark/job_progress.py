@@ -1,0 +1,149 @@
+"""How far the jobs of a Spark session are.
+
+Owns the sums over jobs, stages and tasks, asked for from time to time. It refuses to draw: whoever
+watches is told through a function.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark import StatusTracker
+    from pyspark.sql import SparkSession
+
+INTERVAL_S = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobProgress:
+    """What is known of all jobs since the watching began. Totals grow as Spark plans more."""
+
+    jobs: int = 0
+    jobs_done: int = 0
+    stages: int = 0
+    stages_done: int = 0
+    tasks: int = 0
+    tasks_done: int = 0
+    tasks_running: int = 0
+    tasks_failed: int = 0
+    """Tries that failed; Spark tries most of them again."""
+
+
+@contextmanager
+def watched(
+    spark: SparkSession,
+    report: Callable[[JobProgress], None],
+    *,
+    interval_s: float = INTERVAL_S,
+) -> Iterator[None]:
+    """Report the progress of the jobs that start inside, from another thread, and once at the end.
+
+    `report` is called only when something has changed.
+    """
+    from pyspark import InheritableThread
+
+    sums = _Sums(spark.sparkContext.statusTracker())
+    ended = threading.Event()
+    last = JobProgress()
+
+    def tell() -> None:
+        nonlocal last
+        now = sums.now()
+        if now != last:
+            last = now
+            report(now)
+
+    def watch() -> None:
+        while not ended.wait(interval_s):
+            try:
+                tell()
+            except Exception:  # the session is gone, and whoever uses it learns that
+                return
+
+    thread = InheritableThread(target=watch, name="spark-progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+    tell()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stage:
+    tasks: int
+    done: int
+    running: int
+    failed: int
+
+
+@dataclass(slots=True)
+class _Sums:
+    """Keeps what is over, since Spark forgets old jobs and stages."""
+
+    tracker: StatusTracker
+    before: frozenset[int] = frozenset()
+    running: set[int] = field(default_factory=set)
+    over: set[int] = field(default_factory=set)
+    stages: dict[int, _Stage] = field(default_factory=dict)
+    settled: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.before = frozenset(self._known())
+
+    def _known(self) -> set[int]:
+        # A job that is over is listed by its group only; jobs of another group while they run.
+        listed = self.tracker.getJobIdsForGroup(None)
+        return {int(job) for job in (*listed, *self.tracker.getActiveJobsIds())}
+
+    def now(self) -> JobProgress:
+        self.running |= self._known() - self.before - self.over
+        for job in sorted(self.running):
+            self._look_at(job)
+        stages = self.stages.values()
+        return JobProgress(
+            jobs=len(self.running) + len(self.over),
+            jobs_done=len(self.over),
+            stages=len(self.stages),
+            stages_done=len(self.settled & self.stages.keys()),
+            tasks=sum(each.tasks for each in stages),
+            tasks_done=sum(each.done for each in stages),
+            tasks_running=sum(each.running for each in stages),
+            tasks_failed=sum(each.failed for each in stages),
+        )
+
+    def _look_at(self, job: int) -> None:
+        info = self.tracker.getJobInfo(job)
+        is_over = info is None or info.status != "RUNNING"
+        for stage in info.stageIds if info is not None else ():
+            if stage not in self.settled:
+                self._look_at_stage(int(stage), is_over=is_over)
+        if is_over:
+            self.running.discard(job)
+            self.over.add(job)
+
+    def _look_at_stage(self, stage: int, *, is_over: bool) -> None:
+        info = self.tracker.getStageInfo(stage)
+        if info is None:
+            return
+        seen = _Stage(
+            tasks=info.numTasks,
+            done=info.numCompletedTasks,
+            running=info.numActiveTasks,
+            failed=info.numFailedTasks,
+        )
+        if is_over and seen.done < seen.tasks:
+            # What an earlier job had computed already is skipped, and never runs.
+            seen = _Stage(tasks=seen.done, done=seen.done, running=0, failed=seen.failed)
+        if seen.tasks or seen.failed or not is_over:
+            self.stages[stage] = seen
+        else:
+            self.stages.pop(stage, None)
+        if is_over or seen.done == seen.tasks:
+            self.settled.add(stage)

@@ -1,0 +1,87 @@
+"""Local folders in the form in which `storage/remote.py` has those behind a URL.
+
+Owns listing and opening by a path below a root, so that a fleet is found in one way wherever it
+lies. It refuses to decide what is worth reading; that is `fleet.py`.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import stat
+from collections.abc import Mapping
+from typing import Any
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.storage.remote import RemoteFiles, RemoteItem, is_url
+from kraftool.storage.source import ByteSource, FileSource, cannot_open
+
+
+class LocalFiles:
+    """What lies below a local folder, or one local file. Paths are relative, with `/`."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+
+    def shown(self, path: str = "") -> str:
+        """The path as the user would write it."""
+        return os.path.join(self._root, path) if path else self._root
+
+    def item(self, path: str = "") -> RemoteItem | None:
+        whole = self.shown(path)
+        try:
+            status = os.stat(whole)
+        except (FileNotFoundError, NotADirectoryError, ValueError):
+            return None
+        except OSError as error:
+            raise cannot_open(whole, error) from error
+        return _item(path, os.path.basename(whole.rstrip("/")), status)
+
+    def listed(self, path: str = "") -> list[RemoteItem]:
+        whole = self.shown(path)
+        items = []
+        try:
+            with os.scandir(whole) as found:
+                for each in found:
+                    below = f"{path}/{each.name}" if path else each.name
+                    try:
+                        status = each.stat()
+                    except OSError:
+                        continue  # gone meanwhile, or a link that leads nowhere
+                    if stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode):
+                        items.append(_item(below, each.name, status))
+        except OSError as error:
+            raise cannot_open(whole, error) from error
+        return sorted(items, key=lambda item: item.name)
+
+    def glob(self, pattern: str) -> list[str]:
+        return sorted(glob.glob(pattern, root_dir=self._root or ".", recursive=True))
+
+    def open(self, path: str = "", *, name: str = "") -> ByteSource:
+        return FileSource(self.shown(path), name=name)
+
+
+Files = LocalFiles | RemoteFiles
+
+
+def files_at(root: str, options: Mapping[str, Any] | None = None) -> Files:
+    """The files below a local path or a URL; `options` are fsspec's storage options."""
+    return RemoteFiles(root, options) if is_url(root) else LocalFiles(root)
+
+
+def _item(path: str, name: str, status: os.stat_result) -> RemoteItem:
+    return RemoteItem(
+        name=name,
+        path=path,
+        is_folder=stat.S_ISDIR(status.st_mode),
+        size=status.st_size,
+        mtime_ns=status.st_mtime_ns,
+    )
+
+
+def missing(shown: str) -> KraftoolError:
+    """What is said of a PATH that leads nowhere."""
+    return KraftoolError(
+        f"{shown}: no such file or directory",
+        hint="every worker must see the same path; a URL is seen by all",
+    )

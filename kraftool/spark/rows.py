@@ -1,0 +1,309 @@
+"""Ranges of files as Arrow record batches, column by column.
+
+Owns how entries become columns, and how large an Arrow batch gets. It refuses to choose: which
+ranges, which rows and which columns come from outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from kraftool.decoders import schema
+from kraftool.decoders.codec import has_doubles, json_text
+from kraftool.decoders.log_record import LogRecord, position_in_file
+from kraftool.decoders.schema import KAFKA
+from kraftool.reports.log_dump import BatchEntry, Problem, raw_value
+from kraftool.reports.log_text import file_text
+from kraftool.spark.arrow import Array, ArrowBatch, ArrowSchema, ArrowType, pa, pc
+from kraftool.spark.columns import column_of, typed_fields
+from kraftool.spark.entries import Entries, type_text
+from kraftool.spark.fleet import FleetDirectory
+from kraftool.spark.pushdown import FIRST_MS, LAST_MS
+from kraftool.spark.splits import Split
+
+ROWS = 10_000
+"""Rows of an Arrow batch, about."""
+PAYLOAD = 16 << 20
+"""Bytes of payload after which an Arrow batch is handed on, however few rows it has."""
+
+Fill = Callable[[BatchEntry], Sequence[Any]]
+Tell = Callable[[Problem], Any]
+
+
+class Table:
+    """Columns that grow until they are handed on as an Arrow batch."""
+
+    def __init__(self, arrow: ArrowSchema) -> None:
+        self._arrow = arrow
+        self.columns: dict[str, list[Any]] = {name: [] for name in arrow.names}
+        self._runs: dict[str, list[tuple[Any, int]]] = {}
+        self.rows = 0
+        self.weight = 0
+
+    @property
+    def is_full(self) -> bool:
+        return self.rows >= ROWS or self.weight >= PAYLOAD
+
+    def same(self, name: str, value: Any, count: int) -> None:
+        """Add a value so many times: what a whole file has in common is not spread out."""
+        if name in self.columns:
+            self._runs.setdefault(name, []).append((value, count))
+
+    def take(self) -> ArrowBatch:
+        """What has come together, as a batch; the columns begin anew."""
+        arrays = []
+        for each in self._arrow:
+            runs = self._runs.get(each.name)
+            if runs is not None:
+                arrays.append(_repeated(runs, each.type))
+            else:
+                arrays.append(_array(self.columns[each.name], each.type))
+        batch = pa.RecordBatch.from_arrays(arrays, schema=self._arrow)
+        self.columns = {name: [] for name in self._arrow.names}
+        self._runs, self.rows, self.weight = {}, 0, 0
+        return batch
+
+
+def _repeated(runs: list[tuple[Any, int]], kind: ArrowType) -> Array:
+    merged: list[tuple[Any, int]] = []
+    for value, count in runs:
+        if merged and merged[-1][0] == value:
+            merged[-1] = (value, merged[-1][1] + count)
+        else:
+            merged.append((value, count))
+    arrays = [
+        pa.nulls(count, kind) if value is None else pa.repeat(pa.scalar(value, kind), count)
+        for value, count in merged
+    ]
+    return arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
+
+
+def _array(values: list[Any], kind: ArrowType) -> Array:
+    if pa.types.is_timestamp(kind):
+        return _timestamps(values, kind)
+    if pa.types.is_struct(kind):
+        return _variants(values, kind)
+    return pa.array(values, kind)
+
+
+def _timestamps(values: list[int | None], kind: ArrowType) -> Array:
+    """Milliseconds to Spark's microseconds; null where no calendar reaches."""
+    whole = pa.array(
+        [None if each is None or not FIRST_MS <= each <= LAST_MS else each for each in values],
+        pa.int64(),
+    )
+    return pc.multiply(whole, 1000).cast(kind)
+
+
+def _variants(values: list[bytes | None], kind: ArrowType) -> Array:
+    """JSON as Spark's VARIANT, which in Arrow is a struct of two binaries."""
+    from pyspark.sql.variant_utils import VariantUtils
+
+    pairs = [
+        VariantUtils.parse_json(each.decode()) if each is not None else (b"", b"")
+        for each in values
+    ]
+    return pa.StructArray.from_arrays(
+        [pa.array([pair[number] for pair in pairs], pa.binary()) for number in range(2)],
+        fields=list(kind),
+        mask=pa.array([each is None for each in values]),
+    )
+
+
+def identity(table: Table, owner: FleetDirectory, file: str, count: int) -> None:
+    """Add whose rows they are, so many times."""
+    table.same("cluster_id", owner.cluster_id, count)
+    table.same("node_id", owner.node_id, count)
+    table.same("directory_id", owner.directory_id, count)
+    table.same("directory", file_text(owner.name), count)
+    table.same("file", file_text(file), count)
+
+
+class RowReader:
+    """Turns ranges into Arrow batches, for the columns of one schema."""
+
+    def __init__(
+        self,
+        arrow: ArrowSchema,
+        entries: Entries,
+        fills: dict[str, Fill],
+        tells: dict[str, Tell],
+        *,
+        whole_batches: bool = False,
+    ) -> None:
+        self._entries = entries
+        self._table = Table(arrow)
+        names = self._table.columns
+        self._fills = {name: fill for name, fill in fills.items() if name in names}
+        self._tells = {name: tells.get(name, _nothing) for name in self._fills}
+        self._whole_batches = whole_batches
+
+    def read(self, splits: Sequence[Split]) -> Iterator[ArrowBatch]:
+        """The rows of ranges, one after the other."""
+        table = self._table
+        for split in splits:
+            file = split.file
+            for entry in self._entries.of(split):
+                if isinstance(entry, Problem):
+                    for name, tell in self._tells.items():
+                        table.columns[name].append(tell(entry))
+                    count = 1
+                elif self._whole_batches:
+                    if entry.continued:
+                        continue
+                    count = self._fill(entry, 1)
+                else:
+                    count = self._fill(entry, len(entry.records))
+                identity(table, file.directory, file.name, count)
+                table.same("generation", split.generation, count)
+                table.rows += count
+                if table.is_full:
+                    yield table.take()
+        if table.rows:
+            yield table.take()
+
+    def _fill(self, entry: BatchEntry, count: int) -> int:
+        if count:
+            for name, fill in self._fills.items():
+                self._table.columns[name] += fill(entry)
+            if not self._whole_batches:
+                self._table.weight += entry.batch.size
+        return count
+
+
+def _nothing(problem: Problem) -> None:
+    return None
+
+
+def _each(of: Callable[[BatchEntry], Any]) -> Fill:
+    """A column whose value is the batch's, for each of its records."""
+    return lambda entry: [of(entry)] * len(entry.records)
+
+
+def _positions(entry: BatchEntry) -> list[int]:
+    batch = entry.batch
+    if batch.compression == "none":
+        base = batch.position
+        return [base + each.record.position for each in entry.records]
+    return [position_in_file(batch, each.record) for each in entry.records]
+
+
+def _payload(item: LogRecord) -> bytes | None:
+    if item.data is None or item.version is None:
+        return None
+    return json_text(item.data, doubles=has_doubles(item.name))
+
+
+def _payloads(entry: BatchEntry) -> list[bytes | None]:
+    return [_payload(each) for each in entry.records]
+
+
+def _error(item: LogRecord) -> str | None:
+    if item.error is not None:
+        return file_text(item.error.describe())
+    if item.data is None or item.version is None:
+        return f"not known to Kafka {KAFKA}"
+    return None
+
+
+def _raws(entry: BatchEntry, *, show_secrets: bool) -> list[bytes | None]:
+    return [
+        raw_value(entry, each, show_secrets=show_secrets) if each.data is None else None
+        for each in entry.records
+    ]
+
+
+def _size(part: bytes | None) -> int:
+    return -1 if part is None else len(part)
+
+
+def _timestamp(entry: BatchEntry) -> list[int]:
+    return [each.record.timestamp for each in entry.records]
+
+
+_OF_PLACE: dict[str, Fill] = {
+    "position": _positions,
+    "base_offset": _each(lambda entry: entry.batch.header.base_offset),
+    "offset": lambda entry: [each.record.offset for each in entry.records],
+    "epoch": _each(lambda entry: entry.batch.header.partition_leader_epoch),
+    "timestamp": _timestamp,
+    "timestamp_ms": _timestamp,
+    "type": lambda entry: [type_text(each) for each in entry.records],
+    "version": lambda entry: [each.version for each in entry.records],
+    "valid": _each(lambda entry: entry.valid),
+    "error": lambda entry: [_error(each) for each in entry.records],
+}
+
+_OF_PROBLEMS: dict[str, Tell] = {
+    "kind": lambda problem: "problem",
+    "position": lambda problem: problem.position,
+    "error": lambda problem: file_text(problem.sentence()),
+    "damage": lambda problem: problem.kind.value if problem.kind is not None else None,
+    "size": lambda problem: problem.size if problem.kind is not None else None,
+}
+
+
+def _nones(entry: BatchEntry) -> list[None]:
+    return [None] * len(entry.records)
+
+
+def record_reader(arrow: ArrowSchema, entries: Entries, *, show_secrets: bool) -> RowReader:
+    """The rows of `kraft`."""
+    fills: dict[str, Fill] = {
+        **_OF_PLACE,
+        "kind": _each(lambda entry: "record"),
+        "control": lambda entry: [each.is_control for each in entry.records],
+        "key_size": lambda entry: [_size(each.record.key) for each in entry.records],
+        "value_size": lambda entry: [_size(each.record.value) for each in entry.records],
+        "payload": _payloads,
+        "data": _payloads,
+        "raw": partial(_raws, show_secrets=show_secrets),
+        "damage": _nones,
+        "size": _nones,
+    }
+    return RowReader(arrow, entries, fills, _OF_PROBLEMS)
+
+
+def batch_reader(arrow: ArrowSchema, entries: Entries) -> RowReader:
+    """The rows of `kraft.batches`."""
+
+    def one(of: Callable[[BatchEntry], Any]) -> Fill:
+        return lambda entry: [of(entry)]
+
+    fills = {
+        "kind": one(lambda entry: "batch"),
+        "position": one(lambda entry: entry.batch.position),
+        "base_offset": one(lambda entry: entry.batch.base_offset),
+        "last_offset": one(lambda entry: entry.batch.last_offset),
+        "count": one(lambda entry: entry.batch.header.record_count),
+        "epoch": one(lambda entry: entry.batch.epoch),
+        "timestamp": one(lambda entry: entry.batch.header.max_timestamp),
+        "timestamp_ms": one(lambda entry: entry.batch.header.max_timestamp),
+        "size": one(lambda entry: entry.batch.size),
+        "magic": one(lambda entry: entry.batch.header.magic),
+        "compression": one(lambda entry: entry.batch.compression),
+        "control": one(lambda entry: entry.batch.is_control),
+        "transactional": one(lambda entry: entry.batch.is_transactional),
+        "crc": one(lambda entry: entry.batch.header.crc),
+        "valid": one(lambda entry: entry.valid),
+        "error": one(lambda entry: None),
+        "damage": one(lambda entry: None),
+    }
+    return RowReader(arrow, entries, fills, _OF_PROBLEMS, whole_batches=True)
+
+
+def typed_reader(record: str, arrow: ArrowSchema, entries: Entries) -> RowReader:
+    """The rows of `kraft.<RecordType>`: Kafka's fields as columns."""
+
+    def of(name: str) -> Fill:
+        return lambda entry: [
+            None if each.data is None else each.data.get(name) for each in entry.records
+        ]
+
+    known = {each.name for each in schema.message(record).fields}
+    fields = {
+        column_of(each.name): of(each.name) for each in typed_fields(record) if each.name in known
+    }
+    return RowReader(arrow, entries, {**_OF_PLACE, **fields}, {})

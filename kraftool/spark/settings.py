@@ -1,0 +1,111 @@
+"""The options of the sources, read once and checked.
+
+Owns their names and defaults. Spark keeps the names in no case; `CHOICES` has them as they are
+written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.spark.fleet import DEPTH, split_paths
+from kraftool.spark.splits import SPLIT_BYTES
+
+CHOICES = {
+    "path": "where to look: a directory, a folder that holds many, a pattern, a file, a URL",
+    "paths": "several, as a JSON list; load() writes it",
+    "columns": "only these columns, with commas between; what is not asked for is not made",
+    "snapshots": "true: the checkpoints of directories too",
+    "showSecrets": "true: nothing is masked",
+    "splitBytes": "how much of a large file one task reads",
+    "depth": "how many folders below a root data directories are looked for",
+    "variant": "true: a column data has the payload as VARIANT",
+    "findings": "false: kraft.files counts no findings, and opens no file for them",
+    "pushdown": "false: for sessions without spark.sql.python.filterPushdown.enabled",
+    "storageOptions": "what fsspec is to be given for URLs, as a JSON object",
+    "startingOffsets": "of a new stream: earliest or latest",
+    "maxBytesPerTrigger": "how much a micro-batch of a stream reads at the most, about",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The options of one read. Travels to the workers; secrets of paths and stores are in it."""
+
+    paths: tuple[str, ...] = field(repr=False)
+    storage: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    columns: tuple[str, ...] = ()
+    snapshots: bool = False
+    show_secrets: bool = False
+    split_bytes: int = SPLIT_BYTES
+    depth: int = DEPTH
+    variant: bool = False
+    findings: bool = True
+    pushdown: bool = True
+    from_latest: bool = False
+    bytes_per_trigger: int | None = None
+
+
+def read_settings(options: Mapping[str, str]) -> Settings:
+    """Read the options as Spark hands them over. Raises KraftoolError for what cannot be meant."""
+    given = {key.lower(): value for key, value in options.items()}
+    known = {name.lower(): name for name in CHOICES}
+    unknown = sorted(given.keys() - known.keys())
+    if unknown:
+        raise KraftoolError(
+            f"an option that kraft does not know: {unknown[0]}",
+            hint=f"it knows {', '.join(CHOICES)}",
+        )
+    text = given.get("paths") or given.get("path") or ""
+    if not text:
+        raise KraftoolError("no path is given", hint='spark.read.format("kraft").load(PATH)')
+    starting = given.get("startingoffsets", "earliest")
+    if starting not in ("earliest", "latest"):
+        raise KraftoolError(f"startingOffsets is earliest or latest, not {starting}")
+    most = given.get("maxbytespertrigger")
+    return Settings(
+        paths=tuple(split_paths(text)),
+        storage=_storage(given.get("storageoptions", "")),
+        columns=tuple(each for each in given.get("columns", "").split(",") if each.strip()),
+        snapshots=_flag(given, "snapshots", False),
+        show_secrets=_flag(given, "showSecrets", False),
+        split_bytes=_number(given, "splitBytes", SPLIT_BYTES, 1),
+        depth=_number(given, "depth", DEPTH, 0),
+        variant=_flag(given, "variant", False),
+        findings=_flag(given, "findings", True),
+        pushdown=_flag(given, "pushdown", True),
+        from_latest=starting == "latest",
+        bytes_per_trigger=None if most is None else _number(given, "maxBytesPerTrigger", 0, 1),
+    )
+
+
+def _storage(text: str) -> dict[str, Any]:
+    if not text:
+        return {}
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        value = None
+    if not isinstance(value, dict):
+        # What was given may be a secret, so that it is not repeated.
+        raise KraftoolError("storageOptions is no JSON object")
+    return value
+
+
+def _flag(given: Mapping[str, str], name: str, default: bool) -> bool:
+    text = given.get(name.lower(), str(default)).strip().lower()
+    if text not in ("true", "false"):
+        raise KraftoolError(f"{name} is true or false, not {text}")
+    return text == "true"
+
+
+def _number(given: Mapping[str, str], name: str, default: int, least: int) -> int:
+    text = given.get(name.lower(), str(default)).strip()
+    if not text.isdigit() or int(text) < least:
+        raise KraftoolError(f"{name} is a whole number from {least} on, not {text}")
+    return int(text)

@@ -1,0 +1,61 @@
+"""kraftool's own code for Spark's workers, which need not have it installed.
+
+Owns the zip of the package and its way to the executors. What kraftool itself imports there has to
+be installed on the workers: compiled packages do not travel as files of Python.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.resources
+import io
+import zipfile
+from collections.abc import Iterator
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+
+ON_WORKERS = ("crc32c", "orjson", "pyarrow")
+"""The packages that decoding imports, which the Python of the workers must have."""
+
+_LONG_AGO = (1980, 1, 1, 0, 0, 0)
+_PLAIN_FILE = 0o100644 << 16
+
+
+def ship(context: SparkContext, folder: Path) -> Path:
+    """Send kraftool's code to all executors; the zip is kept in the folder while Spark runs."""
+    archive = write_package(folder)
+    context.addPyFile(str(archive))
+    return archive
+
+
+def write_package(folder: Path) -> Path:
+    """Write the package as a zip whose name tells its content; the same code is the same zip."""
+    content = _package()
+    path = folder / f"kraftool-{hashlib.sha256(content).hexdigest()[:16]}.zip"
+    path.write_bytes(content)
+    return path
+
+
+def _package() -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        # importlib's view is the same whether kraftool lies in folders, behind the links of the
+        # source tree, or in a zip already, as it does in a driver that runs inside the cluster.
+        for name, source in sorted(_modules(importlib.resources.files("kraftool"), "kraftool")):
+            entry = zipfile.ZipInfo(name, _LONG_AGO)
+            entry.external_attr = _PLAIN_FILE
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, source.read_bytes())
+    return out.getvalue()
+
+
+def _modules(folder: Traversable, name: str) -> Iterator[tuple[str, Traversable]]:
+    for each in folder.iterdir():
+        if each.name.endswith(".py"):
+            yield f"{name}/{each.name}", each
+        elif each.is_dir() and each.name.isidentifier() and each.name != "__pycache__":
+            yield from _modules(each, f"{name}/{each.name}")

@@ -1,0 +1,262 @@
+"""The batch data sources: `spark.read.format("kraft")` and its likes, and their registration.
+
+Owns what Spark asks of a data source. Planning runs beside the driver, reading on the workers;
+between them travel file names, byte ranges and what was pushed down. Nothing here is a failed job
+but a PATH or an option that leads nowhere: files that are damaged or cannot be read are rows.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    DataSourceStreamReader,
+    Filter,
+    InputPartition,
+)
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.spark.arrow import ArrowBatch, ArrowSchema
+from kraftool.spark.columns import (
+    BATCHES,
+    FILES,
+    FINDINGS,
+    RECORDS,
+    record_types,
+    spark_schema,
+    types_of,
+)
+from kraftool.spark.entries import Entries
+from kraftool.spark.file_rows import file_rows, finding_rows
+from kraftool.spark.fleet import (
+    Fleet,
+    FleetDirectory,
+    FleetFile,
+    Unread,
+    find_fleet,
+    require,
+    with_batches,
+)
+from kraftool.spark.pushdown import KIND, OF_BATCHES, OF_FILES, OF_RECORDS, Pushed
+from kraftool.spark.rows import RowReader, batch_reader, record_reader, typed_reader
+from kraftool.spark.settings import Settings, read_settings
+from kraftool.spark.splits import Split, packed, plan
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
+
+
+class Task(InputPartition):
+    """What one task reads."""
+
+    def __init__(self, splits: Sequence[Split], unread: Sequence[Unread] = ()) -> None:
+        self.splits, self.unread = tuple(splits), tuple(unread)
+
+    def __repr__(self) -> str:
+        """Without the paths as they were given, which may have something to log in."""
+        names = ", ".join(f"{each.file.name} {each.start}" for each in self.splits[:3])
+        return f"Task({names}{', …' if len(self.splits) > 3 else ''})"
+
+
+def check_schema(source: str, schema: StructType) -> None:
+    """Raise KraftoolError where the schema that a user gave has what the source has not."""
+    known = {each.name: each for each in spark_schema(source, variant=source == RECORDS)}
+    for each in schema:
+        if each.name not in known:
+            text = f"{source} has no column {each.name}; it has {', '.join(known)}"
+            raise KraftoolError(text)
+        if known[each.name].dataType != each.dataType:
+            kind = known[each.name].dataType.simpleString()
+            raise KraftoolError(f"{source}: the column {each.name} is {kind}")
+
+
+@contextmanager
+def told_whole() -> Iterator[None]:
+    """Put the hint of an error into its message, which is all that Spark hands on."""
+    try:
+        yield
+    except KraftoolError as error:
+        hint = f" ({error.hint})" if error.hint else ""
+        raise KraftoolError(f"{error.message}{hint}") from None
+
+
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Look for no reference cycles meanwhile: decoding makes many objects and no cycles. A worker
+    runs other code afterwards."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
+
+
+class KraftReader(DataSourceReader):
+    """Plans and reads one of the sources."""
+
+    def __init__(self, source: str, settings: Settings, schema: StructType) -> None:
+        self._source, self._settings = source, settings
+        check_schema(source, schema)
+        self._schema = schema
+        understood = {
+            RECORDS: OF_FILES | OF_RECORDS | {KIND},
+            BATCHES: OF_FILES | OF_BATCHES | {KIND},
+            FILES: OF_FILES,
+            FINDINGS: OF_FILES - {"file"},
+        }
+        self.pushed = Pushed(columns=understood.get(source, OF_FILES | OF_RECORDS))
+        if source not in understood:
+            self.pushed.texts["type"] = types_of(source.removeprefix(f"{RECORDS}."))
+            self.pushed.present.add("type")
+
+    def partitions(self) -> list[InputPartition]:
+        """The tasks: ranges of large files, small files together."""
+        settings = self._settings
+        with told_whole():
+            fleet = find_fleet(list(settings.paths), depth=settings.depth, options=settings.storage)
+        tasks: list[InputPartition] = [Task(splits) for splits in self._splits(fleet)]
+        unread = [
+            each
+            for each in fleet.problems
+            if self.pushed.wants_owner(FleetDirectory(name=each.name), each.name)
+        ]
+        if unread and self._source == FINDINGS:
+            tasks.append(Task((), unread))
+        return tasks
+
+    def _splits(self, fleet: Fleet) -> Iterable[Sequence[Split]]:
+        settings = self._settings
+        if self._source in (FILES, FINDINGS):
+            files: Iterable[FleetFile] = fleet.files
+        else:
+            files = with_batches(fleet, snapshots=settings.snapshots)
+        wanted = [each for each in files if self.pushed.wants_file(each)]
+        if self._source in (FILES, FINDINGS):
+            # A file is judged as a whole: by offsets that follow on each other, for one.
+            total = sum(each.size for each in wanted)
+            return packed((Split(file=each) for each in wanted), max(total // 16, 1 << 20))
+        return plan(wanted, fleet.files, settings.split_bytes)
+
+    def read(self, partition: InputPartition) -> Iterator[ArrowBatch]:
+        """The rows of one task. An empty plan is one task without anything to read."""
+        if not isinstance(partition, Task):
+            return
+        arrow = to_arrow_schema(self._schema, timezone="UTC")
+        with without_collector():
+            if self._source == FINDINGS:
+                yield from finding_rows(arrow, partition.splits, partition.unread)
+            elif self._source == FILES:
+                yield from file_rows(arrow, partition.splits, findings=self._settings.findings)
+            else:
+                reader = row_reader(self._source, arrow, self.pushed, self._settings)
+                yield from reader.read(partition.splits)
+
+
+class PushingReader(KraftReader):
+    """The same, where the session lets Spark hand filters down."""
+
+    def push_filters(self, filters: list[Filter]) -> Iterable[Filter]:
+        """Take over what is understood; Spark keeps the rest."""
+        return [each for each in filters if not self.pushed.take(each)]
+
+    pushFilters = push_filters
+
+
+def row_reader(source: str, arrow: ArrowSchema, pushed: Pushed, settings: Settings) -> RowReader:
+    """The reader of a source whose rows come from batches."""
+    secrets = settings.show_secrets
+    if source == BATCHES:
+        return batch_reader(arrow, Entries(pushed, batches_only=True))
+    entries = Entries(pushed, show_secrets=secrets)
+    if source == RECORDS:
+        return record_reader(arrow, entries, show_secrets=secrets)
+    return typed_reader(source.removeprefix(f"{RECORDS}."), arrow, entries)
+
+
+class KraftDataSource(DataSource):
+    """What the sources have in common; each has its format's name."""
+
+    source = ""
+
+    @classmethod
+    def name(cls) -> str:
+        return cls.source
+
+    def settings(self) -> Settings:
+        return read_settings(self.options)
+
+    def schema(self) -> StructType:
+        with told_whole():
+            settings = self.settings()
+            require(list(settings.paths), options=settings.storage)
+            variant = settings.variant and self.source == RECORDS
+            return spark_schema(self.source, settings.columns, variant=variant)
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        settings = self.settings()
+        kind = PushingReader if settings.pushdown else KraftReader
+        return kind(self.source, settings, schema)
+
+
+class RecordsSource(KraftDataSource):
+    """`kraft`: every record, every problem, and in streams every change."""
+
+    source = RECORDS
+
+    def stream_reader(self, schema: StructType) -> DataSourceStreamReader:
+        from kraftool.spark.stream import KraftStreamReader
+
+        check_schema(self.source, schema)
+        return KraftStreamReader(self.settings(), schema)
+
+    streamReader = stream_reader
+
+
+class BatchesSource(KraftDataSource):
+    """`kraft.batches`: every batch by its header."""
+
+    source = BATCHES
+
+
+class FilesSource(KraftDataSource):
+    """`kraft.files`: every file of the directories."""
+
+    source = FILES
+
+
+class FindingsSource(KraftDataSource):
+    """`kraft.findings`: what is odd in each file by itself."""
+
+    source = FINDINGS
+
+
+def _typed_source(record: str) -> type[KraftDataSource]:
+    name = f"{record}Source"
+    body = {"source": f"{RECORDS}.{record}", "__module__": __name__, "__doc__": record}
+    made = type(name, (KraftDataSource,), body)
+    # Found again under its name when a worker asks for it.
+    globals()[name] = made
+    return made
+
+
+_ALL: list[type[KraftDataSource]] = [RecordsSource, BatchesSource, FilesSource, FindingsSource]
+SOURCES = {each.source: each for each in (*_ALL, *map(_typed_source, record_types()))}
+"""Every source by the name of its format."""
+
+
+def register(spark: SparkSession) -> None:
+    """Make all sources known to a session, and let it hand filters down to them."""
+    spark.conf.set(PUSHDOWN, "true")
+    for each in SOURCES.values():
+        spark.dataSource.register(each)

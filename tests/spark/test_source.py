@@ -1,0 +1,237 @@
+"""The sources in a real session: what Spark is told, what it hands down, what it never shows."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("pyspark")
+
+from kraftool.spark.columns import record_types, spark_schema, types_of
+from kraftool.spark.settings import read_settings
+from kraftool.spark.source import SOURCES, PushingReader, register
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = pytest.mark.spark
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+SINGLE = str(FIXTURES / "kafka-4.3.0/static-single")
+DAMAGED = str(FIXTURES / "damaged")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def sources(spark: "SparkSession") -> None:
+    register(spark)
+
+
+def _load(spark: "SparkSession", path: str, source: str = "kraft", **options: Any) -> "DataFrame":
+    return spark.read.format(source).options(**options).load(path)
+
+
+def test_the_records_of_a_fleet_are_read_in_parallel(spark: "SparkSession") -> None:
+    frame = _load(spark, str(FIXTURES / "kafka-4.3.0"), splitBytes=20_000)
+    assert frame.rdd.getNumPartitions() > 2
+    nodes = {(row[0], row[1]) for row in frame.select("cluster_id", "node_id").distinct().collect()}
+    assert len({cluster for cluster, _ in nodes}) == 6
+    assert {node for _, node in nodes} >= {1, 2, 3, 4, 11, 12}
+
+
+def test_all_typed_sources_together_have_every_record_once(spark: "SparkSession") -> None:
+    kraft = _load(spark, SINGLE, snapshots="true").groupBy("type").count().collect()
+    by_type = {row["type"]: row["count"] for row in kraft}
+    for record in record_types():
+        expected = sum(by_type.get(each, 0) for each in types_of(record))
+        if expected:
+            found = _load(spark, SINGLE, f"kraft.{record}", snapshots="true").count()
+            assert found == expected, record
+
+
+def test_nested_columns_are_asked_in_sql(spark: "SparkSession") -> None:
+    frame = _load(spark, SINGLE, "kraft.RegisterBrokerRecord")
+    row = frame.selectExpr("brokerId", "endPoints[0].name name", "size(features) n").first()
+    assert row is not None
+    assert (row["brokerId"], row["name"]) == (1, "BROKER")
+    assert row["n"] > 3
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "offset between 20 and 40",
+        "type = 'PARTITION_RECORD' and epoch = 1",
+        "timestamp < '2026-11-21T04:11:05Z'",
+        "kind = 'problem' or offset = 3",
+        "type in ('TOPIC_RECORD', 'ConfigRecord') and node_id = 1",
+        "file like '%log' and offset is not null and type <> 'NO_OP_RECORD'",
+        "error is not null",
+    ],
+)
+def test_filters_mean_the_same_pushed_down_or_not(spark: "SparkSession", condition: str) -> None:
+    paths = [SINGLE, DAMAGED]
+    pushed = spark.read.format("kraft").load(paths).filter(condition)
+    plain = spark.read.format("kraft").option("pushdown", "false").load(paths).filter(condition)
+    columns = ("file", "position", "offset", "payload", "error")
+    expected = sorted(map(str, plain.select(*columns).collect()))
+    assert expected
+    assert sorted(map(str, pushed.select(*columns).collect())) == expected
+
+
+def _plan(frame: "DataFrame") -> str:
+    return str(frame._jdf.queryExecution().executedPlan().toString())
+
+
+def test_spark_no_longer_filters_what_was_taken_over(spark: "SparkSession") -> None:
+    frame = _load(spark, SINGLE)
+    taken = frame.filter("offset >= 10 and type = 'TOPIC_RECORD' and cluster_id = 'x'")
+    assert " Filter " not in _plan(taken)
+    assert " Filter " in _plan(frame.filter("payload like '%orders%'"))
+
+
+def test_a_schema_that_is_given_prunes_the_columns(spark: "SparkSession") -> None:
+    frame = spark.read.format("kraft").schema("type string, offset bigint").load(SINGLE)
+    assert frame.columns == ["type", "offset"]
+    assert frame.count() == _load(spark, SINGLE).count()
+    assert _load(spark, SINGLE, columns="offset,payload").columns == ["offset", "payload"]
+
+
+def test_payloads_are_parsed_by_spark_or_come_as_variant(spark: "SparkSession") -> None:
+    ask = "cast(variant_get({}, '$.partitionId', 'int') as int)"
+    condition = "type = 'PARTITION_RECORD'"
+    parsed = _load(spark, SINGLE).filter(condition).selectExpr(ask.format("parse_json(payload)"))
+    given = _load(spark, SINGLE, variant="true").filter(condition).selectExpr(ask.format("data"))
+    expected = sorted(row[0] for row in parsed.collect())
+    assert expected
+    assert sorted(row[0] for row in given.collect()) == expected
+
+
+def test_a_path_that_leads_nowhere_is_an_analysis_error(spark: "SparkSession") -> None:
+    from pyspark.errors import AnalysisException
+
+    for path in ("/nowhere/at/all", f"{SINGLE}/no*such"):
+        with pytest.raises(AnalysisException, match="no such file or directory"):
+            _load(spark, path)
+
+
+def test_options_that_cannot_be_meant_are_refused(spark: "SparkSession") -> None:
+    from pyspark.errors import AnalysisException
+
+    for options, said in (
+        ({"splitBytes": "many"}, "splitBytes is a whole number"),
+        ({"showsecret": "true"}, "does not know: showsecret"),
+        ({"columns": "ofset"}, "no column ofset"),
+    ):
+        with pytest.raises(AnalysisException, match=said):
+            _load(spark, SINGLE, **options)
+    with pytest.raises(AnalysisException, match="the column offset is bigint"):
+        spark.read.format("kraft").schema("offset int").load(SINGLE).count()
+
+
+def test_credentials_of_a_url_are_in_no_message(spark: "SparkSession") -> None:
+    from pyspark.errors import AnalysisException
+
+    with pytest.raises(AnalysisException) as caught:
+        _load(spark, "nosuch://AKIAKEY:hunter22@host/logs", storageOptions='{"secret": "hunter33"}')
+    assert "host/logs" in str(caught.value)
+    for secret in ("AKIAKEY", "hunter22", "hunter33"):
+        assert secret not in str(caught.value)
+
+
+def test_a_url_is_read_like_the_path_it_stands_for(spark: "SparkSession") -> None:
+    columns = ("node_id", "offset", "position", "payload")
+    local = _load(spark, SINGLE).select(*columns).collect()
+    remote = _load(spark, f"file://{SINGLE}").select(*columns).collect()
+    assert sorted(map(str, remote)) == sorted(map(str, local))
+    matched = _load(spark, f"file://{FIXTURES}/kafka-4.3.0/static-*/*/data")
+    assert matched.count() == len(local)
+
+
+def test_credentials_of_a_url_are_in_no_column(
+    spark: "SparkSession", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store that asks for a key and a secret, of which memory takes the place."""
+    from kraftool.spark.fleet import find_fleet
+    from kraftool.storage import remote
+
+    fsspec = pytest.importorskip("fsspec")
+    store = fsspec.filesystem("memory")
+    root = "/fleet-with-credentials"
+    data = Path(SINGLE, "node-1/data")
+    for path in data.rglob("*"):
+        if path.is_file() and path.parent.name in ("data", "__cluster_metadata-0"):
+            store.pipe(f"{root}/{path.relative_to(data)}", path.read_bytes())
+    monkeypatch.setattr("fsspec.core.url_to_fs", lambda url, **options: (store, root))
+    fleet = find_fleet(["s3://AKIAKEY:hunter22@bucket/fleet"])
+    assert len(fleet.files) > 5
+    assert remote.is_url(fleet.files[0].root)
+    shown = [repr(fleet), json.dumps([file.name for file in fleet.files])]
+    for source in ("kraft", "kraft.findings", "kraft.files"):
+        options = {"path": "s3://AKIAKEY:hunter22@bucket/fleet"}
+        reader = PushingReader(source, read_settings(options), spark_schema(source))
+        rows = []
+        for task in reader.partitions():
+            shown.append(repr(task))
+            rows += [row for batch in reader.read(task) for row in batch.to_pylist()]
+        if rows:
+            shown.append(str(rows))
+        if source == "kraft":
+            local = PushingReader(source, read_settings({"path": str(data)}), spark_schema(source))
+            expected = [
+                row
+                for task in local.partitions()
+                for batch in local.read(task)
+                for row in batch.to_pylist()
+            ]
+            hidden = ("file", "directory")
+            assert [{**row, **dict.fromkeys(hidden)} for row in rows] == [
+                {**row, **dict.fromkeys(hidden)} for row in expected
+            ]
+    for each in shown:
+        assert "hunter22" not in each
+        assert "AKIAKEY" not in each
+        assert "s3://bucket/fleet/" in each
+
+
+def test_storage_options_may_be_nested() -> None:
+    from kraftool.spark.fleet import find_fleet
+
+    pytest.importorskip("fsspec")
+    fleet = find_fleet([f"file://{SINGLE}"], options={"client": {"url": "http://127.0.0.1"}})
+    assert fleet.files
+
+
+def test_files_are_listed_with_kind_and_findings(spark: "SparkSession") -> None:
+    rows = _load(spark, f"{DAMAGED}/torn-tail", "kraft.files").collect()
+    log = next(row for row in rows if row["kind"] == "log")
+    assert log["findings"] == 1
+    assert log["worst"] == "warning"
+    assert log["size"] == Path(log["file"]).stat().st_size
+    assert len(log["identity"]) == 32
+    unread = _load(spark, f"{DAMAGED}/torn-tail", "kraft.files", findings="false").collect()
+    assert {row["findings"] for row in unread} == {None}
+    assert {row["identity"] for row in unread} == {row["identity"] for row in rows}
+
+
+def test_findings_are_those_of_dump_on_each_file(spark: "SparkSession") -> None:
+    from kraftool.reports.file_report import read_file
+    from kraftool.storage.directory import list_partition
+
+    rows = _load(spark, f"{DAMAGED}/*", "kraft.findings").select("file", "code", "position")
+    expected = [
+        (finding.file, finding.code, finding.position)
+        for folder in Path(DAMAGED).iterdir()
+        for entry in list_partition(str(folder)).entries
+        for finding in read_file(entry).findings
+    ]
+    found = {tuple(row) for row in rows.collect()}
+    assert {each for each in expected if "wrong-cluster-id" not in each[0]} <= found
+
+
+def test_a_directory_without_logs_has_no_rows_and_fails_nothing(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    for source in ("kraft", "kraft.batches", "kraft.files", "kraft.TopicRecord"):
+        assert _load(spark, str(tmp_path), source).count() == 0
+    assert len(SOURCES) == 4 + len(record_types())

@@ -112,15 +112,15 @@ def kraftool_command(*arguments: str) -> list[str]:
 def shell_commands(snapshot: str) -> dict[str, list[str]]:
     """Both shells printing one partition of a snapshot; Kafka has all the heap it asks for.
 
-    Kafka's gets the command on stdin: with it on the command line, it may run before there is a
-    state to look at.
+    Kafka's is asked on stdin until it answers: it takes commands before there is a state.
     """
     java = [
         *("java", "-Xmx4g", "-Dfile.encoding=UTF-8", "-Dklevel=OFF"),
         *("-cp", kafka.classpath(kafka.TOOLS_VERSION), "org.apache.kafka.shell.MetadataShell"),
         *("--snapshot", snapshot),
     ]
-    script = f"printf 'cat {ONE_PARTITION}\\nexit\\n' | {shlex.join(java)}"
+    asking = f"until grep -q leader= said; do echo cat {ONE_PARTITION}; sleep 0.1; done; echo exit"
+    script = f": >said; ({asking}) | {shlex.join(java)} | tee said"
     return {
         f"kafka-metadata-shell {kafka.TOOLS_VERSION}": ["sh", "-c", script],
         "kraftool shell": kraftool_command("shell", snapshot, "-c", f"cat {ONE_PARTITION}"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -34,6 +36,14 @@ def features(
             help="Tell what a change of this feature meets; with --to, instead of the default.",
         ),
     ] = None,
+    assume_nodes: Annotated[
+        str,
+        typer.Option(
+            "--assume-nodes",
+            metavar="RELEASE",
+            help="Tell it as if every node ran this release, as after an upgrade of the software.",
+        ),
+    ] = "",
     output: Annotated[
         PlainFormat, typer.Option("--output", "-o", help="The format of the output.")
     ] = PlainFormat.TABLE,
@@ -53,7 +63,8 @@ def features(
 
     With --to or --feature, what kafka-features would ask for and what Kafka 4.3's controller would
     refuse it for, node by node; what a downgrade would lose of the state, and which records in the
-    log are too new for it; and the command to run. It ends with 1 if the change is blocked.
+    log are too new for it; and the command to run. It ends with 1 if the change is blocked. The
+    change is the last step of an upgrade: the software of every node comes first.
 
     Nothing is written, and no feature is changed; a running Kafka is not disturbed.
     """
@@ -62,6 +73,7 @@ def features(
     from kraftool.commands.times import time_zone
     from kraftool.reports.features.plan import plan, reach
     from kraftool.reports.features.read import read_features
+    from kraftool.reports.features.software import assume_nodes as assumed
     from kraftool.reports.log_render import quicken
     from kraftool.storage.paths import open_path
 
@@ -75,8 +87,12 @@ def features(
     locations = [open_path(each, settings_alone=True) for each in paths]
     with read_progress(to_, locations) as progress:
         cluster = read_features(paths, progress)
+    if assume_nodes:
+        with _words_of_options():
+            cluster = assumed(cluster, assume_nodes)
     reached = reach(cluster)
-    planned = plan(cluster, to, feature or []) if to or feature else None
+    with _words_of_options():
+        planned = plan(cluster, to, feature or []) if to or feature else None
     if output is PlainFormat.JSON:
         from kraftool.commands.output import json_document
         from kraftool.reports.features.document import document
@@ -90,3 +106,14 @@ def features(
         to_.raise_code(ExitCode.FINDING)
     settle(to_, cluster.findings)
     to_.finish()
+
+
+@contextmanager
+def _words_of_options() -> Iterator[None]:
+    """What --to, --feature and --assume-nodes do not take is the user's, and no file's fault."""
+    from kraftool.decoders.errors import KraftoolError
+
+    try:
+        yield
+    except KraftoolError as error:
+        raise UsageError(error.message, hint=error.hint) from None

@@ -193,7 +193,7 @@ def _plan(output: Output, plan: Plan) -> None:
         )
     output.rich(table)
     if plan.blocked:
-        _list(output, "Kafka refuses it", (_blocker(each) for each in _grouped(plan.blockers)), BAD)
+        _list(output, "What blocks it", (_blocker(each) for each in _grouped(plan.blockers)), BAD)
     else:
         output.line()
         output.rich(Text("Nothing known blocks it.", style=GOOD))

@@ -172,7 +172,7 @@ def _report(location: Location, found: _Found) -> DumpReport:
         directories.append(report)
     findings = [*found.findings, *(each for file in loose for each in file.findings)]
     findings += between_directories(cases)
-    if not found.files and not found.findings:
+    if not found.files and all(each.severity is Severity.INFO for each in found.findings):
         findings.append(dir_kinds.NOTHING.at(location.path, "there is nothing of Kafka's here"))
     return DumpReport(
         path=location.path,

@@ -186,6 +186,17 @@ def _kind(entry: Entry, location: Location, named: tuple[FileKind, ...]) -> File
                 hint="kraftool dump shows every kind of file",
             )
         return kind
+    return _kind_by_name(entry)
+
+
+def kind_of(entry: Entry, location: Location) -> FileKind | None:
+    """Whether an entry of a directory or an archive is a segment or a checkpoint of its log."""
+    if named_itself(location) or entry.place is not Place.PARTITION or misnamed(entry.name):
+        return None
+    return _kind_by_name(entry)
+
+
+def _kind_by_name(entry: Entry) -> FileKind | None:
     if entry.place is not Place.PARTITION:
         return None
     found = detect(entry.basename, b"", entry.size)

@@ -15,6 +15,7 @@ from kraftool.image.metadata_version import KRAFT_VERSION, METADATA_VERSION
 from kraftool.reports.features.plan import Plan, plan
 from kraftool.reports.features.read import read_features
 from kraftool.reports.features.rules import Rule, blockers
+from kraftool.reports.features.software import assume_nodes
 from kraftool.reports.features.target import Direction, Request
 from tests.reports.feature_cases import (
     Log,
@@ -264,8 +265,8 @@ def test_kraft_version_has_no_way_back(tmp_path: Path) -> None:
     cluster = read_features([str(make_node(tmp_path, 1, log))])
     planned = plan(cluster, "3.8", [])
     assert [each.rule for each in planned.blockers] == [Rule.KRAFT_DOWNGRADE]
-    (command,) = planned.commands
-    assert command.endswith("downgrade --feature metadata.version=20")
+    # metadata.version alone would leave a quorum that Kafka 3.8 cannot run.
+    assert not planned.commands
     assert not plan(cluster, "", ["kraft.version=1"]).blocked
 
 
@@ -317,3 +318,33 @@ def test_where_metadata_version_is_stopped_no_part_of_it_is_offered(tmp_path: Pa
     planned = plan(cluster, "3.9", [])
     assert METADATA_VERSION in {each.feature for each in planned.blockers}
     assert planned.commands == ()
+
+
+# --- the software of the nodes ------------------------------------------------------------------
+
+
+def test_a_release_without_kraft_version_cannot_run_a_dynamic_quorum(tmp_path: Path) -> None:
+    log = Log()
+    log.control(1, version(1), voters(1))
+    log.data_records(level(METADATA_VERSION, 21), controller(1, "3.9"), broker(11, "3.9"))
+    planned = plan(read_features([str(make_node(tmp_path, 1, log))]), "3.8", [])
+    assert [each.rule for each in planned.blockers] == [Rule.KRAFT_STAYS]
+    assert not planned.commands
+    assert not plan(at(tmp_path / "static", 21, controller(1), broker(11)), "3.8", []).blocked
+
+
+def test_an_upgrade_of_old_nodes_is_told_to_be_the_last_step(tmp_path: Path) -> None:
+    cluster = at(tmp_path, 21, controller(1, "3.9"), broker(11, "3.9"))
+    planned = plan(cluster, "4.3", [])
+    assert planned.blocked
+    assert "first run Kafka 4.3 on every node" in planned.cautions[0]
+    assert "Nothing known would block it then" in planned.cautions[0]
+    assert not plan(assume_nodes(cluster, "4.3.0"), "4.3", []).blocked
+    with pytest.raises(KraftoolError, match="not known"):
+        assume_nodes(cluster, "5.0")
+
+
+def test_what_would_block_it_after_the_upgrade_is_told_too(tmp_path: Path) -> None:
+    cluster = at(tmp_path, 21, controller(1, "3.9"), broker(11, "3.9"))
+    planned = plan(cluster, "4.3", ["share.version=2"])
+    assert "What would block it then: controller 1 supports share.version" in planned.cautions[0]

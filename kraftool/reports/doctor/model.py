@@ -63,6 +63,8 @@ class Patient:
     odd_folders: tuple[str, ...] = ()
     """Folders of the data directory that no partition and nothing else of Kafka's is called."""
     statistics: LogStatistics
+    is_stream: bool = False
+    """Whether it lies in an archive, where no command reaches its files."""
 
     @property
     def summary(self) -> MetadataSummary:
@@ -129,10 +131,17 @@ class Examination:
         yield from map(tuple, by_id.values())
 
     def states(self) -> Iterator[tuple[Patient, LoadedState]]:
-        """The newest state of each cluster, so that what it shows is said once."""
+        """The newest state of each cluster, so that what it shows is said once.
+
+        One that lacks what came before its log is none: what is missing there was not lost.
+        """
         for patients in self.clusters():
             loaded = [(each, each.state) for each in patients]
-            there = [(each, state) for each, state in loaded if state is not None]
+            there = [
+                (each, state)
+                for each, state in loaded
+                if state is not None and (state.start_offset == 0 or state.snapshot)
+            ]
             if there:
                 yield max(there, key=lambda each: (_epoch(each[1]), each[1].end_offset))
 

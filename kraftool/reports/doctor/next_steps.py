@@ -79,6 +79,7 @@ def _never_delete(finding: Finding, examination: Examination, patient: Patient) 
         for each in others
         if each.summary.quorum_state is not None
     ]
+    epochs += [one.epoch for each in examination.patients for one in each.summary.snapshots]
     logs = [each.summary.log for each in examination.patients]
     epochs += [each.last_epoch for each in logs if each is not None and each.last_epoch is not None]
     if epochs:
@@ -107,20 +108,26 @@ def _poison(finding: Finding, examination: Examination, patient: Patient) -> Ite
 
 
 def _snapshot(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+    """Whether it may be moved away hangs on what else is whole; the advice says it in words."""
     yield tools.on(finding.file, "verify-snapshot")
-    newest, log = patient.summary.newest_snapshot, patient.summary.log
-    if newest is None or newest.file != finding.file or log is None:
-        return
-    if log.start_offset == 0 and log.batches and log.intact_end_offset == log.end_offset:
-        yield tools.aside(finding.file)
+    yield tools.keep_copy(patient.path)
 
 
 def _no_snapshot(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+    log, cluster = patient.summary.log, patient.summary.node.cluster_id
     for other in examination.patients:
         newest = other.summary.newest_snapshot
-        log = patient.summary.log
-        reaches = newest is not None and log is not None and newest.offset >= log.start_offset
-        if other is not patient and reaches and newest is not None and newest.intact:
+        if (
+            other is not patient
+            and log is not None
+            and newest is not None
+            and newest.intact
+            and cluster is not None
+            and other.summary.node.cluster_id == cluster
+            # One beyond the log's end would make Kafka wipe the log.
+            and log.start_offset <= newest.offset <= log.intact_end_offset
+        ):
+            yield tools.on(newest.file, "verify-snapshot")
             yield tools.line("cp", "-p", newest.file, f"{tools.partition_folder(patient)}/")
             return
     yield tools.on(patient.path, "verify-log")

@@ -1,7 +1,7 @@
 """PATHs read for `doctor`: each file once for what a dump, diff-voters and the rules want of it.
 
 Owns the order of work and what becomes of a PATH that cannot be read: a finding. The state is
-loaded by a second reading of log and snapshot, which a stream allows only where it is a file.
+loaded by a second reading of log and snapshot, which of a stream are kept in memory.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.directory import DirectoryReport, read_location
 from kraftool.reports.directory_findings import is_topic
 from kraftool.reports.directory_summary import summarize_directory
+from kraftool.reports.doctor.kept import Kept
 from kraftool.reports.doctor.log_statistics import LogStatistics
 from kraftool.reports.doctor.model import Examination, Patient
 from kraftool.reports.file_report import FileReport, ReadOptions
 from kraftool.reports.findings import Finding
 from kraftool.reports.kinds import directory as kinds
 from kraftool.reports.locations import open_paths
-from kraftool.reports.state.load import LoadedState, load_state
+from kraftool.reports.state.files import MOST_STREAMED
+from kraftool.reports.state.load import LoadedState, load_from, load_state
 from kraftool.reports.voters.diff import diff_voters
 from kraftool.reports.voters.model import VoterSourceReport
 from kraftool.reports.voters.read import sources_of
@@ -109,8 +111,10 @@ def _settings_alone(read: _Read, location: Location) -> None:
 
 def _location(read: _Read, location: Location, progress: Progress) -> None:
     statistics: dict[str, LogStatistics] = {}
+    kept = Kept(location)
 
     def look(entry: Entry, options: ReadOptions) -> FileReport:
+        entry = kept.keep(entry) if location.is_stream else entry
         return statistics.setdefault(entry.directory, LogStatistics()).read(entry, options)
 
     report = read_location(location, progress=progress, read=look)
@@ -121,7 +125,6 @@ def _location(read: _Read, location: Location, progress: Progress) -> None:
     read.files += report.files
     read.sources += sources[len(report.directories) :]
     for directory, source in zip(report.directories, sources, strict=False):
-        single = len(report.directories) == 1
         names = (each.basename for each in directory.files)
         if location.kind is LocationKind.PARTITION and is_topic(directory.path, names):
             read.findings += directory.findings
@@ -132,9 +135,10 @@ def _location(read: _Read, location: Location, progress: Progress) -> None:
             report=directory,
             server=server,
             settings_file=location.path if server is not None else "",
-            state=_state(read, location, directory, progress, single=single),
+            state=_state(read, location, directory, kept, progress),
             odd_folders=_odd_folders(location, directory),
             statistics=statistics.get(directory.path, LogStatistics()),
+            is_stream=location.is_stream,
         )
         _add(read, patient)
 
@@ -154,19 +158,20 @@ def _state(
     read: _Read,
     location: Location,
     directory: DirectoryReport,
+    kept: Kept,
     progress: Progress,
-    *,
-    single: bool,
 ) -> LoadedState | None:
     if not _has_state(directory):
         return None
-    if location.is_stream and (not single or not os.path.isfile(location.path)):
-        text = "the state is not looked at: a stream is read once"
-        read.findings.append(kinds.PASSED_OVER.at(directory.path, text))
+    if kept.is_too_large(directory.path):
+        text = f"the state is not looked at: more than {MOST_STREAMED >> 30} GiB of a stream"
+        advice = "unpack the archive and name the directory"
+        read.findings.append(kinds.PASSED_OVER.at(directory.path, text, advice=advice))
         return None
-    path = location.path if location.is_stream else directory.path
     try:
-        return load_state(path, progress=progress)
+        if location.is_stream:
+            return load_from(kept.state_files(directory.path), progress=progress)
+        return load_state(directory.path, progress=progress)
     except KraftoolError:
         return None  # what is wrong with its files is told already
 

@@ -7,7 +7,7 @@ tells better. It refuses to render.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kraftool.reports.doctor import next_steps, tools
 from kraftool.reports.doctor.model import Diagnosis, Examination, Patient
@@ -28,6 +28,7 @@ _TELLS_BETTER = {
     kinds.STALE_SNAPSHOT.code: frozenset({snap_kinds.AHEAD.code}),
 }
 """A signature, and the facts about the same file that it is made of and weighs otherwise."""
+_ABOUT_FILES = ("mv ", "cp ", "kraftool ")
 _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
@@ -59,7 +60,7 @@ class DoctorReport:
 
 def diagnose(examination: Examination, ignore: Collection[str] = ()) -> DoctorReport:
     """Ask every rule, and put what they and the other reports say together."""
-    told = list(_once(_all(examination)))
+    told = [_runnable(each, examination) for each in _once(_all(examination))]
     kept = [each for each in told if each.finding.code not in ignore]
     sections = [
         Section(path=each.path, diagnoses=_in_order(kept, each.path), patient=each)
@@ -74,8 +75,16 @@ def diagnose(examination: Examination, ignore: Collection[str] = ()) -> DoctorRe
         sections=tuple(sections),
         rules=tuple(each.name for each in rules()),
         ignored=len(told) - len(kept),
-        deeper=tuple(_deeper(examination)),
+        deeper=tuple(each for each in _deeper(examination) if not each.endswith(" -")),
     )
+
+
+def _runnable(diagnosis: Diagnosis, examination: Examination) -> Diagnosis:
+    """Without the commands about files, where those lie in an archive and not on this machine."""
+    if not any(each.is_stream for each in examination.patients):
+        return diagnosis
+    commands = [each for each in diagnosis.commands if not each.startswith(_ABOUT_FILES)]
+    return replace(diagnosis, commands=tuple(commands))
 
 
 def _in_order(diagnoses: Iterable[Diagnosis], path: str) -> tuple[Diagnosis, ...]:

@@ -40,7 +40,9 @@ def _escape(character: str) -> str:
 def controller(examination: Examination, patient: Patient | None = None) -> tuple[str, str]:
     """The option that leads an admin tool to the controllers, with one that is known."""
     voters = examination.voters_of(patient) if patient is not None else examination.voters.voters
-    for each in _recorded(voters):
+    # The node that something is wrong with is the last one to ask.
+    own = patient.summary.node.node_id if patient is not None else None
+    for each in (*_recorded(voters, without=own), *_recorded(voters)):
         return "--bootstrap-controller", each
     patients = examination.patients if patient is None else (patient, *examination.patients)
     for one in patients:
@@ -54,10 +56,15 @@ def controller(examination: Examination, patient: Patient | None = None) -> tupl
     return "--bootstrap-controller", ANYWHERE
 
 
-def _recorded(voters: Voters | None) -> Iterable[str]:
+def _recorded(voters: Voters | None, without: int | None = None) -> Iterable[str]:
     if voters is None or voters.source not in (VoterSource.RECORD, VoterSource.PROPERTIES):
         return ()
-    return [address for each in voters.voters for address in list(endpoints(each).values())[:1]]
+    return [
+        address
+        for each in voters.voters
+        if without is None or each.id != without
+        for address in list(endpoints(each).values())[:1]
+    ]
 
 
 def all_endpoints(examination: Examination, patient: Patient) -> str:

@@ -121,7 +121,8 @@ def _left_behind(proposed: dict[str, int], target: int, current: int) -> Iterato
         if name == METADATA_VERSION or level == 0:
             continue
         lowest, highest = ranges.get(name, (0, 0))
-        if ranges and not lowest <= level <= highest:
+        # kraft.version cannot be lowered: `rules.py` blocks the change.
+        if ranges and name != KRAFT_VERSION and not lowest <= level <= highest:
             yield (
                 f"{name} stays at {level}, which Kafka {release_of(target)} does not support: its"
                 " nodes would not register; lower it first"

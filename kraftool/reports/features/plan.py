@@ -19,6 +19,7 @@ from kraftool.reports.features.cautions import cautions
 from kraftool.reports.features.losses import Loss, NewerRecords, losses, newer_records
 from kraftool.reports.features.model import ClusterFeatures, Reach
 from kraftool.reports.features.rules import Blocker, Rule, blockers
+from kraftool.reports.features.software import not_run_by, order
 from kraftool.reports.features.target import Direction, Request, request
 
 
@@ -58,7 +59,9 @@ class Plan:
 def plan(cluster: ClusterFeatures, to: str, features: Sequence[str]) -> Plan:
     """Work out a change. Raises KraftoolError where nobody can tell what is asked for."""
     requests = request(cluster, to, features)
-    found = tuple(each for one in requests for each in blockers(cluster, one))
+    found = tuple(
+        each for one in requests for each in (*blockers(cluster, one), *not_run_by(cluster, one))
+    )
     levels = {name: level for each in requests for name, level in each.levels.items()}
     current = cluster.metadata_version or 0
     target = levels.get(METADATA_VERSION, current)
@@ -80,7 +83,7 @@ def plan(cluster: ClusterFeatures, to: str, features: Sequence[str]) -> Plan:
             for name, level in each.levels.items()
         ),
         blockers=found,
-        cautions=cautions(cluster, requests),
+        cautions=(*order(cluster, requests, found), *cautions(cluster, requests)),
         losses=losses(cluster.image, target, elr) if loses else (),
         newer_records=newer_records(cluster.logged, target) if lower else (),
         runs=_part(cluster, requests, found)
@@ -114,7 +117,11 @@ def _part(
         )
         for each in requests
     ]
-    return tuple(each for each in rest if each.levels and not blockers(cluster, each))
+    return tuple(
+        each
+        for each in rest
+        if each.levels and not (blockers(cluster, each) or any(not_run_by(cluster, each)))
+    )
 
 
 def reach(cluster: ClusterFeatures) -> tuple[Reach, ...]:

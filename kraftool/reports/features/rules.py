@@ -40,6 +40,7 @@ class Rule(StrEnum):
     UNKNOWN_FEATURE = "unknown feature"
     DEPENDENCY = "dependency"
     KRAFT_DOWNGRADE = "kraft.version downgrade"
+    KRAFT_STAYS = "kraft.version stays"
     KRAFT_VOTERS = "voters without support"
     KRAFT_SOFTWARE = "software too old for kraft.version"
 

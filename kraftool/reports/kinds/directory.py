@@ -105,7 +105,8 @@ NODE_ID = _kind(
     "NODE-ID",
     _ERROR,
     "The directory belongs to another node than the configuration says.",
-    "Kafka refuses to start; node.id and meta.properties have to agree",
+    "Kafka refuses to start. Put each node's own disk back; do not edit node.id or meta.properties,"
+    " since log and directory.id are another node's",
 )
 SAME_DIRECTORY_ID = _kind(
     "SAME-DIRECTORY-ID",
@@ -166,7 +167,8 @@ NO_DIRECTORY_ID = _kind(
     "NO-DIRECTORY-ID",
     _WARNING,
     "Voters are known by directory id, and meta.properties has none.",
-    "Kafka 3.7 and later write one at their start",
+    "before it starts, write the directory.id that the voters have for this node: else Kafka writes"
+    " a random one, and a voter loses its vote. A node that is no voter may start without",
 )
 
 # What is left over.

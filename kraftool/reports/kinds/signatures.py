@@ -30,6 +30,14 @@ NO_MAJORITY = _kind(
     "mend the voters named until a majority can vote; until then neither add-controller nor"
     " remove-controller works, since both need a leader",
 )
+WIPED_VOTER = _kind(
+    "WIPED-VOTER",
+    _ERROR,
+    "A voter's directory has no metadata log, while other nodes have one: the vote that it gave is"
+    " forgotten with it, and it may vote twice in one epoch.",
+    "look for its own disk or another mount first; else write quorum-state with the highest epoch"
+    " of all voters + 1 and no vote before it starts",
+)
 AUTO_JOIN = _kind(
     "AUTO-JOIN",
     _WARNING,
@@ -94,8 +102,9 @@ SAME_PLACE = _kind(
     _ERROR,
     "Two logs have different bytes at the same offset and epoch. Kafka compares only these two"
     " numbers, so it never notices, and the nodes have different metadata from there on.",
-    "choose one side; on the nodes of the other, with Kafka stopped, move __cluster_metadata-0"
-    " away (not meta.properties) so that they fetch everything anew",
+    "choose one side, and let it have a leader; then on the nodes of the other, one after the other"
+    " and with Kafka stopped, move all of __cluster_metadata-0 but quorum-state away (not"
+    " meta.properties), so that they fetch everything anew",
 )
 
 # Elections.
@@ -159,14 +168,17 @@ JUNK_SNAPSHOT = _kind(
     _ERROR,
     "A snapshot that cannot be loaded is named beyond the log: at its next start Kafka deletes the"
     " log and all older snapshots for it, and then dies on it.",
-    "do not start Kafka before this file is out of the folder",
+    "do not start Kafka before this file is out of the folder, nor let the node vote before its log"
+    " was compared with the other voters': where the snapshot was real, the log lacks what it held."
+    " Another node's checkpoint that fits the log is the better way",
 )
 STALE_SNAPSHOT = _kind(
     "STALE-SNAPSHOT",
     _ERROR,
     "A snapshot of an earlier epoch lies beyond the log's end, as after the log was truncated by a"
     " recovery: Kafka loads it at its start, and the log does not fit onto it.",
-    "with Kafka stopped, move __cluster_metadata-0 away (keep meta.properties): the node fetches"
+    "only while the others have a leader, one node at a time: with Kafka stopped, move all of"
+    " __cluster_metadata-0 but quorum-state away (keep meta.properties); the node fetches"
     " everything from the leader",
 )
 

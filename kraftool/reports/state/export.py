@@ -57,6 +57,7 @@ def source_object(state: LoadedState) -> Object:
         "path": plain(state.path),
         "files": plain(state.files),
         "snapshot": plain(state.snapshot) or None,
+        "complete": state.start_offset == 0 or bool(state.snapshot),
         "startOffset": state.start_offset,
         "endOffset": state.end_offset,
         "records": state.records,

@@ -69,11 +69,15 @@ def open_state(path: str) -> StateFiles:
         text = findings[0].text if findings else f"{path}: no log and no snapshot in it"
         raise KraftoolError(text, hint="name a data directory, a checkpoint or a segment")
     _refuse_several(path, files)
+    return replace(files_of(path, files), findings=tuple(findings))
+
+
+def files_of(path: str, files: list[LogFile]) -> StateFiles:
+    """The files of one log, in order."""
     return StateFiles(
         path=path,
         snapshots=tuple(sorted((each for each in files if not each.is_log), key=snapshot_id)),
         segments=tuple(sorted((each for each in files if each.is_log), key=base_offset)),
-        findings=tuple(findings),
     )
 
 

@@ -214,7 +214,9 @@ def test_a_log_start_without_its_snapshot_is_mended_from_another_node(
     for each in (lost / PARTITION).glob("*.checkpoint*"):
         each.unlink()
     told = commands("KT-SNAP-MISSING", lost, whole / "data")
-    assert told == (f"cp -p {whole / 'data' / PARTITION / snapshots[-1].name} {lost}/{PARTITION}/",)
+    assert (
+        told[-1] == f"cp -p {whole / 'data' / PARTITION / snapshots[-1].name} {lost}/{PARTITION}/"
+    )
 
 
 def test_a_removed_log_beside_a_snapshot_is_found(real: Real) -> None:
@@ -223,12 +225,15 @@ def test_a_removed_log_beside_a_snapshot_is_found(real: Real) -> None:
     assert commands("KT-LOG-MISSING", path)[0].startswith("kraftool verify-snapshot ")
 
 
-def test_a_bad_newest_snapshot_over_a_whole_log_is_to_be_moved_away(real: Real) -> None:
+def test_no_command_moves_a_bad_newest_snapshot_away_which_the_advice_does_where_it_is_right(
+    real: Real,
+) -> None:
     path = real(2)
     newest = sorted((path / PARTITION).glob("*.checkpoint"))[-1]
     newest.write_bytes(newest.read_bytes()[:-300])
     told = found("KT-SNAP-FORM", path) + found("KT-SNAP-DAMAGE", path)
-    assert all(each.commands[-1] == f"mv {newest} {path}.{newest.name}" for each in told)
+    assert told
+    assert not any(line.startswith("mv ") for each in told for line in each.commands)
     assert any("the log is whole from 0" in each.finding.advice for each in told)
 
 

@@ -43,10 +43,23 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 ),
             ),
             commands=(
-                tools.aside(newest.file),
+                tools.aside(newest.file) if _is_spare(patient) else tools.keep_copy(patient.path),
                 tools.on(patient.path, "verify-log"),
             ),
         )  # fmt: skip
+
+
+def _is_spare(patient: Patient) -> bool:
+    """Whether Kafka starts without the newest snapshot: something else has the log's beginning."""
+    log, newest = patient.summary.log, patient.summary.newest_snapshot
+    return log is not None and (
+        log.start_offset == 0
+        or any(
+            each.intact and log.start_offset <= each.offset <= log.intact_end_offset
+            for each in patient.summary.snapshots
+            if each is not newest
+        )
+    )
 
 
 def _broken(patient: Patient, snapshot: Snapshot) -> str:

@@ -25,8 +25,10 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             server = tools.broker(examination, patient)
             commands = list(of_image.describe(examination, patient, found))
             if others:
+                # Records are lost by it, so that nobody is to run it with the others.
                 commands.append(
-                    tools.line(
+                    "# once the disk is given up: "
+                    + tools.line(
                         "kafka-leader-election", *server, "--election-type", "unclean",
                         "--topic", others[0].topic, "--partition", others[0].number,
                     )

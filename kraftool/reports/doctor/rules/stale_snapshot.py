@@ -16,7 +16,6 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             continue
         if newest.offset <= log.end_offset or newest.epoch >= log.last_epoch:
             continue
-        folder = newest.file.removesuffix("/" + newest.path.rpartition("/")[2])
         yield Diagnosis(
             finding=kinds.STALE_SNAPSHOT.at(
                 newest.file,
@@ -34,5 +33,5 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                     text=f"the log ends here in epoch {log.last_epoch}",
                 ),
             ),
-            commands=(tools.aside(folder), tools.on_all(examination, "timeline")),
+            commands=(tools.keep_copy(patient.path), tools.on_all(examination, "timeline")),
         )  # fmt: skip

@@ -1,0 +1,93 @@
+"""What a change means for the software of the nodes: what has to run before it, and after it.
+
+Owns the nodes as they would be after an upgrade of their software, and the one block that is no
+refusal of Kafka's. It refuses to know ranges of releases that were not asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.image.cluster import FeatureRange
+from kraftool.image.metadata_version import (
+    FEATURES,
+    KRAFT_VERSION,
+    METADATA_VERSION,
+    RELEASE_RANGES,
+    release_of,
+)
+from kraftool.reports.features.model import ClusterFeatures
+from kraftool.reports.features.rules import Blocker, Rule, blockers
+from kraftool.reports.features.target import Direction, Request
+
+_MOST_TOLD = 3
+
+
+def assume_nodes(cluster: ClusterFeatures, release: str) -> ClusterFeatures:
+    """The cluster with every node's software at a release, registered as that release does."""
+    told = RELEASE_RANGES.get(_short(release))
+    if told is None:
+        raise KraftoolError(
+            f"the ranges of Kafka {release!r} are not known",
+            hint=f"--assume-nodes takes {', '.join(RELEASE_RANGES)}",
+        )
+    ranges = {name: FeatureRange(low, high) for name, (low, high) in told.items()}
+    voters = cluster.voter_ranges
+    kraft = ranges.get(KRAFT_VERSION, FeatureRange(0, 0))
+    return replace(
+        cluster,
+        nodes=tuple(replace(each, ranges=ranges) for each in cluster.nodes),
+        voter_ranges=None if voters is None else dict.fromkeys(voters, kraft),
+    )
+
+
+def _short(release: str) -> str:
+    return ".".join(release.strip().split("-")[0].split(".")[:2])
+
+
+def not_run_by(cluster: ClusterFeatures, asked: Request) -> Iterator[Blocker]:
+    """Kafka takes a level whose own release could not run the quorum as it is."""
+    target = asked.levels.get(METADATA_VERSION)
+    level = asked.levels.get(KRAFT_VERSION, cluster.kraft_version)
+    if target is None or target >= (cluster.metadata_version or 0):
+        return
+    if any(each.level == level and target < each.default_from for each in FEATURES[KRAFT_VERSION]):
+        release = release_of(target)
+        yield Blocker(
+            rule=Rule.KRAFT_STAYS,
+            feature=METADATA_VERSION,
+            level=target,
+            text=f"kraft.version stays at {level} and has no way back: Kafka {release} does not"
+            " support it and cannot run this quorum (the controller would take the level)",
+            levels=(level,),
+        )
+
+
+def order(
+    cluster: ClusterFeatures, requests: Sequence[Request], found: Sequence[Blocker]
+) -> Iterator[str]:
+    """Where nodes are too old: that this is the last step, and what would block it then."""
+    target = max((each.levels.get(METADATA_VERSION, 0) for each in requests), default=0)
+    raised = any(each.direction is Direction.UPGRADE for each in requests)
+    behind = [
+        each for each in found if each.rule is Rule.RANGE and each.feature == METADATA_VERSION
+    ]
+    release = release_of(target)
+    if not (behind and raised and target > (cluster.metadata_version or 0)):
+        return
+    words = (
+        f"this is the last step of an upgrade: first run Kafka {release} on every node, one after"
+        " the other; until then the levels stay as they are"
+    )
+    if release not in RELEASE_RANGES:
+        yield words
+        return
+    assumed = assume_nodes(cluster, release)
+    then = list(dict.fromkeys(each.text for one in requests for each in blockers(assumed, one)))
+    if then:
+        more = "; …" if len(then) > _MOST_TOLD else ""
+        yield f"{words}. What would block it then: {'; '.join(then[:_MOST_TOLD])}{more}"
+    else:
+        yield f"{words}. Nothing known would block it then (--assume-nodes {release})"

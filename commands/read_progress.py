@@ -21,11 +21,14 @@ def read_progress(
     """Yields what is to be told a file's name and the position reached in it."""
     label = locations[0].path if len(locations) == 1 else f"{len(locations)} PATHs"
     passed: dict[str, int] = {}
+    whole = 0
     with to.progress(_total(locations), label) as progress:
 
         def told(name: str, position: int) -> None:
+            nonlocal whole
+            whole += position - passed.get(name, 0)
             passed[name] = position
-            progress(sum(passed.values()))
+            progress(whole)
 
         yield told
 

@@ -11,10 +11,7 @@ from kraftool.commands.options import Color, Debug, Format, Out, Quiet, TimeZone
 from kraftool.commands.output import ColorWhen, Output, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from kraftool.reports.timeline.report import Options
-    from kraftool.storage.paths import Location
 
 
 def timeline(
@@ -75,6 +72,7 @@ def timeline(
     Nothing is written to the directories, and nothing is locked; a running Kafka is not disturbed.
     """
     from kraftool.commands.finding_view import settle
+    from kraftool.commands.read_progress import read_progress
     from kraftool.commands.times import time_zone
     from kraftool.reports.locations import open_paths
     from kraftool.reports.log_render import quicken
@@ -86,8 +84,7 @@ def timeline(
     options = _options(only or [], offsets, since, until, gaps, topics=topics)
     locations, unopened = open_paths(paths)
     to = Output(color=color, quiet=quiet, out=out)
-    with to.progress(_total(locations), "logs") as progress:
-        told = _summed(progress)
+    with read_progress(to, locations) as told:
         nodes, findings = open_nodes(locations, told)
         if different := other_clusters(clusters(nodes)):
             raise UsageError(
@@ -151,31 +148,3 @@ def _options(
         since=parse_time(since, "--since"),
         until=parse_time(until, "--until"),
     )
-
-
-def _total(locations: list[Location]) -> int | None:
-    """The bytes of the segments, where they can be known before."""
-    if any(each.is_stream for each in locations):
-        return None
-    from kraftool.storage.entry import Entry
-
-    return sum(
-        item.size
-        for each in locations
-        for item in each.entries()
-        if isinstance(item, Entry) and item.basename.endswith(".log")
-    )
-
-
-def _summed(progress: Callable[[int], None]) -> Callable[[str, int], None]:
-    """Progress over all files, from the progress in each."""
-    passed: dict[str, int] = {}
-    whole = 0
-
-    def told(name: str, position: int) -> None:
-        nonlocal whole
-        whole += position - passed.get(name, 0)
-        passed[name] = position
-        progress(whole)
-
-    return told

@@ -14,9 +14,8 @@ from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.quorum_state import QuorumState, QuorumStateFile
 from kraftool.reports.directory import DirectoryReport, DumpReport
 from kraftool.reports.file_report import Content, Entries, FileReport, PlainText, Settings
-from kraftool.reports.findings import tally
 from kraftool.reports.log_summary import ControlRecord, LogSummary, TypeCount
-from kraftool.reports.plain_json import camel, finding_object, plain
+from kraftool.reports.plain_json import camel, finding_counts, finding_object, plain
 
 SCHEMA_VERSION = 1
 
@@ -30,9 +29,7 @@ def document(report: DumpReport) -> dict[str, Any]:
         "directories": [_directory(each) for each in report.directories],
         "files": [_file(each) for each in report.files],
         "findings": [finding_object(each) for each in report.findings],
-        "findingCounts": {
-            severity.value: count for severity, count in tally(report.all_findings).items()
-        },
+        "findingCounts": finding_counts(report.all_findings),
     }
 
 

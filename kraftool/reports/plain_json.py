@@ -6,12 +6,13 @@ document's own members; each report does that for itself.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
 from typing import Any
 
-from kraftool.reports.findings import Finding
+from kraftool.reports.findings import Finding, tally
 
 
 @cache
@@ -38,3 +39,8 @@ def finding_object(finding: Finding) -> dict[str, Any]:
     """A finding in every JSON document: docs/schemas/dump.json has its members."""
     told: dict[str, Any] = plain(finding)
     return told
+
+
+def finding_counts(findings: Iterable[Finding]) -> dict[str, int]:
+    """How many findings of each severity: `findingCounts` in every JSON document."""
+    return {severity.value: count for severity, count in tally(findings).items()}

@@ -11,8 +11,7 @@ from typing import Any
 from kraftool.reports.doctor.explain import Explanation
 from kraftool.reports.doctor.model import Diagnosis
 from kraftool.reports.doctor.report import DoctorReport, Section
-from kraftool.reports.findings import tally
-from kraftool.reports.plain_json import finding_object, plain
+from kraftool.reports.plain_json import finding_counts, finding_object, plain
 
 SCHEMA_VERSION = 1
 
@@ -27,9 +26,7 @@ def document(report: DoctorReport) -> dict[str, Any]:
         "rules": list(report.rules),
         "ignored": report.ignored,
         "deeper": [plain(each) for each in report.deeper],
-        "findingCounts": {
-            severity.value: count for severity, count in tally(report.findings).items()
-        },
+        "findingCounts": finding_counts(report.findings),
     }  # fmt: skip
 
 

@@ -11,8 +11,7 @@ from kraftool.image.metadata_version import METADATA_VERSION, level_name
 from kraftool.reports.features.model import ClusterFeatures, FeatureLevel, NodeSupport, Reach
 from kraftool.reports.features.plan import Plan
 from kraftool.reports.features.rules import unregistered_voters
-from kraftool.reports.findings import tally
-from kraftool.reports.plain_json import finding_object, plain
+from kraftool.reports.plain_json import finding_counts, finding_object, plain
 
 SCHEMA_VERSION = 1
 
@@ -41,9 +40,7 @@ def document(
         ],
         "plan": _plan(plan) if plan is not None else None,
         "findings": [finding_object(each) for each in cluster.findings],
-        "findingCounts": {
-            severity.value: count for severity, count in tally(cluster.findings).items()
-        },
+        "findingCounts": finding_counts(cluster.findings),
     }
 
 

@@ -15,8 +15,7 @@ import orjson
 
 from kraftool.image.image import Provenance
 from kraftool.image.state_hash import state_hash
-from kraftool.reports.findings import tally as tally_findings
-from kraftool.reports.plain_json import camel, finding_object, plain
+from kraftool.reports.plain_json import camel, finding_counts, finding_object, plain
 from kraftool.reports.state.entities import Aspect, Object, aspects, partition_object, partitions
 from kraftool.reports.state.load import LoadedState
 from kraftool.reports.state.summary import StateCounts, state_counts
@@ -104,9 +103,8 @@ def document(state: LoadedState, *, show_secrets: bool) -> Iterator[bytes]:
             before = b",\n    "
         yield b"]" if before == b"\n    " else b"\n  ]"
     findings = [finding_object(each) for each in state.findings]
-    tallied = {kind.value: count for kind, count in tally_findings(state.findings).items()}
     yield b',\n  "findings": %s' % _line(findings)
-    yield b',\n  "findingCounts": %s' % _line(tallied)
+    yield b',\n  "findingCounts": %s' % _line(finding_counts(state.findings))
     yield b',\n  "source": %s\n}\n' % _line(source_object(state))
 
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kraftool.reports.findings import tally
-from kraftool.reports.plain_json import finding_object, plain
+from kraftool.reports.plain_json import finding_counts, finding_object, plain
 from kraftool.reports.verify.log import LogVerification, Verified
 
 SCHEMA_VERSION = 1
@@ -20,9 +19,7 @@ def document(report: LogVerification) -> dict[str, Any]:
         "schemaVersion": SCHEMA_VERSION,
         "verified": [_verified(each) for each in report.verified],
         "findings": [finding_object(each) for each in report.findings],
-        "findingCounts": {
-            severity.value: count for severity, count in tally(report.all_findings).items()
-        },
+        "findingCounts": finding_counts(report.all_findings),
     }
 
 

@@ -1,23 +1,38 @@
 """What differs between the state that a snapshot should hold and the one it holds.
 
-Owns the comparison by aspect, and which differences are known errors of Kafka's. Names only: values
-of configs and credentials may be secret.
+Owns the words for it by aspect, and which differences are known errors of Kafka's; what differs is
+found by `state/diff.py`. Names only: values of configs and credentials may be secret.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kraftool.decoders.schema.config_names import HARMLESS, MASKED
-from kraftool.image.configs import BROKER, RESOURCE_TYPES, TOPIC, ConfigResource
+from kraftool.image.configs import BROKER, TOPIC
 from kraftool.image.image import MetadataImage
-from kraftool.image.metadata_version import METADATA_VERSION
 from kraftool.image.scram import MECHANISMS
+from kraftool.reports.state.diff import KINDS, Change, ChangeType, changes
+from kraftool.reports.state.entities import CONFIGS, PRODUCER_IDS, SCRAM, Object
 
 _MOST_NAMED = 5
 _SCRAM = "SCRAM credentials"
+_ASPECTS = {
+    "feature": "features",
+    "broker": "brokers",
+    "controller": "controllers",
+    "topic": "topics",
+    "partition": "partitions",
+    CONFIGS: "configs",
+    "clientQuota": "client quotas",
+    PRODUCER_IDS: "producer ids",
+    "acl": "ACLs",
+    SCRAM: _SCRAM,
+    "delegationToken": "delegation tokens",
+}
+"""By kind; the state of a ZooKeeper migration is none that Kafka 4 has."""
 
 
 class AspectDifference(NamedTuple):
@@ -67,116 +82,66 @@ def scram_name(key: tuple[int, str]) -> str:
 
 def difference(expected: MetadataImage, found: MetadataImage) -> StateDifference:
     """Compare two states. Differences that Kafka brings about in health are none: see below."""
-    aspects = [*_plain(expected, found), _configs(expected, found)]
-    scram = _compared(_SCRAM, _credentials(expected), _credentials(found), scram_name)
-    lost: tuple[tuple[int, str], ...] = ()
-    if scram is not None and scram.missing and not (scram.extra or scram.changed):
-        lost = tuple(sorted(_credentials(expected).keys() - _credentials(found).keys()))
-    else:
-        aspects.append(scram)
-    return StateDifference(
-        aspects=tuple(each for each in aspects if each is not None), lost_credentials=lost
-    )
-
-
-def _plain(expected: MetadataImage, found: MetadataImage) -> Iterator[AspectDifference | None]:
-    """The aspects that are compared as they are."""
-    yield _compared("features", _features(expected), _features(found))
-    yield _compared("brokers", expected.cluster.brokers, found.cluster.brokers)
-    yield _compared("controllers", expected.cluster.controllers, found.cluster.controllers)
-    names, others = expected.topics.by_name, found.topics.by_name
-    yield _compared(
-        "topics",
-        {name: each.id for name, each in names.items()},
-        {name: each.id for name, each in others.items()},
-    )
-    yield _compared(
-        "partitions", dict(_partitions(expected, found)), dict(_partitions(found, expected))
-    )
-    yield _compared(
-        "client quotas", expected.client_quotas.entities, found.client_quotas.entities, _entity
-    )
-    yield _compared(
-        "producer ids",
-        {"the next one": expected.producer_ids.next_producer_id},
-        {"the next one": found.producer_ids.next_producer_id},
-    )
-    yield _compared("ACLs", expected.acls.by_id, found.acls.by_id)
-    yield _compared(
-        "delegation tokens", expected.delegation_tokens.tokens, found.delegation_tokens.tokens
-    )
-
-
-def _compared(
-    aspect: str,
-    expected: Mapping[Any, Any],
-    found: Mapping[Any, Any],
-    name: Callable[[Any], str] = str,
-) -> AspectDifference | None:
-    missing = [name(key) for key in expected if key not in found]
-    extra = [name(key) for key in found if key not in expected]
-    changed = [name(key) for key, each in expected.items() if key in found and found[key] != each]
-    if not (missing or extra or changed):
-        return None
-    return AspectDifference(aspect, *(tuple(sorted(each)) for each in (missing, extra, changed)))
-
-
-def _features(image: MetadataImage) -> dict[str, int | None]:
-    return {METADATA_VERSION: image.features.metadata_version, **image.features.finalized}
-
-
-def _partitions(image: MetadataImage, other: MetadataImage) -> Iterator[tuple[str, Any]]:
-    """The partitions of topics that are not equal in both; of a missing topic, none."""
-    for name, topic in image.topics.by_name.items():
-        same = other.topics.by_name.get(name)
-        if same is None or same.partitions == topic.partitions:
+    told: dict[str, dict[ChangeType, list[str]]] = {}
+    lost: list[tuple[int, str]] = []
+    for change in changes(expected, found):
+        # The partitions of a topic that is missing go without saying.
+        if change.kind not in _ASPECTS or change.with_topic:
             continue
-        for number, partition in topic.partitions.items():
-            yield f"{name}-{number}", partition
+        if change.kind == CONFIGS and _is_kafkas(change, expected, found):
+            continue
+        kinds = told.setdefault(change.kind, {each: [] for each in ChangeType})
+        kinds[change.type].append(_name(change.kind, change.entity))
+        if change.kind == SCRAM and change.type is ChangeType.REMOVED:
+            lost.append((change.entity["mechanismId"], change.entity["user"]))
+    if lost and not (told[SCRAM][ChangeType.ADDED] or told[SCRAM][ChangeType.CHANGED]):
+        del told[SCRAM]
+    else:
+        lost = []
+    return StateDifference(
+        aspects=tuple(
+            AspectDifference(
+                _ASPECTS[kind],
+                *(
+                    tuple(sorted(told[kind][each]))
+                    for each in (ChangeType.REMOVED, ChangeType.ADDED, ChangeType.CHANGED)
+                ),
+            )
+            for kind in KINDS
+            if kind in told
+        ),
+        lost_credentials=tuple(sorted(lost)),
+    )
 
 
-def _credentials(image: MetadataImage) -> dict[tuple[int, str], Any]:
-    return {
-        (mechanism, user): credential
-        for mechanism, users in image.scram.mechanisms.items()
-        for user, credential in users.items()
-    }
+def _is_kafkas(change: Change, expected: MetadataImage, found: MetadataImage) -> bool:
+    """Whether it is what Kafka leaves behind of a topic that was made and removed between two
+    snapshots, or a key that it does not know, which it passes over."""
+    kind, name = change.entity["resourceTypeId"], change.entity["resourceName"]
+    image = expected if change.type is ChangeType.REMOVED else found
+    if kind == TOPIC and name not in image.topics.by_name:
+        return True
+    key = change.entity["name"]
+    is_known = kind == BROKER or key in HARMLESS.get(kind, ()) or key in MASKED.get(kind, ())
+    return change.type is ChangeType.REMOVED and not is_known
 
 
-def _configs(expected: MetadataImage, found: MetadataImage) -> AspectDifference | None:
-    """Not counted: what Kafka leaves behind of a topic that was made and removed between two
-    snapshots, and keys that it does not know, which it passes over."""
-    there = {key: value for key, value in _pairs(found) if not _is_left(found, key[0])}
-    wanted = {key: value for key, value in _pairs(expected) if not _is_left(expected, key[0])}
-    passed = [key for key in wanted if key not in there and not _is_known(*key)]
-    for key in passed:
-        del wanted[key]
-    return _compared("configs", wanted, there, _config_name)
-
-
-def _pairs(image: MetadataImage) -> Iterator[tuple[tuple[ConfigResource, str], str]]:
-    for resource, configs in image.configs.resources.items():
-        for name, value in configs.items():
-            yield (resource, name), value
-
-
-def _is_left(image: MetadataImage, resource: ConfigResource) -> bool:
-    return resource.type == TOPIC and resource.name not in image.topics.by_name
-
-
-def _is_known(resource: ConfigResource, name: str) -> bool:
-    kind = resource.type
-    return kind == BROKER or name in HARMLESS.get(kind, ()) or name in MASKED.get(kind, ())
-
-
-def _config_name(key: tuple[ConfigResource, str]) -> str:
-    resource, name = key
-    kind = RESOURCE_TYPES.get(resource.type, str(resource.type)).lower()
-    return f"{name} of {kind} {resource.name or 'default'}"
-
-
-def _entity(parts: Iterable[tuple[str, str | None]]) -> str:
-    return ", ".join(f"{kind} {name if name is not None else 'default'}" for kind, name in parts)
+def _name(kind: str, entity: Object) -> str:
+    """What a person knows it by."""
+    if kind == SCRAM:
+        return scram_name((entity["mechanismId"], entity["user"]))
+    if kind == CONFIGS:
+        resource = f"{entity['resourceType'].lower()} {entity['resourceName'] or 'default'}"
+        return f"{entity['name']} of {resource}"
+    if kind == "clientQuota":
+        parts = (
+            f"{each['type']} {'default' if each['name'] is None else each['name']}"
+            for each in entity["entity"]
+        )
+        return f"{entity['key']} of {', '.join(parts)}"
+    if kind == "partition":
+        return f"{entity['topic']}-{entity['partition']}"
+    return str(entity.get("name", entity.get("id", "the next one")))
 
 
 def _some(names: Iterable[str]) -> str:

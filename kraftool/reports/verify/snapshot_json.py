@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from kraftool.image.metadata_version import level_name
-from kraftool.reports.findings import tally
-from kraftool.reports.plain_json import finding_object, plain
+from kraftool.reports.plain_json import finding_counts, finding_object, plain
 from kraftool.reports.verify.snapshot_values import (
     SnapshotVerification,
     VerifiedDirectory,
@@ -25,9 +24,7 @@ def document(report: SnapshotVerification) -> dict[str, Any]:
         "schemaVersion": SCHEMA_VERSION,
         "verified": [_directory(each) for each in report.directories],
         "findings": [finding_object(each) for each in report.findings],
-        "findingCounts": {
-            severity.value: count for severity, count in tally(report.all_findings).items()
-        },
+        "findingCounts": finding_counts(report.all_findings),
     }
 
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from kraftool.reports.findings import tally
 from kraftool.reports.metadata_summary import Voter, Voters
-from kraftool.reports.plain_json import finding_object, plain
+from kraftool.reports.plain_json import finding_counts, finding_object, plain
 from kraftool.reports.voters.diff import ComparedSource, VoterDiff
 from kraftool.reports.voters.model import HistoryEntry, Settings
 from kraftool.reports.voters.voter_set import directory_id, endpoints
@@ -28,9 +27,7 @@ def document(diff: VoterDiff) -> dict[str, Any]:
         else {"source": plain(diff.newest.name), **(_voters(diff.voters) or {})},
         "sources": [_source(each) for each in diff.sources],
         "findings": [finding_object(each) for each in diff.findings],
-        "findingCounts": {
-            severity.value: count for severity, count in tally(diff.findings).items()
-        },
+        "findingCounts": finding_counts(diff.findings),
     }
 
 

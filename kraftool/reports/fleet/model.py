@@ -1,0 +1,314 @@
+"""What `pipeline audit` says about a fleet, as values: clusters, directories, findings, divergences.
+
+Owns the read model that terminal, JSON and the HTML page show. Everything in it is bounded: what was
+left out is counted. It knows no Spark, and refuses to find or to render anything. Names are as they
+may be shown; no URL in it carries credentials.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kraftool.reports.doctor.model import Evidence
+from kraftool.reports.findings import Finding, Severity
+
+AUDIT = "audit"
+"""What `by` names where the audit itself found something, between nodes; else a command's name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeverityCounts:
+    """How many findings there are of each severity."""
+
+    error: int = 0
+    warning: int = 0
+    info: int = 0
+
+    @property
+    def worst(self) -> Severity | None:
+        """The worst that there is; None where nothing was found."""
+        if self.error:
+            return Severity.ERROR
+        if self.warning:
+            return Severity.WARNING
+        return Severity.INFO if self.info else None
+
+    @property
+    def total(self) -> int:
+        return self.error + self.warning + self.info
+
+
+NOTHING_FOUND = SeverityCounts()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetVoter:
+    """One voter; what is not known of it is None or empty."""
+
+    id: int
+    directory_id: str | None = None
+    endpoints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectorySummary:
+    """One data directory at a glance; None for what it does not tell."""
+
+    name: str
+    """The directory as it is shown; unique in a fleet."""
+    cluster: str
+    """The name of its cluster among the `ClusterSummary`s."""
+    cluster_id: str | None = None
+    """What its own meta.properties says, which may be another cluster's."""
+    node_id: int | None = None
+    directory_id: str | None = None
+    is_live: bool = False
+    """Whether another process holds its lock."""
+    files: int = 0
+    size: int = 0
+    """Bytes of all its files that Kafka's metadata is in."""
+    segments: int = 0
+    batches: int = 0
+    records: int = 0
+    start_offset: int | None = None
+    end_offset: int | None = None
+    """One beyond the last offset of the log."""
+    intact_end_offset: int | None = None
+    """Where Kafka would cut the log if it started on it."""
+    epoch: int | None = None
+    """Of the log's last batch."""
+    first_timestamp: int | None = None
+    last_timestamp: int | None = None
+    """Of the log's last record, in epoch milliseconds."""
+    elections: int = 0
+    """LeaderChange records in its log."""
+    snapshots: int = 0
+    newest_snapshot_offset: int | None = None
+    newest_snapshot_epoch: int | None = None
+    newest_snapshot_timestamp: int | None = None
+    """lastContainedLogTimestamp, in epoch milliseconds."""
+    newest_snapshot_hash: str = ""
+    """The canonical hash of its state; empty where that is not known."""
+    metadata_version: int | None = None
+    metadata_release: str = ""
+    """The name of that level, such as `4.0-IV3`."""
+    kraft_version: int | None = None
+    voters: tuple[FleetVoter, ...] = ()
+    voters_from: str = ""
+    """What the voters were learnt from, such as `KRaftVoters record`."""
+    quorum_epoch: int | None = None
+    """leaderEpoch of quorum-state."""
+    leader_id: int | None = None
+    """leaderId of quorum-state; None where it names none."""
+    voted_id: int | None = None
+    """votedId of quorum-state; None where it names none."""
+    topics: int | None = None
+    partitions: int | None = None
+    brokers: int | None = None
+    controllers: int | None = None
+    findings: SeverityCounts = NOTHING_FOUND
+    """Of this directory by itself: what doctor, verify-log and verify-snapshot say."""
+    bytes_read: int = 0
+    seconds: float = 0.0
+    """How long its task took."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterSummary:
+    """The directories of one cluster together."""
+
+    name: str
+    """The cluster id; of a directory that names none and fits no other, its own name. Unique."""
+    cluster_id: str | None = None
+    directories: int = 0
+    node_ids: tuple[int, ...] = ()
+    live: int = 0
+    """How many of its directories another process has locked."""
+    size: int = 0
+    batches: int = 0
+    records: int = 0
+    start_offset: int | None = None
+    end_offset: int | None = None
+    """The lowest start and the highest end of its logs."""
+    lowest_end_offset: int | None = None
+    lag: int | None = None
+    """Offsets between the node that is furthest and the one that is least far."""
+    epoch: int | None = None
+    leader_id: int | None = None
+    """Of the quorum-state with the highest epoch."""
+    first_timestamp: int | None = None
+    last_timestamp: int | None = None
+    newest_snapshot_offset: int | None = None
+    metadata_versions: tuple[str, ...] = ()
+    """The releases that its directories are at; more than one where they differ."""
+    kraft_versions: tuple[int, ...] = ()
+    voters: tuple[FleetVoter, ...] = ()
+    """The newest set."""
+    topics: int | None = None
+    partitions: int | None = None
+    brokers: int | None = None
+    elections: int = 0
+    """Different leader epochs whose LeaderChange any of the logs has."""
+    elections_by_day: tuple[tuple[str, int], ...] = ()
+    """(`YYYY-MM-DD` in UTC, elections) of the newest days that had some, oldest first."""
+    divergences: int = 0
+    findings: SeverityCounts = NOTHING_FOUND
+    """Of its directories and between them."""
+    between: SeverityCounts = NOTHING_FOUND
+    """Those between its directories alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetFinding:
+    """A finding, whose it is, and who says it."""
+
+    finding: Finding
+    cluster: str = ""
+    """The name of the cluster; empty where it is about several, or none is known."""
+    directory: str = ""
+    """The directory; empty where it is about several."""
+    directories: tuple[str, ...] = ()
+    """All directories that it is about."""
+    by: tuple[str, ...] = ()
+    """`doctor`, `verify-log`, `verify-snapshot`: each that says it; else `audit`."""
+    evidence: tuple[Evidence, ...] = ()
+    commands: tuple[str, ...] = ()
+    """What to run next, where doctor names it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DivergedSide:
+    """What some directories, which agree, have at the first batch of a divergence."""
+
+    directories: tuple[str, ...]
+    epoch: int | None = None
+    base_offset: int | None = None
+    last_offset: int | None = None
+    """Of that batch; None where these have nothing there."""
+    crc: int | None = None
+    batches: int = 0
+    """How many batches it has in the whole range."""
+    file: str = ""
+    position: int | None = None
+    """Of that batch in the first directory's file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Divergence:
+    """A range of offsets in which the logs of one cluster are not the same bytes."""
+
+    cluster: str
+    first_offset: int
+    last_offset: int
+    """Inclusive: the last that any two of the logs have both and differently."""
+    sides: tuple[DivergedSide, ...]
+    same_epoch: bool = False
+    """Whether two of them have batches of one epoch there, which no correct quorum leaves."""
+    is_open: bool = False
+    """Whether the logs do not come together again after it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeCount:
+    """How often one code was found in the whole fleet."""
+
+    code: str
+    severity: Severity
+    """The worst that it was found with."""
+    count: int
+    clusters: int
+    """In how many clusters."""
+    directories: int
+    """About how many directories."""
+    meaning: str = ""
+    """What it means for Kafka, as `kraftool doctor --explain CODE` says."""
+    advice: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionCount:
+    """How many directories and clusters are at one metadata.version or kraft.version."""
+
+    name: str
+    level: int | None
+    directories: int
+    clusters: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetCounts:
+    """Sums over the whole fleet, whatever was left out of the lists."""
+
+    clusters: int = 0
+    directories: int = 0
+    live: int = 0
+    files: int = 0
+    size: int = 0
+    batches: int = 0
+    records: int = 0
+    topics: int = 0
+    partitions: int = 0
+    brokers: int = 0
+    elections: int = 0
+    divergences: int = 0
+    findings: SeverityCounts = NOTHING_FOUND
+    clusters_with: SeverityCounts = NOTHING_FOUND
+    """Clusters by the worst that was found in them."""
+    directories_with: SeverityCounts = NOTHING_FOUND
+    """Directories by the worst that was found in them by themselves."""
+    undecoded: int = 0
+    """Findings of what could not be read or decoded."""
+    ignored: int = 0
+    """Findings that --ignore left out."""
+    bytes_read: int = 0
+    task_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """What exists and is not in the lists of this model; JSON has all of it."""
+
+    clusters: int = 0
+    directories: int = 0
+    findings: int = 0
+    divergences: int = 0
+    codes: int = 0
+
+    @property
+    def is_anything(self) -> bool:
+        return bool(
+            self.clusters + self.directories + self.findings + self.divergences + self.codes
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """What the audit was asked for, and where it ran; without anything to log in."""
+
+    roots: tuple[str, ...] = ()
+    master: str = ""
+    cores: int = 0
+    fail_on: str = "warning"
+    ignored_codes: tuple[str, ...] = ()
+    kraftool_version: str = ""
+    spark_version: str = ""
+    started_at: int = 0
+    """Epoch milliseconds."""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetAudit:
+    """The whole audit, bounded: the worst first in each list."""
+
+    run: RunSettings
+    counts: FleetCounts
+    clusters: tuple[ClusterSummary, ...] = ()
+    directories: tuple[DirectorySummary, ...] = ()
+    """Those of the listed clusters, cluster after cluster, by node id."""
+    findings: tuple[FleetFinding, ...] = ()
+    divergences: tuple[Divergence, ...] = ()
+    codes: tuple[CodeCount, ...] = ()
+    metadata_versions: tuple[VersionCount, ...] = ()
+    kraft_versions: tuple[VersionCount, ...] = ()
+    left_out: LeftOut = LeftOut()

@@ -1,0 +1,117 @@
+"""Data as text of a page: escaped, with what cannot be seen made visible, and numbers for people.
+
+Owns the only way in which a value gets into the page. It refuses to let data be markup, and to let
+it reorder or hide the text around it.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from html import escape
+
+__all__ = ["NOTHING", "age", "count", "counted", "dash", "data", "path", "shortened", "size", "time", "visible"]
+
+NOTHING = "–"
+"""Stands where there is no value, so that a missing number never looks like a zero."""
+
+_BREAKS = re.compile(r"(?<=[/=,;&])(?=[^\s/])")
+_SECOND = 1000
+_MINUTE = 60 * _SECOND
+_HOUR = 60 * _MINUTE
+_DAY = 24 * _HOUR
+_YEAR = 365 * _DAY
+
+
+def visible(text: str) -> str:
+    """Text with every character that is not printed as itself shown as an escape.
+
+    Control characters, what turns the direction of writing, what has no width and lone surrogates
+    (file names that are no UTF-8, which could not be written to a file either).
+    """
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else _escaped(each) for each in text)
+
+
+def _escaped(character: str) -> str:
+    number = ord(character)
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+def data(value: object) -> str:
+    """A value from data as text or attribute of HTML and SVG."""
+    return escape(visible(str(value)), quote=True)
+
+
+def path(value: str) -> str:
+    """A path or URL as HTML that may be broken into lines where a part of it ends."""
+    return "<wbr>".join(data(part) for part in _BREAKS.split(visible(value)))
+
+
+def shortened(text: str, most: int) -> str:
+    """Text of at most so many characters; the middle is left out, since names differ at ends."""
+    text = visible(text)
+    if len(text) <= most:
+        return text
+    head = (most - 1) // 2
+    return f"{text[:head]}…{text[head + 1 - most :]}"
+
+
+def count(number: int | None) -> str:
+    """A whole number with its thousands apart."""
+    return NOTHING if number is None else f"{number:,}"
+
+
+def counted(number: int, singular: str, plural: str = "") -> str:
+    """A number with its noun."""
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+
+
+def size(number: float | None) -> str:
+    """Bytes in binary units."""
+    if number is None:
+        return NOTHING
+    if abs(number) < 1024:
+        return f"{number:.0f} B"
+    for unit in ("KiB", "MiB", "GiB", "TiB", "PiB"):
+        number /= 1024
+        if abs(number) < 1023.5 or unit == "PiB":
+            break
+    return f"{number:.1f} {unit}" if abs(number) < 99.95 else f"{number:,.0f} {unit}"
+
+
+def age(milliseconds: float | None) -> str:
+    """A length of time in its largest two units; one that is negative lies ahead."""
+    if milliseconds is None:
+        return NOTHING
+    if milliseconds < 0:
+        return f"{age(-milliseconds)} ahead"
+    if milliseconds < _SECOND:
+        return f"{milliseconds:.0f} ms"
+    units = ((_YEAR, "y"), (_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min"), (_SECOND, "s"))
+    rest = int(milliseconds)
+    told: list[str] = []
+    for length, unit in units:
+        many, rest = divmod(rest, length)
+        if many or told:
+            told += [f"{many:,} {unit}"] if many else [""]
+        if len(told) == 2:
+            break
+    return " ".join(filter(None, told))
+
+
+def time(timestamp: int | None) -> str:
+    """A time in epoch milliseconds as UTC; the number itself where it is no date."""
+    if timestamp is None or timestamp < 0:
+        return NOTHING
+    try:
+        moment = datetime.fromtimestamp(timestamp / 1000, UTC)
+    except (OverflowError, ValueError, OSError):
+        return f"{timestamp} ms"
+    return f"{moment:%Y-%m-%d %H:%M:%S}Z"
+
+
+def dash(value: object) -> str:
+    """A value from data, or a dash where there is none."""
+    return NOTHING if value is None or value == "" else data(value)

@@ -1,0 +1,212 @@
+"""Plots as SVG: numbers in, text out.
+
+Owns bars, stacked bars and histograms: their scale, their labels, and the same numbers as rows of
+a table for those who cannot see them. It refuses to know what the numbers are about, and to hide
+any: a scale that is not linear says so, and values that are not known are counted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import NamedTuple
+
+from kraftool.reports.fleet.page_text import count, data, shortened
+
+_OUTLIER = 50
+"""From so many times the median on, a linear scale would show nothing but the largest value."""
+_LABEL_CHARACTERS = 30
+_ROW, _BAR_TOP, _BAR = 34, 19, 8
+_BIN_ROW, _BIN_BAR = 22, 14
+LOGARITHMIC = "Logarithmic scale."
+
+
+class Bar(NamedTuple):
+    """A value and what it is of; None is a value that is not known."""
+
+    label: str
+    value: float | None
+    told: str
+    """The value as it is written beside the bar."""
+    href: str = ""
+    """Where the row of the table leads to."""
+
+
+class Part(NamedTuple):
+    """A kind of value in a stacked bar. The first part of all is drawn thickest."""
+
+    name: str
+    """Said after the number, and the class that colours it."""
+    glyph: str
+
+
+class Stack(NamedTuple):
+    """Several values of one thing, one for each part."""
+
+    label: str
+    values: tuple[int, ...]
+    href: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bins:
+    """Where the values of a histogram are divided: a bin from each edge to the next."""
+
+    edges: tuple[float, ...]
+    """In rising order; what lies below the first is counted in the bin `below`."""
+    labels: tuple[str, ...]
+    """One for each edge, the last of them without an end."""
+    below: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A plot, and what it shows as a table."""
+
+    svg: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    """As they are written, not yet escaped."""
+    links: tuple[str, ...] = ()
+    """Where each row leads to, if anywhere."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.rows
+
+
+def scale(values: Sequence[float]) -> tuple[Callable[[float], float], bool]:
+    """How long a bar is for a value, from 0 to 1, and whether that is logarithmic.
+
+    It is where the largest value would leave the others invisible.
+    """
+    positive = [each for each in values if each > 0 and math.isfinite(each)]
+    most = max(positive, default=0.0)
+    if not most:
+        return (lambda _: 0.0), False
+    logarithmic = most > _OUTLIER * median(positive)
+
+    def share(value: float) -> float:
+        if value <= 0:
+            return 0.0
+        if not math.isfinite(value):
+            return 1.0
+        return math.log1p(value) / math.log1p(most) if logarithmic else value / most
+
+    return share, logarithmic
+
+
+def bars(title: str, columns: tuple[str, str], rows: Sequence[Bar], kind: str = "plain") -> Figure:
+    """A bar for each row, its label above it. `kind` is the class that colours them."""
+    share, logarithmic = scale([each.value for each in rows if each.value is not None])
+    drawn = []
+    for number, row in enumerate(rows):
+        top = number * _ROW
+        drawn.append(_labels(top, row.label, row.told))
+        drawn.append(f'<rect class="track" y="{top + _BAR_TOP}" width="100%" height="{_BAR}"/>')
+        if row.value:
+            drawn.append(_rectangle(0, share(row.value), top + _BAR_TOP, _BAR, kind))
+    return Figure(
+        svg=_svg(title, _BAR_TOP + _BAR + _ROW * (len(rows) - 1) + 2, drawn) if rows else "",
+        columns=columns,
+        rows=tuple((each.label, each.told) for each in rows),
+        links=tuple(each.href for each in rows),
+        notes=(LOGARITHMIC,) if logarithmic else (),
+    )
+
+
+def stacked(title: str, column: str, parts: Sequence[Part], rows: Sequence[Stack]) -> Figure:
+    """A bar of several parts for each row.
+
+    Parts differ in height as well as in colour, and their numbers stand beside the label.
+    """
+    totals = [sum(each.values) for each in rows]
+    share, logarithmic = scale(totals)
+    drawn = []
+    for number, (row, total) in enumerate(zip(rows, totals, strict=True)):
+        top = number * _ROW
+        told = "  ".join(
+            f"{part.glyph} {value:,}" for part, value in zip(parts, row.values, strict=True) if value
+        )
+        drawn.append(_labels(top, row.label, told or "0"))
+        drawn.append(f'<rect class="track" y="{top + _BAR_TOP}" width="100%" height="{_BAR}"/>')
+        start = 0.0
+        for step, (part, value) in enumerate(zip(parts, row.values, strict=True)):
+            if value:
+                # Within a bar parts are always in proportion; the scale is that of its length.
+                length = share(total) * value / total
+                thin = _BAR - 2 * step
+                drawn.append(
+                    _rectangle(start, length, top + _BAR_TOP + step, thin, part.name.lower())
+                )
+                start += length
+    return Figure(
+        svg=_svg(title, _BAR_TOP + _BAR + _ROW * (len(rows) - 1) + 2, drawn) if rows else "",
+        columns=(column, *(each.name for each in parts)),
+        rows=tuple((each.label, *map(count, each.values)) for each in rows),
+        links=tuple(each.href for each in rows),
+        notes=("Logarithmic scale of the bars' lengths.",) if logarithmic else (),
+    )
+
+
+def histogram(
+    title: str, columns: tuple[str, str], values: Sequence[float | None], bins: Bins
+) -> Figure:
+    """How many values lie in each bin, a row each. Empty bins at both ends are left out."""
+    known = [each for each in values if each is not None and not math.isnan(each)]
+    counts = [0] * (len(bins.edges) + 1)
+    for value in known:
+        counts[sum(value >= edge for edge in bins.edges)] += 1
+    named = list(zip((bins.below, *bins.labels), counts, strict=True))
+    while named and not named[-1][1]:
+        named.pop()
+    while named and not named[0][1]:
+        named.pop(0)
+    unknown = len(values) - len(known)
+    told = [*named, *([("not known", unknown)] if unknown else [])]
+    share, logarithmic = scale([each for _, each in told])
+    drawn = []
+    for number, (label, many) in enumerate(told):
+        top = number * _BIN_ROW
+        drawn.append(f'<text x="28%" dx="-8" y="{top + 12}" class="end">{data(label)}</text>')
+        drawn.append(
+            f'<rect class="track" x="28%" y="{top}" width="58%" height="{_BIN_BAR}"/>'
+        )
+        if many:
+            kind = "unknown" if number >= len(named) else "plain"
+            width = share(many) * 0.58
+            drawn.append(_rectangle(0.28, width, top, _BIN_BAR, kind))
+        drawn.append(f'<text x="100%" y="{top + 12}" class="end number">{count(many)}</text>')
+    return Figure(
+        svg=_svg(title, _BIN_ROW * len(told), drawn) if told else "",
+        columns=columns,
+        rows=tuple((label, count(many)) for label, many in told),
+        notes=(LOGARITHMIC,) if logarithmic else (),
+    )
+
+
+def _labels(top: int, label: str, told: str) -> str:
+    return (
+        f'<text y="{top + 13}"><title>{data(label)}</title>'
+        f"{data(shortened(label, _LABEL_CHARACTERS))}</text>"
+        f'<text x="100%" y="{top + 13}" class="end number">{data(told)}</text>'
+    )
+
+
+def _rectangle(start: float, length: float, top: float, height: float, kind: str) -> str:
+    # What is there at all is drawn wide enough to be seen.
+    x, width = start * 100, max(length * 100, 0.6)
+    return (
+        f'<rect class="{kind}" x="{x:.2f}%" y="{top:g}" width="{width:.2f}%" height="{height:g}"/>'
+    )
+
+
+def _svg(title: str, height: int, drawn: Sequence[str]) -> str:
+    # Lengths across are in percent, so that bars fit any width and letters keep their size.
+    return (
+        f'<svg role="img" width="100%" height="{height}"><title>{data(title)}</title>'
+        f"{''.join(drawn)}</svg>"
+    )

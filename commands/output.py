@@ -21,6 +21,7 @@ from kraftool.decoders.errors import KraftoolError
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.progress import Progress, ProgressColumn
 
 
 class ExitCode(IntEnum):
@@ -119,6 +120,7 @@ class Output:
             and os.environ.get("TERM") != "dumb",
         }[color]
         self.code = ExitCode.FINE
+        self._bar: Progress | None = None
 
     def _open(self) -> IO[bytes]:
         if not self._out:
@@ -169,6 +171,9 @@ class Output:
 
     def _send(self, data: bytes) -> None:
         self._wrote = self._wrote or bool(data)
+        if self._bar is not None and self.to_terminal:
+            self._bar.stop()
+            self._bar = None
         with self._writing():
             self._file.write(data)
 
@@ -237,26 +242,37 @@ class Output:
     ) -> Iterator[Callable[[int], None]]:
         """A progress bar on stderr for long work, on a terminal that does not show data yet."""
         free = before_data or not self.to_terminal
-        watched = sys.stderr is not None and sys.stderr.isatty() and free
-        if self.quiet or not watched or (total or 0) < 8 << 20:
+        if not self._is_watched or not free or (total or 0) < 8 << 20:
             yield lambda _: None
             return
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            DownloadColumn,
-            Progress,
-            TextColumn,
-            TimeRemainingColumn,
-        )
+        from rich.progress import DownloadColumn, TimeRemainingColumn
 
-        # The label is a file's name, which may look like markup.
-        label_column = TextColumn("{task.description}", markup=False)
-        columns = (label_column, BarColumn(), DownloadColumn())
-        console = Console(stderr=True, markup=False)
-        with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
+        with _bar(DownloadColumn(), TimeRemainingColumn()) as bar:
             task = bar.add_task(printable(label), total=total)
             yield lambda done: bar.update(task, completed=done)
+
+    @contextmanager
+    def task_progress(self, label: str) -> Iterator[Callable[[str, int, int], None]]:
+        """A progress bar on stderr for work that is counted: what is done, how much, of how much.
+
+        It is gone as soon as data is written to the terminal.
+        """
+        if not self._is_watched:
+            yield lambda label, done, total: None
+            return
+        from rich.progress import MofNCompleteColumn, TimeElapsedColumn
+
+        with _bar(MofNCompleteColumn(), TimeElapsedColumn()) as bar:
+            task = bar.add_task(printable(label), total=None)
+            self._bar = bar
+            yield lambda label, done, total: bar.update(
+                task, description=printable(label), completed=done, total=total or None
+            )
+            self._bar = None
+
+    @property
+    def _is_watched(self) -> bool:
+        return not self.quiet and sys.stderr is not None and sys.stderr.isatty()
 
     def finish(self) -> NoReturn:
         """Flush and end the run with the code that it came to.
@@ -271,6 +287,17 @@ class Output:
         if self._new is not None and (self._wrote or self.code is ExitCode.FINE):
             self._new.keep()
         raise SystemExit(int(self.code))
+
+
+def _bar(*columns: ProgressColumn) -> Progress:
+    """A bar on stderr that is gone when the work has ended."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    # The label may be a file's name, which may look like markup.
+    label = TextColumn("{task.description}", markup=False)
+    console = Console(stderr=True, markup=False)
+    return Progress(label, BarColumn(), *columns, console=console, transient=True)
 
 
 @dataclass(slots=True)

@@ -1,0 +1,82 @@
+"""A fleet in an object store: what is read over S3's own protocol is what is read from the disk.
+
+moto serves the protocol, s3fs speaks it. Other stores are fsspec's in the same way, and not tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.spark.entries import Entries
+from kraftool.spark.fleet import FleetFile, find_fleet, with_batches
+from kraftool.spark.pushdown import OF_FILES, OF_RECORDS, Pushed
+from kraftool.spark.splits import Split
+
+pytestmark = pytest.mark.spark
+
+FIXTURE = Path(__file__).parents[2] / "fixtures/kafka-4.3.0/dynamic-quorum"
+SECRET = "canary-of-the-store"
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[dict[str, Any]]:
+    """fsspec's options for a store that holds the fixture as s3://fleet/c1."""
+    server_module = pytest.importorskip("moto.server", reason="pip install 'moto[server]'")
+    s3fs = pytest.importorskip("s3fs", reason="pip install s3fs")
+    server = server_module.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    options = {
+        "key": "AKIACANARY",
+        "secret": SECRET,
+        "client_kwargs": {"endpoint_url": f"http://{host}:{port}", "region_name": "us-east-1"},
+    }
+    files = s3fs.S3FileSystem(**options, skip_instance_cache=True)
+    files.call_s3("create_bucket", Bucket="fleet")
+    for path in sorted(FIXTURE.rglob("*")):
+        if path.is_file():
+            files.pipe(f"fleet/c1/{path.relative_to(FIXTURE)}", path.read_bytes())
+    yield options
+    server.stop()
+
+
+def _rows(files: Iterator[FleetFile]) -> list[tuple[Any, ...]]:
+    entries = Entries(Pushed(columns=OF_FILES | OF_RECORDS))
+    return [
+        (file.directory.cluster_id, file.directory.node_id, file.relative, each.record, each.data)
+        for file in files
+        for entry in entries.of(Split(file=file))
+        for each in getattr(entry, "records", ())
+    ]
+
+
+def test_a_bucket_gives_the_records_that_the_disk_gives(store: dict[str, Any]) -> None:
+    there = find_fleet(["s3://fleet/c1"], options=store)
+    here = find_fleet([str(FIXTURE)])
+    assert not there.problems
+    found = _rows(with_batches(there, snapshots=True))
+    assert found == _rows(with_batches(here, snapshots=True))
+    assert {row[1] for row in found} == {1, 2, 3, 4, 11, 12}, "controllers and brokers"
+
+
+def test_a_pattern_in_a_bucket_chooses_directories(store: dict[str, Any]) -> None:
+    found = find_fleet(["s3://fleet/*/node-[12]/data"], options=store)
+    assert {each.directory.node_id for each in found.files} == {1, 2}
+
+
+def test_what_is_wrong_with_a_store_is_said_without_its_credentials(store: dict[str, Any]) -> None:
+    with pytest.raises(KraftoolError) as missing:
+        find_fleet(["s3://fleet/nowhere"], options=store)
+    assert "s3://fleet/nowhere: no such file or directory" in missing.value.message
+    dead = {**store, "client_kwargs": {"endpoint_url": "http://127.0.0.1:9"}}
+    with pytest.raises(KraftoolError) as refused:
+        find_fleet([f"s3://AKIACANARY:{SECRET}@fleet/c1"], options=dead)
+    assert "s3://fleet/c1" in refused.value.message
+    for said in (missing.value, refused.value):
+        assert SECRET not in str(said) + said.hint
+        assert "AKIACANARY" not in str(said) + said.hint

@@ -41,7 +41,7 @@ def doctor(
     ] = "",
     ignore: Annotated[
         list[str] | None,
-        typer.Option("--ignore", metavar="CODE", help="Leave this code out; may be repeated."),
+        typer.Option("--ignore", metavar="CODE,…", help="Leave these codes out; may be repeated."),
     ] = None,
     fail_on: Annotated[
         FailOn, typer.Option("--fail-on", help="End with 1 from this severity on.")
@@ -65,7 +65,7 @@ def doctor(
 
     Nothing is written to the directories, and nothing is locked or repaired.
     """
-    ignored = {each.upper() for each in ignore or ()}
+    ignored = {code.strip().upper() for each in ignore or () for code in each.split(",")} - {""}
     if explain:
         _explain(explain, output, Output(color=color, quiet=quiet, out=out))
         return

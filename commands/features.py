@@ -74,8 +74,8 @@ def features(
     from kraftool.reports.features.plan import plan, reach
     from kraftool.reports.features.read import read_features
     from kraftool.reports.features.software import assume_nodes as assumed
+    from kraftool.reports.locations import open_paths
     from kraftool.reports.log_render import quicken
-    from kraftool.storage.paths import open_path
 
     quicken()
     zone = time_zone(tz)
@@ -84,7 +84,7 @@ def features(
             "the log is read twice, which stdin cannot be", hint="name the directory or the archive"
         )
     to_ = Output(color=color, quiet=quiet, out=out)
-    locations = [open_path(each, settings_alone=True) for each in paths]
+    locations, _ = open_paths(paths, settings_alone=True)
     with read_progress(to_, locations) as progress:
         cluster = read_features(paths, progress)
     if assume_nodes:

@@ -62,6 +62,8 @@ def write_sections(
 ) -> None:
     """Write these tables, then the partitions of these topics, then what was found."""
     wanted = [_topic(state.image, name) for name in topics]
+    if wanted:  # which say whose partitions are meant
+        sections = [each for each in sections if each != "partitions"]
     for number, name in enumerate(sections):
         if number:
             output.line()

@@ -76,6 +76,7 @@ def test_commands_are_not_broken_over_lines(kraftool: Run, fixtures_dir: Path):
         (FALSE_UPGRADE, ("--fail-on", "error"), 0),
         (FALSE_UPGRADE, ("--fail-on", "warning"), 1),
         (FALSE_UPGRADE, ("--ignore", "kt-log-false-upgrade"), 0),
+        (FALSE_UPGRADE, ("--ignore", "KT-DIR-EMPTY,kt-log-false-upgrade"), 0),
         (HEALTHY, ("--fail-on", "info"), 1),
         ("damaged/broken-quorum-state", (), 3),
         ("damaged/broken-quorum-state", ("--ignore", "KT-DIR-QUORUM-STATE"), 0),

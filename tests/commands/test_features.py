@@ -202,3 +202,15 @@ def test_names_of_data_do_not_act_on_the_terminal(tmp_path: Path, kraftool: Run)
     assert "\x1b" not in ran.text
     assert "‮" not in ran.text
     assert "[red]" in ran.text
+
+
+def test_a_path_that_leads_nowhere_is_a_finding_and_the_rest_is_told(
+    fixtures_dir: Path, kraftool: Run, tmp_path: Path
+) -> None:
+    good = fixtures_dir / "kafka-4.3.0/static-single/node-1/data"
+    alone = kraftool("features", good)
+    ran = kraftool("features", good, tmp_path / "nowhere")
+    assert (alone.code, ran.code) == (0, 3)
+    assert "KT-DIR-READ" in ran.text
+    assert str(tmp_path / "nowhere") in " ".join(ran.text.split())
+    assert any(line.startswith("metadata.version ") for line in ran.text.splitlines())

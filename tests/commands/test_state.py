@@ -287,3 +287,10 @@ def test_a_name_that_is_no_utf8_does_not_break_the_export(kraftool: Run, tmp_pat
     told = json.loads(kraftool("state", "-o", "json", logs.path).out)
     assert told["topics"][0]["name"].startswith("a\\")
     assert kraftool("state", "-s", "topics", logs.path).code == 0
+
+
+def test_the_partitions_of_a_topic_are_not_all_partitions(kraftool: Run) -> None:
+    both = kraftool("state", STOPPED, "-s", "partitions", "--topic", "orders-b")
+    alone = kraftool("state", STOPPED, "--topic", "orders-b")
+    assert both.code == 0
+    assert both.text == alone.text

@@ -27,10 +27,12 @@ from kraftool.reports.features.model import (
     StaticVoters,
 )
 from kraftool.reports.findings import Finding
+from kraftool.reports.locations import open_paths
+from kraftool.reports.locations import unopened as unreadable
 from kraftool.reports.state.load import LoadedState, load_state
 from kraftool.reports.voters.settings import settings_of
 from kraftool.storage.entry import Entry, Place
-from kraftool.storage.paths import Location, LocationKind, open_path
+from kraftool.storage.paths import Location, LocationKind
 
 Progress = Callable[[str, int], None]
 
@@ -45,21 +47,31 @@ class _Loaded:
 def read_features(
     paths: Sequence[str], progress: Progress = lambda name, position: None
 ) -> ClusterFeatures:
-    """Read every PATH. Raises KraftoolError where there is no state in any of them."""
-    loaded = [_load(path, progress) for path in paths]
+    """Read every PATH; one that cannot be read is a finding. Raises KraftoolError where there is no
+    state in any of them."""
+    loaded: list[_Loaded] = []
+    locations, findings = open_paths(paths, settings_alone=True)
+    for each in locations:
+        try:
+            loaded.append(_load(each, progress))
+        except KraftoolError as error:
+            findings.append(unreadable(each.path, error))
     _refuse_clusters([each.source for each in loaded])
     states = [each for each in loaded if each.state is not None]
+    if not states and findings:
+        raise KraftoolError(findings[0].text, hint=findings[0].advice)
     if not states:
         raise KraftoolError(
-            f"{paths[0]}: settings only, and no state to tell the features from",
+            f"{locations[0].path}: settings only, and no state to tell the features from",
             hint="name a data directory of the cluster too",
         )
     newest = max(states, key=lambda each: (each.source.epoch, each.source.end_offset))
-    return _cluster(newest, [each.source for each in loaded])
+    cluster = _cluster(newest, [each.source for each in loaded])
+    return replace(cluster, findings=(*findings, *cluster.findings)) if findings else cluster
 
 
-def _load(path: str, progress: Progress) -> _Loaded:
-    location = open_path(path, settings_alone=True)
+def _load(location: Location, progress: Progress) -> _Loaded:
+    path = location.path
     source = _source(path, location)
     if location.kind is LocationKind.PROPERTIES and not location.directory:
         return _Loaded(source, None, History())

@@ -1,0 +1,1 @@
+"""The KRaft protocol as a pure state machine: events in, effects out."""

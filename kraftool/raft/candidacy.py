@@ -1,0 +1,100 @@
+"""The way to leadership: waiting for a leader, asking whether it could be won, asking for votes.
+
+Owns what Unattached, Prospective and Candidate do when it is their turn.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kraftool.raft import following, leading, transitions
+from kraftool.raft.messages import VoteRequest
+from kraftool.raft.names import ProtocolError
+from kraftool.raft.roles import Candidate, Prospective, Unattached
+from kraftool.raft.tally import Tally
+
+if TYPE_CHECKING:
+    from kraftool.raft.raft import Raft
+
+
+def poll_unattached(raft: Raft, role: Unattached) -> None:
+    """Look for the leader at the bootstrap servers; a voter does not look for ever."""
+    if raft.is_voter:
+        if raft.is_shutting_down:
+            return
+        if raft.now_ms >= role.election_deadline_ms:
+            become_prospective(raft)
+            return
+        raft.wake_at(role.election_deadline_ms)
+    following.fetch_from_any(raft)
+
+
+def become_prospective(raft: Raft) -> None:
+    transitions.to_prospective(raft)
+    forward(raft)
+
+
+def become_candidate(raft: Raft) -> None:
+    transitions.to_candidate(raft)
+    forward(raft)
+
+
+def forward(raft: Raft) -> None:
+    """Go on if the count is enough, and back if it can no longer be. A sole voter goes all the
+    way."""
+    role = raft.role
+    if isinstance(role, Prospective):
+        if role.tally.is_won:
+            become_candidate(raft)
+        elif role.tally.is_lost:
+            give_up(raft, role)
+    elif isinstance(role, Candidate) and role.tally.is_won:
+        leading.become_leader(raft)
+
+
+def give_up(raft: Raft, role: Prospective) -> None:
+    """Go back to the leader that is remembered, or wait to learn of one."""
+    if role.leader_id is not None and role.leader_endpoints:
+        transitions.to_follower(raft, role.epoch, role.leader_id, role.leader_endpoints)
+    else:
+        transitions.to_unattached(raft, role.epoch, role.leader_id)
+
+
+def poll_prospective(raft: Raft, role: Prospective) -> None:
+    if not raft.is_shutting_down and raft.now_ms >= role.election_deadline_ms:
+        give_up(raft, role)
+        return
+    raft.wake_at(role.election_deadline_ms)
+    _ask(raft, role.tally, pre_vote=True)
+
+
+def poll_candidate(raft: Raft, role: Candidate) -> None:
+    if not raft.is_shutting_down and raft.now_ms >= role.election_deadline_ms:
+        become_prospective(raft)
+        return
+    raft.wake_at(role.election_deadline_ms)
+    _ask(raft, role.tally, pre_vote=False)
+
+
+def _ask(raft: Raft, tally: Tally, *, pre_vote: bool) -> None:
+    """Ask everyone who has not answered, for as long as it can still be won."""
+    if tally.is_lost:
+        return
+    assert raft.key is not None, "only voters are elected"
+    end = raft.log.end
+    for voter_id in tally.unrecorded:
+        voter = raft.control.voters.voters.get(voter_id)
+        if voter is None:
+            raise ProtocolError(f"voter {voter_id} is no longer one during an election")
+        raft.send_to_voter(
+            voter_id,
+            VoteRequest(
+                cluster_id=raft.settings.cluster_id,
+                replica_epoch=raft.epoch,
+                replica=raft.key,
+                voter=voter.key,
+                last_offset=end.offset,
+                last_offset_epoch=end.epoch,
+                pre_vote=pre_vote,
+            ),
+        )

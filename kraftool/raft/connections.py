@@ -1,0 +1,126 @@
+"""Who may be asked now: one request in flight a connection, a pause after a failure.
+
+Owns that bookkeeping (Kafka's RequestManager), by destination id. It refuses to know what is asked.
+A time-out makes a connection free again; the answer that comes then is of a request that nobody
+waits for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Protocol
+
+
+class Random(Protocol):
+    """Where all chance comes from, so that it can be repeated."""
+
+    def randrange(self, stop: int, /) -> int:
+        """A number from 0 on, below `stop`."""
+        ...
+
+
+class _State(Enum):
+    AWAITING = "awaiting"
+    BACKING_OFF = "backing off"
+
+
+@dataclass(slots=True)
+class _Connection:
+    state: _State
+    since_ms: int
+    correlation_id: int | None
+
+
+@dataclass(slots=True, kw_only=True)
+class Connections:
+    """All connections of a node that are not simply ready."""
+
+    request_timeout_ms: int
+    retry_backoff_ms: int
+    _busy: dict[int, _Connection] = field(default_factory=dict)
+
+    def sent(self, destination: int, correlation_id: int, now_ms: int) -> None:
+        self._busy[destination] = _Connection(_State.AWAITING, now_ms, correlation_id)
+
+    def is_expected(self, source: int, correlation_id: int) -> bool:
+        """Whether somebody still waits for this answer."""
+        found = self._busy.get(source)
+        return found is not None and found.correlation_id == correlation_id
+
+    def answered(self, source: int, correlation_id: int, now_ms: int, *, well: bool) -> None:
+        """An answer was handled; one that was no good makes the connection pause."""
+        if not self.is_expected(source, correlation_id):
+            return
+        if well:
+            del self._busy[source]
+        else:
+            self._busy[source] = _Connection(_State.BACKING_OFF, now_ms, None)
+
+    def reset(self, destination: int) -> None:
+        self._busy.pop(destination, None)
+
+    def reset_all(self) -> None:
+        self._busy.clear()
+
+    def _ends_ms(self, connection: _Connection) -> int:
+        awaiting = connection.state is _State.AWAITING
+        return connection.since_ms + (
+            self.request_timeout_ms if awaiting else self.retry_backoff_ms
+        )
+
+    def has_timed_out(self, destination: int, now_ms: int) -> bool:
+        found = self._busy.get(destination)
+        return (
+            found is not None and found.state is _State.AWAITING and now_ms >= self._ends_ms(found)
+        )
+
+    def is_backing_off(self, destination: int, now_ms: int) -> bool:
+        found = self._busy.get(destination)
+        return (
+            found is not None
+            and found.state is _State.BACKING_OFF
+            and now_ms < self._ends_ms(found)
+        )
+
+    def is_ready(self, destination: int, now_ms: int) -> bool:
+        found = self._busy.get(destination)
+        if found is not None and now_ms >= self._ends_ms(found):
+            del self._busy[destination]
+            return True
+        return found is None
+
+    def ready_ms(self, destination: int, now_ms: int) -> int:
+        """When a destination may be asked (again)."""
+        found = self._busy.get(destination)
+        return now_ms if found is None else max(self._ends_ms(found), now_ms)
+
+    def has_request_in_flight(self, now_ms: int) -> bool:
+        self._free(now_ms)
+        return any(each.state is _State.AWAITING for each in self._busy.values())
+
+    def ready_bootstrap(self, servers: Sequence[int], now_ms: int, random: Random) -> int | None:
+        """A bootstrap server that may be asked, from a random one on; none while any request is in
+        flight, since one fetch at a time is allowed over all connections."""
+        if not servers or self.has_request_in_flight(now_ms):
+            return None
+        start = random.randrange(len(servers))
+        turned = (*servers[start:], *servers[:start])
+        return next((each for each in turned if self.is_ready(each, now_ms)), None)
+
+    def bootstrap_ready_ms(self, servers: Sequence[int], now_ms: int) -> int:
+        """When to look for a bootstrap server again."""
+        self._free(now_ms)
+        waiting = [each for each in self._busy.values() if each.state is _State.AWAITING]
+        if waiting:
+            return min(self._ends_ms(each) for each in waiting)
+        if any(each not in self._busy for each in servers):
+            return now_ms
+        pauses = [self._ends_ms(each) for each in self._busy.values()]
+        return min([*pauses, now_ms + self.retry_backoff_ms])
+
+    def _free(self, now_ms: int) -> None:
+        over = [key for key, each in self._busy.items() if now_ms >= self._ends_ms(each)]
+        for key in over:
+            del self._busy[key]

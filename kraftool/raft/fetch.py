@@ -1,0 +1,146 @@
+"""Fetch, as it is answered: records, another place to begin, a snapshot, or a wait.
+
+Owns the order of checks, the leader's decision on a position, and who has to wait. How a follower
+fetches is `following.py`'s.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kraftool.raft import leadership, parking, rules
+from kraftool.raft.events import Reply, RequestReceived
+from kraftool.raft.log_view import Validity
+from kraftool.raft.messages import FetchRequest, FetchResponse, ReadRange
+from kraftool.raft.names import (
+    BOOTSTRAP_SNAPSHOT,
+    UNKNOWN,
+    Error,
+    OffsetAndEpoch,
+)
+from kraftool.raft.roles import Leader, ParkedFetch
+
+if TYPE_CHECKING:
+    from kraftool.raft.raft import Raft
+
+
+def request(raft: Raft, event: RequestReceived, asked: FetchRequest) -> None:
+    """Answer a fetch, or let it wait."""
+    top = rules.top_error(raft, asked)
+    if top is not Error.NONE:
+        raft.emit(Reply(request_id=event.request_id, response=FetchResponse(top_error=top)))
+        return
+    answer = _answer(raft, asked, event.listener)
+    if _answers_now(raft, asked, answer):
+        raft.emit(Reply(request_id=event.request_id, response=answer))
+        return
+    raft.parked.append(
+        ParkedFetch(
+            request_id=event.request_id,
+            listener=event.listener,
+            request=asked,
+            answer=answer,
+            deadline_ms=raft.now_ms + asked.max_wait_ms,
+        )
+    )
+
+
+def _answers_now(raft: Raft, asked: FetchRequest, answer: FetchResponse) -> bool:
+    role = raft.role
+    committed = role.high_watermark if isinstance(role, Leader) else None
+    return (
+        answer.error is not Error.NONE
+        or answer.read is not None
+        or answer.diverging_epoch is not None
+        or answer.snapshot_id is not None
+        or asked.max_wait_ms == 0
+        or (committed is not None and asked.high_watermark < committed)
+    )
+
+
+def _answer(raft: Raft, asked: FetchRequest, listener: str) -> FetchResponse:
+    if (
+        asked.max_wait_ms < 0
+        or asked.fetch_offset < 0
+        or asked.last_fetched_epoch < 0
+        or asked.last_fetched_epoch > asked.current_leader_epoch
+        or asked.current_leader_epoch < 0
+    ):
+        return _response(raft, listener, error=Error.INVALID_REQUEST)
+    error = rules.leader_error(raft, asked.current_leader_epoch)
+    if error is not Error.NONE:
+        return _response(raft, listener, error=error)
+    assert isinstance(raft.role, Leader), "the check above says so"
+    return _serve(raft, raft.role, asked, listener)
+
+
+def _serve(raft: Raft, leader: Leader, asked: FetchRequest, listener: str) -> FetchResponse:
+    if asked.replica is not None and asked.replica.id == leader.local.id:
+        return _response(raft, listener, error=Error.UNKNOWN_SERVER_ERROR)
+    validity, where = position(raft, asked.fetch_offset, asked.last_fetched_epoch)
+    if validity is Validity.SNAPSHOT:
+        return _response(raft, listener, snapshot_id=where)
+    if validity is Validity.DIVERGING:
+        return _response(raft, listener, diverging_epoch=where)
+    if asked.replica is not None:
+        heard_from(raft, leader, asked)
+    has_more = asked.fetch_offset < raft.log.end_offset
+    read = ReadRange(offset=asked.fetch_offset, max_bytes=asked.max_bytes) if has_more else None
+    return _response(raft, listener, read=read)
+
+
+def position(raft: Raft, offset: int, last_epoch: int) -> tuple[Validity, OffsetAndEpoch]:
+    """Where a replica at an offset stands. One that has nothing begins with a snapshot."""
+    newest = raft.log.newest_snapshot
+    if offset == 0 and newest is not None and newest != BOOTSTRAP_SNAPSHOT:
+        return Validity.SNAPSHOT, newest
+    return raft.log.validate(offset, last_epoch)
+
+
+def heard_from(raft: Raft, leader: Leader, asked: FetchRequest) -> None:
+    """Take note of how far a replica is; a voter's word may commit records."""
+    from kraftool.raft import leading
+
+    assert asked.replica is not None, "only replicas are taken note of"
+    replica = leader.replicas.of(asked.replica)
+    replica.fetched(asked.fetch_offset, raft.log.end_offset, raft.now_ms)
+    leading.heard_from_voter(raft, leader, asked.replica)
+    if leader.replicas.is_voter(asked.replica):
+        leading.advance_high_watermark(raft, leader)
+
+
+def _response(
+    raft: Raft,
+    listener: str,
+    *,
+    error: Error = Error.NONE,
+    diverging_epoch: OffsetAndEpoch | None = None,
+    snapshot_id: OffsetAndEpoch | None = None,
+    read: ReadRange | None = None,
+) -> FetchResponse:
+    leader_id, epoch = leadership.who_leads(raft)
+    role = raft.role
+    known = role.high_watermark if isinstance(role, Leader) else None
+    committed = UNKNOWN if known is None or error is not Error.NONE else known
+    return FetchResponse(
+        error=error,
+        leader_id=leader_id,
+        leader_epoch=epoch,
+        endpoints=leadership.endpoints_for(raft, listener),
+        high_watermark=committed,
+        log_start_offset=raft.log.start_offset if error is Error.NONE else UNKNOWN,
+        diverging_epoch=diverging_epoch,
+        snapshot_id=snapshot_id,
+        read=read,
+    )
+
+
+def complete_parked(raft: Raft, *, up_to_offset: int | None = None) -> None:
+    """Answer those who waited for records below an offset, or all, as things are now."""
+    for each in parking.take(raft, up_to_offset=up_to_offset):
+        raft.emit(
+            Reply(
+                request_id=each.request_id,
+                response=_answer(raft, each.request, each.listener),
+            )
+        )

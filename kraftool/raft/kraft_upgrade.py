@@ -1,0 +1,66 @@
+"""kraft.version from 0 to 1: the static voters become records of the log.
+
+Owns when that is possible: every voter has told its directory id and that it supports the level.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kraftool.raft.events import Refused, UpgradeKRaftVersion
+from kraftool.raft.names import Error, VoterSet
+from kraftool.raft.records import ControlRecord, KRaftVersion, Voters
+from kraftool.raft.roles import Leader
+
+if TYPE_CHECKING:
+    from kraftool.raft.raft import Raft
+
+
+def upgrade(raft: Raft, event: UpgradeKRaftVersion) -> None:
+    leader = raft.role
+    if not isinstance(leader, Leader) or event.epoch < leader.epoch:
+        reason = f"not the leader of epoch {event.epoch}"
+        raft.emit(Refused(error=Error.NOT_LEADER_OR_FOLLOWER, reason=reason))
+        return
+    if event.epoch > leader.epoch:
+        reason = f"epoch {event.epoch} has not begun: it is {leader.epoch}"
+        raft.emit(Refused(error=None, reason=reason))
+        return
+    level = leader.upgrading_to if leader.upgrading_to is not None else raft.control.kraft_version
+    if event.level == level:
+        return
+    refused = _refused(raft, leader, event.level, level)
+    if refused is not None:
+        raft.emit(refused)
+    elif not event.validate_only:
+        voters = leader.volatile_voters
+        assert voters is not None, "the check above says so"
+        leader.volatile_voters, leader.upgrading_to = None, event.level
+        records: list[ControlRecord] = [KRaftVersion(event.level)]
+        last = raft.control.voter_sets.last
+        if last is None or last[1] != voters:
+            records.append(Voters(voters))
+        leader.accumulator.append_control(records, raft.now_ms)
+
+
+def _refused(raft: Raft, leader: Leader, wanted: int, level: int) -> Refused | None:
+    invalid = Error.INVALID_UPDATE_VERSION
+    if wanted < level or leader.upgrading_to is not None:
+        return Refused(error=invalid, reason=f"kraft.version {wanted} after {level}")
+    voters = leader.volatile_voters
+    if voters is None or voters.ids != raft.control.voters.ids:
+        return Refused(error=None, reason="the voters that are known are not those that count")
+    return _unfit(voters, wanted)
+
+
+def _unfit(voters: VoterSet, wanted: int) -> Refused | None:
+    lacking = sorted(each.key.id for each in voters if not each.kraft_version.holds(wanted))
+    if lacking:
+        named = ", ".join(map(str, lacking))
+        reason = f"no kraft.version {wanted} is known of: voters {named}"
+        return Refused(error=Error.INVALID_UPDATE_VERSION, reason=reason)
+    nameless = sorted(each.key.id for each in voters if each.key.directory_id is None)
+    if nameless:
+        named = ", ".join(map(str, nameless))
+        return Refused(error=None, reason=f"no directory id is known of: voters {named}")
+    return None

@@ -1,0 +1,118 @@
+"""A leader's turn: who is heard from, what is committed, when to go.
+
+Owns becoming leader, check-quorum, the high watermark, and the leader's poll. Each request it
+answers is its family's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kraftool.raft import (
+    appends,
+    begin_quorum,
+    fetch,
+    parking,
+    pending_change,
+    transitions,
+    voter_changes,
+)
+from kraftool.raft.events import Refused
+from kraftool.raft.names import ReplicaKey
+from kraftool.raft.records import ControlRecord, KRaftVersion, LeaderChange, Voters
+from kraftool.raft.roles import NEVER, Leader
+
+if TYPE_CHECKING:
+    from kraftool.raft.raft import Raft
+
+
+def become_leader(raft: Raft) -> None:
+    """Lead, and have it written to the log: nothing older is committed before that is."""
+    leader = transitions.to_leader(raft)
+    control = raft.control
+    voters = control.voters
+    records: list[ControlRecord] = [
+        LeaderChange(
+            leader_id=leader.local.id,
+            voters=tuple(sorted(voters.ids)),
+            granting_voters=leader.granting,
+        )
+    ]
+    if control.kraft_version >= 1:
+        own = raft.settings.as_voter
+        refreshed = voters.updated(own)
+        differs = refreshed is not None and voters.voters.get(own.key.id) != own
+        if control.voters_offset == -1 or differs:
+            records += [KRaftVersion(control.kraft_version), Voters(refreshed or voters)]
+    leader.accumulator.append_control(records, raft.now_ms)
+
+
+def poll(raft: Raft, leader: Leader) -> None:
+    _set_check_quorum(raft, leader)
+    quorum_lost = raft.now_ms >= leader.check_quorum_deadline_ms
+    if raft.is_shutting_down or leader.resign_requested or quorum_lost:
+        transitions.to_resigned(raft, leader.replicas.successors())
+        return
+    raft.wake_at(leader.check_quorum_deadline_ms)
+    pending_change.expire(raft, leader)
+    appends.write(raft, leader)
+    begin_quorum.poll(raft, leader)
+    parking.expire(raft)
+
+
+def _set_check_quorum(raft: Raft, leader: Leader) -> None:
+    """A sole voter needs nobody; who needs somebody again gets the whole time."""
+    needs_nobody = _needed(raft, leader) == 0
+    if needs_nobody:
+        leader.check_quorum_deadline_ms = NEVER
+    elif leader.check_quorum_deadline_ms == NEVER:
+        leader.check_quorum_deadline_ms = raft.now_ms + raft.timing.check_quorum_ms
+
+
+def _needed(raft: Raft, leader: Leader) -> int:
+    """How many other voters have to be heard from."""
+    voters = raft.control.voters
+    return voters.majority - (1 if voters.has(leader.local) else 0)
+
+
+def heard_from_voter(raft: Raft, leader: Leader, key: ReplicaKey) -> None:
+    """Start the check-quorum timer again once enough voters were heard from."""
+    if key.id == leader.local.id or not raft.control.voters.has(key):
+        return
+    leader.heard.add(key.id)
+    if len(leader.heard & raft.control.voters.ids) >= _needed(raft, leader):
+        leader.heard.clear()
+        if leader.check_quorum_deadline_ms != NEVER:
+            leader.check_quorum_deadline_ms = raft.now_ms + raft.timing.check_quorum_ms
+
+
+def update_own_offset(raft: Raft, leader: Leader) -> None:
+    """Count what this node has on its disk, and sort the replicas by the voters there are now."""
+    leader.replicas.split(raft.control.voters)
+    own = leader.replicas.of(leader.local)
+    own.end_offset = max(own.end_offset or 0, raft.log.flushed_offset)
+    own.last_fetch_ms = own.last_caught_up_ms = raft.now_ms
+    advance_high_watermark(raft, leader)
+
+
+def advance_high_watermark(raft: Raft, leader: Leader) -> None:
+    """Commit what a majority has; everyone who waits is told."""
+    committed = leader.replicas.committed(leader.epoch_start_offset)
+    if committed is None or (
+        leader.high_watermark is not None and committed <= leader.high_watermark
+    ):
+        return
+    leader.high_watermark = committed
+    voter_changes.committed(raft, leader)
+    fetch.complete_parked(raft)
+
+
+def resign(raft: Raft, epoch: int) -> None:
+    """The state machine wants another leader."""
+    if epoch < 0 or epoch > raft.epoch:
+        raft.emit(Refused(error=None, reason=f"epoch {epoch} is not led: it is {raft.epoch}"))
+    elif epoch == raft.epoch:
+        if isinstance(raft.role, Leader):
+            raft.role.resign_requested = True
+        else:
+            raft.emit(Refused(error=None, reason=f"not the leader of epoch {epoch}"))

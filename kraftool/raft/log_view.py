@@ -1,0 +1,169 @@
+"""What the protocol knows of the log: where it starts and ends, its epochs, its snapshots.
+
+Owns the answers that follow from those (Kafka's RaftLog and LeaderEpochFileCache), without a byte
+of the log itself. Whoever runs the core keeps the log; the core says what to do to it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import Enum
+
+from kraftool.raft.names import OffsetAndEpoch, ProtocolError
+from kraftool.raft.records import Batch
+
+
+class Validity(Enum):
+    """How a place stands to a log."""
+
+    VALID = "valid"
+    DIVERGING = "diverging"
+    SNAPSHOT = "snapshot"
+
+
+@dataclass(slots=True, kw_only=True)
+class LogView:
+    """One log. Epochs are (epoch, start offset), both rising."""
+
+    start_offset: int = 0
+    end_offset: int = 0
+    flushed_offset: int = 0
+    epochs: list[tuple[int, int]] = field(default_factory=list)
+    snapshots: list[OffsetAndEpoch] = field(default_factory=list)
+
+    @property
+    def newest_snapshot(self) -> OffsetAndEpoch | None:
+        return self.snapshots[-1] if self.snapshots else None
+
+    @property
+    def oldest_snapshot(self) -> OffsetAndEpoch | None:
+        return self.snapshots[0] if self.snapshots else None
+
+    @property
+    def last_epoch(self) -> int:
+        """The epoch of the last record; of the snapshot that an empty log begins after, else 0."""
+        if self.epochs:
+            return self.epochs[-1][0]
+        for each in reversed(self.snapshots):
+            if each.offset == self.start_offset:
+                return each.epoch
+        return 0
+
+    @property
+    def end(self) -> OffsetAndEpoch:
+        return OffsetAndEpoch(self.end_offset, self.last_epoch)
+
+    def start_epoch(self, epoch: int) -> None:
+        """Note that the next record is of an epoch. One that began here without a record gives
+        way."""
+        if self.epochs and self.epochs[-1][0] >= epoch:
+            return
+        while self.epochs and self.epochs[-1][1] >= self.end_offset:
+            self.epochs.pop()
+        self.epochs.append((epoch, self.end_offset))
+
+    def append(self, batch: Batch) -> None:
+        """Take a batch at the end. One that leaves a gap, or goes back, breaks the log."""
+        if batch.base_offset != self.end_offset or batch.last_offset < batch.base_offset:
+            raise ProtocolError(
+                f"a batch of offsets {batch.base_offset} to {batch.last_offset}"
+                f" cannot follow offset {self.end_offset - 1}"
+            )
+        self.start_epoch(batch.epoch)
+        self.end_offset = batch.next_offset
+
+    def flushed(self, offset: int) -> None:
+        self.flushed_offset = min(max(self.flushed_offset, offset), self.end_offset)
+
+    def truncate(self, offset: int) -> None:
+        """Drop everything from an offset on."""
+        if offset < self.start_offset:
+            raise ProtocolError(f"truncation to {offset}, below the log start {self.start_offset}")
+        self.end_offset = min(self.end_offset, offset)
+        self.flushed_offset = min(self.flushed_offset, self.end_offset)
+        while self.epochs and self.epochs[-1][1] >= self.end_offset:
+            self.epochs.pop()
+
+    def is_behind(self, snapshot: OffsetAndEpoch) -> bool:
+        """Whether a snapshot is beyond the log, so that the log has to begin anew after it."""
+        end = self.end
+        return snapshot.epoch > end.epoch or (
+            snapshot.epoch == end.epoch and snapshot.offset > end.offset
+        )
+
+    def begin_after(self, snapshot: OffsetAndEpoch) -> None:
+        """Forget the whole log; it starts where a snapshot ends."""
+        self.start_offset = self.end_offset = self.flushed_offset = snapshot.offset
+        self.epochs.clear()
+        self.snapshots = [snapshot]
+
+    def add_snapshot(self, snapshot: OffsetAndEpoch) -> None:
+        if snapshot not in self.snapshots:
+            self.snapshots = sorted([*self.snapshots, snapshot])
+
+    def clean(self, start_offset: int) -> None:
+        """Move the start up to a snapshot; what lies below is gone."""
+        self.start_offset = start_offset
+        self.snapshots = [each for each in self.snapshots if each.offset >= start_offset]
+        kept = [each for each in self.epochs if each[1] > start_offset]
+        dropped = self.epochs[: len(self.epochs) - len(kept)]
+        if dropped and (not kept or kept[0][1] > start_offset) and start_offset < self.end_offset:
+            kept.insert(0, (dropped[-1][0], start_offset))
+        self.epochs = kept
+
+    def end_of_epoch(self, epoch: int) -> OffsetAndEpoch:
+        """Where the largest epoch up to a given one ends, and which epoch that is.
+
+        An epoch above all that are known ends where the log does; below all, at its start.
+        """
+        if not self.epochs:
+            return OffsetAndEpoch(self.end_offset, self.last_epoch)
+        at = bisect_right(self.epochs, epoch, key=lambda entry: entry[0])
+        if at == len(self.epochs):
+            found = OffsetAndEpoch(self.end_offset, self.epochs[-1][0])
+        elif at == 0:
+            found = OffsetAndEpoch(self.epochs[0][1], epoch)
+        else:
+            found = OffsetAndEpoch(self.epochs[at][1], self.epochs[at - 1][0])
+        oldest = self.oldest_snapshot
+        if oldest is not None and found.offset == oldest.offset and found.epoch == epoch:
+            return oldest
+        return found
+
+    def validate(self, offset: int, last_epoch: int) -> tuple[Validity, OffsetAndEpoch]:
+        """Whether an offset after records of an epoch is a place in this log."""
+        newest, oldest = self.newest_snapshot, self.oldest_snapshot
+        if self.start_offset == 0 and offset == 0:
+            return Validity.VALID, OffsetAndEpoch(0, 0)
+        if oldest is not None and newest is not None and (
+            offset < self.start_offset
+            or (offset == self.start_offset and last_epoch != oldest.epoch)
+            or last_epoch < oldest.epoch
+        ):  # fmt: skip
+            return Validity.SNAPSHOT, newest
+        end = self.end_of_epoch(last_epoch)
+        if end.epoch != last_epoch or end.offset < offset:
+            return Validity.DIVERGING, end
+        return Validity.VALID, OffsetAndEpoch(offset, last_epoch)
+
+    def truncation_point(self, diverging: OffsetAndEpoch) -> int:
+        """Where a follower cuts its log that parts from the leader's."""
+        if diverging.epoch == 0:
+            return min(diverging.offset, self.end_offset)
+        end = self.end_of_epoch(diverging.epoch)
+        return min(end.offset, diverging.offset) if end.epoch == diverging.epoch else end.offset
+
+    @classmethod
+    def of(
+        cls, batches: Iterable[Batch], *, snapshots: Iterable[OffsetAndEpoch] = (), start: int = 0
+    ) -> LogView:
+        """A log that was read from its start to its end, all of it flushed."""
+        view = cls(
+            start_offset=start, end_offset=start, flushed_offset=start, snapshots=sorted(snapshots)
+        )
+        for batch in batches:
+            view.append(batch)
+        view.flushed_offset = view.end_offset
+        return view

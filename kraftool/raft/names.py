@@ -1,0 +1,200 @@
+"""The protocol's nouns as values: replica keys, endpoints, voters, offsets with epochs, errors.
+
+Owns what they mean to each other (which key is whose, which log is longer). It refuses bytes:
+`wire.py` turns them into messages and records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from typing import NamedTuple
+
+from kraftool.decoders.errors import KraftoolError
+
+NO_ID = -1
+UNKNOWN = -1
+"""Kafka's number for a high watermark or an offset that is not known."""
+NO_HIGH_WATERMARK_FIELD = (1 << 63) - 1
+"""What a fetch says whose version, or sender, knows of no high watermark to send."""
+
+
+class Error(IntEnum):
+    """Kafka's error codes, as far as the protocol uses them."""
+
+    UNKNOWN_SERVER_ERROR = -1
+    NONE = 0
+    UNKNOWN_TOPIC_OR_PARTITION = 3
+    NOT_LEADER_OR_FOLLOWER = 6
+    REQUEST_TIMED_OUT = 7
+    BROKER_NOT_AVAILABLE = 8
+    RECORD_BATCH_TOO_LARGE = 18
+    NETWORK_EXCEPTION = 13
+    CLUSTER_AUTHORIZATION_FAILED = 31
+    UNSUPPORTED_VERSION = 35
+    INVALID_REQUEST = 42
+    FENCED_LEADER_EPOCH = 74
+    UNKNOWN_LEADER_EPOCH = 75
+    INVALID_UPDATE_VERSION = 95
+    SNAPSHOT_NOT_FOUND = 98
+    POSITION_OUT_OF_RANGE = 99
+    INCONSISTENT_CLUSTER_ID = 104
+    INVALID_VOTER_KEY = 125
+    DUPLICATE_VOTER = 126
+    VOTER_NOT_FOUND = 127
+
+
+class ProtocolError(KraftoolError):
+    """An invariant of the protocol is broken. A node that meets one stops; it never limps on."""
+
+
+class OffsetAndEpoch(NamedTuple):
+    """A place in the log with the epoch before it; also the id of a snapshot."""
+
+    offset: int
+    epoch: int
+
+    def is_at_least(self, other: OffsetAndEpoch) -> bool:
+        """Whether a log that ends here is as long as one that ends there: the epoch first."""
+        return (self.epoch, self.offset) >= (other.epoch, other.offset)
+
+
+BOOTSTRAP_SNAPSHOT = OffsetAndEpoch(0, 0)
+"""Written by a format; never sent to anyone."""
+
+
+class ReplicaKey(NamedTuple):
+    """A node and the directory it keeps its log in. Formatted anew, it is another replica."""
+
+    id: int
+    directory_id: str | None = None
+
+    def is_known_as(self, recorded: ReplicaKey) -> bool:
+        """Whether this replica is the recorded one; a record without a directory id fits any."""
+        return self.id == recorded.id and recorded.directory_id in (None, self.directory_id)
+
+    def __str__(self) -> str:
+        return str(self.id) if self.directory_id is None else f"{self.id}@{self.directory_id}"
+
+
+class Endpoint(NamedTuple):
+    """Where a listener can be reached."""
+
+    host: str
+    port: int
+
+
+Endpoints = Mapping[str, Endpoint]
+"""By listener name, which is compared in upper case."""
+
+
+class VersionRange(NamedTuple):
+    """The levels of a feature that a node supports."""
+
+    min: int = 0
+    max: int = 0
+
+    def holds(self, level: int) -> bool:
+        return self.min <= level <= self.max
+
+
+ONLY_STATIC = VersionRange(0, 0)
+"""kraft.version as a voter supports it of which nothing is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Voter:
+    """A member of the quorum."""
+
+    key: ReplicaKey
+    endpoints: Endpoints = field(default_factory=dict)
+    kraft_version: VersionRange = ONLY_STATIC
+
+
+@dataclass(frozen=True, slots=True)
+class VoterSet:
+    """The members of the quorum, by id."""
+
+    voters: Mapping[int, Voter] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, *voters: Voter) -> VoterSet:
+        return cls({each.key.id: each for each in voters})
+
+    def __len__(self) -> int:
+        return len(self.voters)
+
+    def __iter__(self) -> Iterator[Voter]:
+        return iter(self.voters.values())
+
+    @property
+    def ids(self) -> frozenset[int]:
+        return frozenset(self.voters)
+
+    @property
+    def keys(self) -> frozenset[ReplicaKey]:
+        return frozenset(each.key for each in self)
+
+    @property
+    def majority(self) -> int:
+        return len(self) // 2 + 1
+
+    def has(self, key: ReplicaKey) -> bool:
+        """Whether a replica is a member: the id, and the directory where the record has one."""
+        voter = self.voters.get(key.id)
+        return voter is not None and key.is_known_as(voter.key)
+
+    def is_only(self, key: ReplicaKey) -> bool:
+        return len(self) == 1 and self.has(key)
+
+    def endpoints_of(self, node_id: int) -> Endpoints:
+        """Where a member is reached; nothing for one who is none."""
+        voter = self.voters.get(node_id)
+        return voter.endpoints if voter is not None else {}
+
+    def with_voter(self, voter: Voter) -> VoterSet | None:
+        """One more member; None where the id is a member's already."""
+        if voter.key.id in self.voters:
+            return None
+        return VoterSet({**self.voters, voter.key.id: voter})
+
+    def without(self, key: ReplicaKey) -> VoterSet | None:
+        """One member less; None for one who is none by exactly this key, and for the last."""
+        voter = self.voters.get(key.id)
+        if voter is None or voter.key != key or len(self) < 2:
+            return None
+        return VoterSet({id_: each for id_, each in self.voters.items() if id_ != key.id})
+
+    def updated(self, voter: Voter) -> VoterSet | None:
+        """A member's endpoints and versions renewed; None for one who is none."""
+        if not self.has(voter.key):
+            return None
+        return VoterSet({**self.voters, voter.key.id: voter})
+
+    def updated_ignoring_directories(self, voter: Voter) -> VoterSet | None:
+        """The same by the id alone, as quorums of kraft.version 0 go by it."""
+        if voter.key.id not in self.voters:
+            return None
+        return VoterSet({**self.voters, voter.key.id: voter})
+
+    def overlaps(self, other: VoterSet) -> bool:
+        """Whether majorities of both must share a member: at most one key differs each way."""
+        return len(self.keys - other.keys) <= 1 and len(other.keys - self.keys) <= 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ElectionState:
+    """What a node has promised not to forget: the content of quorum-state."""
+
+    epoch: int = 0
+    leader_id: int | None = None
+    voted: ReplicaKey | None = None
+
+    def with_vote(self, voted: ReplicaKey) -> ElectionState:
+        return replace(self, voted=voted)
+
+
+def upper(endpoints: Mapping[str, Endpoint]) -> dict[str, Endpoint]:
+    """Endpoints under the names by which they are compared."""
+    return {name.upper(): each for name, each in endpoints.items()}

@@ -1,0 +1,120 @@
+"""The leader's table of replicas: how far each voter and observer is, and what is committed.
+
+Owns who of the fetching nodes counts (Kafka's LeaderState.ReplicaState), when a replica is caught
+up, and the high watermark rule: what a majority has, once that is beyond the epoch's start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from kraftool.raft.names import UNKNOWN, ProtocolError, ReplicaKey, VoterSet
+from kraftool.raft.settings import CAUGHT_UP_WITHIN_MS, OBSERVER_EXPIRY_MS
+
+
+@dataclass(slots=True, kw_only=True)
+class Replica:
+    """One replica as the leader knows it."""
+
+    key: ReplicaKey
+    end_offset: int | None = None
+    last_fetch_ms: int = UNKNOWN
+    last_fetch_leader_end: int = UNKNOWN
+    last_caught_up_ms: int = UNKNOWN
+
+    def fetched(self, offset: int, leader_end: int, now_ms: int) -> None:
+        """Take note of a fetch at an offset."""
+        if offset >= leader_end:
+            self.last_caught_up_ms = max(now_ms, self.last_caught_up_ms)
+        elif offset >= self.last_fetch_leader_end > 0:
+            self.last_caught_up_ms = max(self.last_fetch_ms, self.last_caught_up_ms)
+        self.last_fetch_ms = max(now_ms, self.last_fetch_ms)
+        self.last_fetch_leader_end = leader_end
+        self.end_offset = offset
+
+
+@dataclass(slots=True, kw_only=True)
+class Replicas:
+    """Voters by id, observers by key."""
+
+    local: ReplicaKey
+    voters: dict[int, Replica] = field(default_factory=dict)
+    observers: dict[ReplicaKey, Replica] = field(default_factory=dict)
+
+    def split(self, voter_set: VoterSet) -> None:
+        """Sort everyone anew by who is a voter now; what is known of a replica goes with it."""
+        before = {each.key: each for each in self.all()}
+        voters: dict[int, Replica] = {}
+        for voter in voter_set:
+            voters[voter.key.id] = self._known(before, voter.key)
+        kept = {id(each) for each in voters.values()}
+        self.observers = {key: each for key, each in before.items() if id(each) not in kept}
+        self.voters = voters
+
+    def _known(self, before: dict[ReplicaKey, Replica], key: ReplicaKey) -> Replica:
+        found = before.get(key)
+        old = self.voters.get(key.id)
+        if found is None and old is not None and key.is_known_as(old.key):
+            found = old  # a static voter of which the directory id is known from now on
+            if old.key.directory_id not in (None, key.directory_id):
+                raise ProtocolError(f"voter {key.id} has another directory id than before")
+            old.key = key
+        return found if found is not None else Replica(key=key)
+
+    def all(self) -> Iterator[Replica]:
+        yield from self.voters.values()
+        yield from self.observers.values()
+
+    def of(self, key: ReplicaKey) -> Replica:
+        """The entry of a fetching node; one that is no voter gets one as an observer."""
+        voter = self.voters.get(key.id)
+        if voter is not None and key.is_known_as(voter.key):
+            return voter
+        return self.observers.setdefault(key, Replica(key=key))
+
+    def is_voter(self, key: ReplicaKey) -> bool:
+        voter = self.voters.get(key.id)
+        return voter is not None and key.is_known_as(voter.key)
+
+    @property
+    def counts_local(self) -> bool:
+        return self.is_voter(self.local)
+
+    def committed(self, epoch_start_offset: int) -> int | None:
+        """What a majority of voters has, if that is beyond the start of the leader's epoch."""
+        offsets = sorted(
+            (UNKNOWN if each.end_offset is None else each.end_offset)
+            for each in self.voters.values()
+        )[::-1]
+        if not offsets:
+            return None
+        offset = offsets[len(offsets) // 2]
+        return offset if offset > epoch_start_offset else None
+
+    def is_caught_up(self, key: ReplicaKey, now_ms: int) -> bool:
+        """Whether an observer may become a voter: it reached the end under this leader, lately."""
+        found = self.observers.get(key)
+        return (
+            found is not None
+            and found.last_caught_up_ms > 0
+            and found.last_fetch_ms > 0
+            and found.last_fetch_ms > now_ms - CAUGHT_UP_WITHIN_MS
+        )
+
+    def expire(self, now_ms: int) -> None:
+        """Forget observers that have not fetched for long."""
+        self.observers = {
+            key: each
+            for key, each in self.observers.items()
+            if key == self.local or now_ms - each.last_fetch_ms < OBSERVER_EXPIRY_MS
+        }
+
+    def successors(self) -> tuple[ReplicaKey, ...]:
+        """The other voters, those with the longest log first; whom a resigning leader proposes."""
+        others = (each for each in self.voters.values() if each.key.id != self.local.id)
+        ranked = sorted(
+            others, key=lambda each: (-(UNKNOWN if each.end_offset is None else each.end_offset),
+                                      each.key.id),
+        )  # fmt: skip
+        return tuple(each.key for each in ranked)

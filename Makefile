@@ -15,7 +15,7 @@ CANDIDATES   := python3 python3.14 python3.13 python3.12 python3.11 python
 PYTHON       ?= $(shell for p in $(CANDIDATES); do \
                   $$p -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
-.PHONY: help demo test check fresh format catalogue man soak spark bench-dump bench-inspect package clean
+.PHONY: help demo test check fresh format catalogue man soak spark bench-dump bench-inspect bench-spark package clean
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -67,6 +67,9 @@ spark: $(VENV)/.installed-dev  ## the tests of the Spark data sources, real clus
 
 bench-inspect: $(VENV)/.installed-dev  ## replay, the shell beside kafka-metadata-shell, verify-log
 	$(BIN)/python tests/bench/inspect_state.py
+
+bench-spark: $(VENV)/.installed-dev  ## tables on one core and two beside dump-log, memory, skew, audit
+	$(BIN)/python tests/bench/pipeline.py
 
 bench-dump: $(VENV)/.installed-dev  ## dump-log and kafka-dump-log side by side, and the ratio
 	$(BIN)/python tests/bench/dump.py

@@ -13,6 +13,7 @@ from kraftool.commands.dump import dump
 from kraftool.commands.dump_log import dump_log
 from kraftool.commands.explain import explain
 from kraftool.commands.features import features
+from kraftool.commands.pipeline import app as pipeline
 from kraftool.commands.shell import shell
 from kraftool.commands.state import state
 from kraftool.commands.timeline import timeline
@@ -47,6 +48,7 @@ app.command("dump")(dump)
 app.command("dump-log")(dump_log)
 app.command("explain")(explain)
 app.command("features")(features)
+app.add_typer(pipeline)
 app.command("shell")(shell)
 app.command("state")(state)
 app.command("timeline")(timeline)

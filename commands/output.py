@@ -242,7 +242,7 @@ class Output:
     ) -> Iterator[Callable[[int], None]]:
         """A progress bar on stderr for long work, on a terminal that does not show data yet."""
         free = before_data or not self.to_terminal
-        if not self._is_watched or not free or (total or 0) < 8 << 20:
+        if not self.is_watched or not free or (total or 0) < 8 << 20:
             yield lambda _: None
             return
         from rich.progress import DownloadColumn, TimeRemainingColumn
@@ -257,7 +257,7 @@ class Output:
 
         It is gone as soon as data is written to the terminal.
         """
-        if not self._is_watched:
+        if not self.is_watched:
             yield lambda label, done, total: None
             return
         from rich.progress import MofNCompleteColumn, TimeElapsedColumn
@@ -271,8 +271,21 @@ class Output:
             self._bar = None
 
     @property
-    def _is_watched(self) -> bool:
+    def is_watched(self) -> bool:
+        """Whether somebody sees narration on a terminal."""
         return not self.quiet and sys.stderr is not None and sys.stderr.isatty()
+
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether a pipe has lost its reader, which writing tells only when there is data."""
+        import select
+
+        try:
+            watched = select.poll()
+            watched.register(self._file.fileno(), 0)
+        except OSError:  # what has no file number is no pipe
+            return False
+        return any(event & select.POLLERR for _, event in watched.poll(0))
 
     def finish(self) -> NoReturn:
         """Flush and end the run with the code that it came to.

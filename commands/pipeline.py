@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import typer
 
+from kraftool.commands.pipeline_audit import audit
+from kraftool.commands.pipeline_stream import stream
+from kraftool.commands.pipeline_tables import tables
+
 app = typer.Typer(
     name="pipeline",
     no_args_is_help=True,
@@ -15,7 +19,7 @@ app = typer.Typer(
 def pipeline() -> None:
     """Audit, export and follow whole fleets of data directories with Spark.
 
-    Example: kraftool pipeline audit /archive
+    Example: kraftool pipeline audit /var/lib/kafka/data
 
     Spark runs inside this command on all cores, or on a cluster that --master names; it comes with
     pip install 'kraftool[spark]', and so does a Java where there is none. For one directory the
@@ -23,3 +27,8 @@ def pipeline() -> None:
 
     Nothing is ever written to the directories.
     """
+
+
+app.command("stream")(stream)
+app.command("audit")(audit)
+app.command("tables")(tables)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -65,18 +65,21 @@ class EngineOptions:
     log: str = ""
 
 
-@contextmanager
-def spark_run(to: Output, engine: EngineOptions, app: str) -> Iterator[SparkSession]:
-    """A Spark session with a bar of the tasks of all jobs that run in it."""
+def spark_session(engine: EngineOptions, app: str) -> AbstractContextManager[SparkSession]:
+    """A Spark session without narration."""
     from kraftool.spark.engine import session
-    from kraftool.spark.job_progress import JobProgress, watched
 
     settings = dict(map(_setting, engine.conf))
     log = Path(engine.log) if engine.log else None
-    with (
-        to.task_progress("starting Spark") as told,
-        session(engine.master, settings, f"kraftool {app}", log=log) as spark,
-    ):
+    return session(engine.master, settings, f"kraftool {app}", log=log)
+
+
+@contextmanager
+def spark_run(to: Output, engine: EngineOptions, app: str) -> Iterator[SparkSession]:
+    """A Spark session with a bar of the tasks of all jobs that run in it."""
+    from kraftool.spark.job_progress import JobProgress, watched
+
+    with to.task_progress("starting Spark") as told, spark_session(engine, app) as spark:
 
         def tell(now: JobProgress) -> None:
             told(app, now.tasks_done, now.tasks)

@@ -142,17 +142,18 @@ class RecordBatch:
 
     def records(self) -> Iterator[Record]:
         """Read the records one by one; the first that is damaged raises DecodeError and ends it."""
-        codec = self.compression
+        if self.compression == "none":
+            return _records(self.data, HEADER_SIZE, self.header)
+        return self._decompressed()
+
+    def _decompressed(self) -> Iterator[Record]:
         try:
-            if codec == "none":
-                yield from _records(self.data, HEADER_SIZE, self.header)
-            else:
-                plain = compression.decompress(codec, self.data[HEADER_SIZE:])
-                yield from _records(plain, 0, self.header)
+            plain = compression.decompress(self.compression, self.data[HEADER_SIZE:])
         except Malformed as error:
             raise DecodeError(
                 error.reason, position=HEADER_SIZE, expected=error.expected, found=error.found
             ) from None
+        yield from _records(plain, 0, self.header)
 
 
 def _records(data: bytes, p: int, header: BatchHeader) -> Iterator[Record]:

@@ -58,6 +58,10 @@ class ConfigurationsDelta:
         self._image = image
         self._resources = Overlay(image.resources)
 
+    def of(self, resource: ConfigResource) -> Mapping[str, str]:
+        """The configs of a resource as they are now."""
+        return self._resources.get(resource) or {}
+
     @replays("ConfigRecord")
     def config(self, record: RecordValue) -> None:
         resource = ConfigResource(record["resourceType"], record["resourceName"])

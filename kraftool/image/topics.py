@@ -191,6 +191,21 @@ class TopicsDelta:
         topic = self._topics.get(topic_id)
         return topic.partitions.get(number) if topic is not None else None
 
+    def with_elr(self, name: str) -> dict[str, list[int]]:
+        """The partitions that a ClearElrRecord of this topic changes, by topic id."""
+        topic_id = self.id_of(name)
+        ids = self._topics.keys() if not name else () if topic_id is None else (topic_id,)
+        found = {}
+        for each in ids:
+            numbers = [
+                number
+                for number, partition in self.partitions(each).items()
+                if partition.elr or partition.last_known_elr
+            ]
+            if numbers:
+                found[each] = numbers
+        return found
+
     @replays("TopicRecord")
     def topic(self, record: RecordValue) -> None:
         name, topic_id = record["name"], record["topicId"]
@@ -251,25 +266,18 @@ class TopicsDelta:
     @replays("ClearElrRecord")
     def clear_elr(self, record: RecordValue) -> None:
         name = record["topicName"]
-        topic_id = self.id_of(name)
-        if name and topic_id is None:
+        if name and self.id_of(name) is None:
             raise ReplayError(f"there is no topic {name} to clear the ELR of")
-        for each in [topic_id] if topic_id is not None else list(self._topics.keys()):
-            self._clear_elr(each)
+        for topic_id, numbers in self.with_elr(name).items():
+            partitions = self._changed(topic_id).partitions
+            for number in numbers:
+                each = partitions[number]
+                partitions[number] = each._replace(
+                    elr=(), last_known_elr=(), partition_epoch=each.partition_epoch + 1
+                )
 
-    def _clear_elr(self, topic_id: str) -> None:
-        partitions = self._partitions(topic_id)
-        cleared = {
-            number: each._replace(
-                elr=(), last_known_elr=(), partition_epoch=each.partition_epoch + 1
-            )
-            for number, each in partitions.items()
-            if each.elr or each.last_known_elr
-        }
-        if cleared:
-            self._changed(topic_id).partitions.update(cleared)
-
-    def _partitions(self, topic_id: str) -> Mapping[int, PartitionRegistration]:
+    def partitions(self, topic_id: str) -> Mapping[int, PartitionRegistration]:
+        """The partitions of a topic as they are now, by number."""
         changed = self._open.get(topic_id)
         if changed is not None:
             return changed.partitions

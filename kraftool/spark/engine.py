@@ -30,9 +30,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LOCAL = "local[*]"
+TRIES = "4"
+"""How often a task is tried, as on a cluster; on one machine Spark would give up at once."""
 
 _OLDEST = {"pyspark": (4, 1), "pyarrow": (18, 0)}
 _MASTERS = re.compile(r"local$|local\[|local-cluster\[|spark://|yarn$|k8s://|sc://")
+_ONE_TRY = re.compile(r"local(?:\[\s*(\*|\d+)\s*\])?$")
 _INSTALL = "pip install 'kraftool[spark]'"
 
 
@@ -81,7 +84,8 @@ def _connected(
         conf.set(key, value)
     if "spark.app.name" not in settings:
         conf.setAppName(app)
-    where = conf.get("spark.master", LOCAL) or LOCAL
+    tries = conf.get("spark.task.maxFailures") or TRIES
+    where = with_tries(conf.get("spark.master", LOCAL) or LOCAL, tries)
     conf.setMaster(where)
     for key, value in _defaults(folder, is_local=where.startswith("local")).items():
         conf.setIfMissing(key, value)
@@ -97,6 +101,16 @@ def _connected(
             spark.stop()
     finally:
         context.stop()
+
+
+def with_tries(master: str, tries: str) -> str:
+    """The master by which tasks of this machine are tried again, where it does not say.
+
+    Spark heeds spark.task.maxFailures on clusters only: without this a worker that the kernel
+    killed for its memory would end the job.
+    """
+    one_try = _ONE_TRY.match(master)
+    return f"local[{one_try[1] or 1},{tries}]" if one_try else master
 
 
 def _defaults(folder: Path, *, is_local: bool) -> dict[str, str]:

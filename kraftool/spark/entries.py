@@ -7,15 +7,22 @@ decoded, masked and told of damage is the log dump's own doing, so that the answ
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
+from operator import itemgetter
 
 from kraftool.decoders import schema
 from kraftool.decoders.batch import Record, RecordBatch
 from kraftool.decoders.control import ControlRecordType
 from kraftool.decoders.errors import DecodeError, KraftoolError
-from kraftool.decoders.log_record import LogRecord, decode_control, decode_data, decode_metadata
+from kraftool.decoders.log_record import (
+    LogRecord,
+    decode_batch,
+    decode_control,
+    decode_data,
+    decode_metadata,
+)
 from kraftool.decoders.redact import SENSITIVE_KEYS, redact
 from kraftool.decoders.segment import scan
 from kraftool.reports.log_dump import BatchEntry, Entry, LogDump, Problem
@@ -24,6 +31,13 @@ from kraftool.spark.splits import Split
 
 _PART = 10_000
 """Records of one batch that are in memory at a time: a small gzip batch can hold millions."""
+
+_api_key, _error = (itemgetter(LogRecord._fields.index(name)) for name in ("api_key", "error"))
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable(Problem):
+    """The file itself cannot be read, so that neither its records nor its batches are known."""
 
 
 def type_text(item: LogRecord) -> str:
@@ -58,6 +72,8 @@ class Entries:
         self._problems = pushed.wants_kind("problem")
         self._rows = pushed.wants_kind("batch" if batches_only else "record")
         self._keys = None if pushed.types is None else _keys_of(pushed.types)
+        self._whole = self._rows and not batches_only and not pushed.looks_into_records
+        self._any_batch = pushed.offset.is_all and pushed.ms.is_all and pushed.epoch.is_all
 
     def of(self, split: Split) -> Iterator[Entry]:
         """The entries of one range that are wanted; a file that cannot be read is a problem."""
@@ -70,12 +86,30 @@ class Entries:
                     if not isinstance(item, RecordBatch):
                         if self._problems:
                             yield from self._dump.item(file.name, item)
-                    elif self._pushed.may_hold(item):
-                        yield from self._batch(file.name, item)
+                    elif self._any_batch or self._pushed.may_hold(item):
+                        plain = self._plain(file.name, item) if self._whole else None
+                        if plain is None:
+                            yield from self._batch(file.name, item)
+                        else:
+                            yield plain
         except KraftoolError as error:
             if self._problems:
                 hint = f" ({error.hint})" if error.hint else ""
-                yield Problem(file.name, split.start, f"{error.message}{hint}")
+                yield Unreadable(file.name, split.start, f"{error.message}{hint}")
+
+    def _plain(self, file: str, batch: RecordBatch) -> BatchEntry | None:
+        """A batch in which nothing is wrong, as nearly all are; the others are looked into."""
+        if batch.header.record_count > _PART or not batch.is_valid:
+            return None
+        try:
+            records = list(decode_batch(batch))
+        except DecodeError:
+            return None
+        if any(map(_error, records)):
+            return None
+        if not self._show_secrets and not SENSITIVE_KEYS.isdisjoint(map(_api_key, records)):
+            records = [self._masked(each) for each in records]
+        return BatchEntry(file, batch, True, records)
 
     def _batch(self, file: str, batch: RecordBatch) -> Iterator[Entry]:
         if self._keys is not None and not self._problems:

@@ -31,17 +31,18 @@ def finding_rows(
     table = Table(arrow)
     for each in unread:
         finding = dir_kinds.UNREADABLE.at(each.name, each.reason, advice=each.hint)
-        _finding(table, FleetDirectory(name=each.name), finding)
+        add_finding(table, FleetDirectory(name=each.name), finding)
     for split in splits:
         for finding in read_file(split.file.entry()).findings:
-            _finding(table, split.file.directory, finding)
+            add_finding(table, split.file.directory, finding)
             if table.is_full:
                 yield table.take()
     if table.rows:
         yield table.take()
 
 
-def _finding(table: Table, owner: FleetDirectory, finding: Finding) -> None:
+def add_finding(table: Table, owner: FleetDirectory, finding: Finding) -> None:
+    """A finding as a row, whosever file it is about."""
     identity(table, owner, finding.file, 1)
     _add(
         table,
@@ -68,25 +69,30 @@ def file_rows(
     for split in splits:
         file = split.file
         report = read_file(file.entry()) if findings else _unread(file)
-        identity(table, file.directory, file.name, 1)
-        worst = in_order(report.findings)
-        _add(
-            table,
-            {
-                "path": file_text(file.relative),
-                "kind": report.kind.value,
-                "state": report.state.name.lower(),
-                "size": report.size,
-                "modified": file.mtime_ns // 1_000_000,
-                "identity": file.etag or _fingerprint(file, report),
-                "findings": len(report.findings) if findings else None,
-                "worst": worst[0].severity.value if worst else None,
-            },
-        )
+        add_file(table, file, report, findings=findings)
         if table.is_full:
             yield table.take()
     if table.rows:
         yield table.take()
+
+
+def add_file(table: Table, file: FleetFile, report: FileReport, *, findings: bool = True) -> None:
+    """A file as a row, with what its report says; `findings` is whether it was judged."""
+    identity(table, file.directory, file.name, 1)
+    worst = in_order(report.findings)
+    _add(
+        table,
+        {
+            "path": file_text(file.relative),
+            "kind": report.kind.value,
+            "state": report.state.name.lower(),
+            "size": report.size,
+            "modified": file.mtime_ns // 1_000_000,
+            "identity": file.etag or _fingerprint(file, report),
+            "findings": len(report.findings) if findings else None,
+            "worst": worst[0].severity.value if worst else None,
+        },
+    )
 
 
 def _add(table: Table, values: dict[str, Any]) -> None:

@@ -89,6 +89,13 @@ class FleetFile:
     def open(self) -> ByteSource:
         return _files(self.root, self.options).open(self.path, name=self.name)
 
+    def is_there(self) -> bool:
+        """Whether it is there still; live directories change under their readers."""
+        try:
+            return _files(self.root, self.options).item(self.path) is not None
+        except KraftoolError:
+            return True  # there may be any reason
+
     def entry(self) -> Entry:
         """The file as the reports take it."""
         return Entry(

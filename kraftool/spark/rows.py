@@ -89,11 +89,13 @@ def _array(values: list[Any], kind: ArrowType) -> Array:
 
 
 def _timestamps(values: list[int | None], kind: ArrowType) -> Array:
+    return instants(pa.array(values, pa.int64()), kind)
+
+
+def instants(milliseconds: Array, kind: ArrowType) -> Array:
     """Milliseconds to Spark's microseconds; null where no calendar reaches."""
-    whole = pa.array(
-        [None if each is None or not FIRST_MS <= each <= LAST_MS else each for each in values],
-        pa.int64(),
-    )
+    told = pc.and_(pc.greater_equal(milliseconds, FIRST_MS), pc.less_equal(milliseconds, LAST_MS))
+    whole = pc.if_else(told, milliseconds, pa.scalar(None, pa.int64()))
     return pc.multiply(whole, 1000).cast(kind)
 
 
@@ -190,17 +192,17 @@ def _positions(entry: BatchEntry) -> list[int]:
     return [position_in_file(batch, each.record) for each in entry.records]
 
 
-def _payload(item: LogRecord) -> bytes | None:
+def payload(item: LogRecord) -> bytes | None:
     if item.data is None or item.version is None:
         return None
     return json_text(item.data, doubles=has_doubles(item.name))
 
 
 def _payloads(entry: BatchEntry) -> list[bytes | None]:
-    return [_payload(each) for each in entry.records]
+    return [payload(each) for each in entry.records]
 
 
-def _error(item: LogRecord) -> str | None:
+def error_text(item: LogRecord) -> str | None:
     if item.error is not None:
         return file_text(item.error.describe())
     if item.data is None or item.version is None:
@@ -233,10 +235,10 @@ _OF_PLACE: dict[str, Fill] = {
     "type": lambda entry: [type_text(each) for each in entry.records],
     "version": lambda entry: [each.version for each in entry.records],
     "valid": _each(lambda entry: entry.valid),
-    "error": lambda entry: [_error(each) for each in entry.records],
+    "error": lambda entry: [error_text(each) for each in entry.records],
 }
 
-_OF_PROBLEMS: dict[str, Tell] = {
+OF_PROBLEMS: dict[str, Tell] = {
     "kind": lambda problem: "problem",
     "position": lambda problem: problem.position,
     "error": lambda problem: file_text(problem.sentence()),
@@ -263,7 +265,7 @@ def record_reader(arrow: ArrowSchema, entries: Entries, *, show_secrets: bool) -
         "damage": _nones,
         "size": _nones,
     }
-    return RowReader(arrow, entries, fills, _OF_PROBLEMS)
+    return RowReader(arrow, entries, fills, OF_PROBLEMS)
 
 
 def batch_reader(arrow: ArrowSchema, entries: Entries) -> RowReader:
@@ -291,7 +293,7 @@ def batch_reader(arrow: ArrowSchema, entries: Entries) -> RowReader:
         "error": one(lambda entry: None),
         "damage": one(lambda entry: None),
     }
-    return RowReader(arrow, entries, fills, _OF_PROBLEMS, whole_batches=True)
+    return RowReader(arrow, entries, fills, OF_PROBLEMS, whole_batches=True)
 
 
 def typed_reader(record: str, arrow: ArrowSchema, entries: Entries) -> RowReader:

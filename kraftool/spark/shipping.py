@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import importlib.resources
 import io
+import os
 import zipfile
 from collections.abc import Iterator
 from importlib.resources.abc import Traversable
@@ -29,6 +30,9 @@ def ship(context: SparkContext, folder: Path) -> Path:
     """Send kraftool's code to all executors; the zip is kept in the folder while Spark runs."""
     archive = write_package(folder)
     context.addPyFile(str(archive))
+    # Streams are planned by a process of the driver's that is started without what was shipped.
+    before = context.environment.get("PYTHONPATH")
+    context.environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(archive), before)))
     return archive
 
 

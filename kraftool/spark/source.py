@@ -240,6 +240,14 @@ class FindingsSource(KraftDataSource):
 
     source = FINDINGS
 
+    def stream_reader(self, schema: StructType) -> DataSourceStreamReader:
+        from kraftool.spark.live.finding_stream import FindingStreamReader
+
+        check_schema(self.source, schema)
+        return FindingStreamReader(self.settings(), schema)
+
+    streamReader = stream_reader
+
 
 def _typed_source(record: str) -> type[KraftDataSource]:
     name = f"{record}Source"

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
 
-import orjson
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.streaming.datasource import (
@@ -23,17 +22,23 @@ from pyspark.sql.streaming.datasource import (
 from pyspark.sql.types import StructType
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.kinds import FileKind, detect
-from kraftool.decoders.names import parse_segment_name
-from kraftool.spark.arrow import ArrowBatch, ArrowSchema
+from kraftool.spark.arrow import ArrowBatch
 from kraftool.spark.columns import RECORDS
-from kraftool.spark.fleet import FleetDirectory, FleetFile, find_fleet, with_batches
+from kraftool.spark.live.changes import (
+    Told,
+    appeared,
+    change_rows,
+    lost,
+    owner_object,
+    owner_of,
+    told,
+)
+from kraftool.spark.live.logs import Logs
 from kraftool.spark.pushdown import Pushed
-from kraftool.spark.rows import Table, identity
 from kraftool.spark.settings import Settings
-from kraftool.spark.source import Task, row_reader, told_whole, without_collector
+from kraftool.spark.source import Task, row_reader, without_collector
 from kraftool.spark.splits import Split, cut, packed
-from kraftool.spark.tail import Change, Segment, TailState, look
+from kraftool.spark.tail import TailState, look
 
 Offset = dict[str, Any]
 VERSION = 1
@@ -44,50 +49,8 @@ _LEAST = 64 << 10
 class ChangeTask(InputPartition):
     """Changes to be told, as they stand in the offset."""
 
-    def __init__(self, changes: Sequence[dict[str, Any]]) -> None:
+    def __init__(self, changes: Sequence[Told]) -> None:
         self.changes = tuple(changes)
-
-
-class _Logs:
-    """The logs of a fleet at one look: segments by folder, in order."""
-
-    def __init__(self, settings: Settings) -> None:
-        with told_whole():
-            fleet = find_fleet(list(settings.paths), depth=settings.depth, options=settings.storage)
-        self.files: dict[tuple[str, str], FleetFile] = {}
-        self.owners: dict[str, FleetDirectory] = {}
-        self.folders: dict[str, list[str]] = {}
-        for file in with_batches(fleet):
-            folder, _, name = file.name.rpartition("/")
-            kind = detect(name, b"", file.size).kind
-            if kind is not FileKind.LOG or file.in_topic:
-                continue
-            self.files[folder, name] = file
-            self.owners[folder] = file.directory
-            self.folders.setdefault(folder, []).append(name)
-        for names in self.folders.values():
-            names.sort()
-
-    def segments(
-        self, folder: str, caps: dict[str, int] | None, opened: ExitStack
-    ) -> Iterator[Segment]:
-        """The segments of one log, open as long as `opened`; one that has just gone ends them."""
-        for name in self.folders.get(folder, ()):
-            file = self.files[folder, name]
-            if caps is not None and file.name not in caps:
-                return
-            try:
-                source = opened.enter_context(file.open())
-                size = source.size() or 0
-            except KraftoolError:
-                return
-            parsed = parse_segment_name(name)
-            yield Segment(
-                name=name,
-                base_offset=parsed.base_offset if parsed is not None else 0,
-                size=size if caps is None else min(size, caps[file.name]),
-                read_at=source.read_at,
-            )
 
 
 class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -99,7 +62,8 @@ class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def initial_offset(self) -> Offset:
         """Where a new stream begins: at the beginning of what is there, or at its end."""
-        empty: Offset = {"version": VERSION, "logs": {}, "read": [], "changes": []}
+        empty: Offset = {"version": VERSION, "begun": False, "logs": {}, "owners": {}}
+        empty |= {"read": [], "changes": []}
         if not self._settings.from_latest:
             return empty
         return {**self._advance(empty, None), "read": [], "changes": []}
@@ -114,63 +78,63 @@ class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def prepare_for_available_now(self) -> None:
         """Take note of how long everything is now: the stream ends there."""
-        logs = _Logs(self._settings)
-        caps: dict[str, int] = {}
-        for file in logs.files.values():
-            try:
-                with file.open() as source:
-                    caps[file.name] = source.size() or 0
-            except KraftoolError:
-                continue
-        self._caps = caps
+        self._caps = Logs(self._settings).sizes()
 
     def _advance(self, start: Offset, limit: int | None) -> Offset:
         if start.get("version") != VERSION:
             raise KraftoolError(
                 f"a checkpoint of another kraftool: version {start.get('version')} of its offsets"
             )
-        logs = _Logs(self._settings)
+        logs = Logs(self._settings)
         states: dict[str, Any] = dict(start["logs"])
+        owners: dict[str, Any] = dict(start["owners"])
         read: list[list[Any]] = []
-        changes: list[dict[str, Any]] = []
+        changes: list[Told] = []
         folders = sorted({*states, *logs.folders})
         share = None if limit is None else max(limit // max(len(folders), 1), _LEAST)
         if share is not None and limit is not None:
             share = min(share, limit)
         for folder in folders:
-            before = TailState.from_json(states[folder]) if folder in states else TailState()
+            if folder not in logs.folders and logs.is_unread(folder):
+                continue
+            is_known, is_there = folder in states, folder in logs.folders
+            before = TailState.from_json(states[folder]) if is_known else TailState()
             with ExitStack() as opened:
                 found = look(before, list(logs.segments(folder, self._caps, opened)), share)
             states[folder] = found.state.to_json()
+            if is_there:
+                owners[folder] = owner_object(logs.owners[folder])
             read += (
                 [folder, each.segment, each.start, each.stop, each.generation]
                 for each in found.ranges
             )
-            if found.change is not None:
-                owner = logs.owners.get(folder, FleetDirectory(name=folder))
-                changes.append(_told(folder, owner, found.change))
-        if not read and not changes:
+            change = found.change
+            is_new = not is_known and start["begun"]
+            if change is None and (is_new or (before.gone and not found.state.gone)):
+                change = appeared(found.state)
+            if change is not None:
+                changes.append(told(folder, owner_of(owners[folder]), change))
+        if start["begun"] and not read and not changes:
             return start
-        return {"version": VERSION, "logs": states, "read": read, "changes": changes}
+        return {
+            "version": VERSION, "begun": True, "logs": states, "owners": owners,
+            "read": read, "changes": changes,
+        }  # fmt: skip
 
     def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
         """The tasks of the batch that ends at `end`: it says itself what is in it."""
         if start == end or not (end["read"] or end["changes"]):
             return []
-        logs = _Logs(self._settings)
+        logs = Logs(self._settings)
         changes = list(end["changes"])
         small: list[Split] = []
         tasks: list[InputPartition] = []
         for folder, name, begin, stop, generation in end["read"]:
             file = logs.files.get((folder, name))
             if file is None:
-                owner = logs.owners.get(folder, FleetDirectory(name=folder))
                 state = TailState.from_json(end["logs"][folder])
-                lost = Change(
-                    change="LOST", segment=name, position=begin, offset=None,
-                    was_offset=state.offset, epoch=None, generation=generation,
-                )  # fmt: skip
-                changes.append(_told(folder, owner, lost))
+                change = lost(state, name, begin, generation)
+                changes.append(told(folder, owner_of(end["owners"][folder]), change))
                 continue
             split = Split(file=file, start=begin, stop=stop, generation=generation)
             if split.size <= self._settings.split_bytes:
@@ -179,7 +143,8 @@ class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 tasks += [Task([each]) for each in self._cut(split)]
         pack = max(sum(each.size for each in small) // 16, 1 << 20)
         tasks += [Task(each) for each in packed(small, pack)]
-        return [*tasks, ChangeTask(changes)] if changes else tasks
+        # What was truncated is told before what took its place.
+        return [ChangeTask(changes), *tasks] if changes else tasks
 
     def _cut(self, split: Split) -> list[Split]:
         """Cut a long range as the batch source cuts a long file."""
@@ -209,52 +174,3 @@ class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     latestOffset = latest_offset
     getDefaultReadLimit = default_read_limit
     prepareForTriggerAvailableNow = prepare_for_available_now
-
-
-def _told(folder: str, owner: FleetDirectory, change: Change) -> dict[str, Any]:
-    """A change as it stands in an offset: all that its row needs, whatever happens to the files."""
-    return {
-        "cluster_id": owner.cluster_id,
-        "node_id": owner.node_id,
-        "directory_id": owner.directory_id,
-        "directory": owner.name,
-        "file": f"{folder}/{change.segment}",
-        "change": change.change,
-        "position": change.position,
-        "offset": change.offset,
-        "was_offset": change.was_offset,
-        "epoch": change.epoch,
-        "generation": change.generation,
-        "sentence": change.sentence(),
-    }
-
-
-def change_rows(arrow: ArrowSchema, changes: Sequence[dict[str, Any]]) -> ArrowBatch:
-    """Changes as rows: what happened is the type, its numbers are the payload."""
-    table = Table(arrow)
-    for each in changes:
-        owner = FleetDirectory(
-            name=each["directory"],
-            cluster_id=each["cluster_id"],
-            node_id=each["node_id"],
-            directory_id=each["directory_id"],
-        )
-        identity(table, owner, each["file"], 1)
-        table.same("generation", each["generation"], 1)
-        numbers = {name: each[name] for name in ("change", "offset", "was_offset", "generation")}
-        values = {
-            "kind": "change",
-            "position": each["position"],
-            "offset": each["offset"],
-            "epoch": each["epoch"],
-            "type": each["change"],
-            "payload": orjson.dumps(numbers),
-            "data": orjson.dumps(numbers),
-            "error": each["sentence"],
-        }
-        for name, column in table.columns.items():
-            if name not in ("cluster_id", "node_id", "directory_id", "directory", "file",
-                            "generation"):  # fmt: skip
-                column.append(values.get(name))
-        table.rows += 1
-    return table.take()

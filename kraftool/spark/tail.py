@@ -120,6 +120,10 @@ class Change:
                     f"offsets {self.was_offset} to {(self.offset or 0) - 1} were deleted before"
                     " they were read"
                 )
+            case "APPEARED":
+                return "a log that was not there before"
+            case "LOST":
+                return "records were deleted before they were read"
         return "the log is no longer there"
 
 

@@ -1,12 +1,16 @@
 """What the tests of the pipelines share: one Spark session a run, since each takes seconds."""
 
+import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 # Tests end before code that is compiled well pays.
 QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -25,3 +29,30 @@ def spark() -> Iterator["SparkSession"]:
 
     with session("local[2]", SMALL) as made:
         yield made
+
+
+class Collected:
+    """A sink that keeps what it is given, and checks it as a real one would need it."""
+
+    def __init__(self) -> None:
+        self.batches: list[tuple[str, str | None, str | None, Any]] = []
+
+    def write(self, table: str, cluster_id: str | None, day: str | None, batch: Any) -> None:
+        from kraftool.spark.tables.layout import arrow_schema
+
+        assert batch.schema == arrow_schema(table), table
+        batch.validate(full=True)
+        self.batches.append((table, cluster_id, day, batch))
+
+    def rows(self, table: str) -> list[dict[str, Any]]:
+        return [row for name, _, _, batch in self.batches if name == table
+                for row in batch.to_pylist()]  # fmt: skip
+
+    @property
+    def tables(self) -> set[str]:
+        return {name for name, _, _, _ in self.batches}
+
+
+@pytest.fixture
+def collected() -> Collected:
+    return Collected()

@@ -10,11 +10,11 @@ import pytest
 
 pytest.importorskip("pyspark")
 
+from live_fleet import BATCHES, END, LOG, Live, next_offset
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.segment import scan
 from kraftool.spark.columns import spark_schema
 from kraftool.spark.settings import read_settings
 from kraftool.spark.stream import KraftStreamReader
@@ -25,39 +25,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
-DATA = FIXTURES / "kafka-4.3.0/static-single/node-1/data"
-LOG = f"{0:020}.log"
 Row = dict[str, Any]
-
-
-def _batches() -> list[bytes]:
-    data = (DATA / "__cluster_metadata-0" / LOG).read_bytes()
-    found = scan(lambda at, size: data[at : at + size])
-    return [each.data for each in found if isinstance(each, RecordBatch)]
-
-
-BATCHES = _batches()
-
-
-class Live:
-    """A data directory that grows batch by batch, as a copy of a real one."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.folder = path / "__cluster_metadata-0"
-        self.folder.mkdir(parents=True)
-        shutil.copy(DATA / "meta.properties", path)
-        self.log = self.folder / LOG
-        self.log.touch()
-
-    def append(self, *batches: bytes) -> None:
-        with self.log.open("ab") as out:
-            out.write(b"".join(batches))
-
-    def roll(self, base_offset: int) -> None:
-        self.log = self.folder / f"{base_offset:020}.log"
-        self.log.touch()
 
 
 @pytest.fixture
@@ -96,13 +64,6 @@ def _offsets(rows: list[Row]) -> list[int]:
     return [row["offset"] for row in rows if row["kind"] == "record"]
 
 
-def _next_offset(batch: bytes) -> int:
-    return RecordBatch.read(batch).last_offset + 1
-
-
-END = _next_offset(BATCHES[-1])
-
-
 def test_every_record_comes_once_however_the_file_grows(live: Live) -> None:
     follow, seen = Follow(live), []
     for number, batch in enumerate(BATCHES):
@@ -136,7 +97,7 @@ def test_a_batch_is_planned_again_to_the_same_rows(live: Live) -> None:
     first = follow.step()
     start, end = follow.before, follow.offset
     live.append(*BATCHES[20:40])
-    live.roll(_next_offset(BATCHES[39]))
+    live.roll(next_offset(BATCHES[39]))
     live.append(*BATCHES[40:50])
     follow.restart()
     assert follow.rows(start, end) == first
@@ -147,7 +108,7 @@ def test_a_rolled_segment_is_read_to_its_end_and_then_the_next(live: Live) -> No
     live.append(*BATCHES[:30])
     seen = follow.step()
     live.append(*BATCHES[30:40])
-    live.roll(_next_offset(BATCHES[39]))
+    live.roll(next_offset(BATCHES[39]))
     live.append(*BATCHES[40:60])
     seen += follow.step()
     live.append(*BATCHES[60:])
@@ -158,7 +119,7 @@ def test_a_rolled_segment_is_read_to_its_end_and_then_the_next(live: Live) -> No
 def test_segments_that_are_cleaned_after_they_were_read_are_no_news(live: Live) -> None:
     follow = Follow(live)
     live.append(*BATCHES[:40])
-    live.roll(_next_offset(BATCHES[39]))
+    live.roll(next_offset(BATCHES[39]))
     seen = follow.step()
     (live.folder / LOG).unlink()
     assert follow.step() == []
@@ -172,13 +133,13 @@ def test_what_is_cleaned_before_it_was_read_is_told(live: Live) -> None:
     live.append(*BATCHES[:10])
     follow.step()
     (live.folder / LOG).unlink()
-    begins = _next_offset(BATCHES[39])
+    begins = next_offset(BATCHES[39])
     live.roll(begins)
     live.append(*BATCHES[40:])
     rows = follow.step()
     (change,) = [row for row in rows if row["kind"] == "change"]
     assert change["type"] == "CLEANED"
-    assert json.loads(change["payload"])["was_offset"] == _next_offset(BATCHES[9])
+    assert json.loads(change["payload"])["was_offset"] == next_offset(BATCHES[9])
     assert change["offset"] == begins
     assert _offsets(rows) == list(range(begins, END))
 
@@ -196,7 +157,7 @@ def test_a_truncation_is_told_and_what_takes_the_place_is_read(live: Live) -> No
     live.append(bytes(other))
     rows = follow.step()
     (change,) = [row for row in rows if row["kind"] == "change"]
-    begins = _next_offset(BATCHES[55])
+    begins = next_offset(BATCHES[55])
     assert (change["type"], change["offset"], change["generation"]) == ("TRUNCATED", begins, 1)
     assert change["cluster_id"]
     records = [row for row in rows if row["kind"] == "record"]
@@ -213,22 +174,22 @@ def test_a_deep_truncation_is_told_from_an_older_batch_on(live: Live) -> None:
     rows = follow.step()
     (change,) = [row for row in rows if row["kind"] == "change"]
     void = change["offset"]
-    assert 0 < void <= _next_offset(BATCHES[69])
-    assert _offsets(rows) == list(range(void, _next_offset(BATCHES[69])))
+    assert 0 < void <= next_offset(BATCHES[69])
+    assert _offsets(rows) == list(range(void, next_offset(BATCHES[69])))
 
 
 def test_a_truncation_over_a_segments_beginning_goes_back_to_the_one_before(live: Live) -> None:
     follow = Follow(live)
     live.append(*BATCHES[:40])
     first = live.log
-    live.roll(_next_offset(BATCHES[39]))
+    live.roll(next_offset(BATCHES[39]))
     live.append(*BATCHES[40:43])
     follow.step()
     live.log.unlink()
     os.truncate(first, sum(map(len, BATCHES[:39])))
     rows = follow.step()
     assert [(row["type"], row["offset"]) for row in rows] == [
-        ("TRUNCATED", _next_offset(BATCHES[38]))
+        ("TRUNCATED", next_offset(BATCHES[38]))
     ]
 
 
@@ -241,16 +202,64 @@ def test_a_log_that_has_gone_is_told_once_and_taken_up_again(live: Live) -> None
     assert [row["type"] for row in follow.step()] == ["GONE"]
     assert follow.step() == []
     aside.rename(live.folder)
-    assert follow.step() == []
+    assert [row["type"] for row in follow.step()] == ["APPEARED"]
     live.append(*BATCHES[10:12])
-    assert _offsets(follow.step())[0] == _next_offset(BATCHES[9])
+    assert _offsets(follow.step())[0] == next_offset(BATCHES[9])
+
+
+def test_a_root_that_has_gone_is_told_with_whose_it_was_and_others_go_on(live: Live) -> None:
+    other = Live(live.path.with_name("node-2"))
+    paths = json.dumps([str(live.path), str(other.path)])
+    live.append(*BATCHES[:3])
+    follow = Follow(live, path="", paths=paths)
+    follow.step()
+    shutil.rmtree(live.path)
+    other.append(*BATCHES[:3])
+    rows = follow.step()
+    (change,) = [row for row in rows if row["kind"] == "change"]
+    assert (change["type"], change["directory"], change["node_id"]) == ("GONE", str(live.path), 1)
+    assert change["cluster_id"]
+    assert change["timestamp_ms"] > 0
+    assert _offsets(rows) == list(range(next_offset(BATCHES[2])))
+
+
+def test_a_directory_that_appears_is_told_but_not_those_that_a_stream_begins_with(
+    live: Live,
+) -> None:
+    live.append(*BATCHES[:3])
+    follow = Follow(live, path=str(live.path.parent))
+    assert {row["kind"] for row in follow.step()} == {"record"}
+    Live(live.path.with_name("node-2")).append(*BATCHES[:2])
+    rows = follow.step()
+    (change,) = [row for row in rows if row["kind"] == "change"]
+    assert (change["type"], change["directory"]) == ("APPEARED", str(live.path.parent / "node-2"))
+    assert _offsets(rows) == list(range(next_offset(BATCHES[1])))
+
+
+def test_a_log_that_cannot_be_listed_for_a_while_is_not_gone(
+    live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live.append(*BATCHES[:3])
+    follow = Follow(live)
+    follow.step()
+
+    def refused(*_: Any, **__: Any) -> Any:
+        raise KraftoolError(f"{live.path}: Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("kraftool.spark.live.logs.find_fleet", refused)
+        assert follow.step() == []
+    live.append(BATCHES[3])
+    rows = follow.step()
+    assert {row["kind"] for row in rows} == {"record"}
+    assert _offsets(rows)[0] == next_offset(BATCHES[2])
 
 
 def test_damage_with_batches_behind_it_is_a_problem_and_not_waited_for(live: Live) -> None:
     follow = Follow(live)
     live.append(*BATCHES[:5], b"\xff" * 50, *BATCHES[5:8])
     rows = follow.step()
-    assert _offsets(rows) == list(range(_next_offset(BATCHES[7])))
+    assert _offsets(rows) == list(range(next_offset(BATCHES[7])))
     assert [row["size"] for row in rows if row["kind"] == "problem"] == [50]
 
 
@@ -258,11 +267,11 @@ def test_a_torn_tail_counts_once_the_log_has_rolled(live: Live) -> None:
     follow = Follow(live)
     live.append(*BATCHES[:5], BATCHES[5][:30])
     assert {row["kind"] for row in follow.step()} == {"record"}
-    live.roll(_next_offset(BATCHES[4]))
+    live.roll(next_offset(BATCHES[4]))
     live.append(BATCHES[5])
     rows = follow.step()
     assert [row["damage"] for row in rows if row["kind"] == "problem"] == ["torn tail"]
-    assert _offsets(rows)[0] == _next_offset(BATCHES[4])
+    assert _offsets(rows)[0] == next_offset(BATCHES[4])
 
 
 def test_a_limit_cuts_at_batches_and_loses_nothing(live: Live) -> None:
@@ -280,7 +289,7 @@ def test_a_stream_may_begin_at_the_end(live: Live) -> None:
     follow = Follow(live, startingOffsets="latest")
     assert follow.step() == []
     live.append(BATCHES[10])
-    assert _offsets(follow.step())[0] == _next_offset(BATCHES[9])
+    assert _offsets(follow.step())[0] == next_offset(BATCHES[9])
 
 
 def test_looking_keeps_no_file_open(live: Live) -> None:
@@ -352,7 +361,7 @@ def test_parquet_has_everything_exactly_once_over_restarts_and_a_truncation(
     live.append(*BATCHES[60:90], BATCHES[90][:33])
     _run(spark, live, out)
     before = table()
-    assert [row[2] for row in before] == list(range(_next_offset(BATCHES[89])))
+    assert [row[2] for row in before] == list(range(next_offset(BATCHES[89])))
     # A crash after a batch was written to the log of offsets and before it was committed.
     commits = out / "checkpoint/commits"
     last = max(
@@ -361,7 +370,7 @@ def test_parquet_has_everything_exactly_once_over_restarts_and_a_truncation(
     _forget(last)
     os.truncate(live.log, sum(map(len, BATCHES[:88])))
     _run(spark, live, out)
-    begins, epoch = _next_offset(BATCHES[87]), RecordBatch.read(BATCHES[89]).epoch
+    begins, epoch = next_offset(BATCHES[87]), RecordBatch.read(BATCHES[89]).epoch
     assert table() == [*before, (1, "change", begins, epoch)]
 
 

@@ -133,14 +133,15 @@ class Examination:
     def states(self) -> Iterator[tuple[Patient, LoadedState]]:
         """The newest state of each cluster, so that what it shows is said once.
 
-        One that lacks what came before its log is none: what is missing there was not lost.
+        One that lacks what came before its log is none, nor one of a snapshot that could not be
+        read whole: what is missing there was not lost.
         """
         for patients in self.clusters():
             loaded = [(each, each.state) for each in patients]
             there = [
                 (each, state)
                 for each, state in loaded
-                if state is not None and (state.start_offset == 0 or state.snapshot)
+                if state is not None and state.has_its_beginning
             ]
             if there:
                 yield max(there, key=lambda each: (_epoch(each[1]), each[1].end_offset))

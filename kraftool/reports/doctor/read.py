@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.directory import DirectoryReport, read_location
@@ -65,14 +65,22 @@ def examine(
             _settings_alone(read, location)
         else:
             _location(read, location, progress)
-    sources = [each.source for each in read.patients if not _is_second(each, read.patients)]
-    sources += read.sources
-    return Examination(
-        patients=tuple(read.patients),
-        voters=diff_voters(sources),
+    examination = together(read.patients, read.sources)
+    return replace(
+        examination,
         paths=tuple(each.path for each in locations),
         findings=tuple(read.findings),
         files=tuple(read.files),
+    )
+
+
+def together(patients: Sequence[Patient], sources: Sequence[VoterSourceReport] = ()) -> Examination:
+    """Patients that were read before, wherever that was, with their voters compared."""
+    own = [each.source for each in patients if not _is_second(each, patients)]
+    return Examination(
+        patients=tuple(patients),
+        voters=diff_voters([*own, *sources]),
+        paths=tuple(each.path for each in patients),
     )
 
 

@@ -1,8 +1,8 @@
-"""What `pipeline audit` says about a fleet, as values: clusters, directories, findings, divergences.
+"""What `pipeline audit` says about a fleet, as values: clusters, directories, findings, partings.
 
-Owns the read model that terminal, JSON and the HTML page show. Everything in it is bounded: what was
-left out is counted. It knows no Spark, and refuses to find or to render anything. Names are as they
-may be shown; no URL in it carries credentials.
+Owns the read model that terminal, JSON and the HTML page show. Everything in it is bounded: what
+was left out is counted. It knows no Spark, and refuses to find or to render anything. Names are as
+they may be shown; no URL in it carries credentials.
 """
 
 from __future__ import annotations
@@ -258,6 +258,8 @@ class FleetCounts:
     """Directories by the worst that was found in them by themselves."""
     undecoded: int = 0
     """Findings of what could not be read or decoded."""
+    undecoded_with: SeverityCounts = NOTHING_FOUND
+    """The same by severity."""
     ignored: int = 0
     """Findings that --ignore left out."""
     bytes_read: int = 0

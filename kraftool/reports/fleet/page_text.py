@@ -10,17 +10,35 @@ import re
 from datetime import UTC, datetime
 from html import escape
 
-__all__ = ["NOTHING", "age", "count", "counted", "dash", "data", "path", "shortened", "size", "time", "visible"]
+__all__ = [
+    "NOTHING",
+    "age",
+    "clipped",
+    "command",
+    "count",
+    "counted",
+    "dash",
+    "data",
+    "path",
+    "short",
+    "shortened",
+    "size",
+    "time",
+    "visible",
+]
 
-NOTHING = "–"
+NOTHING = "\N{EN DASH}"
 """Stands where there is no value, so that a missing number never looks like a zero."""
 
-_BREAKS = re.compile(r"(?<=[/=,;&])(?=[^\s/])")
+_BREAKS = re.compile(r"(?<=[^/][/=,;&])(?=[^\s/])")
+_OPTION = re.compile(r"--?[\w-]{1,40}\Z")
+LONGEST_COMMAND = 2000
 _SECOND = 1000
 _MINUTE = 60 * _SECOND
 _HOUR = 60 * _MINUTE
 _DAY = 24 * _HOUR
 _YEAR = 365 * _DAY
+_UNITS = ((_YEAR, "y"), (_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min"), (_SECOND, "s"))
 
 
 def visible(text: str) -> str:
@@ -58,9 +76,36 @@ def shortened(text: str, most: int) -> str:
     return f"{text[:head]}…{text[head + 1 - most :]}"
 
 
+def clipped(text: str, most: int) -> str:
+    """The beginning of a long text as HTML, with how much was left out."""
+    if len(text) <= most:
+        return data(text)
+    return f'{data(text[:most])}<span class="q">… and {len(text) - most:,} more characters</span>'
+
+
+def command(line: str) -> str:
+    """A command line as HTML in which no option is broken where its hyphens are."""
+    if len(line) > LONGEST_COMMAND:
+        # A part of a command must not look like one that can be run.
+        return f'<span class="q">a command of {len(line):,} characters</span>'
+    return " ".join(
+        f'<span class="r">{data(word)}</span>' if _OPTION.match(word) else data(word)
+        for word in line.split(" ")
+    )
+
+
 def count(number: int | None) -> str:
     """A whole number with its thousands apart."""
     return NOTHING if number is None else f"{number:,}"
+
+
+def short(number: int) -> str:
+    """A large whole number in few digits, where there is no room for more."""
+    for limit, unit in ((10**9, "G"), (10**6, "M"), (10**5, "k")):
+        if number >= limit:
+            unit_size = 1000 if unit == "k" else limit
+            return f"{number / unit_size:.3g} {unit}"
+    return count(number)
 
 
 def counted(number: int, singular: str, plural: str = "") -> str:
@@ -89,16 +134,13 @@ def age(milliseconds: float | None) -> str:
         return f"{age(-milliseconds)} ahead"
     if milliseconds < _SECOND:
         return f"{milliseconds:.0f} ms"
-    units = ((_YEAR, "y"), (_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min"), (_SECOND, "s"))
-    rest = int(milliseconds)
-    told: list[str] = []
-    for length, unit in units:
-        many, rest = divmod(rest, length)
-        if many or told:
-            told += [f"{many:,} {unit}"] if many else [""]
-        if len(told) == 2:
-            break
-    return " ".join(filter(None, told))
+    whole = int(milliseconds)
+    first = next(at for at, (length, _) in enumerate(_UNITS) if whole >= length)
+    told = []
+    for length, unit in _UNITS[first : first + 2]:
+        many, whole = divmod(whole, length)
+        told += [f"{many:,} {unit}"] if many else []
+    return " ".join(told)
 
 
 def time(timestamp: int | None) -> str:

@@ -20,6 +20,9 @@ _OUTLIER = 50
 _LABEL_CHARACTERS = 30
 _ROW, _BAR_TOP, _BAR = 34, 19, 8
 _BIN_ROW, _BIN_BAR = 22, 14
+_DAYS = 64
+_THINNEST = 0.006
+"""Part of the width that is still seen."""
 LOGARITHMIC = "Logarithmic scale."
 
 
@@ -32,6 +35,8 @@ class Bar(NamedTuple):
     """The value as it is written beside the bar."""
     href: str = ""
     """Where the row of the table leads to."""
+    kind: str = "plain"
+    """The class that colours it."""
 
 
 class Part(NamedTuple):
@@ -48,6 +53,24 @@ class Stack(NamedTuple):
     label: str
     values: tuple[int, ...]
     href: str = ""
+
+
+class Mark(NamedTuple):
+    """A range of offsets, both inclusive, and the number of the side that a log is on there."""
+
+    first: int
+    last: int
+    side: int
+
+
+class Lane(NamedTuple):
+    """The offsets of one log, the end exclusive; None where it has none."""
+
+    label: str
+    start: int | None
+    end: int | None
+    told: str
+    marks: tuple[Mark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +122,8 @@ def scale(values: Sequence[float]) -> tuple[Callable[[float], float], bool]:
     return share, logarithmic
 
 
-def bars(title: str, columns: tuple[str, str], rows: Sequence[Bar], kind: str = "plain") -> Figure:
-    """A bar for each row, its label above it. `kind` is the class that colours them."""
+def bars(title: str, columns: tuple[str, str], rows: Sequence[Bar]) -> Figure:
+    """A bar for each row, its label above it."""
     share, logarithmic = scale([each.value for each in rows if each.value is not None])
     drawn = []
     for number, row in enumerate(rows):
@@ -108,7 +131,7 @@ def bars(title: str, columns: tuple[str, str], rows: Sequence[Bar], kind: str = 
         drawn.append(_labels(top, row.label, row.told))
         drawn.append(f'<rect class="track" y="{top + _BAR_TOP}" width="100%" height="{_BAR}"/>')
         if row.value:
-            drawn.append(_rectangle(0, share(row.value), top + _BAR_TOP, _BAR, kind))
+            drawn.append(_rectangle(0, share(row.value), top + _BAR_TOP, _BAR, row.kind))
     return Figure(
         svg=_svg(title, _BAR_TOP + _BAR + _ROW * (len(rows) - 1) + 2, drawn) if rows else "",
         columns=columns,
@@ -129,7 +152,9 @@ def stacked(title: str, column: str, parts: Sequence[Part], rows: Sequence[Stack
     for number, (row, total) in enumerate(zip(rows, totals, strict=True)):
         top = number * _ROW
         told = "  ".join(
-            f"{part.glyph} {value:,}" for part, value in zip(parts, row.values, strict=True) if value
+            f"{part.glyph} {value:,}"
+            for part, value in zip(parts, row.values, strict=True)
+            if value
         )
         drawn.append(_labels(top, row.label, told or "0"))
         drawn.append(f'<rect class="track" y="{top + _BAR_TOP}" width="100%" height="{_BAR}"/>')
@@ -172,9 +197,7 @@ def histogram(
     for number, (label, many) in enumerate(told):
         top = number * _BIN_ROW
         drawn.append(f'<text x="28%" dx="-8" y="{top + 12}" class="end">{data(label)}</text>')
-        drawn.append(
-            f'<rect class="track" x="28%" y="{top}" width="58%" height="{_BIN_BAR}"/>'
-        )
+        drawn.append(f'<rect class="track" x="28%" y="{top}" width="58%" height="{_BIN_BAR}"/>')
         if many:
             kind = "unknown" if number >= len(named) else "plain"
             width = share(many) * 0.58
@@ -188,9 +211,76 @@ def histogram(
     )
 
 
+def days(title: str, columns: tuple[str, str], rows: Sequence[tuple[str, int]]) -> Figure:
+    """A column for each day, side by side; days between the first and the last may be missing."""
+    if not rows:
+        return Figure(svg="", columns=columns, rows=())
+    share, logarithmic = scale([value for _, value in rows])
+    most = max(value for _, value in rows)
+    width = 100 / max(len(rows), 14)
+    drawn = [
+        f'<text x="100%" y="10" class="end number">at most {count(most)}</text>',
+        f'<rect class="track" y="{_DAYS + 16}" width="100%" height="1"/>',
+    ]
+    for number, (_, value) in enumerate(rows):
+        height = max(share(value) * _DAYS, 1.5 if value else 0)
+        drawn.append(
+            f'<rect class="plain" x="{number * width + width * 0.1:.2f}%"'
+            f' y="{_DAYS + 16 - height:.1f}" width="{width * 0.8:.2f}%" height="{height:.1f}"/>'
+        )
+    drawn.append(f'<text y="{_DAYS + 32}" class="number">{data(rows[0][0])}</text>')
+    if len(rows) > 1:
+        # Too near to the first day's label, the last one would lie upon it.
+        last = min(max(len(rows) * width, 52), 100)
+        drawn.append(
+            f'<text x="{last:.2f}%" y="{_DAYS + 32}" class="end number">{data(rows[-1][0])}</text>'
+        )
+    return Figure(
+        svg=_svg(title, _DAYS + 38, drawn),
+        columns=columns,
+        rows=tuple((day, count(value)) for day, value in rows),
+        notes=(LOGARITHMIC,) if logarithmic else (),
+    )
+
+
+def lanes(title: str, columns: tuple[str, str, str], rows: Sequence[Lane]) -> Figure:
+    """From which to which offset each log goes, one above the other, with ranges marked."""
+    there = [each for each in rows if each.start is not None and each.end is not None]
+    marked = [mark for each in rows for mark in each.marks]
+    low = min([each.start or 0 for each in there] + [mark.first for mark in marked], default=0)
+    high = max([each.end or 0 for each in there] + [mark.last + 1 for mark in marked], default=0)
+    span = max(high - low, 1)
+    drawn = []
+    for number, lane in enumerate(rows):
+        top = number * _ROW
+        drawn.append(_labels(top, lane.label, lane.told))
+        drawn.append(f'<rect class="track" y="{top + _BAR_TOP}" width="100%" height="{_BAR}"/>')
+        if lane.start is not None and lane.end is not None and lane.end > lane.start:
+            start, length = (lane.start - low) / span, (lane.end - lane.start) / span
+            drawn.append(_rectangle(start, length, top + _BAR_TOP, _BAR, "info"))
+        for mark in lane.marks:
+            start, length = (mark.first - low) / span, (mark.last + 1 - mark.first) / span
+            start = min(start, 1 - _THINNEST)
+            # Sides differ in height too: the first is as high as the lane, the others are not.
+            step = min(mark.side, 2) * 1.5
+            kind = ("plain", "warning", "error")[min(mark.side, 2)]
+            drawn.append(
+                _rectangle(start, length, top + _BAR_TOP - 2 + step, _BAR + 4 - 2 * step, kind)
+            )
+    return Figure(
+        svg=_svg(title, _BAR_TOP + _BAR + _ROW * (len(rows) - 1) + 4, drawn) if rows else "",
+        columns=columns,
+        rows=tuple(
+            (each.label, each.told, ", ".join(f"{mark.first}..{mark.last}" for mark in each.marks))
+            for each in rows
+        ),
+        notes=(f"From offset {count(low)} at the left to {count(high)} at the right.",),
+    )
+
+
 def _labels(top: int, label: str, told: str) -> str:
     return (
-        f'<text y="{top + 13}"><title>{data(label)}</title>'
+        f'<text y="{top + 13}" class="name"><title>{data(label)}</title>'
         f"{data(shortened(label, _LABEL_CHARACTERS))}</text>"
         f'<text x="100%" y="{top + 13}" class="end number">{data(told)}</text>'
     )
@@ -198,7 +288,7 @@ def _labels(top: int, label: str, told: str) -> str:
 
 def _rectangle(start: float, length: float, top: float, height: float, kind: str) -> str:
     # What is there at all is drawn wide enough to be seen.
-    x, width = start * 100, max(length * 100, 0.6)
+    x, width = start * 100, max(length, _THINNEST) * 100
     return (
         f'<rect class="{kind}" x="{x:.2f}%" y="{top:g}" width="{width:.2f}%" height="{height:g}"/>'
     )

@@ -18,6 +18,7 @@ AREAS = {
     "KT-SNAP": "snapshot",
     "KT-DIR": "directory",
     "KT-SIG": "signatures",
+    "KT-FLEET": "fleet",
 }
 """The module of each area, by the beginning of its codes."""
 

@@ -26,7 +26,7 @@ from kraftool.reports.log_source import LogFile
 from kraftool.reports.shell.kafka_text import instant
 from kraftool.reports.state.files import StateFiles, base_offset, open_state, snapshot_id
 from kraftool.reports.state.log import LogReplay, Wanted
-from kraftool.reports.state.replay import Control, Progress, Replay
+from kraftool.reports.state.replay import Control, Progress, Replay, Watch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +56,16 @@ class LoadedState:
         """Whether nothing that bears on the image was found."""
         return all(each.severity is Severity.INFO for each in self.findings)
 
+    @property
+    def has_its_beginning(self) -> bool:
+        """Whether all is there that came before the log: from 0 on, or in a snapshot that was read
+        without an error."""
+        if not self.snapshot:
+            return self.start_offset == 0
+        return not any(
+            each.severity is Severity.ERROR and each.file == self.snapshot for each in self.findings
+        )
+
 
 def _silent(name: str, position: int) -> None:
     """Nobody watches."""
@@ -78,16 +88,20 @@ def load_from(
     at: int | None = None,
     at_time: int | None = None,
     progress: Progress = _silent,
+    watch: Watch | None = None,
 ) -> LoadedState:
-    """Load the image that the files have at an offset or a time; the last one if neither."""
+    """Load the image that the files have at an offset or a time; the last one if neither.
+
+    `watch` replays the records of the log itself, unless they come onto a damaged snapshot.
+    """
     assert at is None or at_time is None, "an offset or a time, not both"
     wanted = Wanted(at, at_time)
     single = files.single
     if single is None:
-        return _of_directory(files, wanted, progress)
+        return _of_directory(files, wanted, progress, watch)
     if files.is_snapshot:
         return _of_snapshot(files, single, wanted, progress)
-    return _of_segment(files, single, wanted, progress)
+    return _of_segment(files, single, wanted, progress, watch)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,10 +140,10 @@ def _of_snapshot(
 
 
 def _of_segment(
-    files: StateFiles, file: LogFile, wanted: Wanted, progress: Progress
+    files: StateFiles, file: LogFile, wanted: Wanted, progress: Progress, watch: Watch | None
 ) -> LoadedState:
     """A segment by itself, whatever its name says: it may begin anywhere."""
-    log = LogReplay(Replay(), wanted, progress)
+    log = LogReplay(Replay(watch=watch), wanted, progress)
     log.segment(file)
     first = log.start if log.start is not None else base_offset(file)
     end = log.end if log.end is not None else first
@@ -155,8 +169,12 @@ def _of_segment(
 # --- a directory ----------------------------------------------------------------------------------
 
 
-def _of_directory(files: StateFiles, wanted: Wanted, progress: Progress) -> LoadedState:
+def _of_directory(
+    files: StateFiles, wanted: Wanted, progress: Progress, watch: Watch | None
+) -> LoadedState:
     start = _best_start(files, wanted, progress)
+    if _is_sound(start):
+        start.replay.watch = watch
     log = LogReplay(start.replay, wanted, progress, end=start.offset)
     read = [start.file] if start.file is not None else []
     segments = files.segments
@@ -224,7 +242,7 @@ def _best_start(files: StateFiles, wanted: Wanted, progress: Progress) -> _Start
         if not _is_fitting(file, wanted):
             continue
         start = _start_at(file, progress)
-        if all(each.severity is not Severity.ERROR for each in start.replay.findings):
+        if _is_sound(start):
             return replace(start, findings=_findings(tried))
         tried.append(start)
     if log_start == 0:
@@ -244,6 +262,10 @@ def _best_start(files: StateFiles, wanted: Wanted, progress: Progress) -> _Start
         f" and {'there is no log' if log_start is None else f'the log begins at {log_start}'}",
         hint=_oldest(later) if wanted.until_ms is not None else _offered(files, None),
     )
+
+
+def _is_sound(start: _Start) -> bool:
+    return all(each.severity is not Severity.ERROR for each in start.replay.findings)
 
 
 def _findings(tried: list[_Start]) -> tuple[Finding, ...]:

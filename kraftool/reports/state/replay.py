@@ -40,6 +40,11 @@ class Control:
     value: dict[str, Any]
 
 
+Watch = Callable[[ImageLoader, str, RecordBatch, Record, str, dict[str, Any]], None]
+"""Hands the loader a record of the log (file, batch, record, name, value) in the replay's stead, so
+that it sees what was before and what is after it. What the loader raises it lets pass."""
+
+
 @dataclass(slots=True)
 class Replay:
     """Replays batches in order. What does not fit is a finding, and is passed over."""
@@ -50,6 +55,7 @@ class Replay:
     records: int = 0
     controls: dict[ControlRecordType, Control] = field(default_factory=dict)
     """The last of each type."""
+    watch: Watch | None = None
     _known: dict[bytes, tuple[str, Decoder]] = field(default_factory=dict)
 
     def found(self, finding: Finding) -> None:
@@ -144,7 +150,10 @@ class Replay:
         try:
             if snapshot and name in TRANSACTION_RECORDS:
                 raise ReplayError(f"{name} in a snapshot")
-            self.loader.replay(record.offset, name, data)
+            if self.watch is None or snapshot:
+                self.loader.replay(record.offset, name, data)
+            else:
+                self.watch(self.loader, file, batch, record, name, data)
         except ReplayError as error:
             kind = snapshot_kinds.REPLAY if snapshot else log_kinds.REPLAY
             self.found(self._at(kind, file, batch, record, f"{name}: {error.message}"))

@@ -79,12 +79,25 @@ def _voter(each: dict[str, Any]) -> str:
     return f"{each['voterId']} at {endpoints(each['endpoints'])}"
 
 
+def _described(each: dict[str, Any]) -> dict[str, Any]:
+    """A voter as the record has it."""
+    supported = each["kRaftVersionFeature"]
+    return {
+        "id": each["voterId"],
+        "directoryId": each["voterDirectoryId"],
+        "endpoints": [f"{one['name']}://{one['host']}:{one['port']}" for one in each["endpoints"]],
+        "minKRaftVersion": supported["minSupportedVersion"],
+        "maxKRaftVersion": supported["maxSupportedVersion"],
+    }
+
+
 def voters(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
     """A KRaftVoters record, told as its difference from the one before."""
     now = {each["voterId"]: each for each in record.data["voters"]}
     before = known.voters
     told: dict[str, Any] = {
         "voters": sorted(now),
+        "set": [_described(now[id]) for id in sorted(now)],
         "added": [],
         "removed": [],
         "updated": [],

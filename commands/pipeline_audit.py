@@ -1,0 +1,135 @@
+"""`kraftool pipeline audit`: doctor, verify-log and verify-snapshot over a whole fleet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kraftool.commands.doctor import FailOn
+from kraftool.commands.options import Color, Debug, Out, PlainFormat, Quiet
+from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError
+from kraftool.commands.pipeline_options import (
+    DEPTH,
+    Conf,
+    Depth,
+    EngineOptions,
+    Master,
+    Roots,
+    SparkLog,
+    StorageOptions,
+)
+
+if TYPE_CHECKING:
+    from kraftool.reports.fleet.model import FleetAudit, FleetCounts
+    from kraftool.spark.audit.collect import AuditRun
+
+
+def audit(
+    roots: Roots,
+    html: Annotated[
+        str,
+        typer.Option("--html", metavar="FILE", help="Write a report as one HTML page, a new file."),
+    ] = "",
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option("--ignore", metavar="CODE", help="Leave this code out; may be repeated."),
+    ] = None,
+    fail_on: Annotated[
+        FailOn, typer.Option("--fail-on", help="End with 1 from this severity on.")
+    ] = FailOn.WARNING,
+    depth: Depth = DEPTH,
+    storage_options: StorageOptions = "",
+    master: Master = "",
+    conf: Conf = None,
+    spark_log: SparkLog = "",
+    output: Annotated[
+        PlainFormat, typer.Option("--output", "-o", help="The format of the output.")
+    ] = PlainFormat.TABLE,
+    out: Out = "",
+    color: Color = ColorWhen.AUTO,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Verify every directory of a fleet, and what the nodes of each cluster show together.
+
+    Example: kraftool pipeline audit /var/lib/kafka/data
+
+    Each directory is examined as doctor, verify-log and verify-snapshot do; then all nodes of a
+    cluster at once: the same offset has to be the same bytes, snapshots of one offset the same
+    state, voters have to agree, cluster, node and directory ids to be nobody else's. The terminal
+    and the HTML page show the worst, JSON has all.
+    Ends with 1 where something is wrong, with 3 where something could not be read or decoded.
+
+    Nothing is written to the directories, and nothing is locked; a running Kafka is not disturbed.
+    """
+    ignored = frozenset(each.upper() for each in ignore or ())
+    _check(ignored)
+    if html and html == out:
+        raise UsageError("--html and --out name the same file", hint="name two files")
+
+    from kraftool.commands.pipeline_options import spark_run
+    from kraftool.commands.pipeline_options import storage_options as read_options
+
+    storage = read_options(storage_options)
+    to = Output(color=color, quiet=quiet, out=out)
+    page = Output(out=html) if html else None
+    engine = EngineOptions(master=master, conf=tuple(conf or ()), log=spark_log)
+    with spark_run(to, engine, "audit") as spark:
+        from kraftool.spark.audit.collect import Wanted
+        from kraftool.spark.audit.run import audit as run_audit
+
+        wanted = Wanted(
+            roots=tuple(roots),
+            depth=depth,
+            storage=storage,
+            ignored_codes=ignored,
+            fail_on=fail_on.value,
+        )
+        with run_audit(spark, wanted) as run:
+            if output is PlainFormat.JSON:
+                _write_json(to, run)
+            model = run.model
+    if output is PlainFormat.TABLE:
+        from kraftool.commands.pipeline_audit_view import write_audit
+
+        write_audit(to, model)
+    if page is not None:
+        _write_page(page, model)
+        to.note(f"the report is {html}")
+    _settle(to, model.counts, fail_on)
+    to.finish()
+
+
+def _check(codes: frozenset[str]) -> None:
+    from kraftool.reports.doctor.explain import codes as all_codes
+
+    for each in sorted(codes - all_codes()) if codes else ():
+        raise UsageError(f"--ignore {each} is no code", hint="kraftool doctor --explain list")
+
+
+def _write_json(to: Output, run: AuditRun) -> None:
+    """The document, piece by piece, as it comes from the workers."""
+    from kraftool.reports.fleet.document import document
+
+    for piece in document(run.model, run.lists()):
+        to.write(piece)
+
+
+def _write_page(page: Output, model: FleetAudit) -> None:
+    from kraftool.reports.fleet.page import page as pieces
+
+    for piece in pieces(model):
+        page.write(piece)
+    page.flush()
+
+
+def _settle(to: Output, counts: FleetCounts, fail_on: FailOn) -> None:
+    """The exit code; what could not be read weighs more than what is odd."""
+    for each in FailOn:
+        if getattr(counts.undecoded_with, each.value):
+            to.raise_code(ExitCode.UNREADABLE)
+        elif getattr(counts.findings, each.value):
+            to.raise_code(ExitCode.FINDING)
+        if each is fail_on:
+            return

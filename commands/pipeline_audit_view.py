@@ -1,0 +1,227 @@
+"""An audit for people: which clusters are in trouble, what is wrong, and how often; worst first.
+
+Owns how much of it a terminal shows. Everything that comes from data goes through `printable` into
+Text, which knows no markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.table import Table
+from rich.text import Text
+
+from kraftool.commands.dump_words import many, size
+from kraftool.commands.finding_view import (
+    BAD,
+    GOOD,
+    NAME,
+    QUIET,
+    SEVERITY_STYLES,
+    WARN,
+    text,
+)
+from kraftool.commands.output import Output
+from kraftool.reports.findings import Severity
+from kraftool.reports.fleet.model import (
+    AUDIT,
+    ClusterSummary,
+    FleetAudit,
+    FleetCounts,
+    FleetFinding,
+    SeverityCounts,
+    VersionCount,
+)
+
+_MOST_CLUSTERS = 20
+_MOST_FINDINGS = 40
+_MOST_ALIKE = 3
+"""So many findings of one code in one cluster are told in full."""
+_DAY_MS = 86_400_000
+
+
+def write_audit(to: Output, audit: FleetAudit) -> None:
+    """The whole audit."""
+    _headline(to, audit)
+    _clusters(to, audit)
+    _findings(to, audit)
+    _codes(to, audit)
+    to.line()
+    to.rich(_verdict(audit.counts))
+
+
+def _headline(to: Output, audit: FleetAudit) -> None:
+    counts, run = audit.counts, audit.run
+    line = Text()
+    for number, each in enumerate(run.roots[:3]):
+        line.append(" " if number else "").append_text(text(each, NAME))
+    if len(run.roots) > 3:
+        line.append(f" and {len(run.roots) - 3} more ROOTs")
+    to.rich(line, unbroken=True)
+    live = f", {counts.live} of them of running nodes" if counts.live else ""
+    directories = many(counts.directories, "directory")
+    to.rich(text(f"{many(counts.clusters, 'cluster')}, {directories}{live}", QUIET))
+    held = (
+        f"{many(counts.batches, 'batch')}, {many(counts.records, 'record')};"
+        f" {many(counts.topics, 'topic')}, {many(counts.partitions, 'partition')},"
+        f" {many(counts.brokers, 'broker')}"
+    )
+    to.rich(text(f"{size(counts.size)} in {many(counts.files, 'file')}: {held}", QUIET))
+    for name, versions in (
+        ("metadata.version", audit.metadata_versions),
+        ("kraft.version", audit.kraft_versions),
+    ):
+        if versions:
+            to.rich(text(f"{name} {_spread(versions)}", QUIET))
+
+
+def _spread(versions: Sequence[VersionCount]) -> str:
+    told = [f"{each.name} in {each.clusters}" for each in versions[:5]]
+    more = f" and {len(versions) - 5} others" if len(versions) > 5 else ""
+    return f"{', '.join(told)}{more} {'cluster' if versions[-1].clusters == 1 else 'clusters'}"
+
+
+def _clusters(to: Output, audit: FleetAudit) -> None:
+    """Those with something from warning up, a line each."""
+    listed = [each for each in audit.clusters if each.findings.error or each.findings.warning]
+    if not listed:
+        return
+    to.line()
+    table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style=QUIET)
+    table.add_column("cluster", overflow="fold", max_width=24)
+    for name in ("errors", "warnings", "nodes", "lag", "epoch"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("metadata.version", overflow="fold")
+    for each in listed[:_MOST_CLUSTERS]:
+        table.add_row(
+            text(each.name, NAME),
+            _number(each.findings.error, BAD),
+            _number(each.findings.warning, WARN),
+            text(_nodes(each)),
+            text("-" if each.lag is None else each.lag),
+            text("-" if each.epoch is None else each.epoch),
+            text(", ".join(each.metadata_versions) or "-"),
+        )
+    to.rich(table)
+    troubled = audit.counts.clusters_with.error + audit.counts.clusters_with.warning
+    if troubled > _MOST_CLUSTERS:
+        to.rich(text(f"… and {troubled - _MOST_CLUSTERS} more clusters with findings", QUIET))
+    fine = audit.counts.clusters - troubled
+    if fine:
+        words = "is 1 cluster" if fine == 1 else f"are {fine} clusters"
+        to.rich(text(f"Besides there {words} without errors and warnings.", QUIET))
+
+
+def _number(count: int, style: str) -> Text:
+    return Text(str(count), style=style) if count else Text("-", style=QUIET)
+
+
+def _nodes(cluster: ClusterSummary) -> str:
+    """How many directories there are, and of how many nodes where that is another number."""
+    nodes = len(cluster.node_ids)
+    return str(nodes) if nodes == cluster.directories else f"{nodes}/{cluster.directories}"
+
+
+def _findings(to: Output, audit: FleetAudit) -> None:
+    """The worst, cluster by cluster; what is only info is counted."""
+    weighty = [each for each in audit.findings if each.finding.severity is not Severity.INFO]
+    shown: list[FleetFinding] = []
+    alike: dict[tuple[str, str], int] = {}
+    for each in weighty:
+        key = each.finding.code, each.cluster
+        alike[key] = alike.get(key, 0) + 1
+        if alike[key] <= _MOST_ALIKE and len(shown) < _MOST_FINDINGS:
+            shown.append(each)
+    explained: set[str] = set()
+    for cluster, group in _by_cluster(shown):
+        to.line()
+        to.rich(text(f"cluster {cluster}" if cluster else "The fleet as a whole", NAME))
+        table = Table.grid(padding=(0, 2))
+        table.add_column(no_wrap=True, width=7)
+        table.add_column(overflow="fold")
+        for each in group:
+            severity = each.finding.severity
+            table.add_row(
+                Text(severity.value, style=SEVERITY_STYLES[severity]), _body(each, explained)
+            )
+        to.rich(table)
+    left = audit.counts.findings.error + audit.counts.findings.warning - len(shown)
+    if left:
+        to.line()
+        words = f"… and {left} more errors and warnings, of the codes below; -o json has all"
+        to.rich(text(words, QUIET))
+
+
+def _by_cluster(
+    findings: Iterable[FleetFinding],
+) -> list[tuple[str, list[FleetFinding]]]:
+    found: dict[str, list[FleetFinding]] = {}
+    for each in findings:
+        found.setdefault(each.cluster, []).append(each)
+    return list(found.items())
+
+
+def _body(each: FleetFinding, explained: set[str]) -> Text:
+    finding = each.finding
+    body = Text(finding.code, style=NAME)
+    if each.by != (AUDIT,):
+        body.append(f"  {', '.join(each.by)}", style=QUIET)
+    if where := finding.where():
+        body.append("\n").append_text(text(where, "cyan"))
+    body.append("\n").append_text(text(finding.sentence()))
+    told = f"{finding.where()} {finding.sentence()}"
+    others = [one for one in each.directories if one not in told]
+    if others:
+        body.append("\n").append_text(text(f"about {', '.join(others)}", QUIET))
+    if finding.advice and finding.code not in explained:
+        explained.add(finding.code)
+        body.append("\n→ ", style=GOOD).append_text(text(finding.advice))
+    return body
+
+
+def _codes(to: Output, audit: FleetAudit) -> None:
+    """How often each code was found."""
+    if not audit.codes:
+        return
+    to.line()
+    table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style=QUIET)
+    table.add_column("code", no_wrap=True)
+    table.add_column("severity", no_wrap=True)
+    for name in ("findings", "clusters", "directories"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for each in audit.codes:
+        table.add_row(
+            Text(each.code, style=NAME),
+            Text(each.severity.value, style=SEVERITY_STYLES[each.severity]),
+            str(each.count),
+            str(each.clusters),
+            str(each.directories),
+        )
+    to.rich(table)
+    to.rich(text("kraftool doctor --explain CODE says what a code means", QUIET))
+
+
+def _verdict(counts: FleetCounts) -> Text:
+    line = Text()
+    told = _told(counts.findings)
+    for number, (words, style) in enumerate(told):
+        line.append(" and " if number else "").append(words, style=style)
+    if not told:
+        fine = "nothing wrong seen" if counts.directories else "no directory was examined"
+        line.append(fine, style=GOOD if counts.directories else WARN)
+    directories = many(counts.directories, "directory")
+    line.append(f": {directories} of {many(counts.clusters, 'cluster')} audited")
+    if counts.undecoded:
+        line.append(f", {counts.undecoded} places could not be read", style=BAD)
+    if counts.ignored:
+        line.append(f", {many(counts.ignored, 'finding')} ignored", style=QUIET)
+    return line
+
+
+def _told(counts: SeverityCounts) -> list[tuple[str, str]]:
+    both = ((counts.error, Severity.ERROR), (counts.warning, Severity.WARNING))
+    return [
+        (many(count, severity.value), SEVERITY_STYLES[severity])
+        for count, severity in both
+        if count
+    ]

@@ -1,0 +1,290 @@
+"""One run of `pipeline stream`: what it follows, where that goes, and how it ends.
+
+Owns the reading of its options, and the order of things: the sink and the checkpoint are checked
+before Spark is started, signals are handled from before its start until after its end.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kraftool.commands.output import ColorWhen, Output, RefusedError, UsageError
+from kraftool.commands.pipeline_options import EngineOptions, spark_session, storage_options
+from kraftool.commands.pipeline_stream_view import COLUMNS, LiveTable
+from kraftool.commands.times import time_zone
+from kraftool.decoders.errors import KraftoolError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from kraftool.spark.live.checkpoint import Checkpoint
+    from kraftool.spark.live.frame import Following
+    from kraftool.spark.live.run import Run
+    from kraftool.spark.live.sinks import KafkaSink, ParquetSink
+    from kraftool.spark.live.stopping import Stopping
+
+_CONSOLE_RATE, _SINK_RATE = 4 << 20, 256 << 20
+_PRIVATE = "spark.hadoop.fs.permissions.umask-mode=077"
+"""Hadoop sets the permissions of what it writes itself, whatever the process has for a umask."""
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What the command line asked for, as it was written."""
+
+    roots: Sequence[str] = field(repr=False)
+    to: str
+    checkpoint: str
+    from_latest: bool
+    once: bool
+    interval_s: float
+    rate: str
+    types: Sequence[str]
+    clusters: Sequence[str]
+    findings: bool
+    kafka_conf: Sequence[str] = field(repr=False)
+    as_lines: bool
+    engine: EngineOptions
+    storage_options: str
+    depth: int
+    show_secrets: bool
+    tz: str
+    color: ColorWhen
+    quiet: bool
+
+
+class Target(NamedTuple):
+    """What --to says."""
+
+    kind: str
+    folder: Path | None = None
+    servers: str = ""
+    topic: str = ""
+
+    @property
+    def shown(self) -> str:
+        if self.kind == "parquet":
+            return f"parquet:{self.folder}"
+        return f"kafka:{self.servers}/{self.topic}" if self.kind == "kafka" else self.kind
+
+
+def target_of(text: str) -> Target:
+    """Read --to."""
+    kind, _, rest = text.partition(":")
+    if text == "console":
+        return Target("console")
+    if kind == "parquet" and rest:
+        if "://" in rest:
+            raise UsageError("--to parquet: wants a folder that this machine sees, not a URL")
+        return Target("parquet", folder=Path(os.path.abspath(os.path.expanduser(rest))))
+    if kind == "kafka":
+        found = re.fullmatch(r"([^/\s]+:\d+)/([A-Za-z0-9._-]{1,249})", rest)
+        if found is None:
+            raise UsageError(
+                "--to kafka: wants HOST:PORT/TOPIC", hint="--to kafka:broker-1:9092/metadata"
+            )
+        return Target("kafka", servers=found[1], topic=found[2])
+    raise UsageError(
+        f"--to {text!r} is no sink", hint="console, parquet:DIR or kafka:HOST:PORT/TOPIC"
+    )
+
+
+def bytes_of(text: str) -> int:
+    """Read --rate."""
+    found = re.fullmatch(r"(\d{1,15})\s*([kmg]?)(?:i?b)?", text.strip().lower(), re.ASCII)
+    if found is None or not int(found[1]):
+        raise UsageError(f"--rate {text!r} is no number of bytes", hint="such as 500k, 64M or 1G")
+    return int(found[1]) * _UNITS[found[2]]
+
+
+class StreamRun:
+    """Carries out one request."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.target = target_of(request.to)
+        self.zone = time_zone(request.tz)
+        self.kafka_conf = dict(map(_kafka_setting, request.kafka_conf))
+        if self.kafka_conf and self.target.kind != "kafka":
+            raise UsageError("--kafka-conf is for --to kafka:HOST:PORT/TOPIC")
+        if self.target.kind == "kafka" and not request.checkpoint:
+            raise UsageError("--to kafka: needs --checkpoint DIR, which remembers what was sent")
+        self.output = Output(color=request.color, quiet=request.quiet)
+
+    def run(self) -> None:
+        from kraftool.spark.live.checkpoint import OtherStream
+        from kraftool.spark.live.stopping import stopping
+
+        following = self._following()
+        with stopping() as asked:
+            try:
+                self._stream(following, asked)
+            except OtherStream as error:
+                raise RefusedError(error.message, hint=error.hint) from None
+            except KraftoolError:
+                # What is torn down amid its start may complain.
+                if asked.is_streaming or not asked.asked:
+                    raise
+            if asked.interrupted:
+                raise KeyboardInterrupt
+        self.output.finish()
+
+    def _following(self) -> Following:
+        from kraftool.spark.fleet import require
+        from kraftool.spark.live.frame import Following
+
+        request = self.request
+        rate = _CONSOLE_RATE if self.target.kind == "console" else _SINK_RATE
+        following = Following(
+            roots=[os.path.expanduser(each) for each in request.roots],
+            storage=storage_options(request.storage_options),
+            depth=request.depth,
+            from_latest=request.from_latest,
+            bytes_per_batch=bytes_of(request.rate) if request.rate else rate,
+            types=frozenset().union(*map(_types, request.types)),
+            clusters=frozenset(request.clusters),
+            findings=request.findings,
+            show_secrets=request.show_secrets,
+        )
+        require(list(following.roots), options=following.storage)
+        return following
+
+    def _stream(self, following: Following, asked: Stopping) -> None:
+        with ExitStack() as ending:
+            ending.enter_context(_private_files())
+            kept = self._checkpoint(following)
+            checkpoint = ending.enter_context(kept) if kept is not None else None
+            sink = self._sink(checkpoint)
+            if sink is not None:
+                ending.callback(sink.close)
+            told = ending.enter_context(self.output.task_progress("starting Spark"))
+            spark = ending.enter_context(self._spark())
+            rows = self._rows(spark, following, sink)
+            from kraftool.spark.live.run import running
+
+            run = ending.enter_context(
+                running(
+                    rows,
+                    sink.write if sink is not None else None,
+                    checkpoint=checkpoint.folder if checkpoint is not None else None,
+                    once=self.request.once,
+                    interval_s=self.request.interval_s,
+                )
+            )
+            asked.is_streaming = True
+            self._follow(run, following, asked, told)
+
+    def _spark(self) -> AbstractContextManager[SparkSession]:
+        engine = self.request.engine
+        return spark_session(replace(engine, conf=(_PRIVATE, *engine.conf)), "stream")
+
+    def _checkpoint(self, following: Following) -> AbstractContextManager[Checkpoint] | None:
+        from kraftool.spark.live.checkpoint import held, note_of
+
+        named = self.request.checkpoint
+        if "://" in named:
+            raise UsageError("--checkpoint wants a folder that this machine sees, not a URL")
+        folder = Path(os.path.abspath(os.path.expanduser(named))) if named else None
+        if folder is None and self.target.folder is not None:
+            folder = self.target.folder / "_checkpoint"
+        return None if folder is None else held(folder, note_of(following, self.target.shown))
+
+    def _sink(self, checkpoint: Checkpoint | None) -> ParquetSink | KafkaSink | None:
+        from kraftool.spark.live.sinks import KafkaSink, ParquetSink
+
+        if self.target.folder is not None and checkpoint is not None:
+            return ParquetSink(self.target.folder, checkpoint)
+        if self.target.kind == "kafka":
+            return KafkaSink(self.target.servers, self.target.topic, self.kafka_conf)
+        return None
+
+    def _rows(
+        self, spark: SparkSession, following: Following, sink: ParquetSink | KafkaSink | None
+    ) -> DataFrame:
+        from kraftool.spark.live.frame import frame, json_line
+        from kraftool.spark.live.sinks import KafkaSink
+        from kraftool.spark.source import register
+
+        if isinstance(sink, KafkaSink):
+            sink.check(spark)
+        register(spark)
+        rows = frame(spark, following)
+        if sink is not None:
+            return rows
+        return (
+            rows.select(json_line().alias("line"))
+            if self.request.as_lines
+            else rows.select(*COLUMNS)
+        )
+
+    def _follow(
+        self, run: Run, following: Following, asked: Stopping, told: Callable[[str, int, int], None]
+    ) -> None:
+        from kraftool.spark.live.lag import Pace
+        from kraftool.spark.settings import read_settings
+
+        is_console = self.target.kind == "console"
+        table = LiveTable(self.output, self.zone)
+        pace = Pace(run.query, read_settings(following.options()))
+        for rows in run.tables(lambda: asked.terminated):
+            if asked.interrupted or (is_console and self.output.is_abandoned):
+                return
+            if rows is not None:
+                self._show(rows, table)
+                self.output.flush()
+            elif self.output.is_watched and self._is_free and pace.look():
+                told(pace.words(), pace.rows, 0)
+        told("stopping Spark", pace.rows, 0)
+
+    @property
+    def _is_free(self) -> bool:
+        """Whether the terminal shows no rows."""
+        return self.target.kind != "console" or not self.output.to_terminal
+
+    def _show(self, rows: Any, table: LiveTable) -> None:
+        if self.request.as_lines:
+            for line in rows.column("line").to_pylist():
+                self.output.write(f"{line}\n")
+            return
+        for row in rows.to_pylist():
+            table.row(row)
+
+
+@contextmanager
+def _private_files() -> Iterator[None]:
+    """What the JVM and its workers write here is for us alone."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def _kafka_setting(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        # What stands there may be a secret, so that it is not repeated.
+        raise UsageError("--kafka-conf wants KEY=VALUE", hint="--kafka-conf security.protocol=SSL")
+    return key.strip(), value
+
+
+def _types(name: str) -> frozenset[str]:
+    from kraftool.spark.columns import record_types
+    from kraftool.spark.live.frame import type_names
+
+    found = type_names(name)
+    if not found:
+        near = get_close_matches(name, record_types(), 3, 0.4)
+        raise UsageError(
+            f"--type {name!r} is no record type",
+            hint=f"did you mean {' or '.join(near)}?" if near else "see kraftool dump for them",
+        )
+    return found

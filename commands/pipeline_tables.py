@@ -1,0 +1,143 @@
+"""`kraftool pipeline tables`: a fleet as Parquet, brought up to date by every run."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kraftool.commands.options import Color, Debug, PlainFormat, Quiet, ShowSecrets
+from kraftool.commands.output import ColorWhen, Output, RefusedError, json_document
+from kraftool.commands.pipeline_options import (
+    DEPTH,
+    Conf,
+    Depth,
+    EngineOptions,
+    Master,
+    Roots,
+    SparkLog,
+    StorageOptions,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from kraftool.spark.tables.run import TablesReport, Wanted
+
+
+def tables(
+    roots: Roots,
+    out: Annotated[
+        str,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="The folder of the tables: a new one, an empty one, or one of an earlier run.",
+        ),
+    ],
+    snapshots: Annotated[
+        bool, typer.Option("--snapshots", help="The records of snapshots too.")
+    ] = False,
+    depth: Depth = DEPTH,
+    storage_options: StorageOptions = "",
+    master: Master = "",
+    conf: Conf = None,
+    spark_log: SparkLog = "",
+    show_secrets: ShowSecrets = False,
+    output: Annotated[
+        PlainFormat, typer.Option("--output", "-o", help="The format of the report on stdout.")
+    ] = PlainFormat.TABLE,
+    color: Color = ColorWhen.AUTO,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Write Parquet tables of everything that the metadata logs of a fleet hold.
+
+    Example: kraftool pipeline tables /var/lib/kafka/data --out /data/tables
+
+    A folder a table: records, batches, one for each record type, files, findings, elections,
+    voters, features, brokers, topics, partitions and their history; below it cluster_id=… and
+    date=…. The next run reads only what is new. A run that is killed is finished or forgotten by
+    the next one. Secrets are masked unless --show-secrets.
+    Ends with 3 where something could not be read; damage in a file is a row and a finding.
+
+    Nothing is written to the directories, and nothing is locked; a running Kafka is not disturbed.
+    """
+    from kraftool.commands.pipeline_options import storage_options as read_options
+
+    storage = read_options(storage_options)
+    to = Output(color=color, quiet=quiet)
+    engine = EngineOptions(master=master, conf=tuple(conf or ()), log=spark_log)
+
+    from kraftool.spark.tables.run import Wanted
+
+    wanted = Wanted(
+        roots=tuple(roots),
+        out=out,
+        storage=storage,
+        depth=depth,
+        show_secrets=show_secrets,
+        snapshots=snapshots,
+    )
+    report = _written(to, wanted, engine)
+    if output is PlainFormat.JSON:
+        to.write(json_document(document(report)))
+    else:
+        from kraftool.commands.pipeline_tables_view import write_report
+
+        write_report(to, report)
+    if report.unreadable:
+        to.problem(_left_out(report.unreadable))
+    to.finish()
+
+
+def _written(to: Output, wanted: Wanted, engine: EngineOptions) -> TablesReport:
+    from kraftool.spark.tables.commit import TablesRefusedError
+    from kraftool.spark.tables.run import write_tables
+
+    def start() -> AbstractContextManager[SparkSession]:
+        from kraftool.commands.pipeline_options import spark_run
+
+        return spark_run(to, engine, "tables")
+
+    try:
+        return write_tables(wanted, start)
+    except TablesRefusedError as error:
+        raise RefusedError(error.message, hint=error.hint) from error
+
+
+def _left_out(names: tuple[str, ...]) -> str:
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    told = ", ".join(names[:3])
+    return f"could not be read, and is tried again by the next run: {told}{more}"
+
+
+def document(report: TablesReport) -> dict[str, object]:
+    """The report as `-o json` writes it."""
+    return {
+        "schemaVersion": 1,
+        "out": report.out,
+        "run": report.run,
+        "isNew": report.is_new,
+        "clusters": report.clusters,
+        "clustersChanged": report.clusters_changed,
+        "directories": report.directories,
+        "logsRead": report.logs_read,
+        "bytesRead": report.bytes_read,
+        "tables": [
+            {
+                "name": each.name,
+                "rowsAdded": each.rows_added,
+                "rowsRemoved": each.rows_removed,
+                "filesAdded": each.files_added,
+                "filesRemoved": each.files_removed,
+                "rows": each.after.rows,
+                "files": each.after.files,
+                "bytes": each.after.size,
+            }
+            for each in report.tables
+        ],
+        "changes": dict(report.changes),
+        "unreadable": list(report.unreadable),
+    }

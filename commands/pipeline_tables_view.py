@@ -1,0 +1,52 @@
+"""What a run of `pipeline tables` wrote, for people."""
+
+from __future__ import annotations
+
+from rich.table import Table
+from rich.text import Text
+
+from kraftool.commands.dump_words import many, size
+from kraftool.commands.finding_view import NAME, QUIET, WARN, text
+from kraftool.commands.output import Output
+from kraftool.spark.tables.run import TablesReport
+
+_CHANGES = {
+    "TRUNCATED": "truncated: its rows from there on were removed",
+    "CLEANED": "cleaned before it was read",
+    "GONE": "gone: its rows stay",
+}
+
+
+def write_report(to: Output, report: TablesReport) -> None:
+    """A line of what was read, and a table of what was written."""
+    line = text(report.out, NAME)
+    line.append(f": {many(report.clusters, 'cluster')}, ")
+    line.append(many(report.directories, "directory"))
+    if report.is_new:
+        line.append(f"; {report.clusters_changed} changed, ")
+        line.append(f"{size(report.bytes_read)} of {many(report.logs_read, 'log')} read")
+    else:
+        line.append("; nothing is new")
+    to.rich(line, unbroken=True)
+    if report.is_new:
+        to.line()
+        to.rich(_table(report))
+    for name, count in report.changes.items():
+        to.rich(Text(f"{many(count, 'log')} {_CHANGES.get(name, name)}", style=WARN))
+
+
+def _table(report: TablesReport) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style=QUIET)
+    table.add_column("table", no_wrap=True)
+    for name in ("rows", "new", "removed", "files", "size"):
+        table.add_column(name, justify="right")
+    for each in report.tables:
+        table.add_row(
+            text(each.name, NAME if each.rows_added or each.rows_removed else QUIET),
+            f"{each.after.rows:,}",
+            f"{each.rows_added:,}" if each.rows_added else "",
+            f"{each.rows_removed:,}" if each.rows_removed else "",
+            f"{each.after.files:,}",
+            size(each.after.size),
+        )
+    return table

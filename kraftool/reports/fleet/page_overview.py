@@ -1,0 +1,189 @@
+"""The beginning of the page: how the fleet is, in a sentence and in numbers, and what to do first.
+
+Owns the verdict and the grouping of findings by cause. It refuses to weigh anew: what is worst was
+decided by whoever made the audit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kraftool.reports.findings import Severity
+from kraftool.reports.fleet.model import CodeCount, FleetAudit, FleetFinding
+from kraftool.reports.fleet.page_parts import (
+    GLYPHS,
+    View,
+    badge,
+    cut,
+    each_severity,
+    in_words,
+    section,
+)
+from kraftool.reports.fleet.page_text import (
+    clipped,
+    command,
+    count,
+    counted,
+    data,
+    path,
+    short,
+    size,
+)
+
+_MOST_CAUSES = 12
+_MOST_EXAMPLES = 6
+_MOST_COMMANDS = 3
+_LONGEST = 1200
+
+
+def verdict(audit: FleetAudit) -> tuple[str, str]:
+    """The sentence that everything comes down to, and the class of how bad it is."""
+    counts = audit.counts
+    with_errors, with_warnings = counts.clusters_with.error, counts.clusters_with.warning
+    fine = counts.clusters - with_errors - with_warnings
+    found = counts.findings.worst
+    if not counts.clusters and found in (None, Severity.INFO):
+        return "No data directory of Kafka was found", "warning"
+    if found in (None, Severity.INFO):
+        if counts.clusters == 1:
+            return "The cluster is sound: nothing from warning up was found", "good"
+        many = counted(counts.clusters, "cluster")
+        return f"All {many} are sound: nothing from warning up was found", "good"
+    kind = "error" if found is Severity.ERROR else "warning"
+    if not with_errors + with_warnings:
+        return f"{in_words(counts.findings, least=Severity.WARNING)} outside of any cluster", kind
+    ill, noun = (with_errors, "errors") if with_errors else (with_warnings, "warnings")
+    told = f"{ill:,} of {counted(counts.clusters, 'cluster')}"
+    told += f" {'has' if ill == 1 else 'have'} {noun}"
+    if with_errors and with_warnings:
+        told += f", {with_warnings:,} more {'has' if with_warnings == 1 else 'have'} warnings"
+    if fine:
+        return f"{told}; {fine:,} {'is' if fine == 1 else 'are'} sound", kind
+    return f"{told}; none is sound" if counts.clusters > 1 else told, kind
+
+
+def overview(view: View) -> Iterator[str]:
+    """The verdict, the tiles and the map of all clusters."""
+    audit = view.audit
+    counts = audit.counts
+    sentence, kind = verdict(audit)
+    yield f'<section id="verdict" class="verdict {kind}"><h1>{data(sentence)}.</h1>'
+    found = in_words(counts.findings) or "Nothing"
+    yield f"<p>{found} found in {counted(counts.directories, 'directory', 'directories')} with"
+    yield f" {size(counts.size)} of metadata. "
+    if counts.divergences:
+        where = "place" if counts.divergences == 1 else "places"
+        yield f"Logs of one cluster are not the same bytes in {count(counts.divergences)} {where}. "
+    if counts.undecoded:
+        yield f"{counted(counts.undecoded, 'finding')} of what could not be read or decoded:"
+        yield " nothing is said about what lies there. "
+    if counts.ignored:
+        yield f"{counted(counts.ignored, 'finding')} left out by --ignore. "
+    yield "</p></section>\n"
+    yield '<dl class="tiles">'
+    for name, told in _tiles(audit):
+        yield f"<div><dt>{name}</dt><dd>{told}</dd></div>"
+    yield "</dl>\n"
+    if len(audit.clusters) > 1:
+        yield from _map(view)
+
+
+def _tiles(audit: FleetAudit) -> Iterator[tuple[str, str]]:
+    counts = audit.counts
+    yield "clusters", count(counts.clusters)
+    yield "directories", count(counts.directories)
+    if counts.live:
+        yield "in use now", count(counts.live)
+    for severity, number in each_severity(counts.findings):
+        mark = f'<span class="n {severity.value}">{GLYPHS[severity]}</span>' if number else ""
+        yield {"info": "infos"}.get(severity.value, f"{severity.value}s"), mark + count(number)
+    yield "divergences", count(counts.divergences)
+    yield "not decoded", count(counts.undecoded)
+    yield "records", short(counts.records)
+    yield "of metadata", size(counts.size)
+
+
+def _map(view: View) -> Iterator[str]:
+    """A square for each cluster. It is for the eye; the table of clusters says the same."""
+    with_worst = view.audit.counts.clusters_with
+    fine = view.audit.counts.clusters - with_worst.total
+    legend = [
+        f'<span class="n {severity.value}">{GLYPHS[severity]} {number:,} {words}</span>'
+        for (severity, number), words in zip(
+            each_severity(with_worst), ("with errors", "with warnings", "with infos"), strict=True
+        )
+        if number
+    ]
+    yield '<div class="card"><div class="head"><h2>Clusters, the worst first</h2>'
+    yield '<span class="where">'
+    yield f'{" ".join(legend)} <span class="n good">✓ {fine:,} with nothing</span></span></div>'
+    yield '<div class="map" aria-hidden="true">'
+    for cluster in view.audit.clusters:
+        worst = cluster.findings.worst
+        href = view.to_cluster(cluster.name)
+        if href:
+            kind = f' class="{worst.value}"' if worst is not None else ""
+            glyph = GLYPHS[worst] if worst in (Severity.ERROR, Severity.WARNING) else ""
+            yield f'<a href="{href}" tabindex="-1"{kind} title="{data(cluster.name)}">{glyph}</a>'
+    yield "</div></div>\n"
+
+
+def first(view: View) -> Iterator[str]:
+    """What to do first: each cause with how far it reaches, the advice and the next command."""
+    yield from section(
+        "first",
+        "What to do first",
+        "Causes, the worst first. One cause is one code, however many findings it has.",
+    )
+    if not view.audit.counts.directories:
+        roots = ", ".join(f"<code>{path(root)}</code>" for root in view.audit.run.roots)
+        yield f'<p class="card">Look at what was searched: {roots or "no root was named"}.'
+        yield " A data directory is known by its <code>meta.properties</code> or its"
+        yield " <code>__cluster_metadata-0</code>."
+        yield " How deep below a root it may lie, <code>--depth</code> says.</p>"
+    urgent = [each for each in view.audit.codes if each.severity is not Severity.INFO]
+    if not urgent and view.audit.counts.directories:
+        yield '<p class="card fine">Nothing: no finding from warning up.'
+        infos = view.audit.counts.findings.info
+        yield f" {counted(infos, 'info')} below.</p>" if infos else "</p>"
+    by_code: dict[str, list[FleetFinding]] = {}
+    for each in view.audit.findings:
+        by_code.setdefault(each.finding.code, []).append(each)
+    yield '<ol class="causes">' if urgent else ""
+    for cause in urgent[:_MOST_CAUSES]:
+        yield from _cause(view, cause, by_code.get(cause.code, ()))
+    yield "</ol>" if urgent else ""
+    rest = urgent[_MOST_CAUSES:]
+    if rest:
+        names = ", ".join(f"<code>{data(each.code)}</code> ({each.count:,})" for each in rest)
+        yield cut(f"{counted(len(rest), 'more cause')}: {names}.")
+    if view.audit.left_out.codes:
+        yield cut(f"{counted(view.audit.left_out.codes, 'further code')} not listed here.")
+    yield "</section>\n"
+
+
+def _cause(view: View, cause: CodeCount, findings: Sequence[FleetFinding]) -> Iterator[str]:
+    severity = cause.severity
+    reach = f"{counted(cause.count, 'finding')} in {counted(cause.clusters, 'cluster')}"
+    yield f'<li class="card cause {severity.value}"><div class="head">{badge(severity)}'
+    yield f'<span class="code">{data(cause.code)}</span><span class="where">{reach}, '
+    yield f"{counted(cause.directories, 'directory', 'directories')}</span></div>"
+    told = cause.meaning or (findings[0].finding.text if findings else "")
+    yield f"<p>{clipped(told, _LONGEST)}</p>"
+    advice = cause.advice or next((each.finding.advice for each in findings), "")
+    if advice:
+        yield f'<p class="do"><b>Do:</b> {clipped(advice, _LONGEST)}</p>'
+    clusters = list(dict.fromkeys(each.cluster for each in findings if each.cluster))
+    if clusters:
+        examples = ", ".join(view.cluster(name) for name in clusters[:_MOST_EXAMPLES])
+        more = max(cause.clusters - len(clusters[:_MOST_EXAMPLES]), 0)
+        rest = f' <span class="q">and {more:,} more</span>' if more else ""
+        yield f'<p><span class="q">In</span> {examples}{rest}</p>'
+    commands = next((each.commands for each in findings if each.commands), ())
+    if commands and len(clusters) > 1:
+        owner = next(each.cluster for each in findings if each.commands)
+        yield f'<p class="q">For {view.cluster(owner)}:</p>' if owner else ""
+    lines = [*commands[:_MOST_COMMANDS]]
+    # Codes are ours, but a page is made of what it is given.
+    lines += [f"kraftool doctor --explain {cause.code}"] if not lines else []
+    yield f"<pre>{chr(10).join(map(command, lines))}</pre></li>\n"

@@ -1,0 +1,201 @@
+"""The plots of the page: which numbers of an audit are drawn, and how they are divided.
+
+Owns that choice. A fleet of a few clusters gets a bar for each of them, a large one a histogram and
+the farthest ones by name. Drawing is `plots`; looks are the page's.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+from kraftool.reports.findings import Severity
+from kraftool.reports.fleet.model import VersionCount
+from kraftool.reports.fleet.page_parts import GLYPHS, View, each_severity, figure, section
+from kraftool.reports.fleet.page_text import age, count, counted, size
+from kraftool.reports.fleet.plots import (
+    Bar,
+    Bins,
+    Figure,
+    Part,
+    Stack,
+    bars,
+    days,
+    histogram,
+    stacked,
+)
+
+_FEW = 12
+"""So many are drawn one by one; of more, `_FARTHEST` are named beside the histogram."""
+_FARTHEST = 5
+_MOST_DAYS = 90
+_KIB, _MIB, _GIB = 1 << 10, 1 << 20, 1 << 30
+_MINUTE, _HOUR, _DAY = 60_000, 3_600_000, 86_400_000
+
+COUNTS = Bins(
+    edges=(0, 1, 2, 5, 10, 100, 1_000, 10_000, 100_000, 1_000_000),
+    labels=(
+        "0", "1", "2 to 4", "5 to 9", "10 to 99", "100 to 999", "1k to 10k", "10k to 100k",
+        "100k to 1M", "1M and up",
+    ),
+    below="below 0",
+)  # fmt: skip
+SIZES = Bins(
+    edges=(0, 1, 100 * _KIB, _MIB, 10 * _MIB, 100 * _MIB, _GIB, 10 * _GIB),
+    labels=(
+        "empty", "to 100 KiB", "to 1 MiB", "to 10 MiB", "to 100 MiB", "to 1 GiB", "to 10 GiB",
+        "10 GiB and up",
+    ),
+)  # fmt: skip
+AGES = Bins(
+    edges=(0, _MINUTE, _HOUR, 6 * _HOUR, _DAY, 7 * _DAY, 30 * _DAY, 365 * _DAY),
+    labels=(
+        "to 1 min", "to 1 h", "to 6 h", "to 1 day", "to 7 days", "to 30 days", "to 1 year",
+        "over 1 year",
+    ),
+    below="in the future",
+)  # fmt: skip
+_PARTS = tuple(Part(severity.value.capitalize(), GLYPHS[severity]) for severity in Severity)
+
+
+def plots(view: View) -> Iterator[str]:
+    """All of them."""
+    audit = view.audit
+    yield from section("plots", "The fleet in plots")
+    yield '<div class="plots">\n'
+    if audit.codes:
+        yield from _worst(view)
+        yield from _codes(view)
+    yield from _versions(view)
+    by_lag = [(each.name, each.lag) for each in audit.clusters]
+    lag = _spread(view, "Lag", ("Cluster", "Offsets"), by_lag, COUNTS, count)
+    yield from figure(
+        "Lag between the nodes of a cluster",
+        "Offsets between the longest and the shortest log.",
+        lag,
+    )
+    by_size = [(each.name, each.size) for each in audit.clusters]
+    sizes = _spread(view, "Size", ("Cluster", "Size"), by_size, SIZES, size, "The largest")
+    yield from figure("Size of logs and snapshots", "All directories of a cluster together.", sizes)
+    by_age = [
+        (each.name, None if each.last_timestamp is None else view.ended_at - each.last_timestamp)
+        for each in audit.clusters
+    ]
+    columns = ("Cluster", "Age")
+    ages = _spread(view, "Age of the last record", columns, by_age, AGES, age, "The oldest")
+    yield from figure(
+        "Age of the last record",
+        "Before the end of this audit. A running cluster's is young.",
+        ages,
+    )
+    yield from _elections(view)
+    yield "</div></section>\n"
+
+
+def _worst(view: View) -> Iterator[str]:
+    sick = [each for each in view.audit.clusters if each.findings.total]
+    rows = [
+        Stack(
+            each.name, tuple(n for _, n in each_severity(each.findings)), view.to_cluster(each.name)
+        )
+        for each in sick[:_FEW]
+    ]
+    told = "The thickest part is errors, the next warnings."
+    if len(sick) > len(rows):
+        told += f" {len(rows)} of {counted(len(sick), 'cluster')} with findings."
+    drawn = stacked(
+        f"Findings of {counted(len(rows), 'cluster')} by severity", "Cluster", _PARTS, rows
+    )
+    yield from figure("Clusters with the most serious findings", told, [("", drawn)])
+
+
+def _codes(view: View) -> Iterator[str]:
+    codes = view.audit.codes
+    rows = [
+        Bar(
+            f"{GLYPHS[each.severity]} {each.code}",
+            each.count,
+            count(each.count),
+            kind=each.severity.value,
+        )
+        for each in codes[:_FEW]
+    ]
+    told = "How often each code was found, the worst first."
+    left = len(codes) + view.audit.left_out.codes - len(rows)
+    if left:
+        told += f" {counted(left, 'more code')} not drawn."
+    drawn = bars("Findings by code", ("Code", "Findings"), rows)
+    yield from figure("Findings by code", told, [("", drawn)])
+
+
+def _versions(view: View) -> Iterator[str]:
+    audit = view.audit
+    mixed = sum(len(each.metadata_versions) > 1 for each in audit.clusters)
+    told = "Clusters at each level"
+    told += f"; in {counted(mixed, 'cluster')} directories differ." if mixed else "."
+    yield from figure(
+        "metadata.version and kraft.version",
+        told,
+        [
+            ("metadata.version", _levels("metadata.version", audit.metadata_versions)),
+            ("kraft.version", _levels("kraft.version", audit.kraft_versions)),
+        ],
+    )
+
+
+def _levels(feature: str, versions: Sequence[VersionCount]) -> Figure:
+    rows = []
+    for each in versions[:_FEW]:
+        name = each.name or "not known"
+        if each.level is not None and each.name and each.name != str(each.level):
+            name = f"{each.name} (level {each.level})"
+        kind = "unknown" if not each.name else "plain"
+        rows.append(Bar(name, each.clusters, count(each.clusters), kind=kind))
+    rest = versions[_FEW:]
+    if rest:
+        many = sum(each.clusters for each in rest)
+        rows.append(Bar(counted(len(rest), "other level"), many, count(many), kind="unknown"))
+    return bars(f"Clusters by {feature}", (feature, "Clusters"), rows)
+
+
+def _elections(view: View) -> Iterator[str]:
+    by_day: Counter[str] = Counter()
+    for cluster in view.audit.clusters:
+        for day, many in cluster.elections_by_day:
+            by_day[day] += many
+    newest = sorted(by_day.items())[-_MOST_DAYS:]
+    by_cluster = [(each.name, each.elections) for each in view.audit.clusters]
+    drawn = _spread(view, "Elections", ("Cluster", "Elections"), by_cluster, COUNTS, count)
+    over_time = days("Elections by day", ("Day (UTC)", "Elections"), newest)
+    told = "Leader epochs that began in the logs that are still there."
+    yield from figure("Elections of each cluster", told, drawn)
+    told = "Of all clusters, by day in UTC; days without one are left out."
+    yield from figure("Elections by day", told, [("", over_time)], wide=True)
+
+
+def _spread(
+    view: View,
+    title: str,
+    columns: tuple[str, str],
+    values: Sequence[tuple[str, int | None]],
+    bins: Bins,
+    told: Callable[[int | None], str],
+    highest: str = "The highest",
+) -> list[tuple[str, Figure]]:
+    """A value of each cluster: each by itself, or how they spread and the highest by name."""
+    rows = [
+        Bar(name, value, told(value), view.to_cluster(name), "plain")
+        for name, value in sorted(
+            values, key=lambda each: -1 if each[1] is None else each[1], reverse=True
+        )
+    ]
+    if len(values) <= _FEW:
+        return [("", bars(f"{title} of each cluster", columns, rows))]
+    spread = histogram(
+        f"{title}: how many clusters",
+        (columns[1], "Clusters"),
+        [value for _, value in values],
+        bins,
+    )
+    farthest = [each for each in rows if each.value][:_FARTHEST]
+    return [("", spread), (highest, bars(f"{title}: {highest.lower()}", columns, farthest))]

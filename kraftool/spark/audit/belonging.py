@@ -1,0 +1,192 @@
+"""Which cluster each directory of a fleet is taken for, and what is odd about that.
+
+Owns the jobs that find it out, by the rules of `kin.py`. The driver learns of each directory its
+name, its ids and its cluster; traces stay with the workers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import permutations
+from typing import TYPE_CHECKING, Any
+
+from kraftool.reports.findings import Severity
+from kraftool.reports.fleet.model import AUDIT, FleetFinding
+from kraftool.reports.kinds import directory as dir_kinds
+from kraftool.reports.kinds import fleet as kinds
+from kraftool.spark.audit.kin import (
+    NO_TRACES,
+    Household,
+    Kin,
+    Split,
+    adopted,
+    households,
+    missing_from,
+    split,
+)
+
+if TYPE_CHECKING:
+    from pyspark import RDD
+
+    from kraftool.spark.audit.examine import Examined
+
+_CROWD = 1000
+"""A trace that so many clusters have tells nothing: they were made from one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Belonging:
+    """The cluster of each directory by name, and findings between clusters."""
+
+    cluster_of: Mapping[str, str]
+    findings: tuple[FleetFinding, ...] = ()
+
+
+def belonging(examined: RDD[Examined]) -> Belonging:
+    """Find out what belongs together."""
+    traced = examined.map(_kin)
+    members = traced.map(_without_traces).collect()
+    known = households(members)
+    home_of = adopted(_links(traced, known), known)
+    width = max(min(len(known), 64), 1)
+    told = (
+        traced.map(partial(_at_home, home_of=home_of)).groupByKey(width).flatMap(_split).collect()
+    )
+    cluster_of = {name: cluster for cluster, names, _ in told for name in names}
+    splits = [each for _, _, found in told for each in found]
+    twice = _directory_ids(examined, members, cluster_of)
+    return Belonging(cluster_of=cluster_of, findings=(*map(_of_split, splits), *twice))
+
+
+def _kin(examined: Examined) -> Kin:
+    summary = examined.summary
+    return Kin(
+        name=summary.name,
+        cluster_id=summary.cluster_id,
+        node_id=summary.node_id,
+        voters=frozenset(each.id for each in summary.voters),
+        traces=examined.traces,
+    )
+
+
+def _without_traces(member: Kin) -> Kin:
+    return replace(member, traces=NO_TRACES)
+
+
+def _links(traced: RDD[Kin], known: Mapping[str, Household]) -> list[tuple[str, str, int]]:
+    """Households of which one may be what the other lacks, and that have traces in common."""
+    if len(known) < 2 or not any(each.is_part for each in known.values()):
+        return []
+    facts = traced.context.broadcast(dict(known))
+    width = max(min(len(known), 64), 1)
+    by_token = traced.flatMap(_tokens).distinct(width).groupByKey(width).values()
+    pairs = by_token.flatMap(partial(_pairs, known=facts)).reduceByKey(_plus, width)
+    return [(part, whole, count) for (part, whole), count in pairs.collect()]
+
+
+def _tokens(member: Kin) -> Iterator[tuple[int, str]]:
+    for each in member.traces.tokens:
+        yield each, member.key
+
+
+def _pairs(keys: Iterable[str], known: Any) -> Iterator[tuple[tuple[str, str], int]]:
+    found = sorted(keys)
+    if 1 < len(found) <= _CROWD:
+        facts = known.value
+        for part, whole in permutations(found, 2):
+            if missing_from(facts[part], facts[whole]):
+                yield (part, whole), 1
+
+
+def _plus(one: int, other: int) -> int:
+    return one + other
+
+
+def _at_home(member: Kin, home_of: Mapping[str, str]) -> tuple[str, Kin]:
+    return home_of.get(member.key, member.key), member
+
+
+def _split(
+    household: tuple[str, Iterable[Kin]],
+) -> Iterator[tuple[str, tuple[str, ...], tuple[Split, ...]]]:
+    """The clusters of a household: name, directories, and what is odd."""
+    key, members = household
+    units, told = split(list(members))
+    for number, unit in enumerate(units):
+        names = tuple(sorted(each.name for each in unit))
+        name = key.removeprefix("\0") + (f" ({number + 1})" if number else "")
+        yield name, names, tuple(told) if not number else ()
+
+
+def _of_split(found: Split) -> FleetFinding:
+    nodes = ", ".join(map(str, found.nodes))
+    first, second = found.first[0], found.second[0]
+    text = f"{_others(found.second)} under the cluster.id of {_others(found.first)}, with node ids"
+    if found.are_copies:
+        text = f"{text} {nodes} in both: one is a copy of the other, or was made from it"
+        severity = Severity.WARNING
+    else:
+        text = f"{text} {nodes} in both, and logs that have nothing in common"
+        severity = Severity.ERROR
+    finding = kinds.SAME_CLUSTER_ID.at(
+        second, text, field="cluster.id", expected=f"an id of its own, as {first} has it",
+        severity=severity,
+    )  # fmt: skip
+    return FleetFinding(finding=finding, directories=(*found.first, *found.second), by=(AUDIT,))
+
+
+def _others(names: Sequence[str]) -> str:
+    """The directories of a cluster by the first."""
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+
+
+def _directory_ids(
+    examined: RDD[Examined], members: Sequence[Kin], cluster_of: Mapping[str, str]
+) -> Iterator[FleetFinding]:
+    """Directories of different clusters with one directory.id; within one, diff-voters tells."""
+    id_of = {each.name: each.cluster_id for each in members}
+    sizes = Counter(cluster_of.values())
+    width = max(min(len(members), 64), 1)
+    shared = examined.flatMap(_directory_id).groupByKey(width).filter(_is_shared).collect()
+    pairs: dict[tuple[str, str], list[tuple[str, str, str]]] = {}
+    for directory_id, names in sorted((key, sorted(found)) for key, found in shared):
+        first, *others = names
+        for each in others:
+            clusters = cluster_of[first], cluster_of[each]
+            if clusters[0] != clusters[1] and id_of[each] != id_of[first]:
+                pairs.setdefault(clusters, []).append((directory_id, first, each))
+    for (one, other), found in pairs.items():
+        is_clone = 2 * len(found) > max(sizes[one], sizes[other])
+        for directory_id, first, each in found[:1] if is_clone else found:
+            yield _same_directory_id(directory_id, first, each, found if is_clone else ())
+
+
+def _same_directory_id(
+    directory_id: str, first: str, other: str, clones: Sequence[tuple[str, str, str]]
+) -> FleetFinding:
+    """Where whole clusters have the same ids, one was made from the other, as a test bed is."""
+    text = f"{first}, of another cluster, has the same directory.id"
+    names: tuple[str, ...] = first, other
+    if clones:
+        text += ", and so it is with most directories of the two clusters"
+        names = *(each for _, each, _ in clones), *(each for _, _, each in clones)
+    finding = dir_kinds.SAME_DIRECTORY_ID.at(
+        other,
+        text,
+        field="directory.id",
+        found=directory_id,
+        severity=Severity.INFO if clones else None,
+    )
+    return FleetFinding(finding=finding, directories=names, by=(AUDIT,))
+
+
+def _directory_id(examined: Examined) -> Iterator[tuple[str, str]]:
+    if examined.summary.directory_id is not None:
+        yield examined.summary.directory_id, examined.summary.name
+
+
+def _is_shared(found: tuple[str, Iterable[str]]) -> bool:
+    return len(list(found[1])) > 1

@@ -1,0 +1,206 @@
+"""What the directories of one cluster show together, beyond what each shows by itself.
+
+Owns which of the existing comparisons are asked (doctor's rules, diff-voters, verify-snapshot's)
+and that nothing is said twice. The patients are light: no state, no batches; logs are compared by
+`divergence.py`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from kraftool.reports.doctor.model import Diagnosis, Examination
+from kraftool.reports.doctor.read import together
+from kraftool.reports.doctor.report import diagnose
+from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.fleet.model import AUDIT, ClusterSummary, Divergence, FleetFinding
+from kraftool.reports.kinds import directory as dir_kinds
+from kraftool.reports.kinds import fleet as kinds
+from kraftool.reports.verify.snapshot_compare import between
+from kraftool.reports.verify.snapshot_values import VerifiedDirectory
+from kraftool.spark.audit.cluster_glance import cluster_summary
+from kraftool.spark.audit.divergence import finding_of
+from kraftool.spark.audit.examine import Examined
+from kraftool.spark.audit.levels import may_be_behind, mixed_levels
+from kraftool.spark.audit.said import RANK, counted
+
+_ABOUT_FILES = ("mv ", "cp ", "kraftool ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """The directories of one cluster, and where their logs differ."""
+
+    name: str
+    members: tuple[Examined, ...]
+    divergences: tuple[Divergence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """What came of comparing them."""
+
+    summary: ClusterSummary
+    findings: tuple[FleetFinding, ...]
+    divergences: tuple[Divergence, ...]
+    ignored: int = 0
+
+
+def compare(unit: Unit, ignored_codes: Collection[str] = ()) -> Compared:
+    """Compare the directories of a cluster. What goes wrong is a finding."""
+    members = _in_order(unit.members)
+    examination = together([])
+    found: list[FleetFinding] = []
+    try:
+        examination = together([each.patient for each in members if each.patient is not None])
+        found += _found(unit, members, examination)
+    except Exception as error:  # one cluster must not take the others' findings with it
+        names = tuple(each.summary.name for each in members)
+        told = kinds.FAILED.at(
+            unit.name, f"its nodes could not be compared: {type(error).__name__}"
+        )
+        found.append(FleetFinding(finding=told, directories=names, by=(AUDIT,)))
+    kept = [each for each in found if each.finding.code not in ignored_codes]
+    kept.sort(key=lambda each: RANK[each.finding.severity])
+    findings = tuple(replace(each, cluster=unit.name) for each in kept)
+    return Compared(
+        summary=cluster_summary(unit.name, members, examination, counted(findings), unit),
+        findings=findings,
+        divergences=unit.divergences,
+        ignored=len(found) - len(kept),
+    )
+
+
+def _in_order(members: Iterable[Examined]) -> list[Examined]:
+    """The ones of the cluster id that most have first: others are compared with the first."""
+    listed = list(members)
+    ids = Counter(each.summary.cluster_id for each in listed if each.summary.cluster_id)
+    # Of equally many, the one whose directories are furthest.
+    furthest: dict[str | None, tuple[int, int]] = {}
+    for each in listed:
+        rank = each.summary.epoch or -1, each.summary.end_offset or -1
+        furthest[each.summary.cluster_id] = max(rank, furthest.get(each.summary.cluster_id, rank))
+    best = max(ids, key=lambda id: (ids[id], furthest[id], id), default=None)
+
+    def place(each: Examined) -> tuple[bool, bool, int, str]:
+        node = each.summary.node_id
+        return (
+            each.summary.cluster_id != best,
+            node is None,
+            node if node is not None else 0,
+            each.summary.name,
+        )
+
+    return sorted(listed, key=place)
+
+
+def _found(
+    unit: Unit, members: Sequence[Examined], examination: Examination
+) -> Iterator[FleetFinding]:
+    names = [each.summary.name for each in members]
+    for divergence in unit.divergences:
+        told = tuple(sorted({one for side in divergence.sides for one in side.directories}))
+        yield FleetFinding(finding=finding_of(divergence), directories=told, by=(AUDIT,))
+    if len(members) < 2:
+        return
+    known = _Known(members)
+    newest = examination.voters.voters
+    voters = {each.id for each in newest.voters} if newest is not None else set()
+    for section in diagnose(examination).sections:
+        for each in section.diagnoses:
+            if not known.has(each):
+                yield _of_diagnosis(_weighed(each, members, voters), names)
+    for finding in (*_snapshots(members), *mixed_levels(members, voters)):
+        if not known.has(Diagnosis(finding=finding)):
+            yield FleetFinding(finding=finding, directories=about(finding, names), by=(AUDIT,))
+
+
+class _Known:
+    """What the directories were said to have each by itself."""
+
+    def __init__(self, members: Sequence[Examined]) -> None:
+        self._names = [each.summary.name for each in members]
+        singles = [(each.summary.name, one.finding) for each in members for one in each.findings]
+        self._places = {_place(each) for _, each in singles}
+        self._worst: dict[tuple[str, str], int] = {}
+        for name, each in singles:
+            rank = RANK[each.severity]
+            self._worst[each.code, name] = min(rank, self._worst.get((each.code, name), rank))
+
+    def has(self, diagnosis: Diagnosis) -> bool:
+        """Whether it was said of that place; or, of the directory as a whole, as badly."""
+        finding = diagnosis.finding
+        if _place(finding) in self._places:
+            return True
+        name = diagnosis.directory or _holder(finding.file, self._names)
+        worst = self._worst.get((finding.code, name))
+        return worst is not None and worst <= RANK[finding.severity]
+
+
+def _weighed(
+    diagnosis: Diagnosis, members: Sequence[Examined], voters: Collection[int]
+) -> Diagnosis:
+    """A voter that lies still and has an older set of voters is more than a node that was removed:
+    a fleet's directories are looked at together."""
+    finding = diagnosis.finding
+    if finding.code != dir_kinds.VOTERS_BEHIND.code:
+        return diagnosis
+    whose = next((each for each in members if each.summary.name == finding.file), None)
+    if whose is None or may_be_behind(whose, voters):
+        return diagnosis
+    return replace(diagnosis, finding=replace(finding, severity=Severity.WARNING))
+
+
+def _place(finding: Finding) -> tuple[object, ...]:
+    return (
+        finding.code, finding.file, finding.position, finding.offset, finding.field, finding.found,
+    )  # fmt: skip
+
+
+def _of_diagnosis(diagnosis: Diagnosis, names: Sequence[str]) -> FleetFinding:
+    places = " ".join(each.file for each in diagnosis.evidence)
+    mentioned = about(diagnosis.finding, names, f"{diagnosis.directory} {places}")
+    commands = diagnosis.commands
+    if any("://" in each for each in names):
+        commands = tuple(each for each in commands if not each.startswith(_ABOUT_FILES))
+    return FleetFinding(
+        finding=diagnosis.finding,
+        directory=mentioned[0] if len(mentioned) == 1 else "",
+        directories=mentioned,
+        by=(AUDIT,),
+        evidence=diagnosis.evidence,
+        commands=commands,
+    )
+
+
+def about(finding: Finding, names: Sequence[str], more: str = "") -> tuple[str, ...]:
+    """The directories that a finding names, in its file or in its words."""
+    text = " ".join((finding.file, finding.text, finding.expected, finding.found, more))
+    told = []
+    # Longest first: one name may be the beginning of another.
+    for each in sorted(names, key=len, reverse=True):
+        if each in text:
+            told.append(each)
+            text = text.replace(each, "")
+    return tuple(sorted(told, key=list(names).index))
+
+
+def _holder(file: str, names: Sequence[str]) -> str:
+    """The directory that a file lies in."""
+    for each in sorted(names, key=len, reverse=True):
+        if file == each or file.startswith(each.rstrip("/") + "/"):
+            return each
+    return ""
+
+
+def _snapshots(members: Sequence[Examined]) -> list[Finding]:
+    """Snapshots of one offset that hold different states."""
+    return between(
+        [
+            # Whatever id they give, their logs say that they are one cluster's.
+            VerifiedDirectory(path=each.summary.name, snapshots=each.snapshots)
+            for each in members
+        ]
+    )

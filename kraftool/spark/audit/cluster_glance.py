@@ -1,0 +1,117 @@
+"""A cluster at a glance: the summary of the audit from those of its directories.
+
+Owns how values of several nodes become one. It refuses to judge.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from functools import reduce
+from typing import Protocol
+
+from kraftool.reports.doctor.model import Examination
+from kraftool.reports.fleet.model import (
+    ClusterSummary,
+    DirectorySummary,
+    Divergence,
+    SeverityCounts,
+)
+from kraftool.spark.audit.examine import Examined
+from kraftool.spark.audit.glance import voters_of
+from kraftool.spark.audit.said import added
+
+_MOST_DAYS = 60
+_LATEST = 1 << 47
+"""Times beyond this are no times of Kafka's."""
+
+
+class HasDivergences(Protocol):
+    """What has been found out by comparing batches."""
+
+    @property
+    def divergences(self) -> tuple[Divergence, ...]: ...
+
+
+def cluster_summary(
+    name: str,
+    members: Sequence[Examined],
+    examination: Examination,
+    between: SeverityCounts,
+    compared: HasDivergences,
+) -> ClusterSummary:
+    """The summary; the members are in order, those of the cluster's own id first."""
+    all_of = [each.summary for each in members]
+    furthest = max(all_of, key=lambda each: (each.epoch or -1, each.end_offset or -1))
+    voting = [each for each in all_of if each.quorum_epoch is not None]
+    newest = max(
+        voting, key=lambda each: (each.quorum_epoch or 0, each.leader_id is not None), default=None
+    )
+    ends = _known(each.end_offset for each in all_of)
+    elections = _elections(members)
+    return ClusterSummary(
+        name=name,
+        cluster_id=next((each.cluster_id for each in all_of if each.cluster_id), None),
+        directories=len(all_of),
+        node_ids=tuple(sorted(set(_known(each.node_id for each in all_of)))),
+        live=sum(each.is_live for each in all_of),
+        size=sum(each.size for each in all_of),
+        batches=sum(each.batches for each in all_of),
+        records=sum(each.records for each in all_of),
+        start_offset=min(_known(each.start_offset for each in all_of), default=None),
+        end_offset=max(ends, default=None),
+        lowest_end_offset=min(ends, default=None),
+        lag=max(ends) - min(ends) if ends else None,
+        epoch=furthest.epoch,
+        leader_id=newest.leader_id if newest is not None else None,
+        first_timestamp=min(_known(each.first_timestamp for each in all_of), default=None),
+        last_timestamp=max(_known(each.last_timestamp for each in all_of), default=None),
+        newest_snapshot_offset=max(
+            _known(each.newest_snapshot_offset for each in all_of), default=None
+        ),
+        metadata_versions=_releases(all_of),
+        kraft_versions=tuple(sorted(set(_known(each.kraft_version for each in all_of)))),
+        voters=voters_of(examination.voters.voters),
+        topics=furthest.topics,
+        partitions=furthest.partitions,
+        brokers=furthest.brokers,
+        elections=len(elections),
+        elections_by_day=_by_day(elections.values()),
+        divergences=len(compared.divergences),
+        findings=reduce(added, (each.findings for each in all_of), between),
+        between=between,
+    )
+
+
+def _known(values: Iterable[int | None]) -> list[int]:
+    return [each for each in values if each is not None]
+
+
+def _releases(members: Sequence[DirectorySummary]) -> tuple[str, ...]:
+    """The releases of metadata.version, lowest first."""
+    levels = {
+        each.metadata_version: each.metadata_release or str(each.metadata_version)
+        for each in members
+        if each.metadata_version is not None
+    }
+    return tuple(levels[each] for each in sorted(levels))
+
+
+def _elections(members: Sequence[Examined]) -> dict[int, int]:
+    """The time of each epoch's LeaderChange, whichever log has it."""
+    return {
+        election.epoch: election.timestamp
+        for each in members
+        if each.patient is not None
+        for election in each.patient.statistics.elections
+    }
+
+
+def _by_day(times: Iterable[int]) -> tuple[tuple[str, int], ...]:
+    days = Counter(
+        datetime.fromtimestamp(each / 1000, UTC).date().isoformat()
+        for each in times
+        if 0 <= each < _LATEST
+    )
+    return tuple(sorted(days.items())[-_MOST_DAYS:])

@@ -1,0 +1,191 @@
+"""Where the logs of a cluster's nodes are not the same bytes: every range, and who has what.
+
+Owns the comparison of batches by offset, epoch and CRC, in one pass over batches in offset order,
+whatever their number. A log that ends earlier or begins later is no divergence, and damage is none:
+it says nothing about what the batch was. Only batches whose CRC holds are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import NamedTuple
+
+from kraftool.reports.findings import Finding
+from kraftool.reports.fleet.model import DivergedSide, Divergence
+from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.kinds import signatures
+
+MOST_RANGES = 200
+"""So many ranges of one cluster are told; a cluster with more is no cluster."""
+
+
+_Identity = tuple[int, int, int, int]
+
+
+class BatchAt(NamedTuple):
+    """One batch of one directory."""
+
+    base_offset: int
+    directory: str
+    last_offset: int
+    epoch: int
+    crc: int
+    file: str
+    position: int
+
+    @property
+    def identity(self) -> _Identity:
+        return self.base_offset, self.last_offset, self.epoch, self.crc
+
+
+@dataclass(slots=True)
+class _Part:
+    """What one directory has in an open range."""
+
+    first: BatchAt
+    side: int
+    """Together are those that were alike when the later one of them came into the range."""
+    last_offset: int
+    batches: int = 1
+
+
+@dataclass(slots=True)
+class _Range:
+    """A range that has not been closed yet."""
+
+    first_offset: int
+    parts: dict[str, _Part] = field(default_factory=dict)
+    same_epoch: bool = False
+
+    def extend(self, found: list[BatchAt]) -> None:
+        """Take what all directories that reach here have at one offset."""
+        alike = {
+            each.identity: self.parts[each.directory].side
+            for each in found
+            if each.directory in self.parts
+        }
+        epochs: dict[int, set[_Identity]] = {}
+        for each in found:
+            epochs.setdefault(each.epoch, set()).add(each.identity)
+            part = self.parts.get(each.directory)
+            if part is None:
+                side = alike.setdefault(each.identity, len(self.parts))
+                self.parts[each.directory] = _Part(
+                    first=each, side=side, last_offset=each.last_offset
+                )
+            elif each.base_offset > part.last_offset:
+                part.last_offset, part.batches = each.last_offset, part.batches + 1
+        self.same_epoch |= any(len(each) > 1 for each in epochs.values())
+
+    def sides(self) -> list[list[str]]:
+        """The directories, side by side."""
+        found: dict[int, list[str]] = {}
+        for name, part in sorted(self.parts.items()):
+            found.setdefault(part.side, []).append(name)
+        return list(found.values())
+
+
+def divergences(cluster: str, batches: Iterable[BatchAt]) -> Iterator[Divergence]:
+    """The ranges in which logs differ, of batches in the order of their base offsets."""
+    last: dict[str, BatchAt] = {}
+    open_range: _Range | None = None
+    told = 0
+    for base, found in groupby(batches, key=lambda each: each.base_offset):
+        here = {each.directory: each for each in found if _goes_on(each, last)}
+        if not here:
+            continue
+        over = {
+            name: each
+            for name, each in last.items()
+            if each.last_offset >= base and name not in here
+        }
+        last.update(here)
+        if over or len({each.identity for each in here.values()}) > 1:
+            if open_range is None:
+                open_range = _Range(base)
+            open_range.extend([*over.values(), *here.values()])
+        elif open_range is not None and len(here) > 1:  # of one log alone nothing can be said
+            sides = [set(each) & here.keys() for each in open_range.sides()]
+            is_open = sum(map(bool, sides)) < 2
+            yield _closed(cluster, open_range, is_open=is_open)
+            told, open_range = told + 1, None
+            if told >= MOST_RANGES:
+                return
+    if open_range is not None:
+        yield _closed(cluster, open_range, is_open=True)
+
+
+def _goes_on(batch: BatchAt, last: dict[str, BatchAt]) -> bool:
+    """Whether a batch follows what its log had before; one that goes back cannot be placed."""
+    before = last.get(batch.directory)
+    return before is None or batch.base_offset > before.last_offset
+
+
+def _closed(cluster: str, found: _Range, *, is_open: bool) -> Divergence:
+    sides = []
+    ends = []
+    for names in found.sides():
+        part = found.parts[names[0]]
+        ends.append(max(found.parts[each].last_offset for each in names))
+        sides.append(
+            DivergedSide(
+                directories=tuple(names),
+                epoch=part.first.epoch,
+                base_offset=part.first.base_offset,
+                last_offset=part.first.last_offset,
+                crc=part.first.crc,
+                batches=max(found.parts[each].batches for each in names),
+                file=part.first.file,
+                position=part.first.position,
+            )
+        )
+    return Divergence(
+        cluster=cluster,
+        first_offset=found.first_offset,
+        # Beyond the second highest end there is one side alone.
+        last_offset=sorted(ends)[-2],
+        sides=tuple(sorted(sides, key=lambda each: (-len(each.directories), each.directories))),
+        same_epoch=found.same_epoch,
+        is_open=is_open,
+    )
+
+
+def finding_of(divergence: Divergence) -> Finding:
+    """A divergence as a finding, with the code that doctor has for it."""
+    first, *others = divergence.sides
+    side = others[0] if others else first
+    kind = signatures.SAME_PLACE if divergence.same_epoch else log_kinds.DIVERGED
+    span = f"offsets {divergence.first_offset} to {divergence.last_offset}"
+    if divergence.first_offset == divergence.last_offset:
+        span = f"offset {divergence.first_offset}"
+    names = " and ".join(first.directories)
+    text = f"other records than {names} at {span}"
+    if divergence.same_epoch:
+        text += (
+            f", in the same epoch {side.epoch}"
+            if side.epoch == first.epoch
+            else (", some of them in the same epoch")
+        )
+    text += (
+        "; the logs do not come together again"
+        if divergence.is_open
+        else ("; behind it they are the same again")
+    )
+    return kind.at(
+        side.file,
+        text,
+        position=side.position,
+        offset=side.base_offset,
+        expected=_batch(first),
+        found="; ".join(_batch(each) for each in others),
+    )
+
+
+def _batch(side: DivergedSide) -> str:
+    assert side.crc is not None, "a side has a batch"
+    return (
+        f"batch {side.base_offset}-{side.last_offset} of epoch {side.epoch}, crc {side.crc:08x}"
+        f" ({', '.join(side.directories)})"
+    )

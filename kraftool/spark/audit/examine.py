@@ -1,0 +1,181 @@
+"""One directory of a fleet, examined: what doctor, verify-log and verify-snapshot say about it.
+
+Owns the order of work within a task, and what goes on from it to the comparison of nodes: a light
+patient, without its state and its batches. It finds nothing itself. Whatever goes wrong is a
+finding: a task never fails for what lies in a directory.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.reports.directory import DirectoryReport
+from kraftool.reports.doctor.log_statistics import LogStatistics
+from kraftool.reports.doctor.model import Patient
+from kraftool.reports.doctor.read import examine as examine_paths
+from kraftool.reports.doctor.read import locations_of
+from kraftool.reports.doctor.report import diagnose
+from kraftool.reports.file_report import FileReport
+from kraftool.reports.fleet.model import AUDIT, DirectorySummary, FleetFinding
+from kraftool.reports.kinds import directory as dir_kinds
+from kraftool.reports.kinds import fleet as kinds
+from kraftool.reports.locations import open_paths
+from kraftool.reports.locations import unopened as unreadable
+from kraftool.reports.verify.log import verify_logs
+from kraftool.reports.verify.snapshot import verify_snapshots
+from kraftool.reports.verify.snapshot_values import VerifiedSnapshot
+from kraftool.reports.voters.history import NO_HISTORY
+from kraftool.spark.audit.glance import begun, with_checked, with_hash, with_patient
+from kraftool.spark.audit.kin import NO_TRACES, Traces, traces_of
+from kraftool.spark.audit.renamed import renamed
+from kraftool.spark.audit.said import Said, counted
+from kraftool.spark.fleet import FleetFile
+from kraftool.spark.here import on_disk
+from kraftool.spark.source import without_collector
+
+DOCTOR, VERIFY_LOG, VERIFY_SNAPSHOT = "doctor", "verify-log", "verify-snapshot"
+_MOST_ELECTIONS = 10_000
+"""So many of the newest elections of a log are compared with other nodes'."""
+_ABOUT_FILES = ("mv ", "cp ", "kraftool ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """What one task found out. It travels between workers, so that it holds no open file."""
+
+    summary: DirectorySummary
+    findings: tuple[FleetFinding, ...] = ()
+    ignored: int = 0
+    patient: Patient | None = None
+    """Light: without state, and with elections alone of its log."""
+    snapshots: tuple[VerifiedSnapshot, ...] = ()
+    traces: Traces = NO_TRACES
+
+
+@dataclass(slots=True)
+class _BytesRead:
+    """Adds up what the commands say that they have read, pass by pass."""
+
+    total: int = 0
+    _last: dict[str, int] = field(default_factory=dict)
+
+    def __call__(self, name: str, position: int) -> None:
+        last = self._last.get(name, 0)
+        self.total += position - last if position >= last else position
+        self._last[name] = position
+
+
+def examine(files: Sequence[FleetFile], ignored_codes: Collection[str] = ()) -> Examined:
+    """Examine a directory, all of whose files these are. Nothing is raised."""
+    directory = files[0].directory
+    began = time.monotonic()
+    said = Said(directory.name, ignored_codes)
+    try:
+        with without_collector(), on_disk(files) as here:
+            for each in here.problems:
+                unread = dir_kinds.UNREADABLE.at(each.name, each.reason, advice=each.hint)
+                said.add(AUDIT, unread)
+            examined = _examined(files, here.path, said)
+            if here.path != here.shown:
+                examined = _told_as(examined, here.told)
+    except Exception as error:
+        # Of an error that a store or a decoder's fault raises, the name tells most; its text may
+        # hold data.
+        name = error.message if isinstance(error, KraftoolError) else type(error).__name__
+        said.add(AUDIT, kinds.FAILED.at(directory.name, f"it could not be examined: {name}"))
+        examined = Examined(summary=begun(directory), findings=said.findings())
+    summary = replace(
+        examined.summary,
+        findings=counted(examined.findings),
+        seconds=round(time.monotonic() - began, 3),
+    )
+    return replace(examined, summary=summary, ignored=said.ignored)
+
+
+def _examined(files: Sequence[FleetFile], path: str, said: Said) -> Examined:
+    directory = files[0].directory
+    progress = _BytesRead()
+    summary = begun(directory)
+    patient = _doctor(path, said, progress)
+    locations, unopened = open_paths([path])
+    log = verify_logs(locations, progress, unopened=unopened)
+    said.add_all(VERIFY_LOG, log.all_findings)
+    for each in log.verified[:1]:
+        summary = with_checked(summary, each.checked)
+    snapshots = _snapshots(path, files, said, progress)
+    traces = NO_TRACES
+    if patient is not None:
+        summary = with_hash(with_patient(summary, patient), snapshots)
+        traces = traces_of(patient, snapshots)
+    summary = replace(summary, bytes_read=max(progress.total, summary.size))
+    return Examined(
+        summary=summary,
+        findings=said.findings(),
+        patient=_light(patient) if patient is not None else None,
+        snapshots=snapshots,
+        traces=traces,
+    )
+
+
+def _doctor(path: str, said: Said, progress: _BytesRead) -> Patient | None:
+    locations, findings = locations_of([path])
+    examination = examine_paths(locations, findings, progress)
+    for section in diagnose(examination).sections:
+        said.add_diagnoses(DOCTOR, section.diagnoses)
+    return examination.patients[0] if examination.patients else None
+
+
+def _snapshots(
+    path: str, files: Sequence[FleetFile], said: Said, progress: _BytesRead
+) -> tuple[VerifiedSnapshot, ...]:
+    """What verify-snapshot says, and the snapshots in a form that other workers can open."""
+    locations, unopened = open_paths([path])
+    try:
+        report = verify_snapshots(locations, progress=progress, unopened=unopened)
+    except KraftoolError as error:
+        if not any(each.is_named for each in files):  # a single file need be no snapshot
+            said.add(VERIFY_SNAPSHOT, unreadable(path, error))
+        return ()
+    said.add_all(VERIFY_SNAPSHOT, report.all_findings)
+    entries = {each.basename: each.entry() for each in files}
+    return tuple(
+        replace(each, entry=entries[each.entry.basename])
+        for each in report.snapshots
+        if each.is_state and each.state_hash and each.entry.basename in entries
+    )
+
+
+def _light(patient: Patient) -> Patient:
+    """Without what is large: the state, the batches, and the content of files."""
+    elections = deque(patient.statistics.elections, maxlen=_MOST_ELECTIONS)
+    report = patient.report
+    return replace(
+        patient,
+        state=None,
+        statistics=LogStatistics(elections=elections),
+        report=_light_report(report) if report is not None else None,
+    )
+
+
+def _light_report(report: DirectoryReport) -> DirectoryReport:
+    return replace(report, files=tuple(map(_light_file, report.files)), history=NO_HISTORY)
+
+
+def _light_file(file: FileReport) -> FileReport:
+    return replace(file, content=None, findings=())
+
+
+def _told_as(examined: Examined, told: Callable[[str], str]) -> Examined:
+    """Of a copy: with the names of what was copied, and without commands for files elsewhere."""
+    shown = renamed(examined, told)
+    findings = tuple(
+        replace(each, commands=tuple(
+            one for one in each.commands if not one.startswith(_ABOUT_FILES)
+        ))
+        for each in shown.findings
+    )  # fmt: skip
+    return replace(shown, findings=findings)

@@ -1,0 +1,145 @@
+"""Findings and summaries as DataFrames, which Spark sorts and counts where they are.
+
+Owns their columns: those to sort and count by, the JSON of the document, and the value itself for
+the few that are shown. Nothing here is collected whole.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.functions import expr
+from pyspark.storagelevel import StorageLevel
+
+from kraftool.reports.fleet.document import (
+    cluster_line,
+    directory_line,
+    divergence_line,
+    finding_line,
+)
+from kraftool.reports.fleet.model import (
+    ClusterSummary,
+    DirectorySummary,
+    Divergence,
+    FleetFinding,
+    SeverityCounts,
+)
+from kraftool.reports.log_text import file_text
+from kraftool.spark.audit.said import RANK
+
+if TYPE_CHECKING:
+    from pyspark import RDD
+    from pyspark.sql import DataFrame, SparkSession
+
+_HELD = "line BINARY, held BINARY"
+_FINDINGS = (
+    "rank INT, cluster STRING, directory STRING, directories ARRAY<STRING>, code STRING,"
+    f" file STRING, position BIGINT, offset BIGINT, text STRING, undecoded BOOLEAN, {_HELD}"
+)
+_CLUSTERS = f"rank INT, errors INT, warnings INT, name STRING, {_HELD}"
+_DIRECTORIES = (
+    "rank INT, cluster STRING, node INT, name STRING, level INT, release STRING, kraft INT,"
+    f" {_HELD}"
+)
+_DIVERGENCES = f"same_epoch BOOLEAN, cluster STRING, first_offset BIGINT, {_HELD}"
+_FINE = 3
+"""The rank of what has no finding."""
+
+
+def findings_frame(spark: SparkSession, found: RDD[FleetFinding]) -> DataFrame:
+    """Findings: `repeated` is how many of its like, in one directory, come before it."""
+    rows = spark.createDataFrame(found.map(_finding), _FINDINGS)
+    like = "PARTITION BY code, cluster, directory ORDER BY rank, file, position, offset, text"
+    return _kept(rows.withColumn("repeated", expr(f"row_number() OVER ({like})")))
+
+
+def _finding(found: FleetFinding) -> tuple[Any, ...]:
+    finding = found.finding
+    return (
+        RANK[finding.severity],
+        file_text(found.cluster),
+        file_text(found.directory),
+        list(map(file_text, found.directories)),
+        finding.code,
+        file_text(finding.file),
+        finding.position,
+        finding.offset,
+        file_text(finding.text),
+        finding.undecoded,
+        finding_line(found),
+        pickle.dumps(found),
+    )
+
+
+def clusters_frame(spark: SparkSession, found: RDD[ClusterSummary]) -> DataFrame:
+    """Summaries of clusters."""
+    return _kept(spark.createDataFrame(found.map(_cluster), _CLUSTERS))
+
+
+def _cluster(found: ClusterSummary) -> tuple[Any, ...]:
+    counts = found.findings
+    return (
+        rank_of(counts),
+        counts.error,
+        counts.warning,
+        file_text(found.name),
+        cluster_line(found),
+        pickle.dumps(found),
+    )
+
+
+def directories_frame(spark: SparkSession, found: RDD[DirectorySummary]) -> DataFrame:
+    """Summaries of directories."""
+    return _kept(spark.createDataFrame(found.map(_directory), _DIRECTORIES))
+
+
+def _directory(found: DirectorySummary) -> tuple[Any, ...]:
+    return (
+        rank_of(found.findings),
+        file_text(found.cluster),
+        found.node_id,
+        file_text(found.name),
+        found.metadata_version,
+        found.metadata_release or None,
+        found.kraft_version,
+        directory_line(found),
+        pickle.dumps(found),
+    )
+
+
+def divergences_frame(spark: SparkSession, found: RDD[Divergence]) -> DataFrame:
+    """Divergences."""
+    return _kept(spark.createDataFrame(found.map(_divergence), _DIVERGENCES))
+
+
+def _divergence(found: Divergence) -> tuple[Any, ...]:
+    return (
+        found.same_epoch,
+        file_text(found.cluster),
+        found.first_offset,
+        divergence_line(found),
+        pickle.dumps(found),
+    )
+
+
+def rank_of(counts: SeverityCounts) -> int:
+    """How bad the worst of some findings is."""
+    return RANK[counts.worst] if counts.worst is not None else _FINE
+
+
+def _kept(frame: DataFrame) -> DataFrame:
+    """On the workers' disks: what is asked for several times is made once."""
+    return frame.persist(StorageLevel.DISK_ONLY)
+
+
+def first(frame: DataFrame, count: int) -> list[Any]:
+    """The first values of a sorted frame; our own workers have pickled them."""
+    return [pickle.loads(row["held"]) for row in frame.limit(count).select("held").collect()]
+
+
+def lines(frame: DataFrame) -> Iterator[bytes]:
+    """The JSON of a sorted frame, one partition after another."""
+    for row in frame.select("line").toLocalIterator():
+        yield bytes(row["line"])

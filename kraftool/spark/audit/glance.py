@@ -1,0 +1,127 @@
+"""A directory at a glance: the summary of the audit from what doctor and verify-log have read.
+
+Owns which of their values stand in it. It refuses to read files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kraftool.decoders.names import FileState
+from kraftool.reports.doctor.model import Patient
+from kraftool.reports.fleet.model import DirectorySummary, FleetVoter
+from kraftool.reports.metadata_summary import MetadataSummary, Voters
+from kraftool.reports.verify.log import Checked
+from kraftool.reports.verify.snapshot_values import VerifiedSnapshot
+from kraftool.spark.fleet import FleetDirectory
+
+METADATA_VERSION = "metadata.version"
+
+
+def begun(directory: FleetDirectory) -> DirectorySummary:
+    """What is known before anything was read."""
+    return DirectorySummary(
+        name=directory.name,
+        cluster="",
+        cluster_id=directory.cluster_id,
+        node_id=directory.node_id,
+        directory_id=directory.directory_id,
+    )
+
+
+def with_checked(summary: DirectorySummary, checked: Checked) -> DirectorySummary:
+    """With what verify-log counted."""
+    return replace(
+        summary,
+        files=checked.files,
+        size=checked.bytes,
+        segments=checked.segments,
+        snapshots=checked.snapshots,
+        batches=checked.batches,
+        records=checked.records,
+        start_offset=checked.start_offset,
+        end_offset=checked.end_offset,
+    )
+
+
+def with_patient(summary: DirectorySummary, patient: Patient) -> DirectorySummary:
+    """With what doctor has read of it."""
+    told = patient.summary
+    state = patient.state.image if patient.state is not None else None
+    if state is not None:
+        topics = state.topics.by_id.values()
+        summary = replace(
+            summary,
+            topics=len(topics),
+            partitions=sum(len(each.partitions) for each in topics),
+            brokers=len(state.cluster.brokers),
+            controllers=len(state.cluster.controllers),
+        )
+    summary = _with_log(summary, told)
+    summary = _with_quorum(summary, patient, told)
+    newest = told.newest_snapshot
+    return replace(
+        summary,
+        cluster_id=told.node.cluster_id or summary.cluster_id,
+        node_id=told.node.node_id if told.node.node_id is not None else summary.node_id,
+        directory_id=told.node.directory_id or summary.directory_id,
+        is_live=patient.is_live,
+        snapshots=sum(each.state is FileState.LIVE for each in told.snapshots),
+        newest_snapshot_offset=newest.offset if newest is not None else None,
+        newest_snapshot_epoch=newest.epoch if newest is not None else None,
+        newest_snapshot_timestamp=newest.timestamp if newest is not None else None,
+    )
+
+
+def _with_log(summary: DirectorySummary, told: MetadataSummary) -> DirectorySummary:
+    log = told.log
+    if log is None:
+        return summary
+    return replace(
+        summary,
+        start_offset=log.start_offset,
+        end_offset=log.end_offset,
+        intact_end_offset=log.intact_end_offset,
+        epoch=log.last_epoch,
+        first_timestamp=log.first_timestamp,
+        last_timestamp=log.last_timestamp,
+        elections=log.leader_changes,
+    )
+
+
+def _with_quorum(
+    summary: DirectorySummary, patient: Patient, told: MetadataSummary
+) -> DirectorySummary:
+    feature, state = told.feature(METADATA_VERSION), told.quorum_state
+    voters = told.voters
+    return replace(
+        summary,
+        metadata_version=feature.level if feature is not None else None,
+        metadata_release=feature.release if feature is not None else "",
+        kraft_version=patient.source.kraft_version,
+        voters=voters_of(voters),
+        voters_from=voters.source.value if voters is not None else "",
+        quorum_epoch=state.leader_epoch if state is not None else None,
+        leader_id=state.leader_id if state is not None and state.leader_id >= 0 else None,
+        voted_id=state.voted_id if state is not None and state.voted_id >= 0 else None,
+    )
+
+
+def voters_of(voters: Voters | None) -> tuple[FleetVoter, ...]:
+    """The voters by id."""
+    if voters is None:
+        return ()
+    told = (
+        FleetVoter(id=each.id, directory_id=each.directory_id, endpoints=each.endpoints)
+        for each in voters.voters
+    )
+    return tuple(sorted(told, key=lambda each: (each.id, each.directory_id or "")))
+
+
+def with_hash(
+    summary: DirectorySummary, snapshots: tuple[VerifiedSnapshot, ...]
+) -> DirectorySummary:
+    """With the hash of the newest snapshot's state."""
+    found = (each for each in snapshots if each.is_state)
+    newest = max(found, key=lambda each: each.offset, default=None)
+    return replace(summary, newest_snapshot_hash=newest.state_hash) if newest else summary

@@ -1,0 +1,260 @@
+"""Which directories belong together, whatever their meta.properties say.
+
+Owns the traces that a directory's log and snapshots leave, and what follows from them: a directory
+that holds another cluster's log than its cluster.id says, and two clusters under one cluster.id.
+The same bytes at the same offset are a trace: a batch's CRC covers times and ids. It refuses to
+compare logs batch by batch; that is `divergence.py`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from kraftool.reports.doctor.log_statistics import LogStatistics
+from kraftool.reports.doctor.model import Patient
+from kraftool.reports.verify.snapshot_values import VerifiedSnapshot
+
+_MOST = 1000
+"""So many traces are kept of each kind, the newest ones."""
+_SAMPLED = 0xFF
+"""One batch in 256 is a trace as well, chosen by its CRC: on every node the same ones."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traces:
+    """What tells a log from any other."""
+
+    tokens: frozenset[int] = frozenset()
+    epochs: Mapping[int, int] = field(default_factory=dict)
+    """By epoch, the token of the batch that begins it."""
+
+    def contradict(self, other: Traces) -> bool:
+        """Whether these are logs of different quorums: an epoch begins otherwise, and all else
+        differs too. Where logs merely have no part in common, nothing is known."""
+        if self.tokens & other.tokens:
+            return False
+        return any(other.epochs.get(epoch, token) != token for epoch, token in self.epochs.items())
+
+
+NO_TRACES = Traces()
+
+
+def traces_of(patient: Patient, snapshots: Iterable[VerifiedSnapshot]) -> Traces:
+    """The traces of a directory's log and snapshots."""
+    epochs, sampled = _of_log(patient.statistics)
+    states = [
+        _token(each.offset, each.epoch, each.state_hash)
+        for each in snapshots
+        if each.broker_epochs  # registrations have random ids; an empty state is like any other
+    ]
+    return Traces(tokens=frozenset((*epochs.values(), *sampled, *states[-_MOST:])), epochs=epochs)
+
+
+def _of_log(statistics: LogStatistics) -> tuple[dict[int, int], list[int]]:
+    epochs: dict[int, int] = {}
+    sampled: list[int] = []
+    last: int | None = None
+    for offset, epoch, crc in zip(
+        statistics.offsets, statistics.epochs, statistics.crcs, strict=True
+    ):
+        # The first batch of a cleaned log need not begin its epoch.
+        if epoch != last and (last is not None or offset == 0):
+            epochs[epoch] = _token(offset, epoch, crc)
+        elif crc & _SAMPLED == 0:
+            sampled.append(_token(offset, epoch, crc))
+        last = epoch
+    kept = list(epochs.items())[-_MOST:]
+    return dict(kept), sampled[-_MOST:]
+
+
+def _token(*parts: object) -> int:
+    told = repr(parts).encode()
+    return int.from_bytes(hashlib.blake2b(told, digest_size=8).digest(), signed=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kin:
+    """A directory, as far as its belonging matters."""
+
+    name: str
+    cluster_id: str | None
+    node_id: int | None
+    voters: frozenset[int] = frozenset()
+    """The ids of the newest voters that it knows."""
+    traces: Traces = NO_TRACES
+
+    @property
+    def key(self) -> str:
+        """What it is taken for at first: its cluster, or without an id something by itself."""
+        return self.cluster_id or f"\0{self.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Household:
+    """The directories under one key, as far as everybody has to know."""
+
+    key: str
+    names: tuple[str, ...]
+    node_ids: frozenset[int]
+    voters: frozenset[int]
+
+    @property
+    def is_part(self) -> bool:
+        """Whether these cannot be a whole quorum: they may be missing elsewhere."""
+        return not self.voters or 2 * len(self.node_ids & self.voters) <= len(self.voters)
+
+
+def households(members: Iterable[Kin]) -> dict[str, Household]:
+    """The members by key."""
+    found: dict[str, list[Kin]] = {}
+    for each in members:
+        found.setdefault(each.key, []).append(each)
+    return {
+        key: Household(
+            key=key,
+            names=tuple(sorted(each.name for each in some)),
+            node_ids=frozenset(each.node_id for each in some if each.node_id is not None),
+            voters=max((each.voters for each in some), key=len),
+        )
+        for key, some in found.items()
+    }
+
+
+def missing_from(part: Household, whole: Household) -> bool:
+    """Whether one household may be what another lacks: nodes of its own, and not the larger one."""
+    if part.key == whole.key or not part.is_part or part.node_ids & whole.node_ids:
+        return False
+    mine, theirs = len(part.names), len(whole.names)
+    if whole.key.startswith("\0"):
+        return part.key.startswith("\0") and part.names < whole.names
+    return part.key.startswith("\0") or (mine, part.key) < (theirs, whole.key)
+
+
+def adopted(
+    links: Iterable[tuple[str, str, int]], known: Mapping[str, Household]
+) -> dict[str, str]:
+    """For each household that is part of another: which one. The nearest folder decides first.
+
+    `links` are (part, whole, how many traces both have).
+    """
+    best: dict[str, tuple[int, int, str]] = {}
+    for part, whole, shared in links:
+        near = max(_common(one, other) for one in known[part].names for other in known[whole].names)
+        told = (near, shared, whole)
+        if part not in best or told > best[part]:
+            best[part] = told
+    chosen = {part: whole for part, (_, _, whole) in best.items()}
+    # One that was itself adopted is no home for others; its own home is.
+    return {part: chosen.get(whole, whole) for part, whole in chosen.items()}
+
+
+def _common(one: str, other: str) -> int:
+    """How many folders two names begin with alike."""
+    count = 0
+    for mine, theirs in zip(one.split("/"), other.split("/"), strict=False):
+        if mine != theirs:
+            break
+        count += 1
+    return count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Split:
+    """Two sets of directories under one cluster.id."""
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    nodes: tuple[int, ...]
+    """The node ids that both have."""
+    are_copies: bool
+    """Whether their logs have batches in common."""
+
+
+def split(members: Sequence[Kin]) -> tuple[list[list[Kin]], list[Split]]:
+    """The members of one household, cluster by cluster; more than one where ids were used twice."""
+    strangers = _strangers(members)
+    units = [one for some in strangers for one in _by_folder(some)]
+    told = []
+    for number, unit in enumerate(units[1:], 1):
+        # With whom it shares most, that is the one it was mixed up with.
+        other = max(units[:number], key=lambda each: len(_both(each, unit)))
+        told.append(
+            Split(
+                first=tuple(sorted(each.name for each in other)),
+                second=tuple(sorted(each.name for each in unit)),
+                nodes=tuple(sorted(_both(other, unit))),
+                are_copies=any(one.traces.tokens & two.traces.tokens
+                               for one in other for two in unit),
+            )
+        )  # fmt: skip
+    return units, told
+
+
+def _both(one: Iterable[Kin], other: Iterable[Kin]) -> set[int]:
+    ids = [{each.node_id for each in some if each.node_id is not None} for some in (one, other)]
+    return ids[0] & ids[1]
+
+
+def _strangers(members: Sequence[Kin]) -> list[list[Kin]]:
+    """Apart are those whose logs are of different quorums and which claim the same node ids."""
+    together = list(_components(sorted(members, key=lambda each: each.name)))
+    together.sort(key=len, reverse=True)
+    units: list[list[Kin]] = []
+    for some in together:
+        home = next((unit for unit in units if not _are_strangers(unit, some)), None)
+        if home is None:
+            units.append(some)
+        else:
+            home.extend(some)
+    return units
+
+
+def _are_strangers(one: Sequence[Kin], other: Sequence[Kin]) -> bool:
+    return bool(_both(one, other)) and any(
+        mine.traces.contradict(theirs.traces) for mine in one for theirs in other
+    )
+
+
+def _components(members: Sequence[Kin]) -> Iterator[list[Kin]]:
+    """Members that have traces in common, directly or through others."""
+    home: dict[int, int] = {}
+    parent = list(range(len(members)))
+
+    def root(number: int) -> int:
+        while parent[number] != number:
+            parent[number] = parent[parent[number]]
+            number = parent[number]
+        return number
+
+    for number, each in enumerate(members):
+        for token in each.traces.tokens:
+            parent[root(number)] = root(home.setdefault(token, number))
+    found: dict[int, list[Kin]] = {}
+    for number, each in enumerate(members):
+        found.setdefault(root(number), []).append(each)
+    yield from found.values()
+
+
+def _by_folder(members: list[Kin]) -> list[list[Kin]]:
+    """Copies of a whole cluster lie in folders of their own, each with several of its nodes."""
+    if not _has_twins(members):
+        return [members]
+    level = min(_common(one.name, other.name) for one, other in combinations(members, 2))
+    folders: dict[str, list[Kin]] = {}
+    for each in members:
+        folders.setdefault("/".join(each.name.split("/")[: level + 1]), []).append(each)
+    sets = list(folders.values())
+    are_sets = len(sets) > 1 and all(len(each) > 1 for each in sets)
+    if not are_sets or any(len(_both(one, other)) < 2 for one, other in combinations(sets, 2)):
+        return [members]
+    if any(map(_has_twins, sets)):
+        return [members]
+    return sets
+
+
+def _has_twins(members: Sequence[Kin]) -> bool:
+    ids = [each.node_id for each in members if each.node_id is not None]
+    return len(ids) != len(set(ids))

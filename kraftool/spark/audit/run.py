@@ -1,0 +1,135 @@
+"""The audit of a fleet as Spark jobs: directories first, then clusters, then sums.
+
+Owns the order of the jobs and what the driver holds: a name for each directory, sums, and the few
+findings that are shown. Everything else stays on the workers' disks, from where the JSON document
+streams it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pyspark.storagelevel import StorageLevel
+
+from kraftool import __version__
+from kraftool.reports.fleet.model import RunSettings
+from kraftool.spark.audit.batches import Sources, diverged
+from kraftool.spark.audit.belonging import Belonging, belonging
+from kraftool.spark.audit.cluster import Compared, Unit, compare
+from kraftool.spark.audit.collect import AuditRun, Wanted, collect
+from kraftool.spark.audit.examine import Examined, examine
+from kraftool.spark.audit.roots import Found, Item, find
+from kraftool.storage.remote import shown_url
+
+if TYPE_CHECKING:
+    from pyspark import RDD
+    from pyspark.sql import SparkSession
+
+    from kraftool.reports.fleet.model import Divergence
+
+MOST_TASKS = 4096
+"""Beyond so many directories, small ones share a task."""
+
+
+@contextmanager
+def audit(spark: SparkSession, wanted: Wanted) -> Iterator[AuditRun]:
+    """Audit a fleet. What is yielded can be asked as long as the context lasts."""
+    began, clock = time.time(), time.monotonic()
+    found = find(wanted.roots, depth=wanted.depth, options=wanted.storage)
+    kept = _examined(spark, found.items, wanted)
+    kept.count()
+    # What is left to do with each directory is little, so that few tasks go over all of them.
+    examined = kept.coalesce(4 * spark.sparkContext.defaultParallelism)
+    homes = belonging(examined)
+    compared = _compared(spark, found, examined, homes, wanted)
+    members = examined.map(_with_home(spark, homes)).values()
+    loose = (*found.findings, *homes.findings)
+    run = collect(spark, wanted, loose, members, compared)
+    settings = RunSettings(
+        roots=tuple(map(shown_url, wanted.roots)),
+        master=spark.sparkContext.master or "",
+        cores=spark.sparkContext.defaultParallelism,
+        fail_on=wanted.fail_on,
+        ignored_codes=tuple(sorted(wanted.ignored_codes)),
+        kraftool_version=__version__,
+        spark_version=spark.version,
+        started_at=int(began * 1000),
+        seconds=round(time.monotonic() - clock, 3),
+    )
+    try:
+        yield replace(run, model=replace(run.model, run=settings))
+    finally:
+        run.forget()
+        compared.unpersist()
+        kept.unpersist()
+
+
+def _examined(spark: SparkSession, items: Sequence[Item], wanted: Wanted) -> RDD[Examined]:
+    """Every directory by itself, a task each, the largest first."""
+    tasks = _dealt(items)
+    work = spark.sparkContext.parallelize(tasks, max(len(tasks), 1))
+    task = partial(_examine_all, ignored_codes=wanted.ignored_codes)
+    return work.flatMap(task).persist(StorageLevel.DISK_ONLY)
+
+
+def _dealt(items: Sequence[Item]) -> list[list[Item]]:
+    """The items on as many tasks as there may be; what is largest has one to itself."""
+    tasks: list[list[Item]] = [[] for _ in range(min(len(items), MOST_TASKS))]
+    for number, item in enumerate(items):
+        around, place = divmod(number, MOST_TASKS)
+        tasks[place if around % 2 == 0 else -1 - place].append(item)
+    return tasks
+
+
+def _examine_all(items: Sequence[Item], ignored_codes: frozenset[str]) -> Iterator[Examined]:
+    for each in items:
+        yield examine(each, ignored_codes)
+
+
+def _compared(
+    spark: SparkSession,
+    found: Found,
+    examined: RDD[Examined],
+    homes: Belonging,
+    wanted: Wanted,
+) -> RDD[Compared]:
+    """The directories of each cluster with each other."""
+    clusters: dict[str, list[str]] = {}
+    for directory, cluster in homes.cluster_of.items():
+        clusters.setdefault(cluster, []).append(directory)
+    sources = Sources(roots=found.roots, depth=wanted.depth, storage=wanted.storage)
+    width = max(min(len(clusters), max(32, 4 * spark.sparkContext.defaultParallelism)), 1)
+    members = examined.map(_with_home(spark, homes))
+    parted = diverged(spark, sources, clusters).map(_by_cluster)
+    task = partial(_compare, ignored_codes=wanted.ignored_codes)
+    return members.cogroup(parted, width).map(task).persist(StorageLevel.DISK_ONLY)
+
+
+def _with_home(spark: SparkSession, homes: Belonging) -> Callable[[Examined], tuple[str, Examined]]:
+    """What gives a directory the name of its cluster, on the workers."""
+    return partial(_at_home, cluster_of=spark.sparkContext.broadcast(homes.cluster_of))
+
+
+def _at_home(examined: Examined, cluster_of: Any) -> tuple[str, Examined]:
+    name = cluster_of.value[examined.summary.name]
+    return name, replace(
+        examined,
+        summary=replace(examined.summary, cluster=name),
+        findings=tuple(replace(each, cluster=name) for each in examined.findings),
+    )
+
+
+def _by_cluster(divergence: Divergence) -> tuple[str, Divergence]:
+    return divergence.cluster, divergence
+
+
+def _compare(group: tuple[str, tuple[Any, Any]], ignored_codes: frozenset[str]) -> Compared:
+    name, (members, divergences) = group
+    in_order = sorted(divergences, key=lambda each: each.first_offset)
+    unit = Unit(name=name, members=tuple(members), divergences=tuple(in_order))
+    return compare(unit, ignored_codes)

@@ -1,0 +1,100 @@
+"""What several commands say about one directory, put together: each finding once, with who says it.
+
+Owns when two findings are the same: same code, words and place. It refuses to find anything, and
+to change what a command says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
+
+from kraftool.reports.doctor.model import Diagnosis, Evidence
+from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.fleet.model import FleetFinding, SeverityCounts
+
+RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
+
+Key = tuple[object, ...]
+
+
+def key_of(finding: Finding) -> Key:
+    """The same for the same finding, whichever command says it; advice is no part of it."""
+    return (
+        finding.code, finding.severity, finding.text, finding.file, finding.position,
+        finding.offset, finding.field, finding.expected, finding.found,
+    )  # fmt: skip
+
+
+@dataclass(slots=True)
+class Said:
+    """Collects the findings of one directory."""
+
+    directory: str
+    ignored_codes: Collection[str] = ()
+    ignored: int = 0
+    _found: dict[Key, FleetFinding] = field(default_factory=dict)
+    _ignored: set[Key] = field(default_factory=set)
+
+    def add(
+        self,
+        by: str,
+        finding: Finding,
+        evidence: tuple[Evidence, ...] = (),
+        commands: tuple[str, ...] = (),
+    ) -> None:
+        """Take a finding of a command."""
+        key = key_of(finding)
+        if finding.code in self.ignored_codes:
+            if key not in self._ignored:
+                self._ignored.add(key)
+                self.ignored += 1
+            return
+        known = self._found.get(key)
+        if known is None:
+            self._found[key] = FleetFinding(
+                finding=finding,
+                directory=self.directory,
+                directories=(self.directory,),
+                by=(by,),
+                evidence=evidence,
+                commands=commands,
+            )
+        elif by not in known.by:
+            self._found[key] = replace(
+                known,
+                by=(*known.by, by),
+                evidence=known.evidence or evidence,
+                commands=known.commands or commands,
+            )
+
+    def add_all(self, by: str, findings: Iterable[Finding]) -> None:
+        for each in findings:
+            self.add(by, each)
+
+    def add_diagnoses(self, by: str, diagnoses: Iterable[Diagnosis]) -> None:
+        for each in diagnoses:
+            self.add(by, each.finding, each.evidence, each.commands)
+
+    def findings(self) -> tuple[FleetFinding, ...]:
+        """All of them, worst first."""
+        return tuple(sorted(self._found.values(), key=lambda each: RANK[each.finding.severity]))
+
+
+def counted(findings: Iterable[FleetFinding]) -> SeverityCounts:
+    """How many there are of each severity."""
+    error = warning = info = 0
+    for each in findings:
+        error += each.finding.severity is Severity.ERROR
+        warning += each.finding.severity is Severity.WARNING
+        info += each.finding.severity is Severity.INFO
+    return SeverityCounts(error=error, warning=warning, info=info)
+
+
+def added(one: SeverityCounts, other: SeverityCounts) -> SeverityCounts:
+    """Both together."""
+    return SeverityCounts(
+        error=one.error + other.error,
+        warning=one.warning + other.warning,
+        info=one.info + other.info,
+    )

@@ -1,0 +1,1 @@
+"""Live fleet state: what streams follow, and what `kraftool pipeline stream` does with it."""

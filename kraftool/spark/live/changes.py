@@ -1,0 +1,92 @@
+"""What happens to a log but that it grows, from the look that saw it to the row that tells it.
+
+Owns the form in which a change stands in the offset of a stream: all that its row needs, whatever
+happens to the files meanwhile. `tail.py` judges; what a stream knows beyond one log is here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from kraftool.spark.arrow import ArrowBatch, ArrowSchema
+from kraftool.spark.fleet import FleetDirectory
+from kraftool.spark.rows import Table, identity
+from kraftool.spark.tail import Change, TailState
+
+Told = dict[str, Any]
+
+
+def owner_object(owner: FleetDirectory) -> list[Any]:
+    """Whose log it is, as it stands in an offset: known still when the log has gone."""
+    return [owner.name, owner.cluster_id, owner.node_id, owner.directory_id]
+
+
+def owner_of(value: Sequence[Any]) -> FleetDirectory:
+    name, cluster_id, node_id, directory_id = value
+    return FleetDirectory(
+        name=name, cluster_id=cluster_id, node_id=node_id, directory_id=directory_id
+    )
+
+
+def appeared(state: TailState) -> Change:
+    """A log that was not there when the stream began, or was gone."""
+    return Change(
+        change="APPEARED", segment=state.segment, position=0, offset=None,
+        was_offset=None, epoch=None, generation=state.generation,
+    )  # fmt: skip
+
+
+def lost(state: TailState, segment: str, position: int, generation: int) -> Change:
+    """Records that were seen, and whose segment has gone before they were read."""
+    return Change(
+        change="LOST", segment=segment, position=position, offset=None,
+        was_offset=state.offset, epoch=None, generation=generation,
+    )  # fmt: skip
+
+
+def told(folder: str, owner: FleetDirectory, change: Change) -> Told:
+    """A change as it stands in an offset."""
+    return {
+        "owner": owner_object(owner),
+        "file": f"{folder}/{change.segment}",
+        "change": change.change,
+        "position": change.position,
+        "offset": change.offset,
+        "was_offset": change.was_offset,
+        "epoch": change.epoch,
+        "generation": change.generation,
+        "seen_ms": time.time_ns() // 1_000_000,
+        "sentence": change.sentence(),
+    }
+
+
+def change_rows(arrow: ArrowSchema, changes: Sequence[Told]) -> ArrowBatch:
+    """Changes as rows: what happened is the type, its numbers are the payload. The time is when it
+    was noticed."""
+    table = Table(arrow)
+    for each in changes:
+        identity(table, owner_of(each["owner"]), each["file"], 1)
+        table.same("generation", each["generation"], 1)
+        numbers = {name: each[name] for name in ("change", "offset", "was_offset", "generation")}
+        values = {
+            "kind": "change",
+            "position": each["position"],
+            "offset": each["offset"],
+            "epoch": each["epoch"],
+            "timestamp": each["seen_ms"],
+            "timestamp_ms": each["seen_ms"],
+            "type": each["change"],
+            "payload": orjson.dumps(numbers),
+            "data": orjson.dumps(numbers),
+            "error": each["sentence"],
+        }
+        for name, column in table.columns.items():
+            if name not in ("cluster_id", "node_id", "directory_id", "directory", "file",
+                            "generation"):  # fmt: skip
+                column.append(values.get(name))
+        table.rows += 1
+    return table.take()

@@ -1,0 +1,98 @@
+"""`spark.readStream.format("kraft.findings")`: findings of files as they appear.
+
+Owns the offset of that stream: what `judged.py` remembers, and the rows of the batch that ends
+there. It judges files by themselves, as the batch source does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
+from pyspark.sql.types import StructType
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.spark.arrow import ArrowBatch
+from kraftool.spark.file_rows import add_finding, finding_rows
+from kraftool.spark.live.changes import owner_of
+from kraftool.spark.live.judged import AT_ONCE, finding_of, judge, large_files
+from kraftool.spark.live.logs import fleet_now
+from kraftool.spark.rows import Table
+from kraftool.spark.settings import Settings
+from kraftool.spark.source import Task, without_collector
+from kraftool.spark.splits import Split
+
+Offset = dict[str, Any]
+VERSION = 1
+
+
+class NewFindings(InputPartition):
+    """Findings as they stand in the offset."""
+
+    def __init__(self, findings: Sequence[list[Any]]) -> None:
+        self.findings = tuple(findings)
+
+
+class FindingStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """The stream of findings that are new for their file."""
+
+    def __init__(self, settings: Settings, schema: StructType) -> None:
+        self._settings, self._schema = settings, schema
+        self._is_once = self._is_judged = False
+
+    def initial_offset(self) -> Offset:
+        """Where a new stream begins: everything is news, or nothing that is there now."""
+        memory = {}
+        if self._settings.from_latest:
+            memory = judge({}, fleet_now(self._settings), at_once=None).memory
+        return {"version": VERSION, "files": memory, "findings": [], "large": []}
+
+    def latest_offset(self, start: Offset, limit: ReadLimit) -> Offset:
+        """Look at all files once; the start itself where nothing has changed."""
+        if start.get("version") != VERSION:
+            raise KraftoolError(
+                f"a checkpoint of another kraftool: version {start.get('version')} of its offsets"
+            )
+        if self._is_once and self._is_judged:
+            return start
+        found = judge(start["files"], fleet_now(self._settings), at_once=AT_ONCE)
+        self._is_judged = not found.waiting
+        if found.memory == start["files"]:
+            return start
+        return {
+            "version": VERSION, "files": found.memory, "findings": found.findings,
+            "large": found.large,
+        }  # fmt: skip
+
+    def prepare_for_available_now(self) -> None:
+        """All is looked at once, and no change after that: the stream ends there."""
+        self._is_once = True
+
+    def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
+        """The tasks of the batch that ends at `end`: a large file each, and what is judged."""
+        if start == end:
+            return []
+        tasks: list[InputPartition] = []
+        if end["large"]:
+            files = large_files(fleet_now(self._settings), end["large"])
+            tasks += (Task([Split(file=each)]) for each in files)
+        return [*tasks, NewFindings(end["findings"])] if end["findings"] else tasks
+
+    def read(self, partition: InputPartition) -> Iterator[ArrowBatch]:
+        """The rows of one task."""
+        arrow = to_arrow_schema(self._schema, timezone="UTC")
+        if isinstance(partition, NewFindings):
+            table = Table(arrow)
+            for owner, finding in partition.findings:
+                add_finding(table, owner_of(owner), finding_of(finding))
+            yield table.take()
+        elif isinstance(partition, Task):
+            with without_collector():
+                yield from finding_rows(arrow, partition.splits)
+
+    initialOffset = initial_offset
+    latestOffset = latest_offset
+    prepareForTriggerAvailableNow = prepare_for_available_now

@@ -1,0 +1,143 @@
+"""The rows of `kraftool pipeline stream`: records, problems, changes and findings in one frame.
+
+Owns which rows there are, and their JSON: one form for the console and for Kafka, made by Spark's
+own functions on the workers. docs/schemas/pipeline-stream.json describes it. What is not known of
+a row is absent from its JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import orjson
+from pyspark.sql import functions as F
+from pyspark.sql.types import StringType
+
+from kraftool.decoders.control import ControlRecordType
+from kraftool.reports.log_dump import type_words
+from kraftool.spark.columns import FINDINGS, RECORDS, record_types, types_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+KINDS = ("record", "problem", "change", "finding")
+
+_MEMBERS: Mapping[str, str] = {
+    "kind": "kind",
+    "clusterId": "cluster_id",
+    "nodeId": "node_id",
+    "directoryId": "directory_id",
+    "directory": "directory",
+    "file": "file",
+    "generation": "generation",
+    "position": "position",
+    "baseOffset": "base_offset",
+    "offset": "offset",
+    "epoch": "epoch",
+    "timestamp": "timestamp_ms",
+    "control": "control",
+    "keySize": "key_size",
+    "valueSize": "value_size",
+    "valid": "valid",
+    "type": "type",
+    "version": "version",
+    "raw": "raw",
+    "reason": "error",
+    "damage": "damage",
+    "size": "size",
+    "code": "code",
+    "severity": "severity",
+    "text": "text",
+    "field": "field",
+    "expected": "expected",
+    "found": "found",
+    "advice": "advice",
+    "undecoded": "undecoded",
+}
+"""The names in JSON, as dump-log's and dump's documents have them, and the columns."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Following:
+    """What a stream follows."""
+
+    roots: Sequence[str] = field(repr=False)
+    storage: Mapping[str, object] = field(default_factory=dict, repr=False)
+    depth: int = 6
+    from_latest: bool = False
+    bytes_per_batch: int | None = None
+    types: frozenset[str] = frozenset()
+    """Words as the column `type` has them; none for all."""
+    clusters: frozenset[str] = frozenset()
+    findings: bool = True
+    show_secrets: bool = False
+
+    def options(self) -> dict[str, str]:
+        """The options of both sources."""
+        options = {
+            "paths": orjson.dumps(list(self.roots)).decode(),
+            "depth": str(self.depth),
+            "startingOffsets": "latest" if self.from_latest else "earliest",
+            "showSecrets": str(self.show_secrets).lower(),
+        }
+        if self.storage:
+            options["storageOptions"] = orjson.dumps(self.storage).decode()
+        return options
+
+
+def type_names(name: str) -> frozenset[str]:
+    """The words of the column `type` for a record type as a user may write it; none if unknown."""
+    words = type_words(name)
+    labels = {each.label for each in ControlRecordType}
+    found = {each for each in labels if words & type_words(each)}
+    for each in record_types():
+        if words & type_words(each):
+            found |= types_of(each)
+    return frozenset(found)
+
+
+def frame(spark: SparkSession, following: Following) -> DataFrame:
+    """The stream of all rows. Its first source is `kraft`."""
+    reader = spark.readStream.format(RECORDS).options(**following.options())
+    if following.bytes_per_batch is not None:
+        reader = reader.option("maxBytesPerTrigger", following.bytes_per_batch)
+    rows = reader.load()
+    if following.types:
+        rows = rows.where((F.col("kind") != "record") | F.col("type").isin(*following.types))
+    if following.findings:
+        found = spark.readStream.format(FINDINGS).options(**following.options()).load()
+        found = found.withColumn("kind", F.lit("finding"))
+        rows = rows.unionByName(found, allowMissingColumns=True)
+    if following.clusters:
+        rows = rows.where(F.col("cluster_id").isin(*following.clusters))
+    return rows
+
+
+def json_line() -> Column:
+    """A row as one JSON object; a payload stands in it as Kafka's own JSON."""
+    members = F.struct(*(F.col(column).alias(name) for name, column in _MEMBERS.items()))
+    head = F.to_json(members)
+    opened = F.expr("payload").isNotNull()
+    with_data = F.concat(_but_the_last(head), F.lit(',"data":'), F.col("payload"), F.lit("}"))
+    return F.when(opened, with_data).otherwise(head)
+
+
+def json_key() -> Column:
+    """What a row is known by: a record by its directory, epoch and offset."""
+
+    def of_others(column: str) -> Column:
+        return F.when(F.col("kind") != "record", F.col(column)).alias(_json_name(column))
+
+    others = map(of_others, ("kind", "file", "position", "code", "field", "text", "timestamp_ms"))
+    directory = F.coalesce("directory_id", "directory").alias("directory")
+    return F.to_json(F.struct(directory, "epoch", "offset", *others))
+
+
+def _json_name(column: str) -> str:
+    return next(name for name, each in _MEMBERS.items() if each == column)
+
+
+def _but_the_last(text: Column) -> Column:
+    return F.substring(text, F.lit(1), F.length(text) - 1).cast(StringType())

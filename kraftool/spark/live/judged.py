@@ -1,0 +1,148 @@
+"""Which files of a fleet changed since the last look, and which of their findings are new.
+
+Owns the memory of a stream of findings, small enough to stand in a checkpoint: of each file a
+fingerprint (size, mtime, etag), and of each finding that was told a digest. Small files are judged
+here, so that what is new is known and a batch that is planned again after a restart is the same.
+Large ones are named for the tasks to judge; Kafka never changes those once they have their name,
+so that their findings are all new.
+
+It refuses logs: they grow, and the stream of records tells their problems. The indexes of the
+newest segment are being written, and are judged once it has rolled.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from kraftool.decoders.kinds import FileKind, detect
+from kraftool.reports.file_report import read_file
+from kraftool.reports.findings import Finding, Severity, in_order
+from kraftool.reports.kinds import directory as dir_kinds
+from kraftool.spark.fleet import Fleet, FleetDirectory, FleetFile
+from kraftool.spark.live.changes import owner_object
+from kraftool.spark.live.logs import is_below
+
+LARGE = 12 << 20
+"""What is larger is judged by a task. The indexes of Kafka are not: they are judged again."""
+AT_ONCE = 32 << 20
+"""So many bytes are judged at one look; the rest waits for the next, and the records flow."""
+MOST = 100
+"""So many new findings of one file are told; how many more there are is told too."""
+
+_INDEXES = frozenset({FileKind.OFFSET_INDEX, FileKind.TIME_INDEX, FileKind.TXN_INDEX})
+
+Seen = list[Any]
+"""The fingerprint of a file, and the digests of its findings."""
+Memory = dict[str, dict[str, Seen]]
+"""By directory, then by the file's path in it. Problems of listing are files without a name."""
+
+
+@dataclass(slots=True)
+class Judged:
+    """What one look found."""
+
+    memory: Memory
+    findings: list[list[Any]] = field(default_factory=list)
+    """New findings, each with its owner."""
+    large: list[str] = field(default_factory=list)
+    """The names of large files that a task has to judge."""
+    waiting: bool = False
+    """Whether there is more than was judged at this look."""
+
+
+def finding_of(value: dict[str, Any]) -> Finding:
+    """A finding as it stands in an offset."""
+    return Finding(**{**value, "severity": Severity(value["severity"])})
+
+
+def judge(before: Memory, fleet: Fleet, *, at_once: int | None = AT_ONCE) -> Judged:
+    """Judge what changed. What could not be listed is remembered as it was."""
+    found = Judged(memory={})
+    spent = 0
+    for file in _wanted(fleet):
+        memory = found.memory.setdefault(file.directory.name, {})
+        seen = before.get(file.directory.name, {}).get(file.relative)
+        mark = _fingerprint(file)
+        if seen is not None and seen[0] == mark:
+            memory[file.relative] = seen
+        elif at_once is not None and spent and spent + min(file.size, LARGE) > at_once:
+            found.waiting = True
+            if seen is not None:
+                memory[file.relative] = seen
+        elif file.size > LARGE:
+            found.large.append(file.name)
+            memory[file.relative] = [mark]
+        else:
+            spent += file.size
+            findings = _findings(file)
+            memory[file.relative] = _news(found, file.directory, findings, seen, mark)
+    for each in fleet.problems:
+        seen = before.get(each.name, {}).get("")
+        finding = dir_kinds.UNREADABLE.at(each.name, each.reason, advice=each.hint)
+        owner = FleetDirectory(name=each.name)
+        kept = _news(found, owner, (finding,), seen, "")
+        for directory, files in before.items():
+            if is_below(directory, each.name):
+                found.memory[directory] = {**files, **found.memory.get(directory, {})}
+        found.memory.setdefault(each.name, {})[""] = kept
+    return found
+
+
+def large_files(fleet: Fleet, names: list[str]) -> list[FleetFile]:
+    """The files that a look named for the tasks, as far as they are there still."""
+    wanted = set(names)
+    return [each for each in fleet.files if each.name in wanted]
+
+
+def _news(
+    found: Judged,
+    owner: FleetDirectory,
+    findings: tuple[Finding, ...],
+    seen: Seen | None,
+    mark: str,
+) -> Seen:
+    known = set(seen[1:]) if seen is not None else set()
+    by_digest = {_digest(each): each for each in findings}
+    news = in_order(each for digest, each in by_digest.items() if digest not in known)
+    told = list(news[:MOST])
+    if len(news) > MOST:
+        text = f"{len(news) - MOST} more findings, which kraftool dump tells"
+        told.append(replace(news[MOST], text=text, expected="", found="", advice=""))
+    found.findings += ([owner_object(owner), asdict(each)] for each in told)
+    return [mark, *by_digest]
+
+
+def _findings(file: FleetFile) -> tuple[Finding, ...]:
+    """What is odd in a file; nothing if it has gone meanwhile, which the next look knows."""
+    findings = read_file(file.entry()).findings
+    return findings if not findings or file.is_there() else ()
+
+
+def _wanted(fleet: Fleet) -> Iterator[FleetFile]:
+    newest: dict[str, str] = {}
+    for file in fleet.files:
+        if detect(file.basename, b"", file.size).kind is FileKind.LOG:
+            folder = file.name.rpartition("/")[0]
+            newest[folder] = max(newest.get(folder, ""), file.basename)
+    for file in fleet.files:
+        kind = detect(file.basename, b"", file.size).kind
+        if kind is FileKind.LOG:
+            continue
+        stem = newest.get(file.name.rpartition("/")[0], "").removesuffix(".log")
+        if kind in _INDEXES and stem and file.basename.startswith(stem):
+            continue
+        yield file
+
+
+def _fingerprint(file: FleetFile) -> str:
+    text = f"{file.size} {file.mtime_ns} {file.etag}"
+    return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+
+
+def _digest(finding: Finding) -> str:
+    text = repr((finding.code, finding.position, finding.offset, finding.field, finding.text,
+                 finding.expected, finding.found))  # fmt: skip
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()

@@ -1,0 +1,100 @@
+"""The fleet as it is at one look of a stream, where directories come and go.
+
+Owns the search that a missing ROOT does not end, and the opening of a log's segments. It refuses to
+take for gone what could not be listed: that is looked at again the next time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.kinds import FileKind, detect
+from kraftool.decoders.names import parse_segment_name
+from kraftool.spark.fleet import Fleet, FleetDirectory, FleetFile, Unread, find_fleet, with_batches
+from kraftool.spark.places import missing
+from kraftool.spark.settings import Settings
+from kraftool.spark.tail import Segment
+from kraftool.storage.remote import shown_url
+
+
+def fleet_now(settings: Settings) -> Fleet:
+    """All files that are there now. A PATH that leads nowhere has none; one that cannot be listed
+    is among the problems."""
+    files: dict[str, FleetFile] = {}
+    problems: list[Unread] = []
+    for path in settings.paths:
+        try:
+            found = find_fleet([path], depth=settings.depth, options=settings.storage)
+        except KraftoolError as error:
+            shown = shown_url(path)
+            if error.message != missing(shown).message:
+                problems.append(Unread(name=shown, reason=error.message, hint=error.hint))
+            continue
+        problems += found.problems
+        for file in found.files:
+            files.setdefault(file.name, file)
+    return Fleet(files=tuple(files.values()), problems=tuple(problems))
+
+
+def is_below(name: str, folder: str) -> bool:
+    """Whether a shown path is a folder, or lies below it."""
+    return name == folder or name.startswith(f"{folder.rstrip('/')}/")
+
+
+class Logs:
+    """The logs of a fleet at one look: segments by folder, in order."""
+
+    def __init__(self, settings: Settings) -> None:
+        fleet = fleet_now(settings)
+        self.files: dict[tuple[str, str], FleetFile] = {}
+        self.owners: dict[str, FleetDirectory] = {}
+        self.folders: dict[str, list[str]] = {}
+        self._unread = [each.name for each in fleet.problems]
+        for file in with_batches(fleet):
+            folder, _, name = file.name.rpartition("/")
+            kind = detect(name, b"", file.size).kind
+            if kind is not FileKind.LOG or file.in_topic:
+                continue
+            self.files[folder, name] = file
+            self.owners[folder] = file.directory
+            self.folders.setdefault(folder, []).append(name)
+        for names in self.folders.values():
+            names.sort()
+
+    def is_unread(self, folder: str) -> bool:
+        """Whether nothing is known of a log's folder now, since it could not be listed."""
+        return any(is_below(folder, each) for each in self._unread)
+
+    def segments(
+        self, folder: str, caps: Mapping[str, int] | None, opened: ExitStack
+    ) -> Iterator[Segment]:
+        """The segments of one log, open as long as `opened`; one that has just gone ends them."""
+        for name in self.folders.get(folder, ()):
+            file = self.files[folder, name]
+            if caps is not None and file.name not in caps:
+                return
+            try:
+                source = opened.enter_context(file.open())
+                size = source.size() or 0
+            except KraftoolError:
+                return
+            parsed = parse_segment_name(name)
+            yield Segment(
+                name=name,
+                base_offset=parsed.base_offset if parsed is not None else 0,
+                size=size if caps is None else min(size, caps[file.name]),
+                read_at=source.read_at,
+            )
+
+    def sizes(self) -> dict[str, int]:
+        """How long every segment is now."""
+        sizes: dict[str, int] = {}
+        for file in self.files.values():
+            try:
+                with file.open() as source:
+                    sizes[file.name] = source.size() or 0
+            except KraftoolError:
+                continue
+        return sizes

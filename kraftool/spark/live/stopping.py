@@ -1,0 +1,60 @@
+"""How a stream is told to end: by SIGTERM after its micro-batch, by SIGINT at once.
+
+Owns the two signals while a stream runs. Before it runs, and when somebody is impatient, they end
+the process by an exception, which takes the JVM and the temporary files with it.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Stopping:
+    """What was asked for so far."""
+
+    def __init__(self) -> None:
+        self.is_streaming = False
+        self.interrupted = False
+        self.terminated = False
+
+    @property
+    def asked(self) -> bool:
+        return self.interrupted or self.terminated
+
+    def take(self, number: int, frame: FrameType | None) -> None:
+        """Handle a signal; only a flag is set while a stream runs, since the main thread may be
+        amid an answer of the JVM's."""
+        if number == signal.SIGINT:
+            again, self.interrupted = self.interrupted, True
+            if again or not self.is_streaming:
+                raise KeyboardInterrupt
+        else:
+            again, self.terminated = self.asked, True
+            if not again and not self.is_streaming:
+                raise SystemExit(0)
+
+
+@contextmanager
+def stopping() -> Iterator[Stopping]:
+    """Handle the signals that end a stream; a SIGHUP that is ignored, as by nohup, stays so."""
+    asked = Stopping()
+    if threading.current_thread() is not threading.main_thread():
+        yield asked
+        return
+    kept = {}
+    for each in _ENDING:
+        before = signal.getsignal(each)
+        if before is not signal.SIG_IGN:
+            kept[each] = before
+            signal.signal(each, asked.take)
+    try:
+        yield asked
+    finally:
+        for each, before in kept.items():
+            signal.signal(each, before)

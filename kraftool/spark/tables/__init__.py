@@ -1,0 +1,1 @@
+"""The tables that `kraftool pipeline tables` writes: what is in them, and how they are kept."""

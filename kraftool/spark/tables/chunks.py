@@ -1,0 +1,260 @@
+"""Decoded batches as the rows of every table at once: records, batches, and a table for each type.
+
+Owns the step from a few thousand records to Arrow columns. What a record has in common with others
+of its batch is taken along in Arrow, and the fields of a type from the very dicts that the payload
+is made of, so that nothing is decoded twice. The rows are those of the data sources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import orjson
+
+from kraftool.decoders import compression
+from kraftool.decoders.batch import CONTROL, HEADER_SIZE, TRANSACTIONAL, BatchHeader, Record
+from kraftool.decoders.codec import has_doubles
+from kraftool.decoders.log_record import LogRecord
+from kraftool.decoders.schema import message
+from kraftool.reports.log_dump import BatchEntry, Problem, raw_value
+from kraftool.reports.log_text import file_text
+from kraftool.spark.arrow import Array, ArrowBatch, ArrowSchema, pa, pc
+from kraftool.spark.columns import column_of, typed_fields
+from kraftool.spark.entries import type_text
+from kraftool.spark.rows import OF_PROBLEMS, error_text, instants, payload
+from kraftool.spark.splits import Split
+
+Arrays = dict[str, Array]
+
+_OF_BATCHES = (
+    "node_id", "directory_id", "directory", "file", "generation", "base_offset", "epoch", "valid",
+)  # fmt: skip
+"""What the rows of records take from their batch."""
+_OF_PLACE = (*_OF_BATCHES, "position", "offset", "timestamp_ms", "type", "version", "error")
+"""What the rows of a type take from those of the records."""
+
+
+class Read(NamedTuple):
+    """A batch, or a part of one, and of which range it was read."""
+
+    entry: BatchEntry
+    split: Split
+
+
+class Rows(NamedTuple):
+    """Rows of a table, of any days. A row without a time of its own has null for it."""
+
+    table: str
+    arrays: Arrays
+    number: int
+    milliseconds: Array
+
+    def batch(self, arrow: ArrowSchema) -> ArrowBatch:
+        """The rows with the columns of a schema; what they do not have is null."""
+        arrays = []
+        for each in arrow:
+            array = self.arrays.get(each.name)
+            if array is None and each.name == "timestamp":
+                array = instants(self.milliseconds, each.type)
+            if array is None:
+                array = pa.nulls(self.number, each.type)
+            arrays.append(array)
+        return pa.RecordBatch.from_arrays(arrays, schema=arrow)
+
+
+def _repeated(values: Sequence[Any], kind: Any) -> Array:
+    """Values that are nearly always the same."""
+    first = values[0]
+    if values.count(first) == len(values):
+        return (
+            pa.nulls(len(values), kind)
+            if first is None
+            else pa.repeat(pa.scalar(first, kind), len(values))
+        )
+    return pa.array(values, kind)
+
+
+def _identity(splits: Sequence[Split]) -> Arrays:
+    """Whose rows they are."""
+    text = pa.string()
+    owners = [each.file.directory for each in splits]
+    return {
+        "node_id": _repeated([each.node_id for each in owners], pa.int32()),
+        "directory_id": _repeated([each.directory_id for each in owners], text),
+        "directory": _repeated([file_text(each.name) for each in owners], text),
+        "file": _repeated([file_text(each.file.name) for each in splits], text),
+        "generation": _repeated([each.generation for each in splits], pa.int32()),
+    }
+
+
+def _spread(own: Arrays, splits: Sequence[Split]) -> Arrays:
+    """The identity for each of many batches; of a range it is found out once."""
+    distinct = list({id(each): each for each in splits}.values())
+    found = _identity(distinct)
+    if len(distinct) == 1:
+        found = {name: pa.repeat(array[0], len(splits)) for name, array in found.items()}
+    else:
+        number = {id(each): index for index, each in enumerate(distinct)}
+        which = pa.array([number[id(each)] for each in splits], pa.int32())
+        found = {name: array.take(which) for name, array in found.items()}
+    return {**found, **own}
+
+
+def _of_batches(reads: Sequence[Read]) -> Arrays:
+    batches = [each.entry.batch for each in reads]
+    headers = BatchHeader._make(zip(*[each.header for each in batches], strict=True))
+    attributes: Any = headers.attributes
+    codecs = {each: compression.name_of(each) for each in set(attributes)}
+    own = {
+        "position": pa.array([each.position for each in batches], pa.int64()),
+        "base_offset": pa.array(headers.base_offset, pa.int64()),
+        "last_offset": pa.array([each.last_offset for each in batches], pa.int64()),
+        "count": pa.array(headers.record_count, pa.int32()),
+        "epoch": pa.array(headers.partition_leader_epoch, pa.int32()),
+        "timestamp_ms": pa.array(headers.max_timestamp, pa.int64()),
+        "size": pa.array([len(each.data) for each in batches], pa.int64()),
+        "magic": pa.array(headers.magic, pa.int32()),
+        "compression": pa.array([codecs[each] for each in attributes], pa.string()),
+        "control": pa.array([bool(each & CONTROL) for each in attributes], pa.bool_()),
+        "transactional": pa.array([bool(each & TRANSACTIONAL) for each in attributes], pa.bool_()),
+        "crc": pa.array(headers.crc, pa.int64()),
+        "valid": pa.array([each.entry.valid for each in reads], pa.bool_()),
+    }
+    return _spread(own, [each.split for each in reads])
+
+
+def rows(reads: Sequence[Read], *, show_secrets: bool) -> Iterator[Rows]:
+    """The rows of some batches, for every table that has any."""
+    if not reads:
+        return
+    batches = _of_batches(reads)
+    whole = [number for number, each in enumerate(reads) if not each.entry.continued]
+    yield _some("batches", _kind(batches, "batch"), len(reads), whole)
+    items = [item for each in reads for item in each.entry.records]
+    if items:
+        yield from _of_records(reads, batches, items, show_secrets=show_secrets)
+
+
+def _kind(arrays: Arrays, kind: str) -> Arrays:
+    count = len(arrays["file"])
+    return {**arrays, "kind": pa.repeat(pa.scalar(kind, pa.string()), count)}
+
+
+def _some(table: str, arrays: Arrays, count: int, chosen: list[int]) -> Rows:
+    if len(chosen) < count:
+        which = pa.array(chosen, pa.int32())
+        arrays = {name: array.take(which) for name, array in arrays.items()}
+    return Rows(table, arrays, len(chosen), arrays["timestamp_ms"])
+
+
+def _of_records(
+    reads: Sequence[Read], batches: Arrays, items: list[LogRecord], *, show_secrets: bool
+) -> Iterator[Rows]:
+    counts = [len(each.entry.records) for each in reads]
+    which = pa.array(
+        [number for number, count in enumerate(counts) for _ in range(count)], pa.int32()
+    )
+    arrays = {name: batches[name].take(which) for name in _OF_BATCHES}
+    # Columns of tuples at once, in place of a loop for each.
+    told: Any = LogRecord._make(zip(*items, strict=True))
+    record: Any = Record._make(zip(*told.record, strict=True))
+    within = record.position
+    if any(each.entry.batch.compression != "none" for each in reads):
+        within = [
+            item.record.position if each.entry.batch.compression == "none" else HEADER_SIZE
+            for each in reads
+            for item in each.entry.records
+        ]
+    arrays["position"] = pc.add(batches["position"].take(which), pa.array(within, pa.int64()))
+    arrays["offset"] = pa.array(record.offset, pa.int64())
+    arrays["timestamp_ms"] = pa.array(record.timestamp, pa.int64())
+    types = told.type if "" not in told.type else [type_text(each) for each in items]
+    arrays["type"] = pa.array(types, pa.string())
+    arrays["version"] = pa.array(told.version, pa.int32())
+    sound = None not in told.data and None not in told.version
+    if not sound or any(told.error):
+        arrays["error"] = pa.array([error_text(each) for each in items], pa.string())
+    else:
+        arrays["error"] = pa.nulls(len(items), pa.string())
+    yield from _of_types(arrays, told)
+    arrays = _kind(arrays, "record")
+    arrays["control"] = pa.array(told.is_control, pa.bool_())
+    arrays["key_size"] = _sizes(record.key)
+    arrays["value_size"] = _sizes(record.value)
+    arrays["payload"] = _payloads(told, items, sound=sound)
+    if not sound:
+        raws = [
+            raw_value(each.entry, item, show_secrets=show_secrets) if item.data is None else None
+            for each in reads
+            for item in each.entry.records
+        ]
+        arrays["raw"] = pa.array(raws, pa.binary())
+    yield Rows("records", arrays, len(items), arrays["timestamp_ms"])
+
+
+def _payloads(told: Any, items: list[LogRecord], *, sound: bool) -> Array:
+    """Kafka's JSON. Most of it is orjson's own, which a look at all of it together tells."""
+    if sound and not any(map(has_doubles, set(told.name))):
+        texts = pa.array([orjson.dumps(each) for each in told.data], pa.binary())
+        if b"\\u" not in texts.buffers()[2].to_pybytes():
+            return texts.cast(pa.string())
+    return pa.array([payload(each) for each in items], pa.binary()).cast(pa.string())
+
+
+def _sizes(parts: Sequence[bytes | None]) -> Array:
+    return pa.array([-1 if each is None else len(each) for each in parts], pa.int32())
+
+
+def _of_types(arrays: Arrays, told: Any) -> Iterator[Rows]:
+    """The rows of each type, for which the catalogue has a name."""
+    place = {name: arrays[name] for name in _OF_PLACE}
+    found: dict[str, list[int]] = {}
+    for number, name in enumerate(told.name):
+        if name in found:
+            found[name].append(number)
+        else:
+            found[name] = [number]
+    for name, numbers in found.items():
+        if not name:
+            continue
+        chosen = _some(name, place, len(told.name), numbers)
+        data = told.data if len(numbers) == len(told.data) else [told.data[n] for n in numbers]
+        yield chosen._replace(arrays={**chosen.arrays, **_fields(name, data)})
+
+
+def _fields(name: str, data: Sequence[dict[str, Any] | None]) -> Arrays:
+    kind, columns = _struct(name)
+    if not columns:
+        return {}
+    return dict(zip(columns, pa.array(data, kind).flatten(), strict=True))
+
+
+@cache
+def _struct(name: str) -> tuple[Any, tuple[str, ...]]:
+    """A type's fields as an Arrow struct by Kafka's names, and the columns that they become."""
+    from pyspark.sql.pandas.types import to_arrow_type
+
+    from kraftool.spark.columns import spark_type
+
+    known = {each.name for each in message(name).fields}
+    fields = [each for each in typed_fields(name) if each.name in known]
+    kinds = [(each.name, to_arrow_type(spark_type(each), timezone="UTC")) for each in fields]
+    return pa.struct(kinds), tuple(column_of(each.name) for each in fields)
+
+
+def problem_rows(table: str, problems: Sequence[tuple[Problem, Split]]) -> Rows:
+    """What could not be decoded, as rows of `records` or `batches`; none has a time."""
+    kinds: dict[str, Callable[[], Any]] = {
+        "kind": pa.string,
+        "position": pa.int64,
+        "error": pa.string,
+        "damage": pa.string,
+        "size": pa.int64,
+    }
+    count = len(problems)
+    arrays = _identity([split for _, split in problems])
+    for name, tell in OF_PROBLEMS.items():
+        arrays[name] = pa.array([tell(problem) for problem, _ in problems], kinds[name]())
+    return Rows(table, arrays, count, pa.nulls(count, pa.int64()))

@@ -1,0 +1,313 @@
+"""The folder of the tables: whose it is, one run at a time, and all of a run or nothing of it.
+
+Owns the marker that makes a folder ours, the lock, the staging folder, and the journal. A run's
+files are written beside the tables. Once all of them are there the journal says which names they
+get and which files they replace; from then on a run that is killed is finished by the next one,
+and one that is killed before is forgotten. It refuses folders that hold what is not ours.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import orjson
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.spark.tables.layout import FILE_MODE, FOLDER_MODE, OURS, make_file, make_folders
+from kraftool.storage.remote import is_url
+
+LAYOUT = 1
+"""Grows when what lies in the folder is no longer understood by an older kraftool."""
+
+MARKER = f"{OURS}/tables.json"
+MEMORY = f"{OURS}/memory"
+_JOURNAL = f"{OURS}/journal.jsonl"
+_LOCK = f"{OURS}/lock"
+_STAGING = f"{OURS}/staging"
+
+
+class TablesRefusedError(KraftoolError):
+    """A folder that is not to be written to, or not now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """What all runs over a folder have in common."""
+
+    show_secrets: bool = False
+    snapshots: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """How much a table holds."""
+
+    rows: int = 0
+    files: int = 0
+    size: int = 0
+
+
+NOTHING = Totals()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marker:
+    """What the folder is, after the latest run that was committed."""
+
+    kept: Kept
+    run: int = 0
+    totals: Mapping[str, Totals] = field(default_factory=dict)
+
+    def to_json(self) -> bytes:
+        return orjson.dumps(
+            {
+                "layout": LAYOUT,
+                "run": self.run,
+                "showSecrets": self.kept.show_secrets,
+                "snapshots": self.kept.snapshots,
+                "tables": {
+                    name: [each.rows, each.files, each.size] for name, each in self.totals.items()
+                },
+            },
+            option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE,
+        )
+
+
+class Store:
+    """A folder of tables that this run holds."""
+
+    def __init__(self, root: str, marker: Marker) -> None:
+        self.root, self.marker = root, marker
+        self._staged = ""
+
+    def path(self, relative: str) -> str:
+        return os.path.join(self.root, relative)
+
+    def staging(self) -> str:
+        """The folder in which this run's files come together."""
+        if not self._staged:
+            # Not a name that workers of a run that was killed may still be writing to.
+            name = f"{_STAGING}/{self.marker.run + 1}-{os.urandom(4).hex()}"
+            with _told(self.root):
+                make_folders(self.root, name)
+            self._staged = self.path(name)
+        return self._staged
+
+    def commit(
+        self,
+        moves: Iterable[tuple[str, str]],
+        deletes: Iterable[str],
+        totals: Mapping[str, Totals],
+    ) -> None:
+        """Give staged files (by their whole paths) their names below the folder, and delete those
+        that they replace."""
+        marker = replace(self.marker, run=self.marker.run + 1, totals=dict(totals))
+        with _told(self.root):
+            self._commit(moves, deletes, marker)
+        self.marker = marker
+
+    def _commit(
+        self, moves: Iterable[tuple[str, str]], deletes: Iterable[str], marker: Marker
+    ) -> None:
+        staged = os.path.join(self.staging(), "tables.json")
+        make_file(staged, marker.to_json())
+        os.sync()  # what workers of this machine have written; those of others have closed it
+        passing = os.path.join(self.staging(), "journal.jsonl")
+        descriptor = os.open(passing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
+        with os.fdopen(descriptor, "wb") as out:
+            for source, target in (*moves, (staged, MARKER)):
+                out.write(_line("move", os.path.relpath(source, self.root), target))
+            for path in deletes:
+                out.write(_line("delete", path))
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(passing, self.path(_JOURNAL))
+        _sync_folder(self.path(OURS))
+        finish(self.root)
+
+
+def _line(*parts: str) -> bytes:
+    return orjson.dumps(parts) + b"\n"
+
+
+def _sync_folder(path: str) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def finish(root: str) -> None:
+    """Carry out the journal, of which any part may have been carried out before."""
+    journal = os.path.join(root, _JOURNAL)
+    emptied: set[str] = set()
+    with open(journal, "rb") as lines:
+        for line in lines:
+            match orjson.loads(line):
+                case ["move", source, target]:
+                    _move(root, source, target)
+                case ["delete", path]:
+                    with suppress(FileNotFoundError):
+                        os.unlink(os.path.join(root, path))
+                    emptied.add(path.rpartition("/")[0])
+    for folder in emptied:
+        _remove_empty(root, folder)
+    os.sync()
+    os.unlink(journal)
+
+
+def _move(root: str, source: str, target: str) -> None:
+    make_folders(root, target.rpartition("/")[0])
+    try:
+        os.replace(os.path.join(root, source), os.path.join(root, target))
+    except FileNotFoundError:
+        if not os.path.exists(os.path.join(root, target)):
+            raise KraftoolError(
+                f"{root}: a file of an interrupted run is gone: {source}",
+                hint="the tables cannot be trusted any more; write them anew to another folder",
+            ) from None
+
+
+def _remove_empty(root: str, folder: str) -> None:
+    """Remove a partition's folder and those above it, up to the table's, if nothing is in them."""
+    while "/" in folder:
+        try:
+            os.rmdir(os.path.join(root, folder))
+        except OSError:
+            return
+        folder = folder.rpartition("/")[0]
+
+
+@contextmanager
+def held(out: str, kept: Kept) -> Iterator[Store]:
+    """Hold a folder of tables, made if need be. An interrupted run is finished or forgotten first.
+
+    Raises TablesRefusedError where that cannot be.
+    """
+    root = _checked(out)
+    with _locked(root):
+        try:
+            with _told(root):
+                if os.path.exists(os.path.join(root, _JOURNAL)):
+                    finish(root)
+                shutil.rmtree(os.path.join(root, _STAGING), ignore_errors=True)
+                store = Store(root, _marker(root, kept))
+            yield store
+        finally:
+            if not os.path.exists(os.path.join(root, _JOURNAL)):
+                shutil.rmtree(os.path.join(root, _STAGING), ignore_errors=True)
+
+
+@contextmanager
+def _told(root: str) -> Iterator[None]:
+    """A failure of the file system, as a sentence. What was begun the next run finishes."""
+    try:
+        yield
+    except OSError as error:
+        raise KraftoolError(f"{root} cannot be written: {error.strerror or error}") from error
+
+
+def _checked(out: str) -> str:
+    """Look at the folder before anything is written, and make it if it is not there."""
+    if is_url(out):
+        raise TablesRefusedError(
+            "tables are written to a folder only, not to a URL",
+            hint="a run has to rename files at once; copy the folder afterwards",
+        )
+    root = os.path.abspath(out)
+    try:
+        os.mkdir(root, FOLDER_MODE)
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise KraftoolError(f"{out} cannot be made: {error.strerror}") from None
+    try:
+        there = set(os.listdir(root))
+    except OSError as error:
+        raise TablesRefusedError(f"{out} is no folder to write to: {error.strerror}") from None
+    # A first run that was killed early leaves no marker, and no table either.
+    if there - {OURS} and not os.path.exists(os.path.join(root, MARKER)):
+        raise TablesRefusedError(
+            f"{out} holds something else than tables of kraftool",
+            hint="name an empty or a new folder",
+        )
+    return root
+
+
+@contextmanager
+def _locked(root: str) -> Iterator[None]:
+    try:
+        make_folders(root, OURS)
+        path = os.path.join(root, _LOCK)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+    except OSError as error:
+        raise KraftoolError(f"{root} cannot be written: {error.strerror}") from None
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise TablesRefusedError(
+                f"another run is writing to {root}", hint="wait for its end, and try again"
+            ) from None
+        except OSError as error:
+            raise TablesRefusedError(
+                f"{root} cannot be locked against a second run: {error.strerror}",
+                hint="name a folder on another file system",
+            ) from None
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _marker(root: str, kept: Kept) -> Marker:
+    """Read the marker, or make the folder ours."""
+    path = os.path.join(root, MARKER)
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except FileNotFoundError:
+        fresh = Marker(kept=kept)
+        passing = f"{path}.{os.urandom(4).hex()}"
+        make_file(passing, fresh.to_json())
+        os.replace(passing, path)
+        return fresh
+    try:
+        value: dict[str, Any] = orjson.loads(data)
+        layout = value["layout"]
+        if layout == LAYOUT:
+            found = Marker(
+                kept=Kept(show_secrets=value["showSecrets"], snapshots=value["snapshots"]),
+                run=value["run"],
+                totals={
+                    name: Totals(rows=rows, files=files, size=size)
+                    for name, (rows, files, size) in value["tables"].items()
+                },
+            )
+    except (orjson.JSONDecodeError, LookupError, TypeError, ValueError, AttributeError):
+        raise TablesRefusedError(
+            f"{path} cannot be read", hint="write the tables anew to another folder"
+        ) from None
+    if layout != LAYOUT:
+        other = "a newer" if isinstance(layout, int) and layout > LAYOUT else "another"
+        raise TablesRefusedError(
+            f"{root} was written by {other} kraftool (layout {layout}; this one writes {LAYOUT})",
+            hint="use that one, or write the tables anew to another folder",
+        )
+    for option, before, now in (
+        ("--show-secrets", found.kept.show_secrets, kept.show_secrets),
+        ("--snapshots", found.kept.snapshots, kept.snapshots),
+    ):
+        if before != now:
+            raise TablesRefusedError(
+                f"{root} was written {'with' if before else 'without'} {option}, and tables are"
+                " not mixed",
+                hint=f"{'give' if before else 'leave out'} {option}, or name another folder",
+            )
+    return found

@@ -1,0 +1,166 @@
+"""A range of a log as the rows of `records`, `batches` and every table of a record type.
+
+Owns that a range is read and decoded once for all of them, the cutting by days, and how much waits
+in memory before the sink has it. What cannot be decoded is a row of kind `problem`. It refuses to
+choose what is read, and to write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+
+from kraftool.reports.log_dump import Problem
+from kraftool.spark.arrow import ArrowBatch, pa, pc
+from kraftool.spark.entries import Entries, Unreadable
+from kraftool.spark.pushdown import FIRST_MS, LAST_MS, Pushed
+from kraftool.spark.rows import PAYLOAD, ROWS
+from kraftool.spark.source import without_collector
+from kraftool.spark.splits import Split
+from kraftool.spark.tables.chunks import Read, Rows, problem_rows, rows
+from kraftool.spark.tables.layout import arrow_schema
+from kraftool.spark.tables.taking import Taking
+
+_CHUNK = 4_000
+"""Records that become columns at once."""
+_ENOUGH = 1_000
+"""Rows that are handed on without waiting for more: putting them together costs more."""
+_WAITING = 32 << 20
+"""Bytes of Arrow that wait at the most, over all tables and days."""
+_DAY_MS = 86_400_000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def extract(splits: Sequence[Split], sink: Taking, *, show_secrets: bool) -> None:
+    """Read ranges, one after the other, and give the sink all their rows."""
+    reader = _Extract(sink, show_secrets=show_secrets)
+    with without_collector():
+        for split in splits:
+            reader.read(split)
+        reader.finish()
+
+
+class _Waiting:
+    """Rows of one table and day that are not yet enough to be handed on."""
+
+    def __init__(self) -> None:
+        self.batches: list[ArrowBatch] = []
+        self.rows = self.size = 0
+
+
+class _Extract:
+    def __init__(self, sink: Taking, *, show_secrets: bool) -> None:
+        self._sink, self._show_secrets = sink, show_secrets
+        self._entries = Entries(Pushed(), show_secrets=show_secrets)
+        self._batches_only = Entries(Pushed(), batches_only=True)
+        self._cluster: str | None = None
+        self._reads: list[Read] = []
+        self._records = self._weight = 0
+        self._problems: dict[str, list[tuple[Problem, Split]]] = {"records": [], "batches": []}
+        self._waiting: dict[tuple[str, str | None], _Waiting] = {}
+        self._size = 0
+
+    def read(self, split: Split) -> None:
+        """Read one range. The records of a topic are no metadata: only its batches are rows."""
+        if split.file.directory.cluster_id != self._cluster:
+            self.finish()
+            self._cluster = split.file.directory.cluster_id
+        in_topic = split.file.in_topic
+        entries = self._batches_only if in_topic else self._entries
+        for entry in entries.of(split):
+            if isinstance(entry, Problem):
+                self._problem(entry, split, in_topic=in_topic)
+                continue
+            self._reads.append(Read(entry, split))
+            self._records += len(entry.records) or 1
+            self._weight += entry.batch.size
+            if self._records >= _CHUNK or self._weight >= PAYLOAD:
+                self._convert()
+
+    def _problem(self, problem: Problem, split: Split, *, in_topic: bool) -> None:
+        if not in_topic:
+            self._problems["records"].append((problem, split))
+        # A batch is known by its header, whatever is wrong with the records in it.
+        if in_topic or problem.kind is not None or isinstance(problem, Unreadable):
+            self._problems["batches"].append((problem, split))
+        self._records += 1
+        if self._records >= _CHUNK:
+            self._convert()
+
+    def _convert(self) -> None:
+        """Make columns of what was read, and hand on what is enough."""
+        reads, self._reads = self._reads, []
+        self._records = self._weight = 0
+        for each in rows(reads, show_secrets=self._show_secrets):
+            self._take(each)
+        for table, problems in self._problems.items():
+            if problems:
+                self._take(problem_rows(table, problems))
+                self._problems[table] = []
+        if self._size >= _WAITING:
+            self._hand_on_all()
+
+    def _take(self, found: Rows) -> None:
+        if not found.number:
+            return
+        batch = found.batch(arrow_schema(found.table))
+        for day, part in _by_day(found, batch):
+            if part.num_rows >= _ENOUGH:
+                self._sink.write(found.table, self._cluster, day, part)
+                continue
+            waiting = self._waiting.setdefault((found.table, day), _Waiting())
+            waiting.batches.append(part)
+            waiting.rows += part.num_rows
+            waiting.size += part.nbytes
+            self._size += part.nbytes
+            if waiting.rows >= ROWS or waiting.size >= PAYLOAD:
+                self._hand_on(found.table, day)
+
+    def _hand_on(self, table: str, day: str | None) -> None:
+        waiting = self._waiting.pop((table, day))
+        self._size -= waiting.size
+        for batch in _joined(waiting.batches):
+            self._sink.write(table, self._cluster, day, batch)
+
+    def _hand_on_all(self) -> None:
+        for table, day in list(self._waiting):
+            self._hand_on(table, day)
+
+    def finish(self) -> None:
+        """Hand on whatever is left."""
+        self._convert()
+        self._hand_on_all()
+
+
+def _joined(batches: list[ArrowBatch]) -> list[ArrowBatch]:
+    if len(batches) == 1:
+        return batches
+    joined: list[ArrowBatch] = pa.Table.from_batches(batches).combine_chunks().to_batches()
+    return joined
+
+
+def _by_day(found: Rows, batch: ArrowBatch) -> Iterator[tuple[str | None, ArrowBatch]]:
+    """The rows by the day (UTC) of their time; null where no calendar reaches."""
+    bounds = pc.min_max(found.milliseconds).as_py()
+    low, high = bounds["min"], bounds["max"]
+    if low is None or high < FIRST_MS or low > LAST_MS:
+        yield None, batch
+        return
+    same = low >= FIRST_MS and high <= LAST_MS and low // _DAY_MS == high // _DAY_MS
+    if same and not found.milliseconds.null_count:
+        yield _day(low // _DAY_MS), batch
+        return
+    numbers: dict[int | None, list[int]] = {}
+    for row, time in enumerate(found.milliseconds.to_pylist()):
+        told = time is not None and FIRST_MS <= time <= LAST_MS
+        numbers.setdefault(time // _DAY_MS if told else None, []).append(row)
+    for number, chosen in numbers.items():
+        day = None if number is None else _day(number)
+        yield day, batch.take(pa.array(chosen, pa.int32()))
+
+
+@lru_cache(maxsize=1_000)
+def _day(number: int) -> str:
+    # Not by strftime, which writes early years without leading zeros.
+    return (_EPOCH + timedelta(days=number)).date().isoformat()

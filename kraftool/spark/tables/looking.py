@@ -1,0 +1,140 @@
+"""What is new in a log since the latest run, found by its headers, in a Spark task.
+
+Owns the step from a log's files and its memory to ranges that are to be read, cut for the tasks to
+come. Behind the last whole batch lies the tail: a batch that is half written, damage, or a segment
+that cannot be opened. Its rows are replaced as soon as it changes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.names import parse_segment_name
+from kraftool.spark.fleet import FleetFile
+from kraftool.spark.splits import SPLIT_BYTES, Split, cut
+from kraftool.spark.tables.memory import Key, LogMemory
+from kraftool.spark.tail import Change, Range, Segment, TailState, look
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookTask:
+    """A log to look at. `files` are its segments, in order."""
+
+    key: Key
+    folder: str
+    files: tuple[FleetFile, ...]
+    before: LogMemory | None
+    split_bytes: int = SPLIT_BYTES
+
+    @property
+    def size(self) -> int:
+        """Bytes that are new, about; a look costs something in any case."""
+        read = 0
+        if self.before is not None:
+            state = self.before.state
+            read = sum(each.size for each in self.files if each.basename < state.segment)
+            read += state.position
+        return max(sum(each.size for each in self.files) - read, 0) + (64 << 10)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """What a look has found. The tail is None if it is as it was."""
+
+    key: Key
+    folder: str
+    state: TailState
+    new: tuple[Split, ...] = ()
+    tail: tuple[Split, ...] | None = None
+    tail_listing: str = ""
+    change: Change | None = None
+    unreadable: tuple[str, ...] = ()
+
+
+def listing_of(files: Iterable[FleetFile], *more: object) -> str:
+    """Files as they are listed, as a short text that is another one if anything has changed."""
+    found = hashlib.sha256(repr(more).encode("utf-8", "backslashreplace"))
+    for each in files:
+        told = repr((each.name, each.size, each.mtime_ns, each.etag, each.directory))
+        found.update(told.encode("utf-8", "backslashreplace"))
+    return found.hexdigest()[:32]
+
+
+def look_at(task: LookTask) -> Looked:
+    """Look at one log."""
+    before = task.before or LogMemory(listing="", state=TailState())
+    state, change, new = before.state, None, list[Split]()
+    with ExitStack() as opened:
+        segments, unreadable = _segments(task.files, opened)
+        lost = task.files[len(segments)].basename if unreadable else None
+        # What was read and cannot be compared would look like a truncation.
+        if segments and (lost is None or lost > state.segment):
+            try:
+                found = look(state, segments)
+                new = [split for each in found.ranges for split in _cut(task, segments, each)]
+                state, change = found.state, found.change
+            except KraftoolError:
+                unreadable = [task.files[-1].name]
+                new = []
+    tail = _tail(task.files, state)
+    listing = listing_of((each.file for each in tail), [each.start for each in tail], unreadable)
+    same = change is None and not new and listing == before.tail
+    return Looked(
+        key=task.key,
+        folder=task.folder,
+        state=state,
+        new=tuple(new),
+        tail=None if same else tuple(tail),
+        tail_listing=listing,
+        change=change,
+        unreadable=tuple(unreadable),
+    )
+
+
+def _segments(files: Sequence[FleetFile], opened: ExitStack) -> tuple[list[Segment], list[str]]:
+    """The segments up to the first that cannot be opened, and what cannot be."""
+    segments: list[Segment] = []
+    for file in files:
+        try:
+            source = opened.enter_context(file.open())
+            size = source.size() or 0
+            source.read_at(0, 1)
+        except KraftoolError:
+            return segments, [file.name]
+        parsed = parse_segment_name(file.basename)
+        base = parsed.base_offset if parsed is not None else 0
+        segments.append(
+            Segment(name=file.basename, base_offset=base, size=size, read_at=source.read_at)
+        )
+    return segments, []
+
+
+def _cut(task: LookTask, segments: Sequence[Segment], found: Range) -> list[Split]:
+    file = next(each for each in task.files if each.basename == found.segment)
+    ranges: list[tuple[int, int | None]] = [(found.start, None)]
+    if found.stop - found.start > task.split_bytes:
+        read_at = next(each.read_at for each in segments if each.name == found.segment)
+        ranges = cut(read_at, found.stop, task.split_bytes, start=found.start)
+    return [
+        Split(
+            file=file,
+            start=start,
+            stop=found.stop if stop is None else stop,
+            generation=found.generation,
+        )
+        for start, stop in ranges
+    ]
+
+
+def _tail(files: Sequence[FleetFile], state: TailState) -> list[Split]:
+    """What lies behind the place up to which a log was read."""
+    tail = []
+    for file in files:
+        start = state.position if file.basename == state.segment else 0
+        if file.basename >= state.segment and file.size > start:
+            tail.append(Split(file=file, start=start, generation=state.generation))
+    return tail

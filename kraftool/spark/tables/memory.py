@@ -1,0 +1,150 @@
+"""What earlier runs have read, cluster by cluster: how far each log, and which files hold what.
+
+Owns the form in which that is kept between runs, a small JSON file for each cluster. It refuses to
+judge what is new; `plan.py` does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.spark.tables.commit import MEMORY
+from kraftool.spark.tail import TailState
+
+
+class Stored(NamedTuple):
+    """A committed file, below the folder of the tables."""
+
+    path: str
+    rows: int
+    size: int
+
+    @property
+    def table(self) -> str:
+        return self.path.partition("/")[0]
+
+
+class Key(NamedTuple):
+    """A cluster, or a directory that does not say which cluster it is of."""
+
+    kind: str
+    name: str
+
+    @property
+    def cluster_id(self) -> str | None:
+        return self.name if self.kind == "cluster" else None
+
+    @property
+    def path(self) -> str:
+        """Where its memory lies."""
+        told = f"{self.kind} {self.name}".encode("utf-8", "surrogatepass")
+        return f"{MEMORY}/{hashlib.sha256(told).hexdigest()[:40]}.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogMemory:
+    """One log. `tail` is the listing of what lies behind the batches that were read, and
+    `tail_files` what of it is in the tables until it changes."""
+
+    listing: str
+    state: TailState
+    tail: str = ""
+    tail_files: tuple[Stored, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeMemory:
+    """A file that is read as a whole, and again if it changes: a checkpoint."""
+
+    listing: str
+    files: tuple[Stored, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupMemory:
+    """One cluster."""
+
+    key: Key
+    listing: str = ""
+    logs: dict[str, LogMemory] = field(default_factory=dict)
+    wholes: dict[str, WholeMemory] = field(default_factory=dict)
+    replaced: tuple[Stored, ...] = ()
+    unreadable: tuple[str, ...] = ()
+    """What could not be read, and is tried again although nothing else has changed."""
+
+    def to_json(self) -> bytes:
+        # Names of files may be no UTF-8, which orjson refuses.
+        text = json.dumps(
+            {
+                "key": self.key,
+                "listing": self.listing,
+                "logs": {
+                    name: {
+                        "listing": each.listing,
+                        "state": each.state.to_json(),
+                        "tail": each.tail,
+                        "tailFiles": each.tail_files,
+                    }
+                    for name, each in self.logs.items()
+                },
+                "wholes": {
+                    name: {"listing": each.listing, "files": each.files}
+                    for name, each in self.wholes.items()
+                },
+                "replaced": self.replaced,
+                "unreadable": self.unreadable,
+            }
+        )
+        return text.encode()
+
+    @classmethod
+    def from_json(cls, data: bytes) -> GroupMemory:
+        value = json.loads(data)
+        return cls(
+            key=Key(*value["key"]),
+            listing=value["listing"],
+            logs={
+                name: LogMemory(
+                    listing=each["listing"],
+                    state=TailState.from_json(each["state"]),
+                    tail=each["tail"],
+                    tail_files=_stored(each["tailFiles"]),
+                )
+                for name, each in value["logs"].items()
+            },
+            wholes={
+                name: WholeMemory(listing=each["listing"], files=_stored(each["files"]))
+                for name, each in value["wholes"].items()
+            },
+            replaced=_stored(value["replaced"]),
+            unreadable=tuple(value["unreadable"]),
+        )
+
+
+def _stored(value: list[list[Any]]) -> tuple[Stored, ...]:
+    return tuple(Stored(*each) for each in value)
+
+
+def memories(root: str) -> Iterator[GroupMemory]:
+    """What is remembered, one cluster at a time."""
+    folder = os.path.join(root, MEMORY)
+    try:
+        names = sorted(os.listdir(folder))
+    except FileNotFoundError:
+        return
+    for name in names:
+        path = os.path.join(folder, name)
+        try:
+            with open(path, "rb") as file:
+                found = GroupMemory.from_json(file.read())
+        except (LookupError, TypeError, ValueError) as error:
+            raise KraftoolError(
+                f"{path} cannot be read", hint="write the tables anew to another folder"
+            ) from error
+        yield found

@@ -1,0 +1,189 @@
+"""Which clusters have changed since the latest run, and what of them is to be looked at.
+
+Owns the comparison of what is listed with what is remembered. It runs beside the driver and opens
+no log but those that could not be opened before; the headers of logs are looked at in tasks, see
+`looking.py`.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.kinds import FileKind, detect
+from kraftool.decoders.names import parse_segment_name
+from kraftool.spark.fleet import Fleet, FleetDirectory, FleetFile, Unread, has_pattern, with_batches
+from kraftool.spark.tables.looking import LookTask, listing_of
+from kraftool.spark.tables.memory import GroupMemory, Key
+from kraftool.spark.tail import Change, TailState, look
+from kraftool.storage.remote import shown_url
+
+
+@dataclass(slots=True)
+class Group:
+    """A cluster as it is listed now, or a directory that does not say whose it is."""
+
+    key: Key
+    directories: dict[str, list[FleetFile]] = field(default_factory=dict)
+    logs: dict[str, list[FleetFile]] = field(default_factory=dict)
+    wholes: dict[str, FleetFile] = field(default_factory=dict)
+    unread: list[Unread] = field(default_factory=list)
+
+    @property
+    def listing(self) -> str:
+        files = (file for files in self.directories.values() for file in files)
+        return listing_of(files, self.unread)
+
+
+def grouped(fleet: Fleet, *, snapshots: bool) -> dict[Key, Group]:
+    """The files of a fleet by cluster."""
+    groups: dict[Key, Group] = {}
+    for file in fleet.files:
+        group = _group(groups, file.directory)
+        group.directories.setdefault(file.directory.name, []).append(file)
+    for file in with_batches(fleet, snapshots=snapshots):
+        group = _group(groups, file.directory)
+        folder, _, name = file.name.rpartition("/")
+        kind = detect(name, b"", file.size).kind
+        if kind is FileKind.LOG and parse_segment_name(name) is not None:
+            group.logs.setdefault(folder, []).append(file)
+        else:
+            group.wholes[file.name] = file
+    for group in groups.values():
+        for files in group.logs.values():
+            files.sort(key=lambda each: each.basename)
+    for each in fleet.problems:
+        _group(groups, FleetDirectory(name=each.name)).unread.append(each)
+    return groups
+
+
+def _group(groups: dict[Key, Group], owner: FleetDirectory) -> Group:
+    known = owner.cluster_id
+    key = Key("cluster", known) if known else Key("directory", owner.name)
+    if key not in groups:
+        groups[key] = Group(key)
+    return groups[key]
+
+
+@dataclass(slots=True)
+class Task:
+    """A cluster that has changed: what was known of it, and what is to be done."""
+
+    group: Group
+    before: GroupMemory
+    listing: str = ""
+    looks: list[LookTask] = field(default_factory=list)
+    wholes: list[FleetFile] = field(default_factory=list)
+    gone: dict[str, tuple[TailState, Change]] = field(default_factory=dict)
+    """Logs that are no longer listed, though a ROOT leads to where they were."""
+    only_gone: bool = False
+    """Nothing of the cluster is listed any more: its tables stay as they are."""
+    moved: tuple[str, ...] = ()
+    """Logs and files that are listed as another cluster's now, where they are read anew: a
+    meta.properties was written, or damaged. Their rows here go."""
+    forgotten: bool = False
+    """Nothing of it is left, and all of its rows go."""
+
+
+class Reach:
+    """Which names the ROOTs of a run lead to, so that what is not there is known to be gone."""
+
+    def __init__(self, roots: Iterable[str], unread: Iterable[Unread]) -> None:
+        self._roots = [(shown_url(each).rstrip("/"), has_pattern(each)) for each in roots]
+        self._unread = tuple(each.name.rstrip("/") for each in unread)
+
+    def covers(self, name: str) -> bool:
+        if any(name == each or name.startswith(f"{each}/") for each in self._unread):
+            return False
+        return any(self._leads(root, name, pattern=pattern) for root, pattern in self._roots)
+
+    @staticmethod
+    def _leads(root: str, name: str, *, pattern: bool) -> bool:
+        if not pattern:
+            # A file that was named by itself stands for its own folder.
+            return name == root or name.startswith(f"{root}/") or root.startswith(f"{name}/")
+        wanted, given = root.split("/"), name.split("/")
+        if "**" in wanted:
+            wanted = wanted[: wanted.index("**")]
+        return len(given) >= len(wanted) and all(map(fnmatch.fnmatchcase, given, wanted))
+
+
+class Owners:
+    """Which cluster each log, and each file that is read as a whole, is listed as now."""
+
+    def __init__(self, groups: Iterable[Group]) -> None:
+        self._keys = {name: group.key for group in groups for name in (*group.logs, *group.wholes)}
+
+    def moved(self, before: GroupMemory) -> tuple[str, ...]:
+        """What of a cluster is another one's now."""
+        names = (*before.logs, *before.wholes)
+        return tuple(each for each in names if self._keys.get(each, before.key) != before.key)
+
+
+def compare(group: Group, before: GroupMemory | None, reach: Reach, owners: Owners) -> Task | None:
+    """What has changed in a cluster; None if nothing has."""
+    before = before or GroupMemory(key=group.key)
+    listing = group.listing
+    moved = owners.moved(before)
+    same = listing == before.listing and not moved
+    if same and not _can_be_read_now(group, before.unreadable):
+        return None
+    task = Task(group, before, listing, moved=moved)
+    for folder, files in group.logs.items():
+        known = before.logs.get(folder)
+        if known is None or not known.listing or known.listing != listing_of(files):
+            task.looks.append(
+                LookTask(key=group.key, folder=folder, files=tuple(files), before=known)
+            )
+    for name, file in group.wholes.items():
+        kept = before.wholes.get(name)
+        if kept is None or kept.listing != listing_of([file]):
+            task.wholes.append(file)
+    task.gone = _gone(before, {*group.logs, *moved}, reach)
+    return task
+
+
+def departed(before: GroupMemory, reach: Reach, owners: Owners) -> Task | None:
+    """The same for a cluster of which nothing is listed; None if it is out of sight, or known."""
+    moved = owners.moved(before)
+    left = (before.logs.keys() | before.wholes.keys()) - set(moved)
+    group = Group(before.key)
+    # A folder that could not be listed has findings only; it now can be, or is no more.
+    was_unread = before.key.kind == "directory" and reach.covers(before.key.name)
+    if not left and (moved or was_unread):
+        return Task(group, before, moved=moved, forgotten=True)
+    gone = _gone(before, set(moved), reach)
+    if not gone and not moved:
+        return None
+    return Task(group, before, gone=gone, moved=moved, only_gone=True)
+
+
+def _gone(
+    before: GroupMemory, present: Collection[str], reach: Reach
+) -> dict[str, tuple[TailState, Change]]:
+    found = {}
+    for folder, log in before.logs.items():
+        if folder not in present and reach.covers(folder):
+            seen = look(log.state, ())
+            if seen.change is not None:
+                found[folder] = (seen.state, seen.change)
+    return found
+
+
+def _can_be_read_now(group: Group, names: Sequence[str]) -> bool:
+    """Whether any file that could not be read now can be."""
+    if not names:
+        return False
+    wanted = set(names)
+    if "" in wanted:
+        return True
+    for files in group.directories.values():
+        for file in files:
+            if file.name in wanted:
+                with suppress(KraftoolError), file.open() as source:
+                    source.read_at(0, 1)
+                    return True
+    return False

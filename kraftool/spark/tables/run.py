@@ -1,0 +1,219 @@
+"""One run of `pipeline tables`, from what is there to what is committed.
+
+Owns the order of things. Where nothing is new no Spark is started. Else there are two jobs: one
+looks at the headers of logs, and one does all the work. The driver sees names, numbers and offsets
+only: no record ever passes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from kraftool.spark.fleet import DEPTH, find_fleet, require
+from kraftool.spark.splits import SPLIT_BYTES
+from kraftool.spark.tables.commit import NOTHING, Kept, Store, Totals, held
+from kraftool.spark.tables.layout import TABLES
+from kraftool.spark.tables.looking import Looked, LookTask, look_at
+from kraftool.spark.tables.memory import Key, Stored, memories
+from kraftool.spark.tables.plan import Owners, Reach, Task, compare, departed, grouped
+from kraftool.spark.tables.settle import Settled, settle, totals_after
+from kraftool.spark.tables.units import items_of, looks_of, range_size, units_of
+from kraftool.spark.tables.work import Done, Run, Unit, work
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+StartSpark = Callable[[], AbstractContextManager["SparkSession"]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is to be written, and of what. Roots and storage may have something to log in."""
+
+    roots: tuple[str, ...] = field(repr=False)
+    out: str
+    storage: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    depth: int = DEPTH
+    show_secrets: bool = False
+    snapshots: bool = False
+    split_bytes: int = SPLIT_BYTES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableReport:
+    """What became of one table."""
+
+    name: str
+    rows_added: int = 0
+    files_added: int = 0
+    rows_removed: int = 0
+    files_removed: int = 0
+    after: Totals = NOTHING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TablesReport:
+    """What a run has done."""
+
+    out: str
+    run: int
+    """The number of the latest run that wrote something."""
+    is_new: bool
+    """Whether this run wrote anything."""
+    clusters: int
+    clusters_changed: int
+    directories: int
+    logs_read: int
+    bytes_read: int
+    tables: tuple[TableReport, ...]
+    changes: Mapping[str, int]
+    """How many logs were truncated, cleaned, or are gone."""
+    unreadable: tuple[str, ...]
+    """What could not be read, and is tried again by the next run."""
+
+
+@dataclass(slots=True)
+class _Found:
+    """What the ROOTs lead to, compared with what is remembered."""
+
+    clusters: int = 0
+    directories: int = 0
+    tasks: list[Task] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
+
+
+def write_tables(wanted: Wanted, spark: StartSpark) -> TablesReport:
+    """Bring the tables up to date. `spark` is called only if there is something to do."""
+    require(list(wanted.roots), options=wanted.storage)  # else nothing is made
+    kept = Kept(show_secrets=wanted.show_secrets, snapshots=wanted.snapshots)
+    with held(wanted.out, kept) as store:
+        found = _find(wanted, store)
+        if not found.tasks:
+            return _report(store, found, (), Settled(), is_new=False)
+        with spark() as session:
+            cores = session.sparkContext.defaultParallelism
+            pieces = range_size(found.tasks, wanted.split_bytes, cores)
+            looked = _looks(session, found.tasks, pieces)
+            done = _works(session, store, found.tasks, looked, pieces, wanted)
+            settled = settle(found.tasks, looked, done, store.staging())
+            is_new = bool(settled.moves or settled.removed)
+            if is_new:
+                gone = [each.path for each in settled.removed]
+                totals = totals_after(store.marker.totals, settled)
+                store.commit(settled.moves, [*gone, *settled.forgotten], totals)
+        return _report(store, found, looked, settled, is_new=is_new)
+
+
+def _find(wanted: Wanted, store: Store) -> _Found:
+    fleet = find_fleet(list(wanted.roots), depth=wanted.depth, options=wanted.storage)
+    groups = grouped(fleet, snapshots=wanted.snapshots)
+    reach, owners = Reach(wanted.roots, fleet.problems), Owners(groups.values())
+    found = _Found(
+        clusters=sum(bool(each.directories) for each in groups.values()),
+        directories=sum(len(each.directories) for each in groups.values()),
+        unreadable=[each.name for each in fleet.problems],
+    )
+    waiting = dict(groups)
+    for before in memories(store.root):
+        group = waiting.pop(before.key, None)
+        if group is None:
+            task = departed(before, reach, owners)
+        else:
+            task = compare(group, before, reach, owners)
+            if task is None:
+                found.unreadable += (each for each in before.unreadable if each)
+        if task is not None:
+            found.tasks.append(task)
+    for group in waiting.values():
+        task = compare(group, None, reach, owners)
+        if task is not None:
+            found.tasks.append(task)
+    return found
+
+
+def _looks(session: SparkSession, tasks: Sequence[Task], split_bytes: int) -> list[Looked]:
+    context = session.sparkContext
+    items = looks_of(tasks, split_bytes, context.defaultParallelism)
+    if not items:
+        return []
+    found: list[Looked] = context.parallelize(items, len(items)).flatMap(_look_at_all).collect()
+    return found
+
+
+def _look_at_all(tasks: Iterable[LookTask]) -> Iterator[Looked]:
+    return map(look_at, tasks)
+
+
+def _works(
+    session: SparkSession,
+    store: Store,
+    tasks: Sequence[Task],
+    looked: Sequence[Looked],
+    split_bytes: int,
+    wanted: Wanted,
+) -> list[tuple[Unit, Done]]:
+    """Do the work. Only what an attempt returns that Spark saw succeed is known here."""
+    looks: dict[Key, dict[str, Looked]] = {}
+    for each in looked:
+        looks.setdefault(each.key, {})[each.folder] = each
+    units = (
+        unit
+        for task in tasks
+        for unit in units_of(task, looks.get(task.group.key, {}), split_bytes)
+    )
+    context = session.sparkContext
+    items = items_of(units, split_bytes, context.defaultParallelism)
+    if not items:
+        return []
+    run = Run(
+        root=store.root,
+        staging=store.staging(),
+        number=store.marker.run + 1,
+        show_secrets=wanted.show_secrets,
+    )
+    numbered = {unit.number: unit for item in items for unit in item}
+    done = context.parallelize(items, len(items)).flatMap(partial(work, run)).collect()
+    return [(numbered[each.number], each) for each in done]
+
+
+def _report(
+    store: Store, found: _Found, looked: Sequence[Looked], settled: Settled, *, is_new: bool
+) -> TablesReport:
+    changes = [each.change.change for each in looked if each.change is not None]
+    changes += [change.change for task in found.tasks for _, change in task.gone.values()]
+    added, removed = _by_table(settled.added), _by_table(settled.removed)
+    names = (name for name in TABLES if {name} & {*added, *removed, *store.marker.totals})
+    return TablesReport(
+        out=store.root,
+        run=store.marker.run,
+        is_new=is_new,
+        clusters=found.clusters,
+        clusters_changed=len(found.tasks),
+        directories=found.directories,
+        logs_read=sum(bool(each.new) for each in looked),
+        bytes_read=sum(split.size for each in looked for split in each.new),
+        tables=tuple(
+            TableReport(
+                name=name,
+                rows_added=sum(each.rows for each in added.get(name, ())),
+                files_added=len(added.get(name, ())),
+                rows_removed=sum(each.rows for each in removed.get(name, ())),
+                files_removed=len(removed.get(name, ())),
+                after=store.marker.totals.get(name, NOTHING),
+            )
+            for name in names
+        ),
+        changes={name: changes.count(name) for name in sorted(set(changes))},
+        unreadable=tuple(dict.fromkeys([*found.unreadable, *settled.unreadable])),
+    )
+
+
+def _by_table(files: Iterable[Stored]) -> dict[str, list[Stored]]:
+    found: dict[str, list[Stored]] = {}
+    for each in files:
+        found.setdefault(each.table, []).append(each)
+    return found

@@ -1,0 +1,174 @@
+"""What the units of a run have done, as what is to be committed: files that come, files that go.
+
+Owns what is remembered of each cluster from now on. A log that was lost while it was read is as if
+this run had not looked at it. It refuses to touch files, but for the memory that it stages.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from kraftool.spark.tables.commit import Totals
+from kraftool.spark.tables.layout import FILE_MODE
+from kraftool.spark.tables.looking import Looked, listing_of
+from kraftool.spark.tables.memory import GroupMemory, LogMemory, Stored, WholeMemory
+from kraftool.spark.tables.plan import Task
+from kraftool.spark.tables.sink import StagedFile
+from kraftool.spark.tables.work import Done, Judged, Ranges, States, Stories, Tail, Unit, Whole
+
+
+@dataclass(slots=True)
+class Settled:
+    """What a run commits."""
+
+    moves: list[tuple[str, str]] = field(default_factory=list)
+    added: list[Stored] = field(default_factory=list)
+    removed: list[Stored] = field(default_factory=list)
+    forgotten: list[str] = field(default_factory=list)
+    """Memories of what is no more."""
+    unreadable: list[str] = field(default_factory=list)
+    skipped: int = 0
+    """Clusters that changed too much while they were read."""
+
+    def take(self, files: Iterable[StagedFile]) -> tuple[Stored, ...]:
+        """Add files to the tables."""
+        taken = []
+        for each in files:
+            self.moves.append((each.staged, each.path))
+            taken.append(Stored(each.path, each.rows, each.size))
+        self.added += taken
+        return tuple(taken)
+
+
+@dataclass(slots=True)
+class _Work:
+    """The units of one cluster with what they say."""
+
+    done: list[tuple[Unit, Done]] = field(default_factory=list)
+    lost: set[str] = field(default_factory=set)
+
+    def add(self, unit: Unit, done: Done) -> None:
+        self.done.append((unit, done))
+        self.lost |= set(done.lost)
+
+
+def settle(
+    tasks: Iterable[Task],
+    looked: Iterable[Looked],
+    done: Iterable[tuple[Unit, Done]],
+    staging: str,
+) -> Settled:
+    """Put together what a run has done; memories are written to the staging folder."""
+    work: dict[object, _Work] = {}
+    for unit, each in done:
+        work.setdefault(unit.key, _Work()).add(unit, each)
+    looks: dict[object, dict[str, Looked]] = {}
+    for look in looked:
+        looks.setdefault(look.key, {})[look.folder] = look
+    settled = Settled()
+    for task in tasks:
+        key = task.group.key
+        _settle(settled, task, looks.get(key, {}), work.get(key, _Work()), staging)
+    return settled
+
+
+def _settle(
+    settled: Settled, task: Task, looked: Mapping[str, Looked], work: _Work, staging: str
+) -> None:
+    key = task.group.key
+    settled.unreadable += sorted(work.lost)
+    if task.forgotten:
+        logs, wholes = task.before.logs.values(), task.before.wholes.values()
+        settled.removed += task.before.replaced
+        settled.removed += (file for each in logs for file in each.tail_files)
+        settled.removed += (file for each in wholes for file in each.files)
+        for _, done in work.done:
+            settled.removed += done.removed
+            settled.take(done.files)
+        settled.forgotten.append(key.path)
+        return
+    if any(looked[each].change is not None for each in work.lost if each in looked):
+        # Rows of the log as it was would be gone, and those of the log as it is not there.
+        settled.skipped += 1
+        return
+    after = _remembered(settled, task, looked, work)
+    path = os.path.join(staging, os.path.basename(key.path))
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    with os.fdopen(os.open(path, flags, FILE_MODE), "wb") as out:
+        out.write(after.to_json())
+    settled.moves.append((path, key.path))
+
+
+def _remembered(
+    settled: Settled, task: Task, looked: Mapping[str, Looked], work: _Work
+) -> GroupMemory:
+    before = task.before
+    unreadable = {name for _, done in work.done for name in done.unreadable}
+    logs, wholes = dict(before.logs), dict(before.wholes)
+    for folder, (state, _) in task.gone.items():
+        logs[folder] = replace(logs[folder], listing="", state=state)
+    for folder, look in looked.items():
+        unreadable |= set(look.unreadable)
+        if folder not in work.lost:
+            known = before.logs.get(folder)
+            logs[folder] = LogMemory(
+                listing="" if look.unreadable else listing_of(task.group.logs[folder]),
+                state=look.state,
+                tail=look.tail_listing,
+                tail_files=known.tail_files if known is not None and look.tail is None else (),
+            )
+            if known is not None and look.tail is not None:
+                settled.removed += known.tail_files
+    for name in task.moved:
+        settled.removed += logs.pop(name).tail_files if name in logs else wholes.pop(name).files
+    for name in [*wholes]:
+        if name not in task.group.wholes and not wholes[name].listing and not task.only_gone:
+            settled.removed += wholes.pop(name).files
+    replaced: list[Stored] = []
+    for unit, done in work.done:
+        settled.removed += done.removed
+        replaced += settled.take(done.notes)
+        match unit:
+            case Ranges() if unit.folders <= work.lost:
+                pass
+            case Tail() if unit.folder in work.lost:
+                pass
+            case Tail():
+                files = settled.take(done.files)
+                logs[unit.folder] = replace(logs[unit.folder], tail_files=files)
+            case Whole():
+                file = unit.split.file
+                settled.removed += wholes[file.name].files if file.name in wholes else ()
+                listing = "" if done.unreadable else listing_of([file])
+                wholes[file.name] = WholeMemory(listing=listing, files=settled.take(done.files))
+            case Stories() | States() | Judged():
+                replaced += settled.take(done.files)
+            case _:
+                settled.take(done.files)
+    if not task.only_gone:
+        settled.removed += before.replaced
+    settled.unreadable += sorted(unreadable - {""})
+    return GroupMemory(
+        key=before.key,
+        listing="" if work.lost else task.listing,
+        logs=logs,
+        wholes=wholes,
+        replaced=before.replaced if task.only_gone else tuple(replaced),
+        unreadable=tuple(sorted(unreadable)),
+    )
+
+
+def totals_after(before: Mapping[str, Totals], settled: Settled) -> dict[str, Totals]:
+    """How much each table holds after what is settled."""
+    totals = dict(before)
+    for sign, files in ((1, settled.added), (-1, settled.removed)):
+        for each in files:
+            was = totals.get(each.table, Totals())
+            totals[each.table] = Totals(
+                rows=was.rows + sign * each.rows,
+                files=was.files + sign,
+                size=was.size + sign * each.size,
+            )
+    return {name: each for name, each in totals.items() if each.files}

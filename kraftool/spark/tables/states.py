@@ -1,0 +1,120 @@
+"""The topics and partitions of a directory at its end, as tables, and how they came to be so.
+
+Owns which logs are replayed. The end is what `state` says: the newest usable snapshot, and the log
+after it. The histories go back further, as far as the log joins an older snapshot or begins at 0;
+that part is replayed by itself, up to where the newest snapshot stands, so that no record is
+replayed twice. A snapshot's own entities are no rows of the histories: they did not change there,
+and a cluster can have a million.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.image.configs import TOPIC, ConfigResource
+from kraftool.image.image import MetadataImage
+from kraftool.reports.findings import Severity
+from kraftool.reports.log_text import file_text
+from kraftool.reports.plain_json import plain
+from kraftool.reports.state.files import StateFiles, base_offset, open_state, snapshot_id
+from kraftool.reports.state.load import LoadedState, load_from
+from kraftool.spark.fleet import FleetDirectory, FleetFile
+from kraftool.spark.here import Here, on_disk
+from kraftool.spark.source import without_collector
+from kraftool.spark.tables.history import History, config_pairs, partition_columns
+from kraftool.spark.tables.sink import SinkError
+from kraftool.spark.tables.taking import RowWriter, Taking
+
+
+def write_states(
+    files: Sequence[FleetFile], sink: Taking, *, newest: bool, show_secrets: bool
+) -> None:
+    """Write the topics and partitions of one directory, and their history.
+
+    `newest` says whether this directory's state is its cluster's newest. Where no state can be
+    made of the files, there are no rows.
+    """
+    owner = files[0].directory
+    with on_disk(files) as here, without_collector():
+        if any(each.name.endswith((".log", ".checkpoint")) for each in here.problems):
+            return  # as where a local one cannot be opened
+        history = History(sink, owner, here.told, show_secrets=show_secrets)
+        try:
+            found = open_state(here.path)
+            loaded = load_from(found, watch=history.watch)
+        except SinkError:
+            raise
+        except KraftoolError:
+            history.finish()  # as far as it could be read; the rest is told as a finding
+            return
+        history.finish()
+        _write_end(loaded.image, owner, sink, newest=newest, show_secrets=show_secrets)
+        start = loaded.start_offset
+        del loaded  # before another state of that size is made
+        _write_earlier(found, start, sink, owner, here, show_secrets=show_secrets)
+
+
+def _write_earlier(
+    files: StateFiles,
+    below: int,
+    sink: Taking,
+    owner: FleetDirectory,
+    here: Here,
+    *,
+    show_secrets: bool,
+) -> None:
+    """The history before the snapshot that the end is made from, from the oldest one that does."""
+    if files.single is not None or not files.segments:
+        return
+    log_start = base_offset(files.segments[0])
+    starts = [(each,) for each in files.snapshots if log_start <= snapshot_id(each)[0] < below]
+    for snapshots in [()] if log_start == 0 else starts:
+        history = History(sink, owner, here.told, show_secrets=show_secrets)
+        try:
+            loaded = load_from(replace(files, snapshots=snapshots), at=below, watch=history.watch)
+        except SinkError:
+            raise
+        except KraftoolError:
+            # The log is damaged before the next snapshot; what came before that is told.
+            history.finish()
+            return
+        history.finish()
+        if _is_sound(loaded):
+            return
+
+
+def _is_sound(loaded: LoadedState) -> bool:
+    """Whether the snapshot that it begins with is whole, so that its history was told."""
+    return not any(
+        each.file == loaded.snapshot and each.severity is Severity.ERROR for each in loaded.findings
+    )
+
+
+def _write_end(
+    image: MetadataImage, owner: FleetDirectory, sink: Taking, *, newest: bool, show_secrets: bool
+) -> None:
+    same = {
+        "node_id": owner.node_id,
+        "directory_id": owner.directory_id,
+        "directory": file_text(owner.name),
+        "newest": newest,
+        "end_offset": image.provenance.offset,
+        "end_epoch": image.provenance.last_epoch,
+    }
+    topics = RowWriter(sink, "topics", owner.cluster_id, same)
+    partitions = RowWriter(sink, "partitions", owner.cluster_id, same)
+    for topic in sorted(image.topics.by_id.values(), key=lambda each: (each.name, each.id)):
+        configs: Mapping[str, str] = image.configs.resources.get(
+            ConfigResource(TOPIC, topic.name), {}
+        )
+        named: dict[str, Any] = {"topic": plain(topic.name), "topic_id": topic.id}
+        pairs = config_pairs(configs, show_secrets=show_secrets)
+        count = len(topic.partitions)
+        topics.add({**named, "partition_count": count, "configs": pairs}, weight=len(str(pairs)))
+        for number in sorted(topic.partitions):
+            partitions.add({**named, **partition_columns(number, topic.partitions[number])})
+    topics.finish()
+    partitions.finish()

@@ -1,0 +1,137 @@
+"""What happened to a cluster as tables: elections, voters, features, brokers and controllers.
+
+Owns how the events of `timeline` become rows, in its words: one row for an event, whichever
+directories have it. What cannot be told of damaged or contradicting directories is no row; the
+findings say why. It refuses to find out anything that the timeline does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Any
+
+from kraftool.reports.locations import open_paths
+from kraftool.reports.log_text import file_text
+from kraftool.reports.timeline.document import event_object
+from kraftool.reports.timeline.events import Category, Timeline
+from kraftool.reports.timeline.report import Options, build
+from kraftool.reports.timeline.sources import open_nodes
+from kraftool.spark.fleet import FleetFile
+from kraftool.spark.here import Here, on_disk
+from kraftool.spark.tables.story_columns import STORIES
+from kraftool.spark.tables.taking import RowWriter, Taking
+
+_TABLES = {
+    Category.ELECTIONS: "elections",
+    Category.VOTERS: "voters",
+    Category.FEATURES: "features",
+    Category.BROKERS: "brokers",
+    Category.CONTROLLERS: "brokers",
+}
+_COLUMNS = {
+    "leader": "leader",
+    "grantedBy": "granted_by",
+    "previousLeader": "previous_leader",
+    "previousEpoch": "previous_epoch",
+    "epochsSkipped": "epochs_skipped",
+    "gapMs": "gap_ms",
+    "previousLedMs": "previous_led_ms",
+    "added": "added",
+    "removed": "removed",
+    "updated": "updated",
+    "name": "name",
+    "from": "from_level",
+    "to": "to_level",
+    "fromRelease": "from_release",
+    "toRelease": "to_release",
+    "brokerEpoch": "broker_epoch",
+    "incarnationId": "incarnation_id",
+    "rack": "rack",
+    "endpoints": "endpoints",
+    "fenced": "fenced",
+    "inControlledShutdown": "in_controlled_shutdown",
+    "logDirs": "log_dirs",
+    "gone": "log_dirs_gone",
+    "new": "log_dirs_new",
+    "cordonedLogDirs": "cordoned_log_dirs",
+}
+"""The columns of what the timeline's `data` has under these names."""
+_FENCED = {"broker-fenced": True, "broker-unfenced": False}
+_LONG = 1 << 63
+
+
+def write_stories(directories: Sequence[Sequence[FleetFile]], sink: Taking) -> None:
+    """Write what happened to one cluster; `directories` has the files of each of its directories.
+
+    There are no secrets in it.
+    """
+    cluster_id = directories[0][0].directory.cluster_id
+    with ExitStack() as copies:
+        places = [copies.enter_context(on_disk(files)) for files in directories]
+        timeline = _timeline([each.path for each in places])
+        writers = {name: RowWriter(sink, name, cluster_id) for name in STORIES}
+        shown = _Shown(places)
+        paths = [shown.text(each.path) for each in timeline.nodes]
+        for event in timeline.events:
+            table = _TABLES.get(event.category)
+            if table is not None:
+                row = _row(event_object(event, timeline), table)
+                row["nodes"] = [shown.text(each) for each in row["nodes"]]
+                row["directories"] = [file_text(paths[index]) for index in event.nodes]
+                writers[table].add(row)
+        for each in writers.values():
+            each.finish()
+
+
+def _timeline(paths: Sequence[str]) -> Timeline:
+    def silent(name: str, position: int) -> None:
+        """Nobody watches."""
+
+    locations, _ = open_paths(paths)
+    nodes, findings = open_nodes(locations, silent)
+    return build(nodes, findings, Options(only=frozenset(_TABLES)), silent)
+
+
+class _Shown:
+    """Names in place of temporary paths, whichever directory they are of."""
+
+    def __init__(self, places: Sequence[Here]) -> None:
+        self._places = [each for each in places if each.path != each.shown]
+
+    def text(self, text: str) -> str:
+        for each in self._places:
+            text = each.told(text)
+        return text
+
+
+def _row(event: dict[str, Any], table: str) -> dict[str, Any]:
+    """An event as the timeline's JSON has it, as a row."""
+    data = event["data"]
+    row = {column: data[name] for name, column in _COLUMNS.items() if name in data}
+    for name in ("gap_ms", "previous_led_ms"):
+        # Times of damaged records may lie further apart than a column has room for.
+        if row.get(name) is not None and not -_LONG <= row[name] < _LONG:
+            row[name] = None
+    row |= {name: event[name] for name in ("offset", "epoch", "type", "severity", "visibility")}
+    row |= {name: event[name] for name in ("disputed", "nodes", "text")}
+    row["timestamp"] = row["timestamp_ms"] = event["timestamp"]
+    if table == "elections":
+        row["voters"] = data.get("voters")
+    elif table == "voters":
+        row["voter_ids"] = data["voters"]
+        row["voters"] = [
+            {
+                "id": each["id"],
+                "directory_id": each["directoryId"],
+                "endpoints": each["endpoints"],
+                "min_kraft_version": each["minKRaftVersion"],
+                "max_kraft_version": each["maxKRaftVersion"],
+            }
+            for each in data["set"]
+        ]
+    elif table == "brokers":
+        row["role"] = "broker" if "broker" in data else "controller"
+        row["id"] = data[row["role"]]
+        row["fenced"] = _FENCED.get(event["type"], row.get("fenced"))
+    return row

@@ -1,0 +1,206 @@
+"""What is to be done for each cluster that has changed, cut into items for Spark's tasks.
+
+Owns which rows are made anew, how large a piece of work gets, and that the longest begin first. It
+runs beside the driver, on what the looks at logs have found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol, TypeVar
+
+from kraftool.decoders.names import METADATA_FOLDER, parse_checkpoint_name
+from kraftool.spark.fleet import FleetDirectory, FleetFile
+from kraftool.spark.splits import MOST_FILES, Split
+from kraftool.spark.tables.looking import Looked, LookTask
+from kraftool.spark.tables.memory import Key
+from kraftool.spark.tables.plan import Group, Task
+from kraftool.spark.tables.work import (
+    Changes,
+    Judged,
+    Ranges,
+    States,
+    Stories,
+    Tail,
+    Told,
+    Unit,
+    Void,
+    Whole,
+)
+from kraftool.spark.tail import TailState
+
+_LEAST = 1 << 20
+"""Bytes below which no task is worth its start."""
+_FEWEST_TASKS = 16
+_SMALLEST_RANGE = 4 << 20
+_STATE, _JUDGED = 2, 3
+"""A state takes so many times as long as rows of as many bytes, a judgement so many times less; a
+story takes as long. As measured, about."""
+_BEGUN = 256 << 10
+"""What it costs to begin a unit and to write its files, in bytes of a log."""
+
+
+class _HasSize(Protocol):
+    @property
+    def size(self) -> int: ...
+
+
+_Sized = TypeVar("_Sized", bound=_HasSize)
+
+
+def units_of(task: Task, looked: Mapping[str, Looked], split_bytes: int) -> Iterator[Unit]:
+    """The units of work of one cluster, after its logs were looked at. None has a number yet."""
+    group, key = task.group, task.group.key
+    if not task.only_gone and not task.forgotten:
+        yield from _stories(group)
+        yield from _states(task, looked)
+        for files in _packed(_all_files(group), split_bytes):
+            cost = sum(each.size for each in files) // _JUDGED
+            yield Judged(key=key, cost=cost, files=tuple(files))
+        if group.unread:
+            yield Judged(key=key, cost=1, unread=tuple(group.unread))
+    yield from _ranges(key, looked, split_bytes)
+    for each in looked.values():
+        if each.tail:
+            cost = sum(split.size for split in each.tail)
+            yield Tail(key=key, cost=cost, folder=each.folder, splits=each.tail)
+    for file in task.wholes:
+        yield Whole(key=key, cost=file.size, split=Split(file=file))
+    yield from _changes(task, looked)
+
+
+def _all_files(group: Group) -> list[FleetFile]:
+    return [file for files in group.directories.values() for file in files]
+
+
+def _stories(group: Group) -> Iterator[Unit]:
+    directories = tuple(tuple(files) for files in group.directories.values() if files)
+    if directories and (group.logs or group.wholes):
+        cost = sum(each.size for files in directories for each in files)
+        yield Stories(key=group.key, cost=cost, directories=directories)
+
+
+def _states(task: Task, looked: Mapping[str, Looked]) -> Iterator[Unit]:
+    ends = {}
+    for name, files in task.group.directories.items():
+        ends[name] = max((_end(task, looked, each) for each in files), default=(-1, -1))
+    newest = max(ends, key=lambda name: ends[name], default="")
+    for name, files in task.group.directories.items():
+        if files:
+            yield States(
+                key=task.group.key,
+                cost=_STATE * sum(each.size for each in files),
+                files=tuple(files),
+                newest=name == newest,
+            )
+
+
+def _end(task: Task, looked: Mapping[str, Looked], file: FleetFile) -> tuple[int, int]:
+    """The epoch and offset up to which a file's log, or a snapshot, goes."""
+    checkpoint = parse_checkpoint_name(file.basename)
+    if checkpoint is not None:
+        return checkpoint.epoch, checkpoint.offset
+    folder = file.name.rpartition("/")[0]
+    state = TailState()
+    if folder in looked:
+        state = looked[folder].state
+    elif folder in task.before.logs:
+        state = task.before.logs[folder].state
+    return (-1 if state.epoch is None else state.epoch), state.offset or -1
+
+
+def _ranges(key: Key, looked: Mapping[str, Looked], split_bytes: int) -> Iterator[Unit]:
+    """New ranges. A unit has whole logs, or a part of one: what a log loses while it is read then
+    costs no other log its rows."""
+    together: list[Split] = []
+    size = 0
+    for each in looked.values():
+        own = sum(split.size for split in each.new)
+        if own > split_bytes:
+            for splits in _packed(each.new, split_bytes):
+                yield _of_ranges(key, splits)
+            continue
+        if together and size + own > split_bytes:
+            yield _of_ranges(key, together)
+            together, size = [], 0
+        together += each.new
+        size += own
+    if together:
+        yield _of_ranges(key, together)
+
+
+def _of_ranges(key: Key, splits: Sequence[Split]) -> Unit:
+    return Ranges(key=key, cost=sum(each.size for each in splits), splits=tuple(splits))
+
+
+def _packed(things: Iterable[_Sized], size: int) -> Iterator[list[_Sized]]:
+    """Things in groups of about a size."""
+    group: list[_Sized] = []
+    weight = 0
+    for each in things:
+        if group and (weight + each.size > size or len(group) >= MOST_FILES):
+            yield group
+            group, weight = [], 0
+        group.append(each)
+        weight += each.size
+    if group:
+        yield group
+
+
+def _changes(task: Task, looked: Mapping[str, Looked]) -> Iterator[Unit]:
+    told = []
+    void = [(folder, "", 0) for folder in task.moved if folder in task.before.logs]
+    owners = {folder: files[0].directory for folder, files in task.group.logs.items()}
+    for each in looked.values():
+        if each.change is not None:
+            told.append(Told(owners[each.folder], each.folder, each.change))
+            if each.change.change == "TRUNCATED":
+                void.append((each.folder, each.change.segment, each.change.position))
+    for folder, (_, change) in task.gone.items():
+        name = folder.removesuffix(f"/{METADATA_FOLDER}")
+        owner = FleetDirectory(name=name, cluster_id=task.group.key.cluster_id)
+        told.append(Told(owner, folder, change))
+    if told:
+        yield Changes(key=task.group.key, cost=1, changes=tuple(told))
+    if void:
+        replaced = {file.path for log in task.before.logs.values() for file in log.tail_files}
+        yield Void(key=task.group.key, cost=1 << 30, places=tuple(void), passed=frozenset(replaced))
+
+
+def items_of(units: Iterable[Unit], split_bytes: int, cores: int) -> list[tuple[Unit, ...]]:
+    """Units as items, one for a Spark task, the longest first: what is long is begun early, and
+    small ones are together so that a task is worth its start. Units get their numbers here."""
+    numbered = [replace(each, number=number) for number, each in enumerate(units)]
+    numbered.sort(key=lambda each: -each.cost)
+    total = sum(each.cost + _BEGUN for each in numbered)
+    pack = min(max(total // max(_FEWEST_TASKS, 4 * cores), _LEAST), split_bytes)
+    items: list[tuple[Unit, ...]] = []
+    group: list[Unit] = []
+    weight = 0
+    for each in numbered:
+        cost = each.cost + _BEGUN
+        if group and weight + cost > pack:
+            items.append(tuple(group))
+            group, weight = [], 0
+        group.append(each)
+        weight += cost
+    if group:
+        items.append(tuple(group))
+    return items
+
+
+def range_size(tasks: Iterable[Task], split_bytes: int, cores: int) -> int:
+    """How large a range of a log is: small enough for all cores to have some, where there is not
+    more than enough for all of them."""
+    total = sum(look.size for task in tasks for look in task.looks)
+    return min(split_bytes, max(total // (4 * cores), _SMALLEST_RANGE))
+
+
+def looks_of(tasks: Iterable[Task], split_bytes: int, cores: int) -> list[tuple[LookTask, ...]]:
+    """The looks at logs as items, in the same way."""
+    found = (replace(look, split_bytes=split_bytes) for task in tasks for look in task.looks)
+    looks = sorted(found, key=lambda each: -each.size)
+    total = sum(each.size for each in looks)
+    pack = min(max(total // max(_FEWEST_TASKS, 4 * cores), _LEAST), 4 * split_bytes)
+    return [tuple(group) for group in _packed(looks, pack)]

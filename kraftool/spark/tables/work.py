@@ -1,0 +1,305 @@
+"""What the tasks of a run do: units of work, each of which writes files of its own.
+
+Owns what a unit reads and what it says of it: files that were written, logs that were lost while
+they were read, what could not be read at all. It refuses to fail for what is read; what cannot be
+written ends the job. Rows go to the sink, and only the names of files go back to the driver.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.names import METADATA_FOLDER
+from kraftool.reports.file_report import read_file
+from kraftool.reports.kinds import directory as dir_kinds
+from kraftool.reports.log_text import file_text
+from kraftool.spark.file_rows import add_file, add_finding
+from kraftool.spark.fleet import FleetDirectory, FleetFile, Unread
+from kraftool.spark.rows import Table, identity
+from kraftool.spark.splits import Split
+from kraftool.spark.tables.layout import arrow_schema
+from kraftool.spark.tables.memory import Key, Stored
+from kraftool.spark.tables.sink import Sink, SinkError, StagedFile, staging
+from kraftool.spark.tail import Change
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What all tasks of a run know."""
+
+    root: str
+    staging: str
+    number: int
+    show_secrets: bool
+
+
+@dataclass(slots=True, kw_only=True)
+class Done:
+    """What a unit has to say."""
+
+    number: int
+    files: list[StagedFile] = field(default_factory=list)
+    lost: tuple[str, ...] = ()
+    """Folders of logs that are no longer as they were when they were looked at."""
+    notes: list[StagedFile] = field(default_factory=list)
+    """Findings that say so."""
+    unreadable: list[str] = field(default_factory=list)
+    """Files that could not be read; "" for what is more than one file."""
+    removed: list[Stored] = field(default_factory=list)
+    """Files that are replaced by those of this unit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """A unit of work of one cluster. `cost` is in bytes of a log, about."""
+
+    key: Key
+    cost: int
+    number: int = 0
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether the rows may be left out where what they are from cannot be read."""
+        return True
+
+    def write(self, sink: Sink, run: Run, done: Done) -> None:
+        """Give the sink all rows."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranges(Unit):
+    """New ranges of logs, up to their last whole batches."""
+
+    splits: tuple[Split, ...]
+
+    @property
+    def folders(self) -> frozenset[str]:
+        return frozenset(_folder(each) for each in self.splits)
+
+    def write(self, sink: Sink, run: Run, done: Done) -> None:
+        from kraftool.spark.tables.extract import extract
+
+        splits: Sequence[Split] = self.splits
+        lost = _lost(splits)
+        while True:
+            splits = [each for each in splits if _folder(each) not in lost]
+            if not splits:
+                break
+            try:
+                extract(splits, sink, show_secrets=run.show_secrets)
+                more = _lost(splits)
+            except SinkError:
+                raise
+            except KraftoolError:
+                # Half of a log must not count as all of it.
+                more = set(map(_folder, splits))
+            if not more:
+                break
+            lost |= more
+            sink.discard()
+        done.lost = tuple(sorted(lost))
+
+
+def _folder(split: Split) -> str:
+    return split.file.name.rpartition("/")[0]
+
+
+def _lost(splits: Sequence[Split]) -> set[str]:
+    """The folders of logs of which a range is no longer there."""
+    lost = set()
+    for each in splits:
+        try:
+            with each.file.open() as source:
+                if (source.size() or 0) < (each.stop or 0):
+                    lost.add(_folder(each))
+        except KraftoolError:
+            lost.add(_folder(each))
+    return lost
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tail(Unit):
+    """What lies behind the last whole batch of a log."""
+
+    folder: str
+    splits: tuple[Split, ...]
+
+    def write(self, sink: Sink, run: Run, done: Done) -> None:
+        from kraftool.spark.tables.extract import extract
+
+        extract(self.splits, sink, show_secrets=run.show_secrets)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whole(Unit):
+    """A file that is read as a whole: a checkpoint."""
+
+    split: Split
+
+    def write(self, sink: Sink, run: Run, done: Done) -> None:
+        from kraftool.spark.tables.extract import extract
+
+        extract([self.split], sink, show_secrets=run.show_secrets)
+        with suppress(KraftoolError), self.split.file.open() as source:
+            source.read_at(0, 1)
+            return
+        done.unreadable.append(self.split.file.name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stories(Unit):
+    """What happened to a cluster, from all its directories."""
+
+    directories: tuple[tuple[FleetFile, ...], ...]
+
+    def write(self, sink: Sink, run: Run, done: Done) -> None:
+        from kraftool.spark.tables.stories import write_stories
+
+        write_stories(self.directories, sink)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class States(Unit):
+    """The state of a directory, and how it came to be."""
+
+    files: tuple[FleetFile, ...]
+    newest: bool
+
+    def write(self, sink: Sink, run: Run, done: Done) -> None:
+        from kraftool.spark.tables.states import write_states
+
+        write_states(self.files, sink, newest=self.newest, show_secrets=run.show_secrets)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged(Unit):
+    """Files, and the findings of each; and what could not be listed."""
+
+    files: tuple[FleetFile, ...] = ()
+    unread: tuple[Unread, ...] = ()
+
+    def write(self, sink: Sink, run: Run, done: Done) -> None:
+        of_files, of_findings = Table(arrow_schema("files")), Table(arrow_schema("findings"))
+        tables = (("files", of_files), ("findings", of_findings))
+
+        def hand_on(*, everything: bool = False) -> None:
+            for name, table in tables:
+                if table.is_full or (everything and table.rows):
+                    sink.write(name, self.key.cluster_id, None, table.take())
+
+        for each in self.unread:
+            finding = dir_kinds.UNREADABLE.at(each.name, each.reason, advice=each.hint)
+            add_finding(of_findings, FleetDirectory(name=each.name), finding)
+        for file in self.files:
+            report = read_file(file.entry())
+            add_file(of_files, file, report)
+            for finding in report.findings:
+                add_finding(of_findings, file.directory, finding)
+                if finding.code == dir_kinds.UNREADABLE.code:
+                    done.unreadable.append(file.name)
+                hand_on()
+            hand_on()
+        hand_on(everything=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A change, and whose log it is about."""
+
+    owner: FleetDirectory
+    folder: str
+    change: Change
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes(Unit):
+    """What happened to logs since the latest run, other than that they grew."""
+
+    changes: tuple[Told, ...]
+
+    @property
+    def only_reads(self) -> bool:
+        return False
+
+    def write(self, sink: Sink, run: Run, done: Done) -> None:
+        table = Table(arrow_schema("changes"))
+        for each in self.changes:
+            change = each.change
+            identity(table, each.owner, f"{each.folder}/{change.segment}", 1)
+            for name, value in (
+                ("change", change.change),
+                ("position", change.position),
+                ("offset", change.offset),
+                ("was_offset", change.was_offset),
+                ("epoch", change.epoch),
+                ("generation", change.generation),
+                ("text", change.sentence()),
+                ("noticed", time.time_ns() // 1_000_000),
+            ):
+                table.columns[name].append(value)
+            table.rows += 1
+        sink.write("changes", self.key.cluster_id, None, table.take())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Void(Unit):
+    """Rows that are of a log as it was before it was truncated, taken out of the tables.
+
+    `places` are folders, segments and positions from which on rows are void, `passed` files that
+    are replaced in any case.
+    """
+
+    places: tuple[tuple[str, str, int], ...]
+    passed: frozenset[str]
+
+    @property
+    def only_reads(self) -> bool:
+        return False
+
+    def write(self, sink: Sink, run: Run, done: Done) -> None:
+        from kraftool.spark.tables.void import rewrite
+
+        places = [(file_text(folder), segment, start) for folder, segment, start in self.places]
+        done.removed = rewrite(run.root, self.key.cluster_id, places, self.passed, sink)
+
+
+def work(run: Run, units: Sequence[Unit]) -> Iterator[Done]:
+    """Do the units of one task, in a staging folder of this attempt alone."""
+    folder = staging(run.staging, uuid.uuid4().hex)
+    for unit in units:
+        sink = Sink(folder, f"{run.number:06d}-{unit.number:06d}")
+        done = Done(number=unit.number)
+        try:
+            unit.write(sink, run, done)
+        except SinkError:
+            raise
+        except KraftoolError:
+            if not unit.only_reads:
+                raise
+            # Why it cannot be read is a finding of the file's own.
+            sink.discard()
+            done.unreadable.append("")
+        done.files = sink.close()
+        if done.lost:
+            notes = Sink(folder, f"{run.number:06d}-{unit.number:06d}-lost")
+            _note(unit.key, done.lost, notes)
+            done.notes = notes.close()
+        yield done
+
+
+def _note(key: Key, lost: Sequence[str], sink: Sink) -> None:
+    table = Table(arrow_schema("findings"))
+    for folder in lost:
+        name = folder.removesuffix(f"/{METADATA_FOLDER}")
+        text = (
+            "the log changed or vanished while it was read; none of what was new is in the tables"
+        )
+        finding = dir_kinds.UNREADABLE.at(folder, text, advice="the next run reads it")
+        add_finding(table, FleetDirectory(name=name), finding)
+    sink.write("findings", key.cluster_id, None, table.take())

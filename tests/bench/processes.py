@@ -1,0 +1,126 @@
+"""Runs a command on some of this machine's cores, and watches the memory of all its processes.
+
+Owns the reading of /proc. VmHWM only rises, so that looking every tenth of a second misses nothing
+but what a process did in its last moments.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+_EVERY_S = 0.1
+_PROC = Path("/proc")
+
+
+@dataclass(slots=True)
+class Peaks:
+    """The most memory that each part of a command had, in MB."""
+
+    jvm: float = 0
+    driver: float = 0
+    """The Python that was started."""
+    worker: float = 0
+    """The largest of the other Pythons."""
+    together: float = 0
+    """All processes at one moment. Pages that forked workers share count for each of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """One run of a command."""
+
+    wall_s: float
+    cpu_s: float
+    """Of all its processes; what others do on the machine does not count."""
+    code: int
+    stderr: str
+    peaks: Peaks
+
+
+def watched(command: list[str], cores: int, folder: Path, **environment: str) -> Watched:
+    """Run a command on that many cores, its output thrown away."""
+    usable = sorted(os.sched_getaffinity(0))
+    peaks = Peaks()
+    errors = folder / "stderr"
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    began = time.perf_counter()
+    with errors.open("wb") as told:
+        process = subprocess.Popen(
+            ["taskset", "--cpu-list", ",".join(map(str, usable[:cores])), *command],
+            stdout=subprocess.DEVNULL,
+            stderr=told,
+            env=os.environ | environment,
+        )
+        try:
+            while process.poll() is None:
+                _look(process.pid, peaks)
+                time.sleep(_EVERY_S)
+        finally:
+            process.terminate()  # unless it has ended: kraftool then ends its JVM
+            process.wait()
+    wall_s = time.perf_counter() - began
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Watched(wall_s, cpu_s, process.returncode, errors.read_text(errors="replace"), peaks)
+
+
+def _look(root: int, peaks: Peaks) -> None:
+    together = 0.0
+    for pid in _tree(root):
+        memory = _memory(pid)
+        if memory is None:
+            continue
+        high, now = memory
+        together += now
+        if pid == root:
+            peaks.driver = max(peaks.driver, high)
+        elif _name(pid) == "java":
+            peaks.jvm = max(peaks.jvm, high)
+        else:
+            peaks.worker = max(peaks.worker, high)
+    peaks.together = max(peaks.together, together)
+
+
+def _tree(root: int) -> list[int]:
+    """A process and all that come from it."""
+    children: dict[int, list[int]] = {}
+    for each in _PROC.iterdir():
+        if each.name.isdigit():
+            parent = _parent(each)
+            children.setdefault(parent, []).append(int(each.name))
+    found = [root]
+    for pid in found:
+        found += children.get(pid, [])
+    return found
+
+
+def _parent(process: Path) -> int:
+    try:
+        # The name before it may hold anything but ends with the last bracket.
+        return int((process / "stat").read_text().rpartition(")")[2].split()[1])
+    except (OSError, ValueError, IndexError):
+        return -1
+
+
+def _name(pid: int) -> str:
+    try:
+        return (_PROC / str(pid) / "comm").read_text().strip()
+    except OSError:
+        return ""
+
+
+def _memory(pid: int) -> tuple[float, float] | None:
+    """VmHWM and VmRSS in MB; None for what has ended."""
+    try:
+        lines = (_PROC / str(pid) / "status").read_text().splitlines()
+    except OSError:
+        return None
+    told = {key: value.split() for key, _, value in (each.partition(":") for each in lines)}
+    if "VmHWM" not in told:
+        return None  # it has ended, and was not waited for yet
+    return int(told["VmHWM"][0]) / 1000, int(told["VmRSS"][0]) / 1000

@@ -1,0 +1,88 @@
+"""Real controllers start on directories of a generated fleet, and elect a leader there."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import kafka
+import pytest
+from clusters import HOST, Cluster, Node
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+
+from fleets.build import write_cluster
+from fleets.cluster import ClusterSpec, Voter, cluster_spec
+from fleets.template import Template, templates
+
+from kraftool.reports.findings import Severity
+from kraftool.reports.state.load import load_state
+from kraftool.reports.verify.log import verify_logs
+from kraftool.storage.paths import open_path
+
+# The brokers of the image do not come back, and are to be left as they are for the test's length.
+SETTINGS = {"broker.session.timeout.ms": "600000"}
+
+
+def template(release: str) -> Template:
+    return next(each for each in templates() if each.release == release)
+
+
+def laid_out(cluster: Cluster, spec: ClusterSpec, nodes: list[Node], folder: Path) -> ClusterSpec:
+    """The directories of a generated cluster as those of the nodes, with the nodes' endpoints."""
+    voters: tuple[Voter, ...] = tuple(
+        replace(voter, host=HOST, port=node.ports["CONTROLLER"])
+        for voter, node in zip(spec.voters, nodes, strict=True)
+    )
+    made = write_cluster(folder, replace(spec, voters=voters, moves_voter=False))
+    for voter, node in zip(voters, nodes, strict=True):
+        node.metadata_log_dir.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(made.path(voter), node.metadata_log_dir)
+    return made.spec
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize(
+    ("release", "is_dynamic"), [("4.3.0", True), ("3.9.1", False)], ids=["dynamic", "static"]
+)
+def test_three_controllers_elect_a_leader_on_generated_directories(
+    release: str, is_dynamic: bool, tmp_path: Path
+) -> None:
+    spec = cluster_spec(
+        11, 4, 3, template=template(release), is_dynamic=is_dynamic, segment_bytes=16 << 10
+    )
+    with Cluster(release, tmp_path / "nodes", common=SETTINGS) as cluster:
+        nodes = [cluster.add_node(voter.id, ("controller",)) for voter in spec.voters]
+        if is_dynamic:
+            cluster.use_bootstrap_servers()
+        else:
+            cluster.use_static_voters()
+        spec = laid_out(cluster, spec, nodes, tmp_path / "fleet")
+        paths = [open_path(str(node.metadata_log_dir)) for node in nodes]
+        before = verify_logs(paths)
+        assert not [each for each in before.all_findings if each.severity is not Severity.INFO]
+        states = [load_state(str(node.metadata_log_dir)) for node in nodes]
+        epoch = max(each.image.provenance.last_epoch for each in states)
+        end = max(each.end_offset for each in states)
+        cluster.start(*nodes)
+
+        # Seen in the logs: admin clients ask the brokers of the image, which are not there.
+        def follow_a_leader() -> bool:
+            for node in nodes:
+                assert node.process is not None
+                node.process.require_alive()
+            return all(
+                state.image.provenance.last_epoch > epoch and state.end_offset > end
+                for state in (load_state(str(node.metadata_log_dir)) for node in nodes)
+            )
+
+        kafka.wait_for("a leader that all follow", follow_a_leader)
+        cluster.stop(*nodes)
+    after = verify_logs([open_path(str(node.metadata_log_dir)) for node in nodes])
+    assert not [each for each in after.all_findings if each.severity is not Severity.INFO]
+    for each in after.verified:
+        # Not one of them threw the generated log away.
+        assert (each.checked.end_offset or 0) > end
+        assert each.checked.records > 0

@@ -1,0 +1,129 @@
+"""`pipeline stream` beside real Kafka: its live controllers are followed into a topic of it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import clusters
+import connector
+import kafka
+import pytest
+from clusters import Cluster, Node
+
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.segment import scan
+
+pytestmark = [pytest.mark.interop, pytest.mark.spark]
+
+VERSION = kafka.TOOLS_VERSION
+PASSWORD = "CANARY-PLAIN-admin"
+SMALL = (
+    "--master=local[2]",
+    "--conf=spark.driver.memory=700m",
+    "--conf=spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+)
+
+
+def command(node: Node, checkpoint: Path, *options: str) -> list[str]:
+    import pyspark
+
+    jars = ",".join(map(str, connector.jars(pyspark.__version__)))
+    security = [f"--kafka-conf={key}={value}" for key, value in clusters.SASL_CLIENT.items()]
+    return [
+        *(sys.executable, "-m", "kraftool", "pipeline", "stream"),
+        str(node.directory / "server.properties"),
+        f"--to=kafka:{node.at('SASL')}/told",
+        f"--checkpoint={checkpoint}",
+        f"--conf=spark.jars={jars}",
+        *security,
+        *SMALL,
+        *options,
+    ]
+
+
+def told(node: Node) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Keys and values of what the broker has in the topic by now, from its own log."""
+    data = (node.directory / f"data/told-0/{0:020}.log").read_bytes()
+    batches = scan(lambda at, size: data[at : at + size])
+    records = (
+        record
+        for batch in batches
+        if isinstance(batch, RecordBatch) and batch.is_valid
+        for record in batch.records()
+    )
+    return [(json.loads(each.key or b""), json.loads(each.value or b"")) for each in records]
+
+
+def consumed(node: Node, count: int) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """The same, as a consumer of Kafka's gets it."""
+    done = kafka.run(
+        VERSION,
+        "org.apache.kafka.tools.consumer.ConsoleConsumer",
+        *("--bootstrap-server", node.at("BROKER"), "--topic", "told", "--partition", "0"),
+        *("--offset", "earliest", "--max-messages", str(count), "--property", "print.key=true"),
+        heap="-Xmx200m",
+    )
+    # A warning about the options of the tool goes there too.
+    pairs = (line.split(b"\t") for line in done.stdout.splitlines() if b"\t" in line)
+    return [(json.loads(key), json.loads(value)) for key, value in pairs]
+
+
+def logged(node: Node) -> set[tuple[int, int]]:
+    """Epoch and offset of every record that the node has on its disk."""
+    done = subprocess.run(
+        [sys.executable, "-m", "kraftool", "dump-log", "-o", "jsonl", str(node.metadata_log_dir)],
+        capture_output=True,
+        check=True,
+    )
+    lines = map(json.loads, done.stdout.splitlines())
+    return {(each["epoch"], each["offset"]) for each in lines if each["kind"] == "record"}
+
+
+def topics(rows: list[tuple[dict[str, Any], dict[str, Any]]]) -> set[str]:
+    values = (value for _, value in rows if value.get("type") == "TOPIC_RECORD")
+    return {value["data"]["name"] for value in values}
+
+
+def test_a_live_controller_is_followed_into_its_own_cluster_at_least_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # a kill by SIGKILL leaves temporary files
+    if problem := kafka.available(VERSION):
+        pytest.skip(problem)
+    with Cluster(VERSION, tmp_path / "nodes") as cluster:
+        node = cluster.add_node(1, ("broker", "controller"))
+        cluster.use_static_voters()
+        cluster.format([node])
+        cluster.start(node)
+        cluster.admin("create-topic", topic="told", partitions=1, replicas=1)
+        checkpoint, jvm_log = tmp_path / "checkpoint", tmp_path / "spark.log"
+        following = command(node, checkpoint, f"--spark-log={jvm_log}", "--interval=0.2")
+        with kafka.Process(following, tmp_path / "stream.log") as stream:
+            kafka.wait_for("rows", lambda: stream.require_alive() or told(node), timeout=120)
+            cluster.admin("create-topic", topic="while-it-runs", partitions=2, replicas=1)
+            rows = kafka.wait_for(
+                "a topic that is new",
+                lambda: (r := told(node)) and "while-it-runs" in topics(r) and r,
+            )
+            stream.kill()
+        assert PASSWORD not in stream.output() + jvm_log.read_text(errors="replace")
+        cluster.admin("create-topic", topic="while-it-was-down", partitions=1, replicas=1)
+        before = logged(node)
+        subprocess.run(command(node, checkpoint, "--once"), check=True, capture_output=True)
+
+        rows = told(node)
+        assert consumed(node, len(rows)) == rows
+        assert topics(rows) >= {"told", "while-it-runs", "while-it-was-down"}
+        records = [(key, value) for key, value in rows if value["kind"] == "record"]
+        assert {key["directory"] for key, _ in records} == {node.directory_id}
+        assert {(key["epoch"], key["offset"]) for key, _ in records} >= before
+        for key, value in records:
+            assert set(key) == {"directory", "epoch", "offset"}
+            assert (key["epoch"], key["offset"]) == (value["epoch"], value["offset"])
+            assert value["clusterId"] == cluster.id
+        assert not any(value["kind"] == "problem" for _, value in rows)
+        assert not any(value.get("severity") in ("error", "warning") for _, value in rows)

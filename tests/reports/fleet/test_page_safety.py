@@ -1,0 +1,172 @@
+"""The page loads nothing, runs nothing, and no data in it is ever markup."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from base64 import b64encode
+from collections import Counter
+from dataclasses import fields, is_dataclass, replace
+from enum import Enum
+from hashlib import sha256
+from typing import Any
+
+import pytest
+
+from kraftool.reports.fleet.model import FleetAudit, FleetFinding
+from tests.reports.fleet.page_fleets import assembled, sick, sound
+from tests.reports.fleet.page_reader import Page
+
+CANARY = (
+    "\"'><script>alert(1)</script><img src=x onerror=alert(1)>&lt;b&gt;&amp;"
+    "\x1b[31mred\x1b]8;;http://evil.example\x07\x00\x7f\x9b\u202eevil\u2066\u200b\ufeff\udcff"
+    "]]>--><!--</style></title></svg>{{x}} javascript:alert(1)"
+)
+FLEETS = {"sick": sick(40), "sound": sound(3), "one": sick(1), "empty": assembled([], [])}
+DATA_ATTRIBUTES = {"title", "aria-label"}
+
+
+@pytest.fixture(params=FLEETS)
+def read(request: pytest.FixtureRequest) -> Page:
+    return Page.of(FLEETS[request.param])
+
+
+def poisoned(value: Any, name: str = "") -> Any:
+    """A model in which every text is the canary; names stay different, so that they are unique."""
+    if isinstance(value, Enum):
+        return value
+    if isinstance(value, str):
+        return value + CANARY
+    if isinstance(value, tuple):
+        return tuple(poisoned(each) for each in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(
+            value, **{each.name: poisoned(getattr(value, each.name)) for each in fields(value)}
+        )
+    return value
+
+
+def poisoned_fleet() -> FleetAudit:
+    audit: FleetAudit = poisoned(sick(40))
+    return audit
+
+
+def test_there_is_no_script_no_inline_style_and_no_handler(read: Page) -> None:
+    tags = {each.tag for each in read.elements}
+    assert not tags & {"script", "img", "link", "iframe", "object", "embed", "base", "form", "use"}
+    for each in read.elements:
+        assert "style" not in each.attributes
+        assert not [name for name in each.attributes if name.startswith("on")]
+
+
+def test_nothing_points_out_of_the_page(read: Page) -> None:
+    for each in read.elements:
+        for name, value in each.attributes.items():
+            if name in ("href", "src", "xlink:href", "action", "data", "poster", "srcset"):
+                assert name == "href"
+                assert value.startswith("#")
+    style = read.of_tag("style")[0].text
+    assert "url(" not in style
+    assert "@import" not in style
+
+
+def test_the_policy_allows_the_one_style_block_and_nothing_else(read: Page) -> None:
+    policies = [
+        each.attributes["content"]
+        for each in read.of_tag("meta")
+        if each.attributes.get("http-equiv") == "Content-Security-Policy"
+    ]
+    styles = read.of_tag("style")
+    assert len(policies) == len(styles) == 1
+    directives = dict(each.split(maxsplit=1) for each in policies[0].split("; "))
+    digest = b64encode(sha256(styles[0].text.encode()).digest()).decode()
+    assert directives.pop("style-src") == f"'sha256-{digest}'"
+    assert directives.pop("default-src") == "'none'"
+    assert set(directives.values()) == {"'none'"}
+    assert read.html.index("Content-Security-Policy") < read.html.index("<style>")
+
+
+def test_every_link_leads_to_a_place_that_is_there_once(read: Page) -> None:
+    ids = Counter(each.attributes["id"] for each in read.elements if "id" in each.attributes)
+    assert set(ids.values()) <= {1}
+    for each in read.elements:
+        href = each.attributes.get("href")
+        if href is not None:
+            assert href[1:] in ids
+        for id in each.attributes.get("aria-labelledby", "").split():
+            assert id in ids
+
+
+def test_what_scrolls_can_be_reached_with_the_keyboard_and_has_a_name(read: Page) -> None:
+    scrolling = [each for each in read.elements if each.attributes.get("class") == "scroll"]
+    for each in scrolling:
+        assert each.attributes["tabindex"] == "0"
+        assert each.attributes["role"] == "region"
+        assert each.attributes["aria-label"]
+    svgs = [each for each in read.elements if each.tag == "svg"]
+    assert all(each.attributes["role"] == "img" and each.text for each in svgs)
+
+
+def test_poisoned_data_makes_no_element_and_no_attribute_more() -> None:
+    clean, dirty = Page.of(sick(40)), Page.of(poisoned_fleet())
+    assert {each.tag for each in dirty.elements} <= {each.tag for each in clean.elements}
+    names = {name for each in clean.elements for name in each.attributes}
+    assert {name for each in dirty.elements for name in each.attributes} <= names
+
+
+def test_the_page_of_poisoned_data_is_as_safe_as_any() -> None:
+    read = Page.of(poisoned_fleet())
+    for check in (
+        test_there_is_no_script_no_inline_style_and_no_handler,
+        test_nothing_points_out_of_the_page,
+        test_the_policy_allows_the_one_style_block_and_nothing_else,
+        test_every_link_leads_to_a_place_that_is_there_once,
+    ):
+        check(read)
+    for each in read.elements:
+        for name, value in each.attributes.items():
+            assert "evil" not in value or name in DATA_ATTRIBUTES
+
+
+def test_no_character_acts_on_its_neighbours_and_all_of_it_is_utf_8() -> None:
+    html = "".join(Page.of(poisoned_fleet()).html)
+    odd = {each for each in html if unicodedata.category(each) in {"Cc", "Cf", "Cs", "Zl", "Zp"}}
+    assert odd <= {"\n"}
+    assert html.encode("utf-8")
+
+
+def test_what_was_hidden_is_shown_where_it_stands() -> None:
+    text = Page.of(poisoned_fleet()).text
+    for told in (
+        "<script>alert(1)</script>",
+        "\\u001b[31mred",
+        "\\u202eevil",
+        "\\u200b",
+        "\\udcff",
+        "&lt;b",
+    ):
+        assert told in text
+
+
+def test_a_line_break_in_data_makes_no_second_command() -> None:
+    audit = sick(6)
+    trap = tuple(
+        replace(each, commands=("kraftool doctor /archive\nrm -rf /data",))
+        for each in audit.findings
+    )
+    shown = [each.text for each in Page.of(replace(audit, findings=trap)).of_tag("pre")]
+    assert not [line for text in shown for line in text.splitlines() if line.startswith("rm")]
+    assert [text for text in shown if "\\u000arm -rf" in text]
+
+
+def test_a_text_of_a_million_characters_is_cut_and_that_is_told() -> None:
+    audit = sick(6)
+    long = tuple(_long(each) for each in audit.findings)
+    read = Page.of(replace(audit, findings=long))
+    assert len(read.html) < 500_000
+    assert re.search(r"… and 99\d,\d{3} more characters", read.text)
+
+
+def _long(told: FleetFinding) -> FleetFinding:
+    command = "kraftool explain " + "y" * 1_000_000
+    return replace(told, finding=replace(told.finding, text="x" * 1_000_000), commands=(command,))

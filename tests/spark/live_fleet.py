@@ -1,0 +1,47 @@
+"""A data directory that grows batch by batch, as a copy of one of real Kafka's."""
+
+import shutil
+from pathlib import Path
+
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.segment import scan
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+DATA = FIXTURES / "kafka-4.3.0/static-single/node-1/data"
+LOG = f"{0:020}.log"
+
+
+def _batches() -> list[bytes]:
+    data = (DATA / "__cluster_metadata-0" / LOG).read_bytes()
+    found = scan(lambda at, size: data[at : at + size])
+    return [each.data for each in found if isinstance(each, RecordBatch)]
+
+
+BATCHES = _batches()
+
+
+def next_offset(batch: bytes) -> int:
+    return RecordBatch.read(batch).last_offset + 1
+
+
+END = next_offset(BATCHES[-1])
+
+
+class Live:
+    """A live directory."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.folder = path / "__cluster_metadata-0"
+        self.folder.mkdir(parents=True)
+        shutil.copy(DATA / "meta.properties", path)
+        self.log = self.folder / LOG
+        self.log.touch()
+
+    def append(self, *batches: bytes) -> None:
+        with self.log.open("ab") as out:
+            out.write(b"".join(batches))
+
+    def roll(self, base_offset: int) -> None:
+        self.log = self.folder / f"{base_offset:020}.log"
+        self.log.touch()

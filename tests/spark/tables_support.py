@@ -1,0 +1,176 @@
+"""What the tests of the tables share: logs that grow, a Spark that is none, tables read back.
+
+Run as a script it is a run that the system kills: `tables_support.py ROOT OUT STEP` writes the
+tables and ends without any cleaning up at the STEP-th call that changes the file system below OUT.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from kraftool.decoders.batch import encode_batch
+from kraftool.decoders.framing import encode_record
+from kraftool.spark.tables.run import TablesReport, Wanted, write_tables
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+LOG = "__cluster_metadata-0/00000000000000000000.log"
+WHEN_MS = 1_700_000_000_000
+DAY_MS = 86_400_000
+TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
+OPERATIONS = ("open", "mkdir", "replace", "unlink", "rmdir")
+
+Row = dict[str, Any]
+Tables = dict[str, list[str]]
+
+
+class InProcess:
+    """As much of a SparkSession as a run uses. What travels to workers is pickled."""
+
+    defaultParallelism = 2
+
+    def __init__(self, items: Iterable[Any] = ()) -> None:
+        self._items = list(items)
+        self.jobs = 0
+
+    @property
+    def spark_context(self) -> InProcess:
+        return self
+
+    sparkContext = spark_context
+
+    def parallelize(self, items: Iterable[Any], slices: int) -> InProcess:
+        self.jobs += 1
+        made = InProcess(items)
+        assert slices == len(made._items)
+        return made
+
+    def flat_map(self, function: Callable[[Any], Iterator[Any]]) -> InProcess:
+        function = pickle.loads(pickle.dumps(function))
+        return InProcess(
+            pickle.loads(pickle.dumps(found))
+            for item in self._items
+            for found in function(pickle.loads(pickle.dumps(item)))
+        )
+
+    flatMap = flat_map
+
+    def collect(self) -> list[Any]:
+        return self._items
+
+
+def run(root: Path | str, out: Path, session: InProcess | None = None, **more: Any) -> TablesReport:
+    """Write tables without a JVM."""
+
+    @contextmanager
+    def start() -> Iterator[Any]:
+        yield session or InProcess()
+
+    return write_tables(Wanted(roots=(str(root),), out=str(out), **more), start)
+
+
+def values_of(first: int, count: int) -> list[bytes]:
+    """Records of three types."""
+    made = []
+    for number in range(first, first + count):
+        match number % 3:
+            case 0:
+                value: Any = {"partitionId": number, "topicId": TOPIC_ID, "leader": number % 5}
+                made.append(encode_record("PartitionChangeRecord", 0, value))
+            case 1:
+                made.append(encode_record("NoOpRecord", 0, {}))
+            case _:
+                value = {"resourceType": 2, "resourceName": f"t{number}", "name": "a", "value": "b"}
+                made.append(encode_record("ConfigRecord", 0, value))
+    return made
+
+
+def batches(first: int, count: int, *, epoch: int = 1, day: int = 0, size: int = 5) -> bytes:
+    """Batches of some records each, `count` of them, from an offset on."""
+    made = b""
+    for number in range(count):
+        base = first + number * size
+        made += encode_batch(
+            ((None, each) for each in values_of(base, size)),
+            base_offset=base,
+            epoch=epoch,
+            timestamp=WHEN_MS + day * DAY_MS + base,
+        )
+    return made
+
+
+def directory(path: Path, data: bytes, *, cluster: str = "abc", node: int = 1) -> Path:
+    """A data directory with one segment."""
+    log = path / LOG
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_bytes(data)
+    (path / "meta.properties").write_text(f"version=1\ncluster.id={cluster}\nnode.id={node}\n")
+    return path
+
+
+def read_tables(out: Path, *, without: frozenset[str] = frozenset({"generation"})) -> Tables:
+    """All rows of all tables, with what the path says of them; sorted, for comparisons."""
+    import pyarrow.parquet as pq
+
+    found: Tables = {}
+    for path in sorted(out.rglob("*.parquet")):
+        parts = path.relative_to(out).parts
+        if parts[0].startswith("_"):
+            continue
+        with pq.ParquetFile(path) as file:
+            for row in file.read(use_threads=False).to_pylist():
+                kept = {name: value for name, value in row.items() if name not in without}
+                text = json.dumps([parts[1:-1], kept], default=str, sort_keys=True)
+                found.setdefault(parts[0], []).append(text)
+    return {name: sorted(rows) for name, rows in found.items()}
+
+
+def listing(out: Path) -> dict[str, tuple[int, bytes]]:
+    """Every file with the time of its latest change and its bytes."""
+    return {
+        str(path.relative_to(out)): (path.stat().st_mtime_ns, path.read_bytes())
+        for path in sorted(out.rglob("*"))
+        if path.is_file()
+    }
+
+
+@contextmanager
+def stopped_at(step: int, below: Path, stop: Callable[[], None]) -> Iterator[list[str]]:
+    """Call `stop` in place of the step-th change to the file system below a folder; yields a list
+    of the changes that were made."""
+    made: list[str] = []
+    kept = {name: getattr(os, name) for name in OPERATIONS}
+
+    def replaced(name: str) -> Callable[..., Any]:
+        def call(path: Any, *more: Any, **named: Any) -> Any:
+            if str(path).startswith(str(below)):
+                if len(made) == step:
+                    stop()
+                made.append(name)
+            return kept[name](path, *more, **named)
+
+        return call
+
+    try:
+        for name in OPERATIONS:
+            setattr(os, name, replaced(name))
+        yield made
+    finally:
+        for name, function in kept.items():
+            setattr(os, name, function)
+
+
+def main() -> None:
+    root, out, step = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+    with stopped_at(step, out, lambda: os._exit(9)):
+        run(root, out)
+
+
+if __name__ == "__main__":
+    main()

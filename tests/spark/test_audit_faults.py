@@ -1,0 +1,252 @@
+"""Faults planted into copies of a real quorum: each is told once, with all directories named."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+pytest.importorskip("pyspark")
+
+from kraftool.spark.audit import examine as examine_module
+from tests.spark.audit_cases import (
+    LOG,
+    Told,
+    audited,
+    batches,
+    cut,
+    edit_meta,
+    quorum,
+    replace_batch,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+OTHER = "AAAAAAAAAAAAAAAAAAAAAw"
+_IDS = {
+    name: f"{number:02}fleetOfTestsAAAAAAAAw"
+    for number, name in enumerate(
+        (
+            "healthy", "same-epoch", "other-epoch", "twice", "three-ways", "directory-id",
+            "node-id", "cluster-id", "no-id", "one-id", "behind", "damaged",
+        )
+    )
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One cluster for each fault."""
+    root = tmp_path_factory.mktemp("fleet")
+    for name, id in _IDS.items():
+        quorum(root / name, id)
+    replace_batch(root / "same-epoch/node-3" / LOG, 60)
+    replace_batch(root / "other-epoch/node-3" / LOG, -1, same_epoch=False)
+    replace_batch(root / "twice/node-3" / LOG, 60)
+    replace_batch(root / "twice/node-4" / LOG, 80)
+    replace_batch(root / "three-ways/node-3" / LOG, 60)
+    for _ in range(2):
+        replace_batch(root / "three-ways/node-4" / LOG, 60)
+    shutil.copy(root / "directory-id/node-2/meta.properties", root / "directory-id/node-3")
+    edit_meta(root / "directory-id/node-3", "node.id", "3")
+    edit_meta(root / "node-id/node-3", "node.id", "2")
+    edit_meta(root / "cluster-id/node-3", "cluster.id", OTHER)
+    (root / "no-id/node-3/meta.properties").unlink()
+    shutil.copytree(root / "one-id", root / "one-id-again")
+    cut(root / "behind/node-3" / LOG, 5)
+    log = root / "damaged/node-3" / LOG
+    data = bytearray(log.read_bytes())
+    data[batches(log)[50].position + 70] ^= 1
+    log.write_bytes(bytes(data))
+    (root / "damaged/node-4/__cluster_metadata-0/quorum-state").write_text("{")
+    return root
+
+
+@pytest.fixture(scope="module")
+def told(spark: SparkSession, fleet: Path) -> Told:
+    return audited(spark, fleet)
+
+
+def _codes(told: Told, folder: Path) -> list[str]:
+    return [each["code"] for each in told.of(folder)]
+
+
+def _nodes(folder: Path, *ids: int) -> list[str]:
+    return [str(folder / f"node-{id}") for id in ids]
+
+
+def test_a_healthy_quorum_has_no_finding_between_its_nodes(told: Told, fleet: Path) -> None:
+    assert _codes(told, fleet / "healthy") == []
+
+
+def test_other_bytes_in_the_same_epoch_are_located(told: Told, fleet: Path) -> None:
+    (found,) = told.of(fleet / "same-epoch")
+    batch = batches(fleet / "same-epoch/node-3" / LOG)[60]
+    assert found["code"] == "KT-SIG-SAME-PLACE"
+    assert (found["offset"], found["position"]) == (batch.header.base_offset, batch.position)
+    assert found["file"] == str(fleet / "same-epoch/node-3" / LOG)
+    assert found["directories"] == _nodes(fleet / "same-epoch", 2, 3, 4)
+    (divergence,) = [
+        each for each in told.document["divergences"] if each["cluster"] == _IDS["same-epoch"]
+    ]
+    assert (divergence["firstOffset"], divergence["lastOffset"]) == (
+        batch.header.base_offset, batch.last_offset,
+    )  # fmt: skip
+    assert [each["directories"] for each in divergence["sides"]] == [
+        _nodes(fleet / "same-epoch", 2, 4), _nodes(fleet / "same-epoch", 3),
+    ]  # fmt: skip
+    assert (divergence["sameEpoch"], divergence["isOpen"]) == (True, False)
+
+
+def test_records_of_another_epoch_are_a_divergence(told: Told, fleet: Path) -> None:
+    (found,) = told.of(fleet / "other-epoch")
+    assert found["code"] == "KT-LOG-DIVERGED"
+    assert "do not come together again" in found["text"]
+
+
+def test_two_divergences_of_one_cluster_are_two_findings(told: Told, fleet: Path) -> None:
+    assert _codes(told, fleet / "twice") == ["KT-SIG-SAME-PLACE"] * 2
+    files = {each["file"] for each in told.of(fleet / "twice")}
+    assert files == {str(fleet / f"twice/node-{id}" / LOG) for id in (3, 4)}
+
+
+def test_three_different_logs_are_three_sides(told: Told, fleet: Path) -> None:
+    assert _codes(told, fleet / "three-ways") == ["KT-SIG-SAME-PLACE"]
+    (divergence,) = [
+        each for each in told.document["divergences"] if each["cluster"] == _IDS["three-ways"]
+    ]
+    assert len(divergence["sides"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "nodes"),
+    [
+        ("directory-id", "KT-DIR-SAME-DIRECTORY-ID", (2, 3)),
+        ("node-id", "KT-DIR-SAME-NODE-ID", (2, 3)),
+        ("cluster-id", "KT-DIR-CLUSTER-ID", (2, 3)),
+    ],
+)
+def test_an_id_that_is_another_ones_is_told_once(
+    told: Told, fleet: Path, name: str, code: str, nodes: tuple[int, ...]
+) -> None:
+    (found,) = told.of(fleet / name)
+    assert found["code"] == code
+    assert found["directories"] == _nodes(fleet / name, *nodes)
+
+
+def test_a_directory_without_a_cluster_id_is_compared_with_its_cluster(
+    told: Told, fleet: Path
+) -> None:
+    (cluster,) = [each for each in told.document["clusters"] if each["name"] == _IDS["no-id"]]
+    assert cluster["directories"] == 3
+    assert _codes(told, fleet / "no-id") == []
+
+
+def test_a_copied_cluster_is_told_once_and_not_mixed_with_the_first(
+    told: Told, fleet: Path
+) -> None:
+    (found,) = told.of(fleet / "one-id")
+    assert (found["code"], found["severity"]) == ("KT-FLEET-SAME-CLUSTER-ID", "warning")
+    assert len(found["directories"]) == 6
+    names = [each["name"] for each in told.document["clusters"]]
+    assert {_IDS["one-id"], f"{_IDS['one-id']} (2)"} <= set(names)
+
+
+def test_a_voter_that_lacks_changes_is_told(told: Told, fleet: Path) -> None:
+    codes = _codes(told, fleet / "behind")
+    assert "KT-DIR-VOTERS-BEHIND" in codes
+    (cluster,) = [each for each in told.document["clusters"] if each["name"] == _IDS["behind"]]
+    assert cluster["lag"] > 0
+
+
+def test_damage_is_no_divergence(told: Told, fleet: Path) -> None:
+    of = [
+        each["code"]
+        for each in told.findings()
+        if any(one.startswith(str(fleet / "damaged")) for one in each["directories"])
+    ]
+    assert {"KT-LOG-CRC", "KT-DIR-QUORUM-STATE"} <= set(of)
+    assert not {"KT-SIG-SAME-PLACE", "KT-LOG-DIVERGED"} & set(of)
+    assert told.document["counts"]["undecoded"] > 0
+
+
+def test_two_clusters_that_were_formatted_with_one_id(spark: SparkSession, tmp_path: Path) -> None:
+    from tests.spark.audit_cases import FIXTURES
+
+    for number, version in enumerate(("kafka-3.7.2", "kafka-4.1.1")):
+        source = FIXTURES / version / "static-single/node-1/data"
+        shutil.copytree(source, tmp_path / f"site-{number}" / "node-1")
+        edit_meta(tmp_path / f"site-{number}" / "node-1", "cluster.id", OTHER)
+    (found,) = [
+        each
+        for each in audited(spark, tmp_path).between()
+        if each["code"].startswith(("KT-FLEET", "KT-LOG-DIVERGED", "KT-SIG-SAME-PLACE"))
+    ]
+    assert (found["code"], found["severity"]) == ("KT-FLEET-SAME-CLUSTER-ID", "error")
+    assert found["directories"] == [str(tmp_path / f"site-{each}/node-1") for each in (0, 1)]
+
+
+def test_a_directory_given_twice_is_looked_at_once(spark: SparkSession, tmp_path: Path) -> None:
+    quorum(tmp_path / "cluster")
+    (tmp_path / "link").symlink_to(tmp_path / "cluster")
+    told = audited(
+        spark,
+        tmp_path / "cluster/node-2/__cluster_metadata-0",
+        tmp_path / "cluster",
+        tmp_path / "link",
+        tmp_path / "cluster/../cluster/node-3",
+    )
+    assert told.document["counts"]["directories"] == 3
+    assert told.between() == []
+
+
+def test_a_root_that_leads_nowhere_is_a_finding_and_the_rest_goes_on(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    quorum(tmp_path / "cluster")
+    (tmp_path / "empty").mkdir()
+    told = audited(spark, tmp_path / "gone", tmp_path / "empty", tmp_path / "cluster")
+    assert [(each["code"], each["file"]) for each in told.between()] == [
+        ("KT-DIR-EMPTY", str(tmp_path / "empty")), ("KT-DIR-READ", str(tmp_path / "gone")),
+    ]  # fmt: skip
+    assert all(each["undecoded"] for each in told.between())
+    assert told.document["counts"]["directories"] == 3
+
+
+def test_where_there_is_nothing_the_finding_is_all(spark: SparkSession, tmp_path: Path) -> None:
+    told = audited(spark, tmp_path / "gone")
+    assert [each["code"] for each in told.findings()] == ["KT-DIR-READ"]
+    assert (told.document["clusters"], told.document["directories"]) == ([], [])
+
+
+def test_what_nobody_expected_in_one_directory_is_a_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kraftool.spark.audit.roots import find
+
+    quorum(tmp_path / "cluster")
+
+    def failing(path: str, *rest: object) -> None:
+        raise ZeroDivisionError("secret")
+
+    monkeypatch.setattr(examine_module, "_doctor", failing)
+    (item, *_) = find([str(tmp_path)]).items
+    examined = examine_module.examine(item)
+    (found,) = examined.findings
+    assert (found.finding.code, found.finding.undecoded) == ("KT-FLEET-FAILED", True)
+    assert "ZeroDivisionError" in found.finding.text
+    assert "secret" not in found.finding.text
+    assert examined.summary.findings.error == 1
+
+
+def test_ignored_codes_are_left_out_and_counted(spark: SparkSession, tmp_path: Path) -> None:
+    quorum(tmp_path / "cluster")
+    replace_batch(tmp_path / "cluster/node-3" / LOG, 60)
+    told = audited(spark, tmp_path, ignored_codes=frozenset({"KT-SIG-SAME-PLACE"}))
+    assert told.between() == []
+    assert told.document["counts"]["ignored"] == 1

@@ -1,0 +1,237 @@
+"""The rules of the audit by themselves: ranges that differ, what belongs together, what is said."""
+
+from __future__ import annotations
+
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyspark")
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.reports.doctor.model import Evidence
+from kraftool.reports.kinds import log as log_kinds
+from kraftool.spark.audit.divergence import MOST_RANGES, BatchAt, divergences
+from kraftool.spark.audit.kin import Household, Kin, Traces, adopted, missing_from, split
+from kraftool.spark.audit.renamed import renamed
+from kraftool.spark.audit.roots import find
+from kraftool.spark.audit.said import Said
+
+Log = list[tuple[int, int, int]]
+"""Base offset, epoch and CRC of batches; each ends where the next begins."""
+
+
+def _told(**logs: Log) -> list[Any]:
+    batches = []
+    for name, log in logs.items():
+        ends = [base for base, _, _ in log[1:]] + [log[-1][0] + 1]
+        for (base, epoch, crc), end in zip(log, ends, strict=True):
+            batches.append(BatchAt(base, name, end - 1, epoch, crc, f"{name}.log", base * 10))
+    batches.sort(key=lambda each: each.base_offset)
+    return list(divergences("c", batches))
+
+
+def _ranges(**logs: Log) -> list[tuple[int, int, bool, bool]]:
+    return [
+        (each.first_offset, each.last_offset, each.same_epoch, each.is_open)
+        for each in _told(**logs)
+    ]
+
+
+def _log(*crcs: int, epoch: int = 1, start: int = 0) -> Log:
+    return [(start + number, epoch, crc) for number, crc in enumerate(crcs)]
+
+
+def test_equal_logs_of_different_length_do_not_differ() -> None:
+    assert _ranges(a=_log(1, 2, 3), b=_log(1, 2), c=_log(2, 3, start=1)) == []
+
+
+def test_a_range_ends_where_the_logs_are_the_same_again() -> None:
+    assert _ranges(a=_log(1, 2, 3, 4, 5), b=_log(1, 7, 8, 4, 5)) == [(1, 2, True, False)]
+
+
+def test_a_range_is_open_where_one_log_ends_in_it() -> None:
+    assert _ranges(a=_log(1, 2, 3, 4, 5), b=_log(1, 7, 8)) == [(1, 2, True, True)]
+
+
+def test_another_epoch_is_told_apart() -> None:
+    other = [(0, 1, 1), (1, 2, 7)]
+    assert _ranges(a=_log(1, 2), b=other) == [(1, 1, False, True)]
+
+
+def test_two_ranges_of_one_log_are_two() -> None:
+    told = _ranges(a=_log(1, 2, 3, 4, 5), b=_log(1, 7, 3, 8, 5))
+    assert told == [(1, 1, True, False), (3, 3, True, False)]
+
+
+def test_the_agreement_of_one_side_closes_no_range_of_the_other_that_goes_on() -> None:
+    told = _told(a=_log(1, 2, 3), b=_log(1, 2, 3), c=_log(1, 7, 8))
+    assert [(each.first_offset, each.last_offset) for each in told] == [(1, 2)]
+    assert [each.directories for each in told[0].sides] == [("a", "b"), ("c",)]
+
+
+def test_after_a_log_has_ended_the_others_may_differ_once_more() -> None:
+    told = _told(a=_log(1, 2, 3, 4), b=_log(1, 2, 3, 9), c=_log(1, 7))
+    assert [(each.first_offset, each.is_open) for each in told] == [(1, True), (3, True)]
+
+
+def test_batches_with_other_bounds_differ() -> None:
+    one = [(0, 1, 1), (1, 1, 2), (4, 1, 5)]
+    other = [(0, 1, 1), (1, 1, 7), (2, 1, 8), (4, 1, 5)]
+    assert _ranges(a=one, b=other) == [(1, 3, True, False)]
+
+
+def test_a_log_that_begins_within_a_range_is_on_the_side_that_it_is_like() -> None:
+    told = _told(a=_log(1, 2, 3, 4), b=_log(1, 7, 8, 4), c=_log(3, 4, start=2))
+    assert [each.directories for each in told[0].sides] == [("a", "c"), ("b",)]
+
+
+def test_a_gap_is_no_divergence() -> None:
+    batches = [BatchAt(0, name, 0, 1, 1, "", 0) for name in "ab"]
+    batches += [BatchAt(1, "a", 1, 1, 2, "", 1)]
+    batches += [BatchAt(2, name, 2, 1, 3, "", 2) for name in "ab"]
+    assert list(divergences("c", batches)) == []
+
+
+def test_the_ranges_of_a_cluster_are_bounded() -> None:
+    one = _log(*([1, 2] * (MOST_RANGES + 50)))
+    other = _log(*([1, 3] * (MOST_RANGES + 50)))
+    assert len(_told(a=one, b=other)) == MOST_RANGES
+
+
+def _kin(name: str, node: int | None, *tokens: int, epochs: dict[int, int] | None = None) -> Kin:
+    traces = Traces(tokens=frozenset(tokens), epochs=epochs or {})
+    return Kin(name=name, cluster_id="c", node_id=node, traces=traces)
+
+
+def test_one_cluster_stays_one_where_a_node_ended_early() -> None:
+    units, told = split([_kin("a", 1, 1, 2), _kin("b", 2, 2, 3), _kin("c", 3)])
+    assert ([len(each) for each in units], told) == ([3], [])
+
+
+def test_strangers_with_the_same_node_ids_are_two_clusters() -> None:
+    members = [
+        _kin("x/a", 1, 1, epochs={1: 1}), _kin("x/b", 2, 1, epochs={1: 1}),
+        _kin("y/a", 1, 9, epochs={1: 9}),
+    ]  # fmt: skip
+    units, (told,) = split(members)
+    assert [len(each) for each in units] == [2, 1]
+    assert (told.first, told.second, told.nodes) == (("x/a", "x/b"), ("y/a",), (1,))
+    assert not told.are_copies
+
+
+def test_strangers_with_other_node_ids_are_left_to_the_comparison() -> None:
+    units, told = split([_kin("a", 1, 1, epochs={1: 1}), _kin("b", 2, 9, epochs={1: 9})])
+    assert (len(units), told) == (1, [])
+
+
+def test_copies_in_folders_of_their_own_are_two_clusters() -> None:
+    members = [_kin(f"{day}/n{id}", id, 1) for day in ("mon", "tue") for id in (1, 2, 3)]
+    units, (told,) = split(members)
+    assert [len(each) for each in units] == [3, 3]
+    assert told.are_copies
+
+
+def test_one_directory_that_is_there_twice_stays_with_its_cluster() -> None:
+    members = [_kin(f"x/n{id}", id, 1) for id in (1, 2, 3)] + [_kin("x/old", 3, 1)]
+    assert split(members)[1] == []
+
+
+def _household(key: str, *nodes: int, voters: tuple[int, ...] = (1, 2, 3)) -> Household:
+    names = tuple(f"/fleet/{key}/n{each}" for each in nodes)
+    return Household(key=key, names=names, node_ids=frozenset(nodes), voters=frozenset(voters))
+
+
+def test_clusters_that_were_made_from_one_template_are_not_parts_of_each_other() -> None:
+    one, other = _household("a", 1, 2, 3), _household("b", 1, 2, 3)
+    assert not missing_from(one, other)
+    assert not missing_from(_household("a", 3), other)
+
+
+def test_a_lone_node_belongs_to_the_cluster_that_lacks_it() -> None:
+    assert missing_from(_household("b", 3), _household("a", 1, 2))
+    assert not missing_from(_household("a", 1, 2), _household("b", 3))
+
+
+def test_of_several_homes_the_one_in_the_same_folder_is_chosen() -> None:
+    part = Household(
+        key="x", names=("/fleet/b/n3",), node_ids=frozenset({3}), voters=frozenset({1, 2, 3})
+    )
+    known = {"x": part, "a": _household("a", 1, 2), "b": _household("b", 1, 2)}
+    assert adopted([("x", "a", 9), ("x", "b", 5)], known) == {"x": "b"}
+
+
+def test_a_finding_is_once_with_all_that_say_it() -> None:
+    said = Said("d")
+    finding = log_kinds.CRC.at("d/f", "text", position=1)
+    said.add("doctor", finding, (), ("kraftool explain",))
+    said.add("verify-log", log_kinds.CRC.at("d/f", "text", position=1, advice="other advice"))
+    said.add("verify-log", finding)
+    (told,) = said.findings()
+    assert (told.by, told.commands) == (("doctor", "verify-log"), ("kraftool explain",))
+
+
+def test_other_words_at_the_same_place_are_another_finding() -> None:
+    said = Said("d")
+    said.add("doctor", log_kinds.CRC.at("f", "one"))
+    said.add("verify-log", log_kinds.CRC.at("f", "two"))
+    assert len(said.findings()) == 2
+
+
+def test_texts_are_renamed_all_through() -> None:
+    value = {"k": (Evidence(file="/tmp/x/f", text="see /tmp/x"), deque(["/tmp/x"], maxlen=5), 7)}
+    told = renamed(value, lambda text: text.replace("/tmp/x", "s3://b"))
+    evidence, names, number = told["k"]
+    assert (evidence.file, evidence.text) == ("s3://b/f", "see s3://b")
+    assert (list(names), number) == (["s3://b"], 7)
+
+
+def test_a_root_behind_a_link_is_the_same_directory(fixtures_dir: Path, tmp_path: Path) -> None:
+    source = fixtures_dir / "kafka-4.3.0/static-single"
+    (tmp_path / "link").symlink_to(source)
+    found = find([str(source), str(tmp_path / "link"), str(tmp_path / "none")])
+    assert len(found.items) == 1
+    assert [each.finding.code for each in found.findings] == ["KT-DIR-READ"]
+
+
+def test_a_folder_that_cannot_be_listed_is_a_finding(
+    fixtures_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kraftool.spark.places import LocalFiles
+
+    (tmp_path / "locked").mkdir()
+    (tmp_path / "open").symlink_to(fixtures_dir / "kafka-4.3.0/static-single")
+    listed = LocalFiles.listed
+
+    def refused(self: LocalFiles, path: str = "") -> Any:
+        if path == "locked":
+            raise KraftoolError(f"{path} cannot be opened: Permission denied")
+        return listed(self, path)
+
+    monkeypatch.setattr(LocalFiles, "listed", refused)
+    found = find([str(tmp_path)])
+    assert len(found.items) == 1
+    (told,) = found.findings
+    assert (told.finding.code, told.finding.undecoded) == ("KT-DIR-READ", True)
+    assert told.finding.file == str(tmp_path / "locked")
+
+
+def test_what_nobody_expected_in_one_cluster_is_a_finding(
+    fixtures_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kraftool.spark.audit import cluster
+    from kraftool.spark.audit.examine import examine
+
+    def failing(patients: object) -> None:
+        if patients:
+            raise ZeroDivisionError("secret")
+
+    together = cluster.together
+    monkeypatch.setattr(cluster, "together", lambda found: failing(found) or together(found))
+    items = find([str(fixtures_dir / "kafka-4.3.0/static-single")]).items
+    compared = cluster.compare(cluster.Unit(name="c", members=tuple(map(examine, items))))
+    (found,) = compared.findings
+    assert (found.finding.code, "secret" in found.finding.text) == ("KT-FLEET-FAILED", False)
+    assert compared.summary.directories == 1

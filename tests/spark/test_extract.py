@@ -1,0 +1,288 @@
+"""One decoding against the data sources and dump-log: for every fixture the same rows, by day."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyspark")
+pytest.importorskip("pyarrow")
+
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from kraftool.decoders.batch import encode_batch
+from kraftool.decoders.framing import encode_record
+from kraftool.reports.log_dump import LogDump
+from kraftool.reports.log_text import jsonl_entry
+from kraftool.spark.columns import record_types, spark_schema, types_of
+from kraftool.spark.fleet import find_fleet, with_batches
+from kraftool.spark.pushdown import Pushed
+from kraftool.spark.settings import read_settings
+from kraftool.spark.source import row_reader
+from kraftool.spark.splits import Split, splits_of
+from kraftool.spark.tables import extract as module
+from kraftool.spark.tables.extract import extract
+from kraftool.spark.tables.layout import arrow_schema
+
+pytestmark = pytest.mark.spark
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+SCENARIOS = sorted(
+    str(path.relative_to(FIXTURES)) for path in FIXTURES.glob("*/*") if path.is_dir()
+)
+NOON = 1_700_000_000_000 - 1_700_000_000_000 % 86_400_000 + 43_200_000
+DAY = 86_400_000
+Row = dict[str, Any]
+
+
+def _splits(path: Path, split_bytes: int = 1 << 30) -> list[Split]:
+    files = with_batches(find_fleet([str(path)]), snapshots=True)
+    return [split for file in files for split in splits_of(file, split_bytes)]
+
+
+def _source_rows(table: str, splits: list[Split], *, show_secrets: bool = False) -> list[Row]:
+    """What the data source of a table gives, without what is in the folders' names."""
+    source = {"records": "kraft", "batches": "kraft.batches"}.get(table, f"kraft.{table}")
+    pushed = Pushed()
+    if source not in ("kraft", "kraft.batches"):
+        pushed.texts["type"] = types_of(table)
+        pushed.present.add("type")
+    arrow = to_arrow_schema(spark_schema(source), timezone="UTC")
+    settings = read_settings({"path": "x", "showSecrets": str(show_secrets).lower()})
+    names = set(arrow_schema(table).names)
+    found = []
+    for split in splits:
+        for batch in row_reader(source, arrow, pushed, settings).read([split]):
+            for row in batch.to_pylist():
+                row["generation"] = split.generation
+                found.append({name: each for name, each in row.items() if name in names})
+    return found
+
+
+def _sorted(rows: list[Row]) -> list[str]:
+    return sorted(json.dumps(row, default=repr, sort_keys=True) for row in rows)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_every_table_has_the_rows_of_its_source(scenario: str, collected: Any) -> None:
+    splits = _splits(FIXTURES / scenario)
+    extract(splits, collected, show_secrets=False)
+    for table in ("records", "batches", *record_types()):
+        assert _sorted(collected.rows(table)) == _sorted(_source_rows(table, splits)), table
+    assert collected.tables <= {"records", "batches", *record_types()}
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_small_ranges_give_the_rows_of_whole_files(scenario: str, collected: Any) -> None:
+    extract(_splits(FIXTURES / scenario, 500), collected, show_secrets=False)
+    whole = type(collected)()
+    extract(_splits(FIXTURES / scenario), whole, show_secrets=False)
+    for table in whole.tables | collected.tables:
+        assert _sorted(collected.rows(table)) == _sorted(whole.rows(table)), table
+
+
+def _dumped(splits: list[Split]) -> Iterator[bytes]:
+    dump = LogDump()
+    for split in splits:
+        with split.file.open() as source:
+            for entry in dump.entries(split.file.name, source.read_at):
+                yield from jsonl_entry(entry, show_secrets=False).splitlines()
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_payloads_are_dump_logs_byte_for_byte(scenario: str, collected: Any) -> None:
+    splits = _splits(FIXTURES / scenario)
+    extract(splits, collected, show_secrets=False)
+    expected = []
+    for line in _dumped(splits):
+        value = json.loads(line)
+        if value["kind"] == "record" and value["data"] is not None:
+            data = line[line.index(b'"data":') + 7 : line.rindex(b"}")]
+            expected.append((value["file"], value["position"], value["offset"], data.decode()))
+    found = [
+        (row["file"], row["position"], row["offset"], row["payload"])
+        for row in collected.rows("records")
+        if row["payload"] is not None
+    ]
+    assert sorted(found) == sorted(expected)
+
+
+def _log(folder: Path, *batches: bytes) -> list[Split]:
+    path = folder / "data/__cluster_metadata-0/00000000000000000000.log"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"".join(batches))
+    return _splits(folder / "data")
+
+
+def _batch(offset: int, timestamp: int, *records: tuple[str, Row]) -> bytes:
+    values = [(None, encode_record(name, 0, value)) for name, value in records]
+    return encode_batch(values, base_offset=offset, epoch=1, timestamp=timestamp)
+
+
+def _days(collected: Any, table: str) -> dict[str | None, list[int]]:
+    found: dict[str | None, list[int]] = {}
+    for name, _, day, batch in collected.batches:
+        if name == table:
+            found.setdefault(day, []).extend(batch.column("timestamp_ms").to_pylist())
+    return found
+
+
+def test_rows_are_cut_by_the_day_of_their_time(tmp_path: Path, collected: Any) -> None:
+    midnight = NOON + DAY // 2
+    times = [NOON, midnight - 1, midnight, NOON - 40 * DAY, -1, 1 << 62, -(1 << 62)]
+    noop: tuple[str, Row] = ("NoOpRecord", {})
+    batches = [_batch(number, time, noop) for number, time in enumerate(times)]
+    extract(_log(tmp_path, *batches), collected, show_secrets=False)
+    expected: dict[str | None, list[int]] = {}
+    for time in times:
+        reached = abs(time) < 1 << 50
+        day = datetime.fromtimestamp(time / 1000, UTC).date().isoformat() if reached else None
+        expected.setdefault(day, []).append(time)
+    for table in ("records", "batches", "NoOpRecord"):
+        assert _days(collected, table) == expected, table
+
+
+def test_a_problem_has_no_day(tmp_path: Path, collected: Any) -> None:
+    whole = _batch(0, NOON, ("NoOpRecord", {}))
+    extract(_log(tmp_path, whole, whole[:-5]), collected, show_secrets=False)
+    days = {
+        (name, day, kind)
+        for name, _, day, batch in collected.batches
+        if name in ("records", "batches")
+        for kind in batch.column("kind").to_pylist()
+    }
+    today = datetime.fromtimestamp(NOON / 1000, UTC).date().isoformat()
+    assert days == {
+        ("records", today, "record"),
+        ("batches", today, "batch"),
+        ("records", None, "problem"),
+        ("batches", None, "problem"),
+    }
+
+
+def test_secrets_are_masked_unless_asked_for(tmp_path: Path, collected: Any) -> None:
+    config = {"resourceType": 4, "resourceName": "1", "name": "ssl.key.password", "value": "canary"}
+    scram = {
+        "name": "alice", "mechanism": 1, "salt": b"canary", "storedKey": b"canary",
+        "serverKey": b"canary", "iterations": 4096,
+    }  # fmt: skip
+    splits = _log(
+        tmp_path, _batch(0, NOON, ("ConfigRecord", config), ("UserScramCredentialRecord", scram))
+    )
+    extract(splits, collected, show_secrets=False)
+    shown = repr([batch.to_pylist() for _, _, _, batch in collected.batches])
+    assert "canary" not in shown
+    assert "Y2FuYXJ5" not in shown
+    whole = type(collected)()
+    extract(splits, whole, show_secrets=True)
+    assert whole.rows("ConfigRecord")[0]["value"] == "canary"
+    assert "Y2FuYXJ5" in whole.rows("records")[1]["payload"]
+
+
+def test_control_characters_are_written_as_kafka_writes_them(
+    tmp_path: Path, collected: Any
+) -> None:
+    topic = {"name": "a\x1fb\\u001f", "topicId": "AAAAAAAAAAAAAAAAAAAAAQ"}
+    extract(_log(tmp_path, _batch(0, NOON, ("TopicRecord", topic))), collected, show_secrets=False)
+    assert '"a\\u001Fb\\\\u001f"' in collected.rows("records")[0]["payload"]
+    assert collected.rows("TopicRecord")[0]["name"] == topic["name"]
+
+
+def test_a_record_that_cannot_be_decoded_has_a_row_and_a_problem(
+    tmp_path: Path, collected: Any
+) -> None:
+    good = encode_record("NoOpRecord", 0, {})
+    torn = encode_record("TopicRecord", 0, {"name": "t", "topicId": "AAAAAAAAAAAAAAAAAAAAAQ"})[:-3]
+    data = encode_batch(
+        [(None, good), (None, torn), (None, good)], base_offset=0, epoch=1, timestamp=NOON
+    )
+    splits = _log(tmp_path, data)
+    extract(splits, collected, show_secrets=False)
+    kinds = sorted((row["kind"], row["type"]) for row in collected.rows("records")
+                   if row["kind"] == "record")  # fmt: skip
+    assert kinds == [
+        ("record", "NO_OP_RECORD"), ("record", "NO_OP_RECORD"), ("record", "TOPIC_RECORD"),
+    ]  # fmt: skip
+    assert len([row for row in collected.rows("records") if row["kind"] == "problem"]) == 1
+    assert [row["name"] for row in collected.rows("TopicRecord")] == [None]
+    assert len(collected.rows("batches")) == 1
+
+
+def test_a_file_that_is_gone_is_a_problem_of_both_tables(tmp_path: Path, collected: Any) -> None:
+    splits = _log(tmp_path, _batch(0, NOON, ("NoOpRecord", {})))
+    Path(splits[0].file.name).unlink()
+    extract(splits, collected, show_secrets=False)
+    for table in ("records", "batches"):
+        assert [row["kind"] for row in collected.rows(table)] == ["problem"]
+
+
+def test_the_records_of_a_topic_are_no_metadata(tmp_path: Path, collected: Any) -> None:
+    path = tmp_path / "orders-0/00000000000000000000.log"
+    path.parent.mkdir()
+    path.write_bytes(_batch(0, NOON, ("NoOpRecord", {})))
+    extract(_splits(path), collected, show_secrets=False)
+    assert collected.tables == {"batches"}
+
+
+def test_clusters_and_generations_are_kept_apart(tmp_path: Path, collected: Any) -> None:
+    splits = []
+    for number, cluster in enumerate(("aaaaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbbbbbbbb")):
+        data = tmp_path / str(number)
+        (each,) = _log(data, _batch(0, NOON, ("NoOpRecord", {})))
+        meta = f"version=1\ncluster.id={cluster}\nnode.id={number}\n"
+        (data / "data/meta.properties").write_text(meta)
+        (each,) = _splits(data / "data")
+        splits.append(Split(file=each.file, generation=number))
+    extract(splits, collected, show_secrets=False)
+    found = [
+        (cluster, row["node_id"], row["generation"])
+        for name, cluster, _, batch in collected.batches
+        if name == "records"
+        for row in batch.to_pylist()
+    ]
+    assert found == [("aaaaaaaaaaaaaaaaaaaaaa", 0, 0), ("bbbbbbbbbbbbbbbbbbbbbb", 1, 1)]
+
+
+def test_what_waits_is_handed_on_before_it_grows(
+    tmp_path: Path, collected: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows of a thousand days are never enough for one batch; they may not pile up."""
+    monkeypatch.setattr(module, "_CHUNK", 10)
+    monkeypatch.setattr(module, "_WAITING", 20_000)
+    batches = [_batch(day, NOON - day * DAY, ("NoOpRecord", {})) for day in range(1_000)]
+    most, held = 0, 0
+    take, hand_on = module._Extract._take, module._Extract._hand_on_all
+
+    def watched(self: Any, found: Any) -> None:
+        nonlocal most
+        take(self, found)
+        most = max(most, self._size)
+
+    def counted(self: Any) -> None:
+        nonlocal held
+        held += 1
+        hand_on(self)
+
+    monkeypatch.setattr(module._Extract, "_take", watched)
+    monkeypatch.setattr(module._Extract, "_hand_on_all", counted)
+    extract(_log(tmp_path, *batches), collected, show_secrets=False)
+    assert held > 5
+    assert most < 60_000
+    assert len(collected.rows("records")) == 1_000
+
+
+def test_few_rows_of_a_type_wait_for_more_and_many_do_not(tmp_path: Path, collected: Any) -> None:
+    records: list[tuple[str, Row]] = [("NoOpRecord", {})] * 39
+    records.append(("RemoveTopicRecord", {"topicId": "AAAAAAAAAAAAAAAAAAAAAQ"}))
+    batch = _batch(0, NOON, *records)
+    copies = [(number * 40).to_bytes(8, "big") + batch[8:] for number in range(1_000)]
+    extract(_log(tmp_path, *copies), collected, show_secrets=False)
+    sizes: dict[str, list[int]] = {}
+    for name, _, _, found in collected.batches:
+        sizes.setdefault(name, []).append(found.num_rows)
+    assert sizes["RemoveTopicRecord"] == [1_000]
+    assert sum(sizes["NoOpRecord"]) == 39_000
+    assert all(1_000 <= size <= 14_000 for size in sizes["NoOpRecord"])

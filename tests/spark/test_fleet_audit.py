@@ -1,0 +1,67 @@
+"""The audit of a generated fleet: every planted fault is found, and nothing else is told."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+
+from fleets.answers import answers
+from fleets.build import KINDS, FleetPlan, build
+from fleets.faults import MANIFEST
+
+from kraftool.reports.fleet.document import document
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+
+def test_all_planted_faults_of_a_fleet_are_found_and_none_is_invented(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    from kraftool.spark.audit.collect import Wanted
+    from kraftool.spark.audit.run import audit
+
+    fleet = tmp_path / "fleet"
+    build(fleet, FleetPlan(clusters=len(KINDS) + 4, seed=9, faults=len(KINDS)))
+    with audit(spark, Wanted(roots=(str(fleet),))) as run:
+        told = json.loads(b"".join(document(run.model, run.lists())))
+    compared = answers(json.loads((fleet / MANIFEST).read_text()), told)
+    assert compared.planted == len(KINDS)
+    assert compared.missed == ()
+    assert compared.invented == ()
+
+
+def test_the_comparison_tells_what_an_audit_misses_and_what_it_invents(tmp_path: Path) -> None:
+    build(tmp_path, FleetPlan(clusters=2, seed=9, faults=1, kinds=("torn-tail",)))
+    manifest = json.loads((tmp_path / MANIFEST).read_text())
+    (planted,) = manifest["planted"]
+    finding = {
+        "code": "KT-LOG-TORN-TAIL",
+        "severity": "warning",
+        "text": "torn",
+        "file": planted["file"],
+        "position": planted["position"],
+        "offset": planted["offset"],
+        "directories": [str(tmp_path / planted["directory"])],
+    }
+
+    def compared(*findings: dict[str, object]) -> tuple[int, int]:
+        told = answers(manifest, {"findings": list(findings), "divergences": []})
+        return len(told.missed), len(told.invented)
+
+    assert compared(finding) == (0, 0)
+    assert compared() == (1, 0)
+    assert compared({**finding, "position": 0}) == (1, 0)
+    other = next(each for each in tmp_path.iterdir() if each.name not in planted["directory"])
+    elsewhere = {**finding, "directories": [str(other / "controller-1")]}
+    assert compared(elsewhere) == (1, 1)
+    assert compared(finding, {**elsewhere, "severity": "info"}) == (0, 0)
+    assert compared(finding, {**finding, "code": "KT-LOG-GAP"}) == (0, 1)

@@ -1,0 +1,233 @@
+"""A worker that is killed in the middle of a job: the job finishes, with the same tables.
+
+The killer looks at what the processes have open, so that it strikes in the middle of the work.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from fleets.build import FleetPlan, build
+from test_cluster import Cluster, cluster
+
+from kraftool.spark.engine import with_tries
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+__all__ = ["cluster"]
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE_S = 300
+LOG = f"{0:020}.log"
+SIZE = 4_000_000
+"""Enough that the work on one log takes a second or more."""
+
+DRIVER = """
+import sys
+sys.path.insert(0, {root!r})
+from kraftool.spark.engine import session
+from kraftool.spark.tables.run import Wanted, write_tables
+
+fleet, out, master = sys.argv[1:]
+settings = {{"spark.executor.memory": "512m", "spark.driver.memory": "512m"}}
+write_tables(Wanted(roots=(fleet,), out=out), lambda: session(master, settings))
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("local", "local[1,4]"),
+        ("local[2]", "local[2,4]"),
+        ("local[*]", "local[*,4]"),
+        ("local[*, 1]", "local[*, 1]"),
+        ("local-cluster[1,2,1024]", "local-cluster[1,2,1024]"),
+        ("spark://host:7077", "spark://host:7077"),
+        ("yarn", "yarn"),
+    ],
+)
+def test_tasks_of_this_machine_are_tried_as_often_as_those_of_a_cluster(
+    given: str, expected: str
+) -> None:
+    assert with_tries(given, "4") == expected
+
+
+def test_a_task_whose_worker_is_killed_is_tried_again_on_this_machine(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    killed = str(tmp_path / "killed")
+
+    def numbers(part: Iterator[int]) -> Iterator[int]:
+        for each in part:
+            # Only the first attempt gets here without finding the file.
+            if each == 5 and not os.path.exists(killed):
+                with open(killed, "w"):
+                    pass
+                os.kill(os.getpid(), signal.SIGKILL)
+            yield each
+
+    found = spark.sparkContext.parallelize(range(8), 4).mapPartitions(numbers).collect()
+    assert found == list(range(8))
+    assert os.path.exists(killed)
+
+
+# --- tables -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("fleet")
+    build(folder, FleetPlan(clusters=2, nodes=1, seed=6, huge=SIZE))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def undisturbed(
+    spark: SparkSession, fleet: Path, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, list[Any]]:
+    out = tmp_path_factory.mktemp("tables") / "undisturbed"
+    write(fleet, out, lambda: nullcontext(spark))
+    return rows(out)
+
+
+def write(fleet: Path, out: Path, spark: Callable[[], AbstractContextManager[Any]]) -> None:
+    from kraftool.spark.tables.run import Wanted, write_tables
+
+    write_tables(Wanted(roots=(str(fleet),), out=str(out)), spark)
+
+
+def rows(out: Path) -> dict[str, list[Any]]:
+    """Every table's rows, in an order of their own: which file has a row is nobody's business."""
+    from pyarrow import dataset
+
+    found = {}
+    for folder in sorted(each for each in out.iterdir() if each.is_dir()):
+        if folder.name.startswith(("_", ".")):
+            continue
+        table = dataset.dataset(folder, format="parquet", partitioning="hive").to_table()
+        found[folder.name] = sorted(map(repr, table.to_pylist()))
+    return found
+
+
+class Killer(threading.Thread):
+    """Kills one process, once, as soon as one is found that is worth it."""
+
+    def __init__(self, find: Callable[[], int | None]) -> None:
+        super().__init__(daemon=True)
+        self._find = find
+        self._over = threading.Event()
+        self.killed: int | None = None
+
+    def run(self) -> None:
+        while not self._over.is_set():
+            pid = self._find()
+            if pid is not None:
+                os.kill(pid, signal.SIGKILL)
+                self.killed = pid
+                return
+            time.sleep(0.005)
+
+    def __enter__(self) -> Killer:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self.join()
+
+
+def descendants() -> dict[int, int]:
+    """The processes that come from this one, each with its parent."""
+    parents: dict[int, int] = {}
+    for each in Path("/proc").iterdir():
+        if each.name.isdigit():
+            try:
+                told = (each / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            parents[int(each.name)] = int(told[1])
+    found: dict[int, int] = {}
+    for pid in parents:
+        above = pid
+        while above in parents and above != os.getpid():
+            above = parents[above]
+        if above == os.getpid() and pid != above:
+            found[pid] = parents[pid]
+    return found
+
+
+def has_open(pid: int, name: str) -> bool:
+    try:
+        return any(os.readlink(each).endswith(name) for each in Path(f"/proc/{pid}/fd").iterdir())
+    except OSError:
+        return False
+
+
+def at_work(out: Path) -> Iterator[int]:
+    """The workers that read the large log while rows of it are staged already."""
+    if not any(each.is_file() and each.stat().st_size for each in out.rglob("*.parquet*")):
+        return
+    for pid in descendants():
+        if has_open(pid, LOG):
+            yield pid
+
+
+def test_tables_are_the_same_when_a_worker_is_killed_in_the_middle(
+    spark: SparkSession, fleet: Path, undisturbed: dict[str, list[Any]], tmp_path: Path
+) -> None:
+    out = tmp_path / "tables"
+    with Killer(lambda: next(at_work(out), None)) as killer:
+        write(fleet, out, lambda: nullcontext(spark))
+    assert killer.killed is not None, "the work was over before anybody could be killed"
+    assert rows(out) == undisturbed
+    assert len(undisturbed["records"]) > 30_000
+
+
+def test_tables_are_the_same_when_an_executor_of_a_cluster_is_killed_in_the_middle(
+    cluster: Cluster, fleet: Path, undisturbed: dict[str, list[Any]], tmp_path: Path
+) -> None:
+    out = tmp_path / "tables"
+
+    def executor() -> int | None:
+        """The JVM above a worker that is at work."""
+        for pid in at_work(out):
+            parents = descendants()
+            above = pid
+            while above in parents:
+                command = Path(f"/proc/{above}/cmdline")
+                if command.exists() and b"CoarseGrainedExecutorBackend" in command.read_bytes():
+                    return above
+                above = parents[above]
+        return None
+
+    (tmp_path / "driver.py").write_text(DRIVER.format(root=str(ROOT)))
+    command = [sys.executable, "driver.py", str(fleet), str(out), cluster.master]
+    environment = cluster.environment | {"PYSPARK_PYTHON": str(cluster.python)}
+    with Killer(executor) as killer:
+        done = subprocess.run(
+            command,
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE_S,
+        )
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert killer.killed is not None, "the work was over before anybody could be killed"
+    assert rows(out) == undisturbed

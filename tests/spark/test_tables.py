@@ -1,0 +1,271 @@
+"""The tables of real and damaged directories: the same rows as dump-log, once, for every reader."""
+
+import json
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("pyspark")
+pytest.importorskip("pyarrow")
+
+import pyarrow.dataset
+import pyarrow.parquet
+import tables_support as support
+
+from kraftool.reports.log_dump import LogDump
+from kraftool.reports.log_text import jsonl_entry
+from kraftool.spark.columns import record_types, types_of
+from kraftool.spark.fleet import find_fleet, with_batches
+from kraftool.spark.source import register
+from kraftool.spark.tables.layout import TABLES
+from kraftool.spark.tables.run import TablesReport, Wanted, write_tables
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+FIXTURES = support.FIXTURES
+SCENARIOS = sorted(
+    str(path.relative_to(FIXTURES)) for path in FIXTURES.glob("*/*") if path.is_dir()
+)
+Row = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def written(
+    spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, TablesReport]:
+    """The tables of all fixtures at once, snapshots too, in small ranges."""
+    out = tmp_path_factory.mktemp("tables") / "out"
+    return out, _write(spark, out, snapshots=True, split_bytes=20_000)
+
+
+def _write(spark: "SparkSession", out: Path, root: Path = FIXTURES, **more: Any) -> TablesReport:
+    @contextmanager
+    def start() -> Iterator["SparkSession"]:
+        yield spark
+
+    return write_tables(Wanted(roots=(str(root),), out=str(out), **more), start)
+
+
+def _read(out: Path, table: str, file: str = "") -> list[Row]:
+    """The rows of a table in the order of their files, with the cluster of the path."""
+    found = []
+    for path in sorted((out / table).rglob("*.parquet")):
+        cluster = path.relative_to(out).parts[1].removeprefix("cluster_id=")
+        for row in pyarrow.parquet.ParquetFile(path).read().to_pylist():
+            row["cluster_id"] = None if cluster == "__HIVE_DEFAULT_PARTITION__" else cluster
+            if not file or row["file"].startswith(file):
+                found.append(row)
+    return found
+
+
+@pytest.fixture(scope="module")
+def records(written: tuple[Path, TablesReport]) -> dict[str, list[Row]]:
+    return _by_file(_read(written[0], "records"))
+
+
+@pytest.fixture(scope="module")
+def batches(written: tuple[Path, TablesReport]) -> dict[str, list[Row]]:
+    return _by_file(_read(written[0], "batches"))
+
+
+def _by_file(rows: list[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row["file"], []).append(row)
+    return found
+
+
+def _dumped(scenario: str) -> Iterator[Row]:
+    """What dump-log -o jsonl has of a scenario."""
+    dump = LogDump(show_secrets=False)
+    for file in with_batches(find_fleet([str(FIXTURES / scenario)]), snapshots=True):
+        with file.open() as source:
+            for entry in dump.entries(file.name, source.read_at):
+                for line in jsonl_entry(entry, show_secrets=False).splitlines():
+                    yield json.loads(line)
+
+
+def _text(row: Row) -> str:
+    return json.dumps(row, sort_keys=True)
+
+
+def _as_dumped(row: Row) -> Row:
+    if row["kind"] == "problem":
+        damage = {"damage": row["damage"], "size": row["size"]} if row["damage"] else {}
+        told = {"kind": "error", "file": row["file"], "position": row["position"]}
+        return {**told, "reason": row["error"], **damage}
+    renamed = {"base_offset": "baseOffset", "timestamp_ms": "timestamp"}
+    renamed |= {"key_size": "keySize", "value_size": "valueSize"}
+    same = ("file", "position", "offset", "epoch", "control", "type", "version", "kind")
+    names = {**renamed, **dict(zip(same, same, strict=True))}
+    data = None if row["payload"] is None else json.loads(row["payload"])
+    return {**{theirs: row[ours] for ours, theirs in names.items()}, "data": data}
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_records_are_those_of_dump_log(records: dict[str, list[Row]], scenario: str) -> None:
+    expected = []
+    for each in _dumped(scenario):
+        each.pop("raw", None)
+        if each["kind"] == "record":
+            each.pop("reason", None)
+        if each["kind"] != "batch":
+            expected.append(_text(each))
+    below = str(FIXTURES / scenario) + "/"
+    rows = [row for file, found in records.items() if file.startswith(below) for row in found]
+    assert sorted(_text(_as_dumped(row)) for row in rows) == sorted(expected)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_batches_are_those_of_dump_log(batches: dict[str, list[Row]], scenario: str) -> None:
+    expected = sorted(
+        (each["file"], each["position"], each["baseOffset"], each["lastOffset"], each["crc"])
+        for each in _dumped(scenario)
+        if each["kind"] == "batch"
+    )
+    below = str(FIXTURES / scenario) + "/"
+    names = ("file", "position", "base_offset", "last_offset", "crc")
+    rows = [row for file, found in batches.items() if file.startswith(below) for row in found]
+    found = [tuple(row[name] for name in names) for row in rows if row["kind"] == "batch"]
+    assert sorted(found) == expected
+
+
+def test_typed_tables_are_those_of_the_typed_sources(
+    spark: "SparkSession", written: tuple[Path, TablesReport]
+) -> None:
+    register(spark)
+    out, _ = written
+    seen = 0
+    for name in record_types():
+        frame = spark.read.format(f"kraft.{name}").option("snapshots", "true")
+        expected = [row.asDict(recursive=True) for row in frame.load(str(FIXTURES)).collect()]
+        # Spark hands times on without their zone, pyarrow with it; the milliseconds tell them.
+        found = _read(out, name)
+        for row in (*expected, *found):
+            row.pop("timestamp")
+        for row in found:
+            assert row.pop("generation") == 0
+        texts = sorted(json.dumps(row, sort_keys=True) for row in expected)
+        assert sorted(json.dumps(row, sort_keys=True) for row in found) == texts, name
+        seen += len(found)
+    assert seen > 5_000
+
+
+def test_files_and_findings_are_those_of_their_sources(
+    spark: "SparkSession", written: tuple[Path, TablesReport]
+) -> None:
+    register(spark)
+    for name, key in (("files", "path"), ("findings", "code")):
+        frame = spark.read.format(f"kraft.{name}").load(str(FIXTURES))
+        columns = ["cluster_id", "node_id", "directory", "file", key]
+        rows = [tuple(row) for row in frame.select(columns).collect()]
+        # No cluster id and an empty one are the same to a partition's folder.
+        expected = sorted(str((row[0] or None, *row[1:])) for row in rows)
+        found = [tuple(row[each] for each in columns) for row in _read(written[0], name)]
+        assert sorted(map(str, found)) == expected
+        assert expected
+
+
+def test_the_day_of_the_path_is_that_of_the_record(written: tuple[Path, TablesReport]) -> None:
+    dated = 0
+    for path in (written[0] / "records").rglob("*.parquet"):
+        day = path.parent.name.removeprefix("date=")
+        for row in pyarrow.parquet.ParquetFile(path).read().to_pylist():
+            time = row["timestamp"]
+            expected = "__HIVE_DEFAULT_PARTITION__" if time is None else time.date().isoformat()
+            assert day == expected
+            dated += time is not None
+    assert dated > 5_000
+
+
+def test_a_second_run_reads_nothing_and_changes_nothing(
+    spark: "SparkSession", written: tuple[Path, TablesReport]
+) -> None:
+    out, first = written
+    before = support.listing(out)
+
+    def start() -> Any:
+        raise AssertionError("no Spark is needed")
+
+    wanted = Wanted(roots=(str(FIXTURES),), out=str(out), snapshots=True, split_bytes=20_000)
+    report = write_tables(wanted, start)
+    assert support.listing(out) == before
+    assert (first.is_new, report.is_new, report.bytes_read) == (True, False, 0)
+    assert [each.after for each in report.tables] == [each.after for each in first.tables]
+
+
+def test_what_is_told_is_what_is_there(written: tuple[Path, TablesReport]) -> None:
+    out, report = written
+    for each in report.tables:
+        files = list((out / each.name).rglob("*.parquet"))
+        rows = sum(pyarrow.parquet.read_metadata(path).num_rows for path in files)
+        size = sum(path.stat().st_size for path in files)
+        assert (each.after.rows, each.after.files, each.after.size) == (rows, len(files), size)
+    assert {each.name for each in report.tables} <= TABLES.keys()
+
+
+def test_only_the_owner_can_read_them(written: tuple[Path, TablesReport]) -> None:
+    out, _ = written
+    for path in (out, *out.rglob("*")):
+        mode = stat.S_IMODE(path.stat().st_mode)
+        assert mode == (0o700 if path.is_dir() else 0o600), path
+
+
+def test_pyarrow_reads_them_by_cluster_and_day(written: tuple[Path, TablesReport]) -> None:
+    out, report = written
+    rows = {each.name: each.after.rows for each in report.tables}
+    for name in ("records", "batches", "PartitionRecord", "topics"):
+        found = pyarrow.dataset.dataset(out / name, partitioning="hive")
+        assert found.count_rows() == rows[name]
+        assert "cluster_id" in found.schema.names
+    records = pyarrow.dataset.dataset(out / "records", partitioning="hive")
+    assert "date" in records.schema.names
+
+
+def test_spark_reads_them_by_cluster_and_day(
+    spark: "SparkSession", written: tuple[Path, TablesReport]
+) -> None:
+    out, report = written
+    rows = {each.name: each.after.rows for each in report.tables}
+    for name in ("records", "RegisterBrokerRecord", "partition_history", "findings"):
+        frame = spark.read.parquet(str(out / name))
+        assert frame.count() == rows[name]
+    frame = spark.read.parquet(str(out / "records"))
+    by_day = frame.where("date is not null and date <> to_date(timestamp)")
+    assert by_day.count() == 0
+    assert {"cluster_id", "date", "payload"} <= set(frame.columns)
+
+
+def test_every_type_of_record_is_in_the_table_of_its_name(
+    written: tuple[Path, TablesReport], records: dict[str, list[Row]]
+) -> None:
+    counts: dict[str, int] = {}
+    for rows in records.values():
+        for row in rows:
+            counts[row["type"]] = counts.get(row["type"], 0) + 1
+    for each in written[1].tables:
+        if each.name in record_types():
+            assert each.after.rows == sum(counts.get(kind, 0) for kind in types_of(each.name))
+
+
+def test_secrets_are_masked_unless_asked_for(spark: "SparkSession", tmp_path: Path) -> None:
+    root = FIXTURES / "kafka-4.3.0/static-single"
+    said = {}
+    for shown in (False, True):
+        out = tmp_path / str(shown)
+        _write(spark, out, root, show_secrets=shown)
+        said[shown] = str(support.read_tables(out))
+    assert "CANARY" not in said[False]
+    assert "CANARY" in said[True]
+
+
+def test_nothing_is_left_of_the_staging(written: tuple[Path, TablesReport]) -> None:
+    assert sorted(os.listdir(written[0] / "_kraftool")) == ["lock", "memory", "tables.json"]

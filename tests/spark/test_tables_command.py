@@ -1,0 +1,107 @@
+"""`kraftool pipeline tables` as it is called: what it prints, and how it ends."""
+
+import fcntl
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyspark")
+pytest.importorskip("pyarrow")
+
+import tables_support as support
+from jsonschema import Draft202012Validator
+from tables_support import batches, directory
+
+from kraftool.commands import output, pipeline_options
+from kraftool.decoders.errors import KraftoolError
+
+pytestmark = pytest.mark.spark
+
+SCHEMA = support.FIXTURES.parent / "docs/schemas/pipeline-tables.json"
+
+Tables = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def tables(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Tables:
+    """Runs the command without a JVM: its exit code, stdout and stderr."""
+
+    @contextmanager
+    def in_process(*_: Any) -> Iterator[Any]:
+        yield support.InProcess()
+
+    monkeypatch.setattr(pipeline_options, "spark_run", in_process)
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        given = ["kraftool", "pipeline", "tables", *map(str, arguments)]
+        monkeypatch.setattr("sys.argv", given)
+        with pytest.raises(SystemExit) as ended:
+            output.guarded()
+        told = capfd.readouterr()
+        return int(ended.value.code or 0), told.out, told.err
+
+    return call
+
+
+def test_the_report_fits_its_schema(tables: Tables, tmp_path: Path) -> None:
+    valid = Draft202012Validator(json.loads(SCHEMA.read_bytes()))
+    root, out = tmp_path / "fleet", tmp_path / "out"
+    one = directory(root / "one", batches(0, 4))
+    for is_new in (True, False):
+        code, said, _ = tables(root, "--out", out, "-o", "json")
+        document = json.loads(said)
+        valid.validate(document)
+        assert (code, document["isNew"]) == (0, is_new)
+    (one / support.LOG).write_bytes(batches(0, 2))
+    document = json.loads(tables(root, "--out", out, "-o", "json")[1])
+    valid.validate(document)
+    assert document["changes"] == {"TRUNCATED": 1}
+    rows = {each["name"]: each for each in document["tables"]}
+    assert (rows["records"]["rowsRemoved"], rows["records"]["rows"]) == (20, 10)
+
+
+def test_people_are_told_what_is_new(tables: Tables, tmp_path: Path) -> None:
+    root, out = tmp_path / "fleet", tmp_path / "out"
+    directory(root / "one", batches(0, 400))
+    code, said, _ = tables(root, "--out", out)
+    assert code == 0
+    assert f"{out}: 1 cluster, 1 directory; 1 changed" in said
+    assert "2,000" in next(line for line in said.splitlines() if line.startswith("records"))
+    assert "nothing is new" in tables(root, "--out", out)[1]
+
+
+def test_what_is_refused_ends_with_5(tables: Tables, tmp_path: Path) -> None:
+    root, out = directory(tmp_path / "one", batches(0, 4)), tmp_path / "out"
+    assert tables(root, "--out", root)[0] == 5
+    assert tables(root, "--out", out)[0] == 0
+    assert tables(root, "--out", out, "--show-secrets")[0] == 5
+    with (out / "_kraftool/lock").open("r+b") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        code, _, said = tables(root, "--out", out)
+    assert code == 5
+    assert "another run is writing" in said
+
+
+def test_what_cannot_be_read_ends_with_3(
+    tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kraftool.spark.fleet import FleetFile
+
+    root, out = directory(tmp_path / "one", batches(0, 4)), tmp_path / "out"
+    real = FleetFile.open
+
+    def refuse(file: FleetFile) -> Any:
+        if file.name.endswith(".log"):
+            raise KraftoolError(f"{file.name}: Permission denied")
+        return real(file)
+
+    monkeypatch.setattr(FleetFile, "open", refuse)
+    for _ in range(2):
+        code, _, said = tables(root, "--out", out)
+        assert code == 3
+        assert "could not be read" in said
+    assert tables(tmp_path / "nothing", "--out", out)[0] == 3

@@ -1,0 +1,1 @@
+"""Data directories of whole fleets, made from what real controllers wrote."""

@@ -1,0 +1,94 @@
+"""What an audit says of a generated fleet, held against what was planted in it.
+
+Owns the verdict: which faults no finding answers, and which findings no fault explains. It reads
+the manifest and the JSON document of `pipeline audit`, and nothing of the fleet itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+_WEIGHTY = ("error", "warning")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """The two ways in which an audit can be wrong."""
+
+    planted: int
+    missed: tuple[str, ...]
+    invented: tuple[str, ...]
+
+
+def answers(manifest: Mapping[str, Any], audit: Mapping[str, Any]) -> Answers:
+    """Compare the documents."""
+    by_cluster: dict[str, list[Mapping[str, Any]]] = {}
+    homeless: list[Mapping[str, Any]] = []
+    for finding in audit["findings"]:
+        names = {_cluster_of(each) for each in finding["directories"]}
+        for name in names:
+            by_cluster.setdefault(name, []).append(finding)
+        if not names:
+            homeless.append(finding)
+    missed: list[str] = []
+    invented = [_told(each) for each in homeless if each["severity"] in _WEIGHTY]
+    explained: dict[str, set[str]] = {}
+    for each in manifest["planted"]:
+        explained.setdefault(each["cluster"], set()).update(each["codes"], each["follow"])
+        found = by_cluster.get(each["cluster"], [])
+        missed += _missed(each, found, audit["divergences"])
+    for name, findings in by_cluster.items():
+        invented += [
+            f"{name}: {_told(each)}"
+            for each in findings
+            if each["severity"] in _WEIGHTY and each["code"] not in explained.get(name, set())
+        ]
+    return Answers(planted=len(manifest["planted"]), missed=tuple(missed), invented=tuple(invented))
+
+
+def _missed(
+    planted: Mapping[str, Any],
+    findings: Iterable[Mapping[str, Any]],
+    divergences: Iterable[Mapping[str, Any]],
+) -> list[str]:
+    """What of a fault was not told: the fault itself, or some of the places of a divergence."""
+    what = f"{planted['kind']} in {planted['directory']}"
+    answering = [each for each in findings if each["code"] in planted["codes"]]
+    if not answering:
+        return [what]
+    if not any(_is_there(each, planted) for each in answering):
+        return [f"{what}: not at {planted['file']} offset {planted['offset']}"]
+    if not planted["kind"].startswith("diverged"):
+        return []
+    offsets = [planted["offset"], *(offset for _, _, offset in planted["places"])]
+    ranges = [
+        (each["firstOffset"], each["lastOffset"])
+        for each in divergences
+        for side in each["sides"]
+        if any(name.endswith("/" + planted["directory"]) for name in side["directories"])
+    ]
+    return [
+        f"{what}: no divergence at offset {each}"
+        for each in offsets
+        if not any(first <= each <= last for first, last in ranges)
+    ]
+
+
+def _is_there(finding: Mapping[str, Any], planted: Mapping[str, Any]) -> bool:
+    position, offset = finding["position"], finding["offset"]
+    if planted["end"] is not None and position is not None:
+        return bool(planted["position"] <= position <= planted["end"])
+    if planted["offset"] is not None and offset is not None:
+        return bool(offset == planted["offset"])
+    return any(each.endswith("/" + planted["directory"]) for each in finding["directories"])
+
+
+def _cluster_of(directory: str) -> str:
+    return PurePosixPath(directory).parent.name
+
+
+def _told(finding: Mapping[str, Any]) -> str:
+    return f"{finding['code']} {finding['file']}: {finding['text']}"

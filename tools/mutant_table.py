@@ -1,0 +1,416 @@
+"""What can be wrong with the raft core, as edits of its source, and who has to notice.
+
+Owns the table. `tools/mutants.py` makes each edit in memory and plays seeds of the simulator until
+the named invariant is violated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+TRANSCRIPTS = "transcripts"
+"""In place of an invariant: the transcripts below tests/raft notice, the simulator cannot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A text that occurs once in a module of kraftool.raft, and what stands there instead."""
+
+    module: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One error. `caught_by` is an invariant of the simulator, or TRANSCRIPTS."""
+
+    name: str
+    caught_by: str
+    edits: tuple[Edit, ...]
+    faults: str = ""
+    """Those that bring it to light soonest, between commas; all where empty."""
+
+
+def _mutant(name: str, caught_by: str, *edits: tuple[str, str, str], faults: str = "") -> Mutant:
+    return Mutant(name, caught_by, tuple(Edit(*each) for each in edits), faults)
+
+
+MUTANTS = (
+    _mutant(
+        "votes twice in an epoch",
+        "votes",
+        ("vote", "return asked.replica.is_known_as(role.voted)", "return is_up_to_date"),
+    ),
+    _mutant(
+        "votes for a shorter log",
+        "votes",
+        ("vote", "is_up_to_date = nominee.is_at_least(raft.log.end)", "is_up_to_date = True"),
+    ),
+    _mutant(
+        "grants every pre-vote",
+        "votes",
+        ("vote", "return is_up_to_date and not role.has_fetched", "return is_up_to_date"),
+    ),
+    _mutant(
+        "a leader grants pre-votes",
+        "votes",
+        (
+            "vote",
+            "case Leader():\n                return False",
+            "case Leader():\n                return is_up_to_date",
+        ),
+        faults="partition,delay",
+    ),
+    _mutant(
+        "votes in an epoch that is over",
+        "durability",
+        (
+            "rules",
+            (
+                "if epoch < raft.epoch:\n        return Error.FENCED_LEADER_EPOCH\n"
+                "    return Error.INVALID_REQUEST if sender_id"
+            ),
+            (
+                "if False:\n        return Error.FENCED_LEADER_EPOCH\n"
+                "    return Error.INVALID_REQUEST if sender_id"
+            ),
+        ),
+        faults="delay,crash,partition",
+    ),
+    _mutant(
+        "tells a vote that it does not write down",
+        "durability",
+        (
+            "transitions",
+            "_to(raft, after, durable=True, resets=False)",
+            "_to(raft, after, durable=False, resets=False)",
+        ),
+    ),
+    _mutant(
+        "writes quorum-state after it has answered",
+        "durability",
+        (
+            "raft",
+            "        self.emit(SetDeadline(at_ms=self._wake_ms))\n        return self._effects",
+            (
+                "        self._effects.sort(key=lambda each: hasattr(each, 'state'))\n"
+                "        self.emit(SetDeadline(at_ms=self._wake_ms))\n        return self._effects"
+            ),
+        ),
+    ),
+    _mutant(
+        "a follower does not flush what it fetched",
+        "durability",
+        (
+            "following",
+            "            raft.emit(Flush(end_offset=raft.log.end_offset))",
+            "            pass",
+        ),
+    ),
+    _mutant(
+        "forgets its vote at a restart",
+        "quorum-state",
+        (
+            "startup",
+            "leader_id=stored.leader_id,\n        voted=stored.voted,",
+            "leader_id=stored.leader_id,\n        voted=None,",
+        ),
+    ),
+    _mutant(
+        "keeps a new epoch to itself",
+        "quorum-state",
+        (
+            "transitions",
+            (
+                "election_deadline_ms=_unattached_deadline(raft, role),\n"
+                "        ),\n        durable=True,"
+            ),
+            (
+                "election_deadline_ms=_unattached_deadline(raft, role),\n"
+                "        ),\n        durable=False,"
+            ),
+        ),
+    ),
+    _mutant(
+        "leads on in its epoch after a restart",
+        "single-leader",
+        (
+            "startup",
+            (
+                "        return Resigned(\n            epoch=stored.epoch,\n"
+                "            local=key,\n            endpoints=raft.settings.listeners,\n"
+                "            unacknowledged=set(raft.control.voters.ids) - {key.id},\n"
+                "            successors=(),\n            election_deadline_ms=deadline,\n        )"
+            ),
+            (
+                "        return Candidate(epoch=stored.epoch, local=key,\n"
+                "            tally=Tally({key.id}, key.id), election_deadline_ms=deadline)"
+            ),
+        ),
+        (
+            "startup",
+            "    if raft.key is not None and raft.control.voters.is_only(raft.key):",
+            (
+                "    if isinstance(role, Candidate) or (\n"
+                "        raft.key is not None and raft.control.voters.is_only(raft.key)):"
+            ),
+        ),
+    ),
+    _mutant(
+        "is elected by one vote less than a majority",
+        "elections",
+        ("tally", "return len(self._answers) // 2 + 1", "return (len(self._answers) + 1) // 2"),
+    ),
+    _mutant(
+        "begins an epoch without asking before",
+        "elections",
+        (
+            "candidacy",
+            "    transitions.to_prospective(raft)\n    forward(raft)",
+            "    transitions.to_prospective(raft)\n    become_candidate(raft)",
+        ),
+    ),
+    _mutant(
+        "begins the epoch after the next",
+        "epochs",
+        (
+            "transitions",
+            "            epoch=role.epoch + 1,\n            local=raft.key,",
+            "            epoch=role.epoch + 2,\n            local=raft.key,",
+        ),
+    ),
+    _mutant(
+        "commits before anything of its own epoch is committed",
+        "high-watermark",
+        ("replicas", "return offset if offset > epoch_start_offset else None", "return offset"),
+    ),
+    _mutant(
+        "lowers the high watermark when a voter comes that is behind",
+        "high-watermark",
+        (
+            "leading",
+            "leader.high_watermark is not None and committed <= leader.high_watermark",
+            "leader.high_watermark is not None and committed == leader.high_watermark",
+        ),
+    ),
+    _mutant(
+        "takes the high watermark of a follower for that of a leader",
+        "high-watermark",
+        (
+            "transitions",
+            "        granting=role.tally.granting,",
+            "        high_watermark=role.high_watermark,\n        granting=role.tally.granting,",
+        ),
+    ),
+    _mutant(
+        "counts its own records before they are flushed",
+        "majority",
+        (
+            "leading",
+            "own.end_offset = max(own.end_offset or 0, raft.log.flushed_offset)",
+            "own.end_offset = raft.log.end_offset",
+        ),
+    ),
+    _mutant(
+        "commits with half of the voters",
+        "majority",
+        (
+            "replicas",
+            "offset = offsets[len(offsets) // 2]",
+            "offset = offsets[(len(offsets) - 1) // 2]",
+        ),
+    ),
+    _mutant(
+        "commits what observers have",
+        "majority",
+        (
+            "replicas",
+            "            for each in self.voters.values()\n        )[::-1]",
+            "            for each in self.all()\n        )[::-1]",
+        ),
+    ),
+    _mutant(
+        "serves a fetch of an epoch that is over",
+        "fetches",
+        (
+            "rules",
+            (
+                "if epoch < raft.epoch:\n        return Error.FENCED_LEADER_EPOCH\n"
+                "    if epoch > raft.epoch:"
+            ),
+            "if epoch > raft.epoch:",
+        ),
+    ),
+    _mutant(
+        "fetches while another fetch is under way",
+        "fetches",
+        (
+            "following",
+            "    elif not connections.has_request_in_flight(now):",
+            "    elif connections.is_ready(role.leader_id, now):",
+        ),
+    ),
+    _mutant(
+        "serves any position, whatever epoch it follows on",
+        "log-matching",
+        (
+            "log_view",
+            "if end.epoch != last_epoch or end.offset < offset:",
+            "if end.offset < 0:",
+        ),
+    ),
+    _mutant(
+        "cuts off more than it has to",
+        "committed",
+        (
+            "following",
+            (
+                "    offset = raft.log.truncation_point(diverging)\n"
+                "    if role.high_watermark is not None and offset < role.high_watermark:"
+            ),
+            ("    offset = max(raft.log.end_offset - 8, raft.log.start_offset)\n    if False:"),
+        ),
+    ),
+    _mutant(
+        "takes over a high watermark that its log does not reach",
+        "committed",
+        (
+            "following",
+            "_commit(role, min(raft.log.end_offset, answer.high_watermark))",
+            "_commit(role, answer.high_watermark)",
+        ),
+    ),
+    _mutant(
+        "goes by the voters before the newest",
+        "voter-sets",
+        (
+            "control_history",
+            (
+                "        last = self.voter_sets.last\n"
+                "        return last[1] if last is not None else self.static_voters"
+            ),
+            (
+                "        entries = self.voter_sets.entries\n"
+                "        return entries[-2:][0][1] if entries else self.static_voters"
+            ),
+        ),
+    ),
+    _mutant(
+        "keeps voters that were cut off from the log",
+        "voter-sets",
+        ("following", "    raft.control.truncate(offset)\n", ""),
+    ),
+    _mutant(
+        "changes the voters twice at once",
+        "voter-sets",
+        (
+            "voter_rules",
+            (
+                "    if leader.change is not None:\n        return Error.REQUEST_TIMED_OUT,"
+                ' "another change of the voters is under way"\n'
+            ),
+            "",
+        ),
+        (
+            "voter_rules",
+            "offset is None or leader.high_watermark is None or offset >= leader.high_watermark",
+            "offset is None",
+        ),
+        faults="voters,slow-disk,delay,loss,partition",
+    ),
+    _mutant(
+        "changes the voters before anything of its epoch is committed",
+        "voter-sets",
+        (
+            "voter_rules",
+            (
+                "    if leader.high_watermark is None:\n"
+                "        return Error.REQUEST_TIMED_OUT,"
+                ' "the leader has not committed anything yet"\n'
+            ),
+            "",
+        ),
+        (
+            "voter_rules",
+            "offset is None or leader.high_watermark is None or offset >= leader.high_watermark",
+            "offset is None",
+        ),
+        faults="voters,slow-disk,resign,partition",
+    ),
+    _mutant(
+        "never doubts that it is heard",
+        "check-quorum",
+        (
+            "leading",
+            "quorum_lost = raft.now_ms >= leader.check_quorum_deadline_ms",
+            "quorum_lost = False",
+        ),
+        faults="partition",
+    ),
+    _mutant(
+        "forgets the snapshot that its log starts with",
+        "log-start",
+        (
+            "log_view",
+            "[each for each in self.snapshots if each.offset >= start_offset]",
+            "[each for each in self.snapshots if each.offset > start_offset]",
+        ),
+    ),
+    _mutant(
+        "shows the state machine what is not committed",
+        "machines",
+        (
+            "state_machine",
+            "Deliver(from_offset=start, to_offset=committed)",
+            "Deliver(from_offset=start, to_offset=raft.log.end_offset)",
+        ),
+    ),
+    _mutant(
+        "says that it leads before the state machine is ready",
+        "machines",
+        ("state_machine", "(self.next_offset or 0) <= role.epoch_start_offset", "False"),
+        faults="crash,kill,resign,shutdown,slow-disk,pause",
+    ),
+    _mutant(
+        "waits for ever for a leader to appear",
+        "liveness",
+        (
+            "candidacy",
+            "if raft.now_ms >= role.election_deadline_ms:\n            become_prospective",
+            "if False:\n            become_prospective",
+        ),
+    ),
+    _mutant(
+        "never asks again who did not answer",
+        "liveness",
+        (
+            "connections",
+            (
+                "        if found is not None and now_ms >= self._ends_ms(found):\n"
+                "            del self._busy[destination]\n            return True\n"
+            ),
+            "",
+        ),
+        (
+            "connections",
+            "        for key in over:\n            del self._busy[key]",
+            "        for key in over[:0]:\n            del self._busy[key]",
+        ),
+        faults="loss",
+    ),
+    _mutant(
+        "tells 0 for a high watermark that it does not know",
+        "core",
+        (
+            "fetch",
+            "committed = UNKNOWN if known is None or error",
+            "committed = 0 if known is None or error",
+        ),
+    ),
+    _mutant(
+        "takes batches of an epoch that it has not heard of",
+        TRANSCRIPTS,
+        ("following", "        if each.epoch > raft.epoch:\n            break\n", ""),
+    ),
+)

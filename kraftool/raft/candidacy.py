@@ -61,19 +61,26 @@ def give_up(raft: Raft, role: Prospective) -> None:
 
 
 def poll_prospective(raft: Raft, role: Prospective) -> None:
-    if not raft.is_shutting_down and raft.now_ms >= role.election_deadline_ms:
+    if _is_over(raft, role):
         give_up(raft, role)
         return
-    raft.wake_at(role.election_deadline_ms)
     _ask(raft, role.tally, pre_vote=True)
 
 
 def poll_candidate(raft: Raft, role: Candidate) -> None:
-    if not raft.is_shutting_down and raft.now_ms >= role.election_deadline_ms:
+    if _is_over(raft, role):
         become_prospective(raft)
         return
-    raft.wake_at(role.election_deadline_ms)
     _ask(raft, role.tally, pre_vote=False)
+
+
+def _is_over(raft: Raft, role: Prospective | Candidate) -> bool:
+    """Whether the time of an election is up. It never is for a node that shuts down: that one
+    goes on until it is elected, and can resign, or another leads."""
+    if raft.is_shutting_down:
+        return False
+    raft.wake_at(role.election_deadline_ms)
+    return raft.now_ms >= role.election_deadline_ms
 
 
 def _ask(raft: Raft, tally: Tally, *, pre_vote: bool) -> None:

@@ -128,7 +128,7 @@ def _response(
         leader_epoch=epoch,
         endpoints=leadership.endpoints_for(raft, listener),
         high_watermark=committed,
-        log_start_offset=raft.log.start_offset if error is Error.NONE else UNKNOWN,
+        log_start_offset=raft.log.start_offset,
         diverging_epoch=diverging_epoch,
         snapshot_id=snapshot_id,
         read=read,

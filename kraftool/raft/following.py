@@ -102,12 +102,13 @@ def _ask_leader(raft: Raft, role: Follower, request: Request) -> bool:
 
 
 def fetch_from_best(raft: Raft, role: Follower) -> None:
-    """Fetch from the leader; from anyone else while the leader does not answer."""
+    """Fetch from the leader; from anyone else, if there is anyone, while the leader does not
+    answer."""
     connections, now = raft.connections, raft.now_ms
-    if connections.has_timed_out(role.leader_id, now):
+    has_timed_out = connections.has_timed_out(role.leader_id, now)
+    if has_timed_out:
         connections.reset(role.leader_id)
-        fetch_from_any(raft)
-    elif connections.is_backing_off(role.leader_id, now):
+    if raft.bootstrap and (has_timed_out or connections.is_backing_off(role.leader_id, now)):
         fetch_from_any(raft)
     elif not connections.has_request_in_flight(now):
         _ask_leader(raft, role, _next_request(raft, role))

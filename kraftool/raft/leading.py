@@ -12,7 +12,6 @@ from kraftool.raft import (
     appends,
     begin_quorum,
     fetch,
-    parking,
     pending_change,
     transitions,
     voter_changes,
@@ -20,7 +19,7 @@ from kraftool.raft import (
 from kraftool.raft.events import Refused
 from kraftool.raft.names import ReplicaKey
 from kraftool.raft.records import ControlRecord, KRaftVersion, LeaderChange, Voters
-from kraftool.raft.roles import NEVER, Leader
+from kraftool.raft.roles import NEVER, Leader, Resigned
 
 if TYPE_CHECKING:
     from kraftool.raft.raft import Raft
@@ -57,7 +56,6 @@ def poll(raft: Raft, leader: Leader) -> None:
     pending_change.expire(raft, leader)
     appends.write(raft, leader)
     begin_quorum.poll(raft, leader)
-    parking.expire(raft)
 
 
 def _set_check_quorum(raft: Raft, leader: Leader) -> None:
@@ -114,5 +112,5 @@ def resign(raft: Raft, epoch: int) -> None:
     elif epoch == raft.epoch:
         if isinstance(raft.role, Leader):
             raft.role.resign_requested = True
-        else:
+        elif not isinstance(raft.role, Resigned):
             raft.emit(Refused(error=None, reason=f"not the leader of epoch {epoch}"))

@@ -38,6 +38,7 @@ def refuse(raft: Raft) -> None:
                     leader_id=leader_id,
                     leader_epoch=epoch,
                     endpoints=leadership.endpoints_for(raft, each.listener),
+                    log_start_offset=raft.log.start_offset,
                 ),
             )
         )

@@ -19,6 +19,7 @@ from kraftool.raft import (
     following,
     kraft_upgrade,
     leading,
+    parking,
     shutdown,
     snapshots,
     startup,
@@ -144,6 +145,8 @@ class Raft:
                 break
         else:
             raise ProtocolError(f"the role changes without end: {self.role}")
+        if not self.is_stopped:
+            parking.expire(self)
         self.state_machine.update(self)
         self.emit(SetDeadline(at_ms=self._wake_ms))
         return self._effects

@@ -85,6 +85,10 @@ def begin_download(raft: Raft, role: Follower, snapshot_id: OffsetAndEpoch) -> N
 def downloaded(raft: Raft, answer: FetchSnapshotResponse) -> bool:
     """Handle the answer with the next slice."""
     if rules.failed_on_top(answer.top_error):
+        # Kafka 4.3 cannot encode an error of the partition, and says -1 instead: the snapshot may
+        # be gone, or the leader another. A Fetch tells which.
+        if answer.top_error is Error.UNKNOWN_SERVER_ERROR and isinstance(raft.role, Follower):
+            _forget(raft, raft.role)
         return False
     handled = rules.common(raft, answer)
     if handled is not None:

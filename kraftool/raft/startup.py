@@ -53,7 +53,10 @@ def _first(raft: Raft, stored: ElectionState) -> Role:
             successors=(),
             election_deadline_ms=deadline,
         )
-    if key is not None and stored.voted is not None and key.is_known_as(stored.voted):
+    stands = key is not None and stored.voted is not None and key.is_known_as(stored.voted)
+    # Records of the epoch are another's, who won it. (Kafka 4.3 stands again even then; its request
+    # is called invalid, and that ends the process at every start.)
+    if key is not None and stands and raft.log.last_epoch < stored.epoch:
         if not raft.is_voter:
             raise KraftoolError(f"node {key.id} has voted for itself, and is no voter")
         return Candidate(

@@ -162,18 +162,17 @@ def _fetch(asked: FetchRequest, version: int) -> Value:
 
 
 def _read_fetch(value: Value) -> FetchRequest:
-    # Version 12 names the topic, which Kafka 4 does not take for the metadata partition.
     by_id = all("topicId" in each for each in value["topics"])
-    part = (
-        the_partition(value, index="partition", name="topicId", wanted=TOPIC_ID) if by_id else None
-    )
+    name, wanted = ("topicId", TOPIC_ID) if by_id else ("topic", TOPIC)
+    part = the_partition(value, index="partition", name=name, wanted=wanted)
     found = part if part is not None else {}
     asker = value.get("replicaId", NO_ID)
     if "replicaState" in value:
         asker = value["replicaState"]["replicaId"]
     return FetchRequest(
         cluster_id=value.get("clusterId"),
-        is_for_metadata=part is not None,
+        # Version 12 names the topic, which Kafka 4 does not take for the metadata partition.
+        is_for_metadata=part is not None and by_id,
         replica=key_of(asker, found.get("replicaDirectoryId", ZERO_UUID)),
         current_leader_epoch=found.get("currentLeaderEpoch", -1),
         fetch_offset=found.get("fetchOffset", -1),

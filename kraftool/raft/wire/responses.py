@@ -86,7 +86,7 @@ def _fetch(answer: FetchResponse, version: int) -> Value:
         "lastStableOffset": -1,
         "logStartOffset": answer.log_start_offset,
         "currentLeader": {"leaderId": answer.leader_id, "leaderEpoch": answer.leader_epoch},
-        "abortedTransactions": None,
+        "abortedTransactions": [],
         "preferredReadReplica": -1,
         "records": encode_batches(answer.batches),
     }
@@ -173,14 +173,16 @@ def _read_fetch_snapshot(value: Value, listener: str) -> FetchSnapshotResponse:
 
 
 def _describe(answer: DescribeQuorumResponse, version: int) -> Value:
-    partition: Value = {
-        "errorCode": answer.error,
-        "leaderId": answer.leader_id,
-        "leaderEpoch": answer.leader_epoch,
-        "highWatermark": answer.high_watermark,
-        "currentVoters": [_replica(each, version) for each in answer.voters],
-        "observers": [_replica(each, version) for each in answer.observers],
-    }
+    partition: Value = {"errorCode": answer.error}
+    # As an error Kafka says nothing else, not even who leads: all is left at zero.
+    if answer.error is Error.NONE:
+        partition |= {
+            "leaderId": answer.leader_id,
+            "leaderEpoch": answer.leader_epoch,
+            "highWatermark": answer.high_watermark,
+            "currentVoters": [_replica(each, version) for each in answer.voters],
+            "observers": [_replica(each, version) for each in answer.observers],
+        }
     value: Value = {"errorCode": answer.top_error}
     if version >= 2:
         value["errorMessage"] = ""
@@ -189,6 +191,8 @@ def _describe(answer: DescribeQuorumResponse, version: int) -> Value:
             {"nodeId": node_id, "listeners": listeners(known)}
             for node_id, known in answer.nodes.items()
         ]
+    if answer.top_error is not Error.NONE:
+        return {**value, "topics": []}
     return {**value, "topics": one_partition(partition)}
 
 
@@ -209,15 +213,17 @@ def _read_describe(value: Value, listener: str) -> DescribeQuorumResponse:
         return DescribeQuorumResponse(
             top_error=top if top is not Error.NONE else Error.UNKNOWN_SERVER_ERROR
         )
+    error, message = error_of(part["errorCode"]), part.get("errorMessage") or ""
+    if error is not Error.NONE:
+        return DescribeQuorumResponse(error=error, message=message)
     return DescribeQuorumResponse(
-        error=error_of(part["errorCode"]),
         leader_id=part["leaderId"],
         leader_epoch=part["leaderEpoch"],
         high_watermark=part["highWatermark"],
         voters=tuple(_read_replica(each) for each in part["currentVoters"]),
         observers=tuple(_read_replica(each) for each in part["observers"]),
         nodes={each["nodeId"]: endpoints(each["listeners"]) for each in value.get("nodes", [])},
-        message=part.get("errorMessage") or "",
+        message=message,
     )
 
 
@@ -233,7 +239,11 @@ def _read_replica(value: Value) -> ReplicaState:
 
 def _change(answer: VoterChangeResponse, version: int) -> Value:
     error = answer.top_error if answer.top_error is not Error.NONE else answer.error
-    return {"errorCode": error, "errorMessage": answer.message or None}
+    # Kafka leaves the sentence out of a success, and only there.
+    return {
+        "errorCode": error,
+        "errorMessage": None if error is Error.NONE else answer.message,
+    }
 
 
 def _read_change(value: Value, listener: str) -> VoterChangeResponse:

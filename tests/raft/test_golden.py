@@ -1,0 +1,208 @@
+"""Our core and wire layer against what real Kafka's controllers said to each other.
+
+Each frame of the recordings is decoded and encoded to the same bytes; and each request of the
+protocol is given to a core that stands as Kafka's node did, which must give the same answer, to the
+byte. What may differ, and why, is said in golden_replay.py. See tests/raft/golden/SOURCE.
+"""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from kraftool.raft.events import (
+    AppendBatches,
+    Effect,
+    LogFlushed,
+    Reply,
+    RequestReceived,
+    ResponseReceived,
+    Send,
+)
+from kraftool.raft.messages import (
+    AddVoterRequest,
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    FetchRequest,
+    RemoveVoterRequest,
+    VoterChangeResponse,
+)
+from kraftool.raft.names import Error, ReplicaKey, VersionRange
+from kraftool.raft.raft import Raft
+from kraftool.raft.records import Voters
+from kraftool.raft.wire import frames, requests, responses
+from tests.raft import golden_replay
+from tests.raft.golden_replay import (
+    LISTENER,
+    NOW_MS,
+    Pair,
+    Replayed,
+    answered_at_once,
+    comparable,
+    replay,
+    with_whole_batches,
+)
+
+ALL = [*golden_replay.pairs("dynamic"), *golden_replay.pairs("static")]
+OF_THE_PROTOCOL = [each for each in ALL if each.api in requests.NAMES.values()]
+
+
+def ids(pairs: list[Pair]) -> list[str]:
+    return [str(each).replace(" ", "-") for each in pairs]
+
+
+@pytest.mark.parametrize("pair", ALL, ids=ids(ALL))
+def test_each_frame_is_read_and_written_the_same(pair: Pair) -> None:
+    asked = frames.decode_request(pair.request)
+    answer = frames.decode_response(pair.response, asked.name, asked.version)
+
+    assert frames.encode_request(asked) == pair.request
+    assert frames.encode_response(answer) == pair.response
+
+
+@pytest.mark.parametrize("pair", OF_THE_PROTOCOL, ids=ids(OF_THE_PROTOCOL))
+def test_each_message_goes_through_the_core_s_form_unchanged(pair: Pair) -> None:
+    request = requests.from_kafka(pair.api, pair.asked.body)
+    response = responses.from_kafka(pair.api, pair.answer.body, LISTENER)
+    asked = replace(pair.asked, body=requests.to_kafka(request, pair.version))
+    answer = replace(pair.answer, body=responses.to_kafka(pair.api, response, pair.version))
+    theirs = pair.answer
+    if pair.api == "Fetch":
+        theirs = replace(theirs, body=with_whole_batches(theirs.body))
+
+    assert frames.encode_request(asked) == pair.request
+    assert frames.encode_response(answer) == frames.encode_response(theirs)
+
+
+ANSWERED = [each for each in OF_THE_PROTOCOL if answered_at_once(each)]
+
+
+@pytest.mark.parametrize("pair", ANSWERED, ids=ids(ANSWERED))
+def test_the_core_gives_kafka_s_answer(pair: Pair) -> None:
+    done = replay(pair)
+
+    assert done.response is not None
+    assert done.waited == pair.waited
+    ours, theirs = comparable(pair, done)
+    assert ours == theirs
+
+
+def _changes(api: str, code: int) -> list[Pair]:
+    return [e for e in OF_THE_PROTOCOL if e.api == api and e.answer.body["errorCode"] == code]
+
+
+@pytest.mark.parametrize("pair", _changes("AddRaftVoter", 0), ids=str)
+def test_a_voter_is_added_as_kafka_adds_it(pair: Pair) -> None:
+    done = replay(pair)
+    asked = requests.from_kafka(pair.api, pair.asked.body)
+    assert isinstance(asked, AddVoterRequest)
+    assert asked.voter is not None
+
+    assert done.response is None
+    effects = _versions_told(done, asked, VersionRange(0, 1))
+    [appended] = [each for each in effects if isinstance(each, AppendBatches)]
+    [record] = appended.batches[0].control
+    assert isinstance(record, Voters)
+    assert record.voters.has(asked.voter)
+    assert _commit(done.raft) == VoterChangeResponse(error=Error.NONE)
+
+
+@pytest.mark.parametrize("pair", _changes("AddRaftVoter", 7), ids=str)
+def test_who_is_not_caught_up_is_not_added(pair: Pair) -> None:
+    done = replay(pair)
+    asked = requests.from_kafka(pair.api, pair.asked.body)
+    assert isinstance(asked, AddVoterRequest)
+
+    assert done.response is None
+    [reply] = [e for e in _versions_told(done, asked, VersionRange(0, 1)) if isinstance(e, Reply)]
+    assert reply.response.error is Error.REQUEST_TIMED_OUT
+
+
+@pytest.mark.parametrize("pair", _changes("RemoveRaftVoter", 0), ids=str)
+def test_a_voter_is_removed_as_kafka_removes_it(pair: Pair) -> None:
+    done = replay(pair)
+    asked = requests.from_kafka(pair.api, pair.asked.body)
+    assert isinstance(asked, RemoveVoterRequest)
+    assert asked.voter is not None
+
+    assert done.response is None
+    [appended] = [each for each in done.effects if isinstance(each, AppendBatches)]
+    [record] = appended.batches[0].control
+    assert isinstance(record, Voters)
+    assert not record.voters.has(asked.voter)
+    assert _commit(done.raft) == VoterChangeResponse(error=Error.NONE)
+
+
+def _versions_told(done: Replayed, asked: AddVoterRequest, known: VersionRange) -> list[Effect]:
+    """The newcomer answers the question that its adding begins with."""
+    [sent] = [
+        each
+        for each in done.effects
+        if isinstance(each, Send) and isinstance(each.request, ApiVersionsRequest)
+    ]
+    assert sent.endpoint == asked.listeners[LISTENER]
+    return done.raft.step(
+        NOW_MS + 1,
+        ResponseReceived(
+            source_id=sent.destination_id,
+            correlation_id=sent.correlation_id,
+            response=ApiVersionsResponse(kraft_version=known),
+        ),
+    )
+
+
+def _commit(raft: Raft) -> object:
+    """Everyone has everything; the answer to the first request."""
+    effects = raft.step(NOW_MS + 2, LogFlushed(end_offset=raft.log.end_offset))
+    for number, voter in enumerate(raft.control.voters, start=2):
+        if voter.key != raft.key:
+            effects += raft.step(NOW_MS + number, _fetch_at_end(raft, number, voter.key))
+    [reply] = [each for each in effects if isinstance(each, Reply) and each.request_id == 1]
+    return reply.response
+
+
+def _fetch_at_end(raft: Raft, number: int, key: ReplicaKey) -> RequestReceived:
+    fetch = FetchRequest(
+        cluster_id=raft.settings.cluster_id,
+        replica=key,
+        current_leader_epoch=raft.epoch,
+        fetch_offset=raft.log.end_offset,
+        last_fetched_epoch=raft.log.last_epoch,
+        high_watermark=-1,
+    )
+    return RequestReceived(request_id=number, request=fetch, listener=LISTENER)
+
+
+def test_the_recording_has_every_kind_of_request_and_role() -> None:
+    from_nodes = {each.api for each in OF_THE_PROTOCOL if each.asker != "probe"}
+    roles = Counter(each.state["role"] for each in OF_THE_PROTOCOL if each.state)
+
+    assert from_nodes == set(requests.NAMES.values())
+    assert set(roles) >= {"Unattached", "Prospective", "Follower", "Leader", "Resigned"}
+    assert all(each.state for each in OF_THE_PROTOCOL)
+
+
+def test_the_recording_has_what_is_seldom_seen() -> None:
+    fetches = [
+        part
+        for each in OF_THE_PROTOCOL
+        if each.api == "Fetch" and each.asker != "probe"
+        for topic in each.answer.body["responses"]
+        for part in topic["partitions"]
+    ]
+    votes = [
+        (asked["preVote"], answer["voteGranted"])
+        for each in OF_THE_PROTOCOL
+        if each.api == "Vote" and each.asker != "probe" and each.answer.body["topics"]
+        for asked, answer in [
+            (
+                each.asked.body["topics"][0]["partitions"][0],
+                each.answer.body["topics"][0]["partitions"][0],
+            )
+        ]
+    ]
+
+    assert any(each["divergingEpoch"]["epoch"] >= 0 for each in fetches)
+    assert any(each["snapshotId"]["epoch"] >= 0 for each in fetches)
+    assert {(True, True), (True, False), (False, True)} <= set(votes)
+    assert any(each.waited for each in OF_THE_PROTOCOL)

@@ -1,0 +1,121 @@
+"""The raft core does what the transcripts in testdata/ say, and they cover all scenarios.
+
+A scenario is one line of testdata/scenarios.txt. It counts as covered where a block cites its
+number, or a test named here proves it.
+"""
+
+import functools
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.raft import transcript
+from tests.raft.transcript import Case
+from tests.raft.transcript_words import TranscriptError
+
+TESTDATA = Path(__file__).resolve().parent / "testdata"
+FILES = sorted(TESTDATA.glob("[a-l]_*.txt"))
+
+PROVED_ELSEWHERE = {
+    18: "tests/decoders/test_quorum_state.py::test_what_kafka_refuses_has_no_state_and_a_finding",
+    19: "tests/decoders/test_quorum_state.py::test_version_1_comes_back",
+    68: "tests/raft/test_tally.py::test_a_candidates_voter_cannot_take_its_answer_back",
+    219: "tests/raft/test_names.py::test_sets_overlap_if_at_most_one_key_differs_each_way",
+}
+"""Scenarios of files and of values, which no message can bring about; where they are tested."""
+
+NOT_YET = frozenset({110, 116, 124, 135, 170, 171, 173, 174, 175, 186})
+"""Scenarios without a transcript so far."""
+
+
+def _cases() -> list[tuple[Path, Case]]:
+    return [(path, case) for path in FILES for case in transcript.parse(path.read_text())]
+
+
+def _name(value: object) -> str:
+    return value.stem if isinstance(value, Path) else getattr(value, "title", "")
+
+
+@functools.cache
+def _rewrite(path: Path) -> None:
+    transcript.rewrite(path)
+
+
+@pytest.mark.parametrize(("path", "case"), _cases(), ids=_name)
+def test_the_core_does_what_the_transcript_says(path: Path, case: Case) -> None:
+    if transcript.wants_rewrite():
+        _rewrite(path)
+        return
+    for block, shown in case.run():
+        assert shown == block.expected, (
+            f"{path.name}:{block.line} after {block.commands};"
+            f" if that is right: KRAFTOOL_REWRITE=1 pytest tests/raft, and read the diff"
+        )
+
+
+def _scenarios() -> dict[int, str]:
+    lines = (TESTDATA / "scenarios.txt").read_text().splitlines()
+    numbered = [re.fullmatch(r"(\d+) (\S.*)", line) for line in lines]
+    return {int(each[1]): each[2] for each in numbered if each is not None}
+
+
+def _cited() -> set[int]:
+    return {number for _, case in _cases() for block in case.blocks for number in block.scenarios}
+
+
+def test_every_scenario_is_cited_by_a_transcript() -> None:
+    covered = _cited() | PROVED_ELSEWHERE.keys() | NOT_YET
+    missing = [f"{number} {title}" for number, title in _scenarios().items()
+               if number not in covered]  # fmt: skip
+    assert not missing, "no transcript shows:\n" + "\n".join(missing)
+
+
+def test_what_is_cited_is_a_scenario_and_is_not_listed_as_missing() -> None:
+    assert set(_scenarios()) == set(range(1, 220))
+    assert _cited() <= set(_scenarios())
+    assert not _cited() & NOT_YET
+
+
+@pytest.mark.parametrize("where", PROVED_ELSEWHERE.values())
+def test_what_is_proved_elsewhere_is_there(where: str) -> None:
+    name, _, function = where.partition("::")
+    source = (TESTDATA.parents[2] / name).read_text()
+    assert f"def {function}" in source
+
+
+def test_titles_of_cases_are_unique_in_a_file() -> None:
+    for path in FILES:
+        titles = [case.title for case in transcript.parse(path.read_text())]
+        assert len(titles) == len(set(titles)), path.name
+
+
+def test_rewriting_refuses_in_ci(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KRAFTOOL_REWRITE", "1")
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(TranscriptError, match="CI"):
+        transcript.wants_rewrite()
+
+
+def test_rewriting_changes_expectations_and_nothing_else() -> None:
+    before = "# Purpose.\n\ncase a node\n# why\nnode 1\nvoters 1 2\nstart\n---- # 1\nwrong\n\n"
+    after = transcript.rewritten(before)
+    head, _, expected = after.partition("---- # 1\n")
+    assert head == before.partition("---- # 1\n")[0]
+    assert expected.startswith("persist epoch 0 (v1)\n= Unattached epoch 0")
+    assert transcript.rewritten(after) == after
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "case without purpose\nstart\n----\n",
+        "# Purpose.\nstart\n----\n",
+        "# Purpose.\ncase no end\nstart\n",
+        "# Purpose.\ncase no command\n----\n",
+        "# Purpose.\ncase no end of a block\nstart\n\ncase another\n",
+    ],
+)
+def test_a_transcript_out_of_form_is_refused(text: str) -> None:
+    with pytest.raises(TranscriptError):
+        transcript.parse(text)

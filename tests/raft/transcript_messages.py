@@ -1,0 +1,256 @@
+"""Requests that come in, and answers to what was sent, as a transcript writes them.
+
+Owns which words each family knows. What is left out is as a well-behaved node would have it: the
+right cluster, the right receiver, the sender's usual endpoint.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from kraftool.raft.messages import (
+    AddVoterRequest,
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    BeginQuorumEpochRequest,
+    BeginQuorumEpochResponse,
+    DescribeQuorumRequest,
+    EndQuorumEpochRequest,
+    EndQuorumEpochResponse,
+    FetchRequest,
+    FetchResponse,
+    FetchSnapshotRequest,
+    FetchSnapshotResponse,
+    RemoveVoterRequest,
+    Request,
+    Response,
+    UpdateVoterRequest,
+    UpdateVoterResponse,
+    VoterChangeResponse,
+    VoteRequest,
+    VoteResponse,
+)
+from kraftool.raft.names import (
+    NO_HIGH_WATERMARK_FIELD,
+    UNKNOWN,
+    Error,
+    OffsetAndEpoch,
+    ReplicaKey,
+)
+from kraftool.raft.raft import Raft
+from tests.raft import transcript_words as words
+from tests.raft.transcript_setup import CLUSTER_ID
+from tests.raft.transcript_words import TranscriptError, one, options
+
+_ALL = {"from", "cluster", "elsewhere", "listener"}
+
+REQUESTS: dict[str, set[str]] = {
+    "vote": _ALL | {"epoch", "end", "to"},
+    "pre-vote": _ALL | {"epoch", "end", "to"},
+    "begin-quorum": _ALL | {"epoch", "to", "endpoints"},
+    "end-quorum": _ALL | {"epoch", "successors", "endpoints"},
+    "fetch": _ALL | {"epoch", "at", "hwm", "wait", "bytes"},
+    "fetch-snapshot": _ALL | {"epoch", "of", "position", "bytes"},
+    "describe-quorum": _ALL,
+    "add-voter": _ALL | {"endpoints", "ack"},
+    "remove-voter": _ALL,
+    "update-voter": _ALL | {"epoch", "endpoints", "supports"},
+}
+"""Command by command, the options. `elsewhere` names another partition."""
+
+
+def _cluster(found: Mapping[str, list[str]]) -> str | None:
+    named = one(dict(found), "cluster", CLUSTER_ID)
+    return {"none": None, "empty": ""}.get(named, named)
+
+
+def _meant(found: dict[str, list[str]], raft: Raft) -> ReplicaKey | None:
+    """The receiver that a request names: `to nobody`, another, or who receives it."""
+    if "to" not in found:
+        return raft.settings.key
+    word = one(found, "to")
+    return None if word == "nobody" else words.key(word)
+
+
+def _member(found: dict[str, list[str]], name: str) -> ReplicaKey | None:
+    word = one(found, name)
+    return None if word == "nobody" else words.key(word)
+
+
+def request(verb: str, found: dict[str, list[str]], raft: Raft) -> Request:
+    """A request as it comes in."""
+    cluster, is_right = _cluster(found), "elsewhere" not in found
+    epoch = int(one(found, "epoch", "0"))
+    match verb:
+        case "vote" | "pre-vote":
+            offset, last_epoch = words.place(one(found, "end"))
+            return VoteRequest(
+                cluster_id=cluster,
+                is_for_metadata=is_right,
+                replica_epoch=epoch,
+                replica=words.key(one(found, "from")),
+                voter=_meant(found, raft),
+                last_offset=offset,
+                last_offset_epoch=last_epoch,
+                pre_vote=verb == "pre-vote",
+            )
+        case "begin-quorum":
+            leader = words.key(one(found, "from")).id
+            return BeginQuorumEpochRequest(
+                cluster_id=cluster,
+                is_for_metadata=is_right,
+                leader_id=leader,
+                leader_epoch=epoch,
+                voter=_meant(found, raft),
+                leader_endpoints=words.endpoints(leader, found.get("endpoints", ["CONTROLLER"])),
+            )
+        case "end-quorum":
+            leader = words.key(one(found, "from")).id
+            return EndQuorumEpochRequest(
+                cluster_id=cluster,
+                is_for_metadata=is_right,
+                leader_id=leader,
+                leader_epoch=epoch,
+                preferred_candidates=tuple(map(words.key, found.get("successors", []))),
+                leader_endpoints=words.endpoints(leader, found.get("endpoints", ["none"])),
+            )
+        case "fetch":
+            return _fetch(found, cluster, is_right, epoch)
+        case "fetch-snapshot":
+            return FetchSnapshotRequest(
+                cluster_id=cluster,
+                is_for_metadata=is_right,
+                replica=_member(found, "from"),
+                current_leader_epoch=epoch,
+                snapshot_id=words.place(one(found, "of")),
+                position=int(one(found, "position", "0")),
+                max_bytes=int(one(found, "bytes", str(1 << 20))),
+            )
+        case "describe-quorum":
+            return DescribeQuorumRequest(is_for_metadata=is_right)
+        case "add-voter":
+            voter = _member(found, "")
+            return AddVoterRequest(
+                cluster_id=cluster,
+                voter=voter,
+                listeners=words.endpoints(
+                    voter.id if voter else 0, found.get("endpoints", ["CONTROLLER"])
+                ),
+                ack_when_committed=one(found, "ack", "commit") == "commit",
+            )
+        case "remove-voter":
+            return RemoveVoterRequest(cluster_id=cluster, voter=_member(found, ""))
+        case "update-voter":
+            voter = _member(found, "from")
+            return UpdateVoterRequest(
+                cluster_id=cluster,
+                current_leader_epoch=epoch,
+                voter=voter,
+                listeners=words.endpoints(
+                    voter.id if voter else 0, found.get("endpoints", ["CONTROLLER"])
+                ),
+                kraft_version=words.versions(one(found, "supports", "0-1")),
+            )
+        case _:
+            raise TranscriptError(f"{verb} is no request")
+
+
+def _fetch(
+    found: dict[str, list[str]], cluster: str | None, is_right: bool, epoch: int
+) -> FetchRequest:
+    offset, last_epoch = words.place(one(found, "at"))
+    committed = one(found, "hwm", str(NO_HIGH_WATERMARK_FIELD))
+    return FetchRequest(
+        cluster_id=cluster,
+        is_for_metadata=is_right,
+        replica=_member(found, "from"),
+        current_leader_epoch=epoch,
+        fetch_offset=offset,
+        last_fetched_epoch=last_epoch,
+        max_wait_ms=int(one(found, "wait", "500")),
+        max_bytes=int(one(found, "bytes", str(1 << 20))),
+        high_watermark=UNKNOWN if committed == "unknown" else int(committed),
+    )
+
+
+_WHO_LEADS = {"epoch", "leader", "endpoints"}
+_OUTCOME = {"error", "top"}
+_OWN: dict[type[Request], set[str]] = {
+    VoteRequest: _WHO_LEADS,
+    BeginQuorumEpochRequest: _WHO_LEADS,
+    EndQuorumEpochRequest: _WHO_LEADS,
+    FetchRequest: _WHO_LEADS | {"hwm", "records", "diverging", "snapshot"},
+    FetchSnapshotRequest: _WHO_LEADS | {"of", "size", "position", "bytes"},
+    UpdateVoterRequest: _WHO_LEADS,
+    AddVoterRequest: set(),
+    RemoveVoterRequest: set(),
+    ApiVersionsRequest: {"supports"},
+}
+"""What answers may say, by what was asked."""
+
+
+def response(asked: Request, rest: Sequence[str]) -> Response:
+    """The answer to a request that was sent. The epoch is the request's own unless it is named,
+    and nobody leads."""
+    own = _OWN[type(asked)]
+    found = options(rest, own | _OUTCOME)
+    said = found[""]
+    if said and not (isinstance(asked, VoteRequest) and said in (["granted"], ["rejected"])):
+        raise TranscriptError(f"not known in an answer: {said}")
+    answer = replace(
+        _answer(asked, found),
+        top_error=Error(int(one(found, "top", "0"))),
+        error=Error(int(one(found, "error", "0"))),
+    )
+    if "leader" not in own:
+        return answer
+    leader = words.leader(one(found, "leader", "none"))
+    return replace(
+        answer,
+        leader_id=leader,
+        leader_epoch=int(one(found, "epoch", str(_epoch_of(asked)))),
+        endpoints=words.endpoints(leader, found.get("endpoints", ["none"])),
+    )
+
+
+def _answer(asked: Request, found: dict[str, list[str]]) -> Response:
+    """What a family has of its own."""
+    match asked:
+        case VoteRequest():
+            return VoteResponse(vote_granted=found[""] == ["granted"])
+        case BeginQuorumEpochRequest():
+            return BeginQuorumEpochResponse()
+        case EndQuorumEpochRequest():
+            return EndQuorumEpochResponse()
+        case FetchRequest():
+            return FetchResponse(
+                high_watermark=int(one(found, "hwm", str(UNKNOWN))),
+                log_start_offset=0,
+                diverging_epoch=_place(found, "diverging"),
+                snapshot_id=_place(found, "snapshot"),
+                batches=tuple(map(words.batch, found.get("records", []))),
+            )
+        case FetchSnapshotRequest():
+            return FetchSnapshotResponse(
+                snapshot_id=words.place(one(found, "of", "0@0")),
+                size=int(one(found, "size", "0")),
+                position=int(one(found, "position", "0")),
+                chunk=b"x" * int(one(found, "bytes", "0")),
+            )
+        case UpdateVoterRequest():
+            return UpdateVoterResponse()
+        case AddVoterRequest() | RemoveVoterRequest():
+            return VoterChangeResponse()
+        case _:
+            supported = words.versions(one(found, "supports")) if "supports" in found else None
+            return ApiVersionsResponse(kraft_version=supported)
+
+
+def _place(found: dict[str, list[str]], name: str) -> OffsetAndEpoch | None:
+    return words.place(one(found, name)) if name in found else None
+
+
+def _epoch_of(asked: Request) -> int:
+    for name in ("replica_epoch", "leader_epoch", "current_leader_epoch"):
+        if hasattr(asked, name):
+            return int(getattr(asked, name))
+    return UNKNOWN

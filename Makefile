@@ -6,6 +6,7 @@ VENV         := .venv
 BIN          := $(VENV)/bin
 DEMO_FIXTURE ?= fixtures/kafka-4.3.0/dynamic-quorum/node-2/data
 VERSION      ?= 4.4.0
+SEEDS        ?= 0..10000
 PYTEST_ARGS  ?= -n auto --dist loadfile
 KRAFTOOL     := $(BIN)/kraftool
 
@@ -15,7 +16,7 @@ CANDIDATES   := python3 python3.14 python3.13 python3.12 python3.11 python
 PYTHON       ?= $(shell for p in $(CANDIDATES); do \
                   $$p -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
-.PHONY: help demo test check fresh format catalogue man soak spark bench-dump bench-inspect bench-spark package clean
+.PHONY: help demo test check fresh format catalogue man soak spark sim mutants bench-dump bench-inspect bench-spark bench-sim package clean
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -64,6 +65,15 @@ soak: $(VENV)/.installed-dev  ## the long tests: fuzzing and property tests for 
 
 spark: $(VENV)/.installed-dev  ## the tests of the Spark data sources, real clusters included
 	$(BIN)/python -m pytest tests/spark tests/storage/test_remote.py
+
+sim: $(VENV)/.installed-dev  ## quorums in virtual time: 10,000 seeds with all faults (SEEDS=4711)
+	$(BIN)/python tools/simulate.py --seeds $(SEEDS)
+
+mutants: $(VENV)/.installed-dev  ## break the raft core in known ways, and see each noticed
+	$(BIN)/python tools/mutants.py
+
+bench-sim: $(VENV)/.installed-dev  ## events of the core a second with all checkers, and elections
+	$(BIN)/python tests/bench/sim.py
 
 bench-inspect: $(VENV)/.installed-dev  ## replay, the shell beside kafka-metadata-shell, verify-log
 	$(BIN)/python tests/bench/inspect_state.py

@@ -15,6 +15,7 @@ from kraftool.commands.explain import explain
 from kraftool.commands.features import features
 from kraftool.commands.pipeline import app as pipeline
 from kraftool.commands.shell import shell
+from kraftool.commands.simulate_election import simulate_election
 from kraftool.commands.state import state
 from kraftool.commands.timeline import timeline
 from kraftool.commands.verify_log import verify_log
@@ -50,6 +51,7 @@ app.command("explain")(explain)
 app.command("features")(features)
 app.add_typer(pipeline)
 app.command("shell")(shell)
+app.command("simulate-election")(simulate_election)
 app.command("state")(state)
 app.command("timeline")(timeline)
 app.command("verify-log")(verify_log)

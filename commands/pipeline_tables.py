@@ -89,6 +89,8 @@ def tables(
         write_report(to, report)
     if report.unreadable:
         to.problem(_left_out(report.unreadable))
+    elif not report.directories and not report.is_new:
+        to.problem("there is no data directory of Kafka's below what was named")
     to.finish()
 
 

@@ -60,7 +60,7 @@ MUTANTS = (
             "case Leader():\n                return False",
             "case Leader():\n                return is_up_to_date",
         ),
-        faults="partition,delay",
+        faults="slow-disk,delay,duplication,pause",
     ),
     _mutant(
         "votes in an epoch that is over",
@@ -259,6 +259,7 @@ MUTANTS = (
             "if end.epoch != last_epoch or end.offset < offset:",
             "if end.offset < 0:",
         ),
+        faults="crash,slow-disk,partition",
     ),
     _mutant(
         "cuts off more than it has to",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kraftool.raft import fetch, leading
 from kraftool.raft.events import Append, AppendBatches, Appended, Flush, Refused
-from kraftool.raft.names import Error
+from kraftool.raft.names import Error, ProtocolError
 from kraftool.raft.roles import Leader
 
 if TYPE_CHECKING:
@@ -56,7 +56,9 @@ def write(raft: Raft, leader: Leader) -> None:
 
 
 def flushed(raft: Raft, end_offset: int) -> None:
-    """Everything below an offset is safe here."""
+    """Everything below an offset is safe here. What a leader counts is never taken back."""
+    if isinstance(raft.role, Leader) and end_offset < raft.log.flushed_offset:
+        raise ProtocolError(f"flushed to {end_offset} after {raft.log.flushed_offset}")
     raft.log.flushed(end_offset)
     if isinstance(raft.role, Leader):
         leading.update_own_offset(raft, raft.role)

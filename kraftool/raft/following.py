@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 
 def poll(raft: Raft, role: Follower) -> None:
-    if raft.is_shutting_down:
-        return
     if raft.is_voter:
         _poll_voter(raft, role)
     else:

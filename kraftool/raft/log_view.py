@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
-from kraftool.raft.names import OffsetAndEpoch, ProtocolError
+from kraftool.raft.names import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch, ProtocolError
 from kraftool.raft.records import Batch
 
 
@@ -159,11 +159,15 @@ class LogView:
     def of(
         cls, batches: Iterable[Batch], *, snapshots: Iterable[OffsetAndEpoch] = (), start: int = 0
     ) -> LogView:
-        """A log that was read from its start to its end, all of it flushed."""
+        """A log that was read from its start to its end, all of it flushed. One that ends before
+        its newest snapshot (a crash came between the two) is wiped by whoever opens it."""
         view = cls(
             start_offset=start, end_offset=start, flushed_offset=start, snapshots=sorted(snapshots)
         )
         for batch in batches:
             view.append(batch)
         view.flushed_offset = view.end_offset
+        newest = view.newest_snapshot
+        if newest is not None and newest != BOOTSTRAP_SNAPSHOT and view.is_behind(newest):
+            view.begin_after(newest)
         return view

@@ -7,7 +7,7 @@ Owns what they mean to each other (which key is whose, which log is longer). It 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -190,9 +190,6 @@ class ElectionState:
     epoch: int = 0
     leader_id: int | None = None
     voted: ReplicaKey | None = None
-
-    def with_vote(self, voted: ReplicaKey) -> ElectionState:
-        return replace(self, voted=voted)
 
 
 def upper(endpoints: Mapping[str, Endpoint]) -> dict[str, Endpoint]:

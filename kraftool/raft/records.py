@@ -6,7 +6,6 @@ whoever runs the core: encoded batches in a node, small values in a simulation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -54,10 +53,3 @@ class Batch:
     @property
     def next_offset(self) -> int:
         return self.last_offset + 1
-
-
-def next_offset_of(batches: Iterable[Batch], start: int) -> int:
-    """The offset after the last of some batches."""
-    for batch in batches:
-        start = batch.next_offset
-    return start

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from kraftool.raft.names import UNKNOWN, ProtocolError, ReplicaKey, VoterSet
+from kraftool.raft.names import UNKNOWN, ReplicaKey, VoterSet
 from kraftool.raft.settings import CAUGHT_UP_WITHIN_MS, OBSERVER_EXPIRY_MS
 
 
@@ -57,8 +57,6 @@ class Replicas:
         old = self.voters.get(key.id)
         if found is None and old is not None and key.is_known_as(old.key):
             found = old  # a static voter of which the directory id is known from now on
-            if old.key.directory_id not in (None, key.directory_id):
-                raise ProtocolError(f"voter {key.id} has another directory id than before")
             old.key = key
         return found if found is not None else Replica(key=key)
 

@@ -176,6 +176,7 @@ class _Search:
         self.files: list[FleetFile] = []
         self.problems: list[Unread] = []
         self._seen: set[str] = set()
+        self._real: set[str] = set()
 
     def path(self, path: str) -> None:
         """Take one PATH: a pattern, a file, a directory, or a folder that holds some."""
@@ -254,9 +255,9 @@ class _Search:
             (named or parse_folder_name(basename) is None)
             and any(is_partition_file(name) for name in names)
         )
-        if shown in self._seen:
-            return
         if is_partition or is_data:
+            if self._is_known(root, shown):
+                return
             self._seen.add(shown)
         if is_partition and not (is_data and basename != METADATA_PARTITION):
             # The data directory around it says whose it is, if it can be read.
@@ -265,8 +266,33 @@ class _Search:
         elif is_data:
             self._data_directory(root, files, path, items)
         elif depth > 0:
-            for each in folders:
+            for each in self._to_descend(root, files, shown, folders):
                 self._folder(root, files, each.path, depth - 1, named=False)
+
+    def _is_known(self, root: str, shown: str) -> bool:
+        """Whether a folder was taken already, be it under another name."""
+        if shown in self._seen:
+            return True
+        real = shown if is_url(root) else os.path.realpath(shown)
+        known = real in self._real
+        self._real.add(real)
+        return known
+
+    def _to_descend(
+        self, root: str, files: Files, shown: str, folders: list[RemoteItem]
+    ) -> list[RemoteItem]:
+        """The folders to look into: those that lie here before links, and no link that leads back
+        up, which would find everything again under longer and longer names."""
+        if is_url(root):
+            return folders
+        here = os.path.realpath(shown)
+        links = [each for each in folders if os.path.islink(files.shown(each.path))]
+        away = [
+            each
+            for each in links
+            if not f"{here}/".startswith(f"{os.path.realpath(files.shown(each.path))}/")
+        ]
+        return [*(each for each in folders if each not in links), *away]
 
     def _data_directory(self, root: str, files: Files, path: str, items: list[RemoteItem]) -> None:
         directory = self._identity(files, path, files.shown(path))

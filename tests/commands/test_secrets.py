@@ -253,12 +253,13 @@ def test_no_verification_of_a_snapshot_shows_a_secret(scenario: str, kraftool: R
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_diff_voters_shows_no_secret(scenario: str, kraftool: Run) -> None:
+def test_diff_voters_and_simulate_election_show_no_secret(scenario: str, kraftool: Run) -> None:
     folders = data_directories(scenario)[:3]
     paths = [*folders, *(each.parent / "server.properties" for each in folders)]
     for form in ("table", "json"):
-        ran = kraftool("diff-voters", "-o", form, *paths)
-        assert_no_secret(scenario, ran, ("diff-voters", form, paths))
+        for command in (("diff-voters",), ("simulate-election", "--runs", 2)):
+            ran = kraftool(*command, "-o", form, *paths)
+            assert_no_secret(scenario, ran, (command, form, paths))
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
@@ -299,6 +300,11 @@ def test_there_are_no_other_commands() -> None:
     from kraftool.commands.app import app
 
     listed = {each.name for each in app.registered_commands}
+    listed |= {
+        f"{group.name or group.typer_instance.info.name} {each.name}"
+        for group in app.registered_groups
+        for each in group.typer_instance.registered_commands
+    }
     assert listed == {
         "diff-state",
         "diff-voters",
@@ -307,7 +313,11 @@ def test_there_are_no_other_commands() -> None:
         "dump-log",
         "explain",
         "features",
+        "pipeline audit",
+        "pipeline stream",
+        "pipeline tables",
         "shell",
+        "simulate-election",
         "state",
         "timeline",
         "verify-log",

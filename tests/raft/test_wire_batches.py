@@ -157,3 +157,25 @@ def test_a_control_record_that_has_no_place_in_a_log_makes_its_batch_not_valid(k
 
     assert not read.is_valid
     assert read.control == ()
+
+
+@given(st.integers(2, 6), st.binary(max_size=30))
+def test_a_control_record_with_any_value_is_read_or_makes_its_batch_not_valid(
+    kind: int, value: bytes
+) -> None:
+    key = b"\0\0" + kind.to_bytes(2, "big")
+    data = encode_batch([(key, value)], base_offset=1, epoch=1, timestamp=1, control=True)
+
+    [read] = batches.decode_batches(data)
+
+    assert read.is_valid == bool(read.control)
+
+
+def test_a_control_record_of_an_unknown_version_makes_its_batch_not_valid() -> None:
+    data = encode_batch(
+        [(b"\0\0\0\5", b"\0\x09\0\1\0")], base_offset=1, epoch=1, timestamp=1, control=True
+    )
+
+    [read] = batches.decode_batches(data)
+
+    assert not read.is_valid

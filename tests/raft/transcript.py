@@ -14,7 +14,8 @@ The commands, in brief (`transcript_words.py` has the short forms, as `2@x` and 
 - requests that come in: `vote from 2 epoch 6 end 10@3`, and so on, by `transcript_messages.py`;
 - answers to what was sent: `answer 2 granted`, `answer 3 #4 error 74 epoch 7 leader 2`;
 - the node itself: append, flushed, consumed, snapshot-written, snapshot-installed, log-cleaned,
-  resign, shutdown, upgrade; `show voters`, `show kraft.version`, `show in-memory voters`;
+  resign, shutdown, upgrade; `show voters`, `show kraft.version`, `show in-memory voters`,
+  `show snapshot 8@3` (whether one may be written; `mid-batch` if no batch ends there);
 - short ways whose effects are not shown: `become prospective`, `candidate`, `leader`, `resigned`,
   `follower of 2 epoch 5`; `commit` (everyone fetches at the end of the log).
 

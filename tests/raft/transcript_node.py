@@ -8,6 +8,7 @@ node's effects: a flush is done when the transcript says `flushed`.
 from collections.abc import Callable, Sequence
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.raft import snapshots
 from kraftool.raft.events import (
     Append,
     Effect,
@@ -196,6 +197,12 @@ class Node:
                 return "voters " + transcript_words.show_voters(self.raft.control.voters)
             case ["kraft.version"]:
                 return f"kraft.version {self.raft.control.kraft_version}"
+            case ["snapshot", where, *border] if border in ([], ["mid-batch"]):
+                why = snapshots.refusal(
+                    self.raft, transcript_words.place(where), is_batch_border=not border
+                )
+                what = "may be" if why is None else "must not be" if why else "need not be"
+                return f"snapshot {where} {what} written"
             case ["in-memory", "voters"] if isinstance(self.raft.role, Leader):
                 known = self.raft.role.volatile_voters
                 return "in memory " + (

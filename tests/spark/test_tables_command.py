@@ -105,3 +105,10 @@ def test_what_cannot_be_read_ends_with_3(
         assert code == 3
         assert "could not be read" in said
     assert tables(tmp_path / "nothing", "--out", out)[0] == 3
+
+
+def test_a_root_without_any_directory_is_no_silent_success(tables: Tables, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    code, _, said = tables(tmp_path / "empty", "--out", tmp_path / "out")
+    assert code == 3
+    assert "there is no data directory" in said

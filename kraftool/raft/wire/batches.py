@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from kraftool.decoders import control as kafka_control
 from kraftool.decoders.batch import HEADER_SIZE, LOG_OVERHEAD, RecordBatch, encode_batch
 from kraftool.decoders.control import ControlRecordType
-from kraftool.decoders.errors import DecodeError
+from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.raft.names import ReplicaKey, VersionRange, Voter, VoterSet
 from kraftool.raft.records import Batch, ControlRecord, KRaftVersion, LeaderChange, Voters
 from kraftool.raft.wire.shapes import Value, endpoints, key_of, listeners, uuid_of
@@ -46,7 +46,7 @@ def decode(whole: RecordBatch) -> Batch:
     if valid and whole.is_control:
         try:
             records = tuple(_read(each.key, each.value) for each in whole.records())
-        except DecodeError:
+        except KraftoolError:  # damaged, or of a version that the catalogue lacks
             valid = False
     return Batch(
         base_offset=whole.base_offset,

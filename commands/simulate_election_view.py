@@ -1,0 +1,296 @@
+"""A simulated election for people: the verdict first, then tables, bars, and one run as a story.
+
+Owns layout and colour. Everything that comes from data goes through `printable` into Text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich.table import Table
+from rich.text import Text
+
+from kraftool.commands.dump_view import heading, plain_table
+from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, text, write_findings
+from kraftool.commands.output import Output
+from kraftool.raft.names import ElectionState
+from kraftool.reports.election.case import NodeCase
+from kraftool.reports.election.losses import Standing
+from kraftool.sim.election.chances import Chance
+from kraftool.sim.election.replica import STARTED_AGAIN_MS
+from kraftool.sim.election.report import Changed, Report
+from kraftool.sim.election.timeline import lines
+from kraftool.sim.election.verdict import counted, listed, lost, seconds, verdict
+
+_BAR = "█"
+_WIDEST = 40
+_MOST_LINES = 40
+_MOST_REFUSALS = 24
+_BUCKETS = 8
+
+
+def write_election(output: Output, report: Report) -> None:
+    """Write the whole report."""
+    _verdict(output, report)
+    output.line()
+    output.rich(_nodes(report))
+    _voters(output, report)
+    _section(output, "Who cannot win, and votes that are refused", _refusals(report))
+    _section(output, "What is cut off if a node leads", _losses(report))
+    _section(output, "Changes of the voters", map(_change, report.changes), _after(report))
+    _section(output, "Restarting one node", _restarts(report))
+    if report.wins:
+        _plots(output, report)
+    _exploration(output, report)
+    _timeline(output, report)
+    _section(output, "Assumed", map(text, _assumptions(report)))
+    write_findings(output, report.case.findings, "")
+
+
+def _section(output: Output, title: str, *parts: Iterable[Text]) -> None:
+    rows = [each for part in parts for each in part]
+    if rows:
+        output.line()
+        output.rich(heading(title), *rows)
+
+
+def _verdict(output: Output, report: Report) -> None:
+    told = verdict(report)
+    style = GOOD if told.possible and not report.grave else WARN if told.possible else BAD
+    output.rich(text(told.headline, BAD if style == BAD else f"bold {style}"))
+    for each in told.details:
+        output.rich(text(each, BAD if each.startswith("DATA LOSS") else ""))
+    for each in told.next_steps:
+        output.rich(Text("→ ", style=GOOD).append_text(text(each)))
+
+
+def _nodes(report: Report) -> Table:
+    table = plain_table(
+        "Nodes", "node", "", "log ends", "of epoch", "quorum-state", "can lead",
+        right=("node", "log ends", "of epoch"),
+    )  # fmt: skip
+    chances = {each.node: each for each in report.chances}
+    for node in report.case.nodes:
+        table.add_row(
+            text(node.id, NAME),
+            _state(node, report),
+            text(node.end.offset),
+            text(node.end.epoch),
+            text(_promise(node.election)),
+            _can_lead(node, chances[node.id], report),
+        )
+    for id_ in report.case.unknown:
+        table.add_row(
+            text(id_, NAME), Text("no directory", style=WARN), text("?"), text("?"), text(""),
+            Text("counts as down", style=WARN),
+        )  # fmt: skip
+    return table
+
+
+def _can_lead(node: NodeCase, chance: Chance, report: Report) -> Text:
+    if node.id in report.leaders:
+        rare = "" if report.wins.get(node.id) else ", but in no run"
+        return Text(f"yes{rare}", style=GOOD)
+    if node.id in report.conditions.down:
+        return Text("down", style=QUIET)
+    if not node.is_voter:
+        return Text("no: not a voter" if node.voters else "no: knows no voters", style=WARN)
+    if chance.wins:
+        return Text("no: cannot commit", style=WARN)
+    votes = len(chance.granted) + 1
+    return Text(f"no: {votes} of {node.voters.majority} votes", style=WARN)
+
+
+def _state(node: NodeCase, report: Report) -> Text:
+    voter = report.case.voters.has(node.key)
+    role = "voter" if voter else "observer"
+    words = Text("down " if node.id in report.conditions.down else "up ", style=QUIET)
+    if node.id in report.conditions.down:
+        words = Text("down ", style=BAD)
+    words.append(role, style="" if voter else WARN)
+    return words.append(f", {node.assumed}", style=WARN) if node.assumed else words
+
+
+def _promise(state: ElectionState | None) -> str:
+    if state is None:
+        return "none"
+    told = f"epoch {state.epoch}"
+    if state.leader_id is not None:
+        told += f", leader {state.leader_id}"
+    return told + (f", voted for {state.voted.id}" if state.voted is not None else "")
+
+
+def _voters(output: Output, report: Report) -> None:
+    voters = report.case.voters
+    if voters:
+        ids = listed(sorted(voters.ids))
+        output.rich(
+            Text(
+                f"Voters: {ids}; {voters.majority} of {len(voters)} are a majority."
+                f" kraft.version {report.case.kraft_version}",
+                style=QUIET,
+            )
+        )
+
+
+def _refusals(report: Report) -> Iterator[Text]:
+    for chance in report.chances:
+        if chance.why_not and chance.node not in report.conditions.down:
+            yield text(f"{chance.why_not}.", NAME)
+    told = [each for chance in report.chances for each in chance.refusals]
+    told.sort(key=lambda each: each.kind == "silent")
+    for each in told[:_MOST_REFUSALS]:
+        yield text(each.sentence, QUIET if each.kind == "silent" else "")
+    if len(told) > _MOST_REFUSALS:
+        yield Text(f"… and {len(told) - _MOST_REFUSALS} more", style=QUIET)
+
+
+def _losses(report: Report) -> Iterator[Text]:
+    for loss in report.losses:
+        possible = loss.leader in report.leaders
+        if not possible and report.case.by_id[loss.leader].end.offset == 0:
+            continue  # nobody would make it lead by force
+        can = "" if possible else " (it cannot win)"
+        style = {Standing.NOT: "", Standing.POSSIBLE: WARN}.get(loss.standing, BAD)
+        if can:
+            style = QUIET
+        yield text(f"{loss.leader} leads{can}: {lost(loss)}", style)
+
+
+def _restarts(report: Report) -> Iterator[Text]:
+    for each in report.restarts:
+        if each.is_safe:
+            leaders = listed(each.leaders, "or")
+            yield text(f"{each.node}: safe; {leaders} can lead meanwhile", GOOD)
+        elif each.leaders:
+            what = "; ".join(dict.fromkeys(map(lost, each.losses)))
+            yield text(
+                f"{each.node}: not safe: {listed(each.leaders, 'or')} could lead: {what}", BAD
+            )
+        else:
+            yield text(f"{each.node}: not safe: there is no leader meanwhile", WARN)
+
+
+def _change(changed: Changed) -> Text:
+    what = f"{'add' if changed.adds else 'remove'} {changed.node}: "
+    if changed.is_done and len(changed.answers) == 1:
+        return text(f"{what}done in every run, {seconds(changed.took_ms)} after asking", GOOD)
+    runs = ", ".join(
+        f"{'done' if name == 'NONE' else name} in {counted(count, 'run')}"
+        for name, count in changed.answers
+    )
+    return text(f"{what}{runs}" + (f" ({changed.message})" if changed.message else ""), WARN)
+
+
+def _after(report: Report) -> Iterator[Text]:
+    if report.changes:
+        voters = listed(report.voters_after)
+        stands = (
+            f"stand {counted(report.failures_after, 'more failure')}"
+            if report.failures_after is not None
+            else "have no leader"
+        )
+        yield text(f"Afterwards the voters are {voters}; they {stands}.")
+
+
+# --- plots ------------------------------------------------------------------------------------
+
+
+def _bars(rows: Sequence[tuple[str, int]], width: int) -> Iterator[Text]:
+    """A bar a row; the longest as wide as there is room."""
+    most = max((count for _, count in rows), default=0) or 1
+    total = sum(count for _, count in rows) or 1
+    label = max((len(name) for name, _ in rows), default=0)
+    room = max(min(width - label - 16, _WIDEST), 8)
+    for name, count in rows:
+        length = -(-count * room // most)
+        line = Text(f"{name:>{label}}  ").append(_BAR * length, style="cyan")
+        yield line.append(f"{' ' if length else ''}{count} ({100 * count / total:.0f}%)")
+
+
+def _plots(output: Output, report: Report) -> None:
+    width = output.width
+    rows = [(str(each), report.wins.get(each, 0)) for each in report.leaders]
+    if report.without_leader:
+        rows.append(("nobody", report.without_leader))
+    title = f"Who led first, in {counted(report.runs, 'run')} (seed {report.seed})"
+    _section(output, title, _bars(rows, width))
+    _section(output, "Time until that leader could commit", _bars(list(_times(report)), width))
+
+
+def _times(report: Report) -> Iterator[tuple[str, int]]:
+    """The times in a few equal steps, whose width is a round number."""
+    times = report.times_ms
+    low, high = times[0], times[-1]
+    step = next(
+        each * scale
+        for scale in (1, 10, 100, 1000, 10_000)
+        for each in (10, 20, 50)
+        if (high - low) // (each * scale) < _BUCKETS
+    )
+    first = low // step * step
+    while first <= high:
+        count = sum(first <= each < first + step for each in times)
+        yield f"{first} to {first + step} ms", count
+        first += step
+
+
+# --- one run ----------------------------------------------------------------------------------
+
+
+def _timeline(output: Output, report: Report) -> None:
+    told = list(lines(report.timeline))
+    if not told:
+        return
+    table = plain_table(f"One run, message by message (seed {report.seed})", "ms", "who", "",
+                        right=("ms",))  # fmt: skip
+    table.columns[0].no_wrap = table.columns[1].no_wrap = True
+    for each in told[:_MOST_LINES]:
+        style = QUIET if each.words.startswith("starts") else NAME if "Leader" in each.words else ""
+        table.add_row(text(each.at_ms), text(each.who), text(each.words, style))
+    output.line()
+    output.rich(table)
+    if len(told) > _MOST_LINES:
+        output.rich(Text(f"… and {len(told) - _MOST_LINES} more lines", style=QUIET))
+
+
+def _exploration(output: Output, report: Report) -> None:
+    found = report.exploration
+    if found is None:
+        return
+    elected = ", ".join(f"{node} (after {n})" for node, n in sorted(found.elected.items()))
+    leading = ", ".join(f"{node} (after {n})" for node, n in sorted(found.committing.items()))
+    whole = f"every order of up to {found.complete_to} choices"
+    if not found.is_complete:
+        whole += f"; {found.depth} would be too many states"
+    rows = [
+        text(f"{whole}: {found.states} states, {found.steps} steps"),
+        text(f"elected: {elected or 'nobody that soon'}"),
+        text(f"able to commit: {leading or 'nobody that soon'}"),
+    ]
+    rows += (
+        text(f"{node} can end with an error, after {n}: {why}", WARN)
+        for node, (n, why) in sorted(found.stopping.items())
+    )
+    if found.violation is None:
+        rows.append(Text("no invariant broke", style=GOOD))
+    else:
+        rows.append(text(f"BROKEN: {found.violation.invariant}: {found.violation.sentence}", BAD))
+        rows += (
+            text(f"  {number}. {each}") for number, each in enumerate(found.violation.steps, 1)
+        )
+    _section(output, "Explored", rows)
+
+
+def _assumptions(report: Report) -> Iterator[str]:
+    case, conditions = report.case, report.conditions
+    delay = conditions.delay_ms
+    yield (
+        f"All nodes that are up start within {seconds(conditions.skew_ms)} from what is on their"
+        f" disks; a message takes {delay // 2} to {delay + (delay + 1) // 2} ms."
+    )
+    if report.broken:
+        yield f"A node that ends with an error is started again {seconds(STARTED_AGAIN_MS)} later."
+    yield from (f"Cut: {each}" for each in conditions.partitions)
+    yield from case.notes
+    yield from (note for each in case.nodes for note in each.notes)

@@ -1,0 +1,230 @@
+"""A quorum at rest: each node as its disk has it, which is what the protocol's core starts from.
+
+Owns the values between files (or a scenario) and the core. It refuses to read, and to know any
+rule of the protocol: a node's `core` is asked.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from kraftool.raft.connections import Random
+from kraftool.raft.control_history import ControlHistory
+from kraftool.raft.log_view import LogView
+from kraftool.raft.names import (
+    ElectionState,
+    Endpoint,
+    OffsetAndEpoch,
+    ReplicaKey,
+    VoterSet,
+)
+from kraftool.raft.raft import Raft
+from kraftool.raft.records import Batch, ControlRecord, KRaftVersion, Voters
+from kraftool.raft.settings import NodeSettings
+from kraftool.reports.findings import Finding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Log:
+    """The offsets of a log and whose epochs they are of; all of it is on the disk."""
+
+    start: int = 0
+    end: int = 0
+    epochs: tuple[tuple[int, int], ...] = ()
+    """(epoch, start offset), both rising."""
+    snapshots: tuple[OffsetAndEpoch, ...] = ()
+    voter_sets: tuple[tuple[int, VoterSet], ...] = ()
+    """By offset; a snapshot's at the offset before its end."""
+    kraft_versions: tuple[tuple[int, int], ...] = ()
+    is_cut: bool = False
+    """Whether there was more behind a damage."""
+
+    def view(self) -> LogView:
+        """As the core knows a log."""
+        view = LogView(
+            start_offset=self.start,
+            end_offset=self.end,
+            flushed_offset=self.end,
+            epochs=list(self.epochs),
+            snapshots=sorted(self.snapshots),
+        )
+        newest = view.newest_snapshot
+        if newest is not None and newest.offset > 0 and view.is_behind(newest):
+            view.begin_after(newest)
+        return view
+
+    def control(self, static_voters: VoterSet) -> ControlHistory:
+        control = ControlHistory(static_voters=static_voters)
+        for offset, voters in self.voter_sets:
+            control.voter_sets.add(offset, voters)
+        for offset, level in self.kraft_versions:
+            control.kraft_versions.add(offset, level)
+        return control
+
+    def epoch_at(self, offset: int) -> int | None:
+        """The epoch of the record at an offset; None where the log does not reach."""
+        if not self.start <= offset < self.end:
+            return None
+        number = bisect_right(self.epochs, offset, key=lambda each: each[1])
+        return self.epochs[number - 1][0] if number else None
+
+    def has(self, offset: int, epoch: int) -> bool:
+        """Whether this record is in the log, or was before a snapshot took its place."""
+        if offset < self.start:
+            return any(each.offset > offset and each.epoch >= epoch for each in self.snapshots)
+        return self.epoch_at(offset) == epoch
+
+    def batches(self, borders: Iterable[int]) -> Iterator[Batch]:
+        """The log as batches: one for each stretch of an epoch, cut at control records and at the
+        borders, which are where other logs may end or part from it."""
+        control: dict[int, ControlRecord] = {}
+        for offset, level in self.kraft_versions:
+            control[offset] = KRaftVersion(level)
+        for offset, voters in self.voter_sets:
+            control[offset] = Voters(voters)
+        cuts = {self.start, self.end, *(start for _, start in self.epochs), *borders}
+        cuts |= {each for offset in control for each in (offset, offset + 1)}
+        inside = sorted(each for each in cuts if self.start <= each <= self.end)
+        for first, after in pairwise(inside):
+            record = control.get(first)
+            yield Batch(
+                base_offset=first,
+                last_offset=after - 1,
+                epoch=self.epoch_at(first) or 0,
+                control=() if record is None else (record,),
+            )
+
+    @property
+    def borders(self) -> set[int]:
+        """Where something begins or ends."""
+        return {
+            self.start, self.end,
+            *(start for _, start in self.epochs),
+            *(each.offset for each in self.snapshots),
+            *(each for offset, _ in (*self.voter_sets, *self.kraft_versions)
+              for each in (offset, offset + 1)),
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeCase:
+    """One node with its disk."""
+
+    settings: NodeSettings
+    log: Log
+    election: ElectionState | None = None
+    """quorum-state; None where there is no file."""
+    source: str = ""
+    """The PATH that it was read from."""
+    assumed: str = ""
+    """What was assumed of it, in words, where no directory tells."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> int:
+        assert self.settings.node_id is not None, "only nodes with an id are looked at"
+        return self.settings.node_id
+
+    @property
+    def key(self) -> ReplicaKey:
+        return ReplicaKey(self.id, self.settings.directory_id)
+
+    @property
+    def end(self) -> OffsetAndEpoch:
+        """Where the log ends, as an election sees it."""
+        return self.log.view().end
+
+    @property
+    def voters(self) -> VoterSet:
+        """The voters that this node goes by."""
+        return self.log.control(self.settings.static_voters).voters
+
+    @property
+    def is_voter(self) -> bool:
+        return self.voters.has(self.key)
+
+    def core(self, random: Random) -> Raft:
+        """The node as it is when it starts."""
+        return Raft(
+            self.settings,
+            random,
+            self.log.view(),
+            self.log.control(self.settings.static_voters),
+            self.election,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """All nodes that are known of, and those that are not."""
+
+    nodes: tuple[NodeCase, ...]
+    unknown: tuple[int, ...] = ()
+    """Voters for which there is no directory."""
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What was assumed, a sentence each."""
+    by_id: dict[int, NodeCase] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by_id", {each.id: each for each in self.nodes})
+
+    @property
+    def most_complete(self) -> NodeCase | None:
+        """The node whose log an election prefers to all others."""
+        return max(self.nodes, key=lambda each: (each.end.epoch, each.end.offset), default=None)
+
+    @property
+    def voters(self) -> VoterSet:
+        """The voters by the most complete log that knows any."""
+        knowing = [each for each in self.nodes if each.voters]
+        if not knowing:
+            return VoterSet()
+        best = max(knowing, key=lambda each: (each.end.epoch, each.end.offset))
+        return best.voters
+
+    @property
+    def kraft_version(self) -> int:
+        best = self.most_complete
+        return best.log.control(VoterSet()).kraft_version if best is not None else 0
+
+    @property
+    def borders(self) -> set[int]:
+        found: set[int] = set()
+        return found.union(*(each.log.borders for each in self.nodes))
+
+    def place_of(self, endpoint: Endpoint) -> int | None:
+        """The node that listens somewhere."""
+        for each in self.nodes:
+            if endpoint in each.settings.listeners.values():
+                return each.id
+        for voter in self.voters:
+            if endpoint in voter.endpoints.values():
+                return voter.key.id
+        return None
+
+    def with_node(self, node: NodeCase) -> Case:
+        others = [each for each in self.nodes if each.id != node.id]
+        return replace(
+            self,
+            nodes=tuple(sorted([*others, node], key=lambda each: each.id)),
+            unknown=tuple(each for each in self.unknown if each != node.id),
+        )
+
+    def noting(self, *notes: str) -> Case:
+        return replace(self, notes=(*self.notes, *notes))
+
+
+def reachable_by(settings: NodeSettings, nodes: Sequence[NodeCase]) -> NodeSettings:
+    """The settings of a node that finds the others: those told, else all that are known."""
+    if settings.bootstrap_servers:
+        return settings
+    found = tuple(
+        each.settings.listeners[settings.default_listener]
+        for each in nodes
+        if each.id != settings.node_id and settings.default_listener in each.settings.listeners
+    )
+    return replace(settings, bootstrap_servers=found)

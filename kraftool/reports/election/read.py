@@ -1,0 +1,260 @@
+"""Directories become a quorum at rest: epochs, logs, votes, snapshots and voter sets as they are.
+
+Owns what of damaged files is used (what Kafka would keep when it starts on them) and what is
+assumed where nothing tells. It reads through the sources of the voters' reports and refuses to
+decode anything again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.properties import Properties
+from kraftool.decoders.quorum_state import QuorumState
+from kraftool.decoders.wire import ZERO_UUID
+from kraftool.raft import names
+from kraftool.raft.names import (
+    ElectionState,
+    Endpoint,
+    OffsetAndEpoch,
+    ReplicaKey,
+    VersionRange,
+    VoterSet,
+)
+from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION, NodeSettings, Timing
+from kraftool.reports.election.case import Case, Log, NodeCase, reachable_by
+from kraftool.reports.findings import Finding, in_order
+from kraftool.reports.kinds import directory as kinds
+from kraftool.reports.metadata_summary import Voter
+from kraftool.reports.voters import between
+from kraftool.reports.voters.model import Origin, VoterSourceReport
+from kraftool.reports.voters.read import read_sources
+from kraftool.reports.voters.voter_set import directory_id, endpoints
+from kraftool.storage.paths import open_path
+
+UNKNOWN_CLUSTER = "unknown"
+DEFAULT_LISTENER = "CONTROLLER"
+_TIMING = {
+    "controller.quorum.election.timeout.ms": "election_timeout_ms",
+    "controller.quorum.fetch.timeout.ms": "fetch_timeout_ms",
+    "controller.quorum.election.backoff.max.ms": "election_backoff_max_ms",
+    "controller.quorum.append.linger.ms": "append_linger_ms",
+    "controller.quorum.request.timeout.ms": "request_timeout_ms",
+    "controller.quorum.retry.backoff.ms": "retry_backoff_ms",
+}
+
+
+def read_case(
+    paths: Sequence[str], progress: Callable[[str, int], None] = lambda name, position: None
+) -> Case:
+    """Read every PATH: one node a directory. What is wrong with them is among the findings."""
+    sources = read_sources(paths, progress)
+    findings = [finding for each in sources for finding in each.findings]
+    findings += between.clusters(sources)
+    notes: list[str] = []
+    ours = []
+    for each in sources:
+        if between.is_foreign(each, sources):
+            notes.append(f"{each.name} is of another cluster: it takes no part")
+        elif each.has_metadata or each.quorum_state is not None or each.node.node_id is not None:
+            ours.append(each)
+    nodes: dict[int, NodeCase] = {}
+    listener = _listener(ours)
+    for each in ours:
+        found = _node(each, listener)
+        if found is None:
+            findings.append(_nameless(each))
+            continue
+        other = nodes.get(found.id)
+        if other is not None:
+            findings += between.ids_twice([each for each in ours if _id(each) == found.id])
+            notes.append(f"two directories are node {found.id}'s: the one with more log counts")
+            if (found.end.epoch, found.end.offset) <= (other.end.epoch, other.end.offset):
+                continue
+        nodes[found.id] = found
+    ordered = tuple(nodes[each] for each in sorted(nodes))
+    ordered = tuple(_connected(each, ordered) for each in ordered)
+    case = Case(nodes=ordered, findings=in_order(findings), notes=tuple(notes))
+    wanted = {id_ for each in ordered if each.is_voter for id_ in each.voters.ids}
+    wanted |= case.voters.ids
+    return replace(case, unknown=tuple(sorted(wanted - nodes.keys())))
+
+
+def _connected(node: NodeCase, nodes: Sequence[NodeCase]) -> NodeCase:
+    return replace(node, settings=reachable_by(node.settings, nodes))
+
+
+def _nameless(source: VoterSourceReport) -> Finding:
+    return kinds.UNREADABLE.at(
+        source.name, "no meta.properties tells which node this is: it takes no part"
+    )
+
+
+def _id(source: VoterSourceReport) -> int | None:
+    if source.node.node_id is not None:
+        return source.node.node_id
+    return source.settings.node_id if source.settings is not None else None
+
+
+def _listener(sources: Iterable[VoterSourceReport]) -> str:
+    """The name by which controllers reach each other."""
+    told: list[str] = []
+    for each in sources:
+        if each.settings is not None and each.settings.controller_listeners:
+            return each.settings.controller_listeners[0]
+        for entry in each.voter_sets:
+            told += (name for voter in entry.voters or () for name in endpoints(voter) if name)
+    return told[0] if told else DEFAULT_LISTENER
+
+
+def _node(source: VoterSourceReport, listener: str) -> NodeCase | None:
+    node_id = _id(source)
+    if node_id is None:
+        return None
+    told = source.told
+    static = voter_set(told.voters if told is not None else (), listener)
+    if source.settings is not None and source.settings.static_voters:
+        static = voter_set(source.settings.static_voters, listener)
+    notes: list[str] = []
+    log = _log(source, listener, notes)
+    known = log.control(static).voters.voters.get(node_id)
+    directory = source.node.directory_id
+    if directory is None or directory == ZERO_UUID:
+        directory = f"of-node-{node_id}"
+    listeners = dict(known.endpoints) if known is not None else {}
+    if source.settings is not None:
+        for each in source.settings.advertised:
+            if each.host and each.port:
+                listeners[each.listener] = Endpoint(each.host, each.port)
+    listeners.setdefault(listener, placeholder(node_id))
+    plays = source.plays("controller")
+    settings = NodeSettings(
+        node_id=node_id,
+        directory_id=directory,
+        cluster_id=source.node.cluster_id or UNKNOWN_CLUSTER,
+        listeners=listeners,
+        default_listener=listener,
+        static_voters=static,
+        bootstrap_servers=_bootstrap(source),
+        is_controller=plays is not False,
+        timing=_timing(source),
+        kraft_version=known.kraft_version
+        if known is not None and log.voter_sets
+        else SUPPORTED_KRAFT_VERSION,
+    )
+    election = _election(source.quorum_state) if source.quorum_state is not None else None
+    if election is None and log.end > 0:
+        notes.append(f"{node_id} has no quorum-state: it starts without a memory of its vote")
+    return NodeCase(
+        settings=settings, log=log, election=election, source=source.name, notes=tuple(notes)
+    )
+
+
+def _log(source: VoterSourceReport, listener: str, notes: list[str]) -> Log:
+    """The log as Kafka would have it after it started: cut at damage, begun after a snapshot."""
+    extent = source.log
+    start, end = (extent.start, extent.end) if extent is not None else (0, 0)
+    if extent is not None and extent.cut is not None and extent.cut < end:
+        notes.append(
+            f"{_id(source)} would cut its damaged log at {extent.cut}, of {end} offsets:"
+            " what is behind that is not counted"
+        )
+        end = max(extent.cut, start)
+    is_cut = extent is not None and end < extent.end
+    epochs: list[tuple[int, int]] = []
+    for first, epoch in extent.epochs if extent is not None else ():
+        if first >= end:
+            continue
+        while epochs and epochs[-1][0] > epoch:  # the CRC does not cover it; Kafka drops it, too
+            epochs.pop()
+        if not epochs or epochs[-1][0] < epoch:
+            epochs.append((epoch, first))
+    intact = tuple(
+        OffsetAndEpoch(each.offset, each.epoch) for each in source.snapshots if each.intact
+    )
+    sets: dict[int, VoterSet] = {}
+    levels: dict[int, int] = {}
+    for entry in source.history:
+        from_log = entry.origin is Origin.LOG
+        if from_log and (entry.after_damage or entry.offset >= end):
+            continue
+        if not from_log and not any(each.offset == max(entry.offset + 1, 0) for each in intact):
+            continue
+        if entry.voters is not None:
+            sets[entry.offset] = voter_set(entry.voters, listener)
+        elif entry.level is not None:
+            levels[entry.offset] = entry.level
+    return Log(
+        start=start,
+        end=end,
+        epochs=tuple(epochs),
+        snapshots=tuple(sorted(intact)),
+        voter_sets=tuple(sorted(sets.items(), key=lambda each: each[0])),
+        kraft_versions=tuple(sorted(levels.items())),
+        is_cut=is_cut,
+    )
+
+
+def placeholder(node_id: int) -> Endpoint:
+    """An address for a node of which none is known."""
+    return Endpoint(f"node-{node_id}", 0)
+
+
+def voter_set(voters: Iterable[Voter], listener: str) -> VoterSet:
+    return VoterSet.of(*(_voter(each, listener) for each in voters))
+
+
+def _voter(voter: Voter, listener: str) -> names.Voter:
+    found = {}
+    for name, address in endpoints(voter).items():
+        host, _, port = address.rpartition(":")
+        found[name or listener] = Endpoint(
+            host, int(port) if port.isascii() and port.isdigit() else 0
+        )
+    found.setdefault(listener, placeholder(voter.id))
+    low, high = voter.kraft_versions or (0, 0)
+    return names.Voter(
+        key=ReplicaKey(voter.id, directory_id(voter)),
+        endpoints=found,
+        kraft_version=VersionRange(low, high),
+    )
+
+
+def _election(state: QuorumState) -> ElectionState:
+    voted = None
+    if state.voted_id >= 0:
+        directory = state.voted_directory_id
+        voted = ReplicaKey(state.voted_id, None if directory == ZERO_UUID else directory)
+    leader = state.leader_id if state.leader_id >= 0 else None
+    return ElectionState(epoch=max(state.leader_epoch, 0), leader_id=leader, voted=voted)
+
+
+def _bootstrap(source: VoterSourceReport) -> tuple[Endpoint, ...]:
+    found = []
+    for each in source.settings.bootstrap_servers if source.settings is not None else ():
+        host, _, port = each.rpartition(":")
+        if port.isascii() and port.isdigit() and len(port) <= 5:
+            found.append(Endpoint(host, int(port)))
+    return tuple(found)
+
+
+def _timing(source: VoterSourceReport) -> Timing:
+    """The patience that the node is configured with; Kafka's defaults where nothing tells."""
+    if source.settings is None:
+        return Timing()
+    try:
+        server = open_path(source.settings.file, settings_alone=True).server
+    except KraftoolError:
+        return Timing()
+    return timing_of(server) if server is not None else Timing()
+
+
+def timing_of(server: Properties) -> Timing:
+    told = {}
+    for key, name in _TIMING.items():
+        value = (server.get(key) or "").strip()
+        if value.isascii() and value.isdigit() and len(value) < 10:
+            told[name] = int(value)
+    return replace(Timing(), **told)

@@ -1,0 +1,309 @@
+"""Scenario files: nodes without directories, in YAML.
+
+Owns the format (docs/simulate-election.md) and its bounds: a small file, no aliases, no tags, no
+deep nesting, no key twice, no key that is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import yaml
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.raft.names import (
+    ElectionState,
+    OffsetAndEpoch,
+    ReplicaKey,
+    VersionRange,
+    Voter,
+    VoterSet,
+)
+from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION, NodeSettings, Timing
+from kraftool.reports.election.case import Case, Log, NodeCase, reachable_by
+from kraftool.reports.election.read import DEFAULT_LISTENER, placeholder
+
+MOST_BYTES = 256 << 10
+_MOST_EVENTS = 20_000
+_DEEPEST = 8
+_MOST_NODES = 64
+_LARGEST = (1 << 62) - 1
+_TIMING = {
+    "electionTimeoutMs": "election_timeout_ms",
+    "fetchTimeoutMs": "fetch_timeout_ms",
+    "electionBackoffMaxMs": "election_backoff_max_ms",
+    "requestTimeoutMs": "request_timeout_ms",
+    "retryBackoffMs": "retry_backoff_ms",
+}
+_TOP = frozenset(
+    {
+        "nodes", "voters", "kraftVersion", "timing", "down", "partition", "delayMs",
+        "startWithinMs", "wipe", "addVoter", "removeVoter",
+    }
+)  # fmt: skip
+_NODE = frozenset(
+    {
+        "log", "end", "logStart", "snapshot", "epoch", "leader", "voted", "directoryId",
+        "clusterId", "down", "voters",
+    }
+)  # fmt: skip
+
+
+class ScenarioError(KraftoolError):
+    """A scenario that cannot be understood."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """A case, and the what-ifs that the file asks for, in the words of the command line."""
+
+    case: Case
+    down: tuple[int, ...] = ()
+    partition: tuple[str, ...] = ()
+    delay_ms: int | None = None
+    start_within_ms: int | None = None
+    wipe: tuple[int, ...] = ()
+    add_voter: tuple[int, ...] = ()
+    remove_voter: tuple[int, ...] = ()
+
+
+def parse_scenario(data: bytes, name: str) -> Scenario:
+    """Read a scenario; ScenarioError says where it is none."""
+    try:
+        top = _mapping(_load(data), _TOP, "the file")
+        return _scenario(top)
+    except ScenarioError as error:
+        raise ScenarioError(f"{name}: {error.message}", hint=error.hint) from None
+
+
+def _load(data: bytes) -> Any:
+    if len(data) > MOST_BYTES:
+        raise ScenarioError(f"a scenario has at most {MOST_BYTES} bytes")
+    try:
+        text = data.decode()
+        depth = 0
+        for number, event in enumerate(yaml.parse(text, yaml.SafeLoader)):
+            if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+                raise ScenarioError(f"{_place(event.start_mark)}: aliases are not read")
+            if getattr(event, "tag", None):
+                raise ScenarioError(f"{_place(event.start_mark)}: tags are not read")
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > _DEEPEST or number > _MOST_EVENTS:
+                raise ScenarioError(f"{_place(event.start_mark)}: too deep or too long")
+        return yaml.load(text, _Loader)
+    except UnicodeDecodeError as error:
+        raise ScenarioError(f"byte {error.start} is not UTF-8") from None
+    except yaml.MarkedYAMLError as error:
+        raise ScenarioError(f"{_place(error.problem_mark)}: {error.problem}") from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise ScenarioError(f"not YAML: {str(error).splitlines()[0]}") from None
+
+
+def _place(mark: Any) -> str:
+    return f"line {mark.line + 1}" if mark is not None else "somewhere"
+
+
+class _Loader(yaml.SafeLoader):
+    """A safe loader that refuses a key twice."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise ScenarioError(f"{_place(key.start_mark)}: a key is a word or a number")
+            if key.value in seen:
+                raise ScenarioError(f"{_place(key.start_mark)}: {key.value} twice")
+            seen.add(key.value)
+        return super().construct_mapping(node, deep=deep)
+
+
+# --- values -----------------------------------------------------------------------------------
+
+
+def _mapping(value: Any, known: frozenset[str] | None, what: str) -> dict[Any, Any]:
+    if not isinstance(value, dict):
+        raise ScenarioError(f"{what} is not a mapping")
+    for key in value:
+        if known is not None and key not in known:
+            raise ScenarioError(
+                f"{what} has no {key}", hint=f"known are {', '.join(sorted(known))}"
+            )
+    return value
+
+
+def _number(value: Any, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _LARGEST:
+        raise ScenarioError(f"{what} is not a number from 0 on")
+    return value
+
+
+def _id(value: Any, what: str) -> int:
+    number = _number(value, what)
+    if number > 0x7FFFFFFF:
+        raise ScenarioError(f"{what} is no node id")
+    return number
+
+
+def _list(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def _ids(value: Any, what: str) -> tuple[int, ...]:
+    return tuple(_id(each, what) for each in _list(value))
+
+
+def _text(value: Any, what: str) -> str:
+    if not isinstance(value, str) or not 0 < len(value) <= 64 or not value.isprintable():
+        raise ScenarioError(f"{what} is not a short text")
+    return value
+
+
+# --- the case ---------------------------------------------------------------------------------
+
+
+def _scenario(top: Mapping[str, Any]) -> Scenario:
+    told = _mapping(top.get("nodes"), None, "nodes")
+    if not 0 < len(told) <= _MOST_NODES:
+        raise ScenarioError(f"nodes: there are 1 to {_MOST_NODES}")
+    nodes = {
+        _id(key, "a node's id"): _mapping(value or {}, _NODE, f"node {key}")
+        for key, value in told.items()
+    }
+    level = _number(top.get("kraftVersion", 1), "kraftVersion")
+    if level not in (0, 1):
+        raise ScenarioError("kraftVersion is 0 or 1")
+    timing = _timing(top.get("timing"))
+    directories = {
+        id_: _text(each.get("directoryId", f"directory-{id_}"), f"directoryId of {id_}")
+        for id_, each in nodes.items()
+    }
+    ids = _ids(top["voters"], "voters") if "voters" in top else tuple(sorted(nodes))
+    built = [
+        _node(id_, told_, ids, level, timing, directories) for id_, told_ in sorted(nodes.items())
+    ]
+    connected = tuple(replace(each, settings=reachable_by(each.settings, built)) for each in built)
+    wanted = {id_ for each in connected for id_ in each.voters.ids} | set(ids)
+    case = Case(nodes=connected, unknown=tuple(sorted(wanted - nodes.keys())))
+    down = [*_ids(top.get("down"), "down")]
+    down += (id_ for id_, each in nodes.items() if _flag(each.get("down"), f"down of {id_}"))
+    return Scenario(
+        case=case,
+        down=tuple(sorted(set(down))),
+        partition=tuple(str(each)[:200] for each in _list(top.get("partition"))),
+        delay_ms=_number(top["delayMs"], "delayMs") if "delayMs" in top else None,
+        start_within_ms=_number(top["startWithinMs"], "startWithinMs")
+        if "startWithinMs" in top
+        else None,
+        wipe=_ids(top.get("wipe"), "wipe"),
+        add_voter=_ids(top.get("addVoter"), "addVoter"),
+        remove_voter=_ids(top.get("removeVoter"), "removeVoter"),
+    )
+
+
+def _flag(value: Any, what: str) -> bool:
+    if value not in (None, True, False):
+        raise ScenarioError(f"{what} is true or false")
+    return bool(value)
+
+
+def _timing(value: Any) -> Timing:
+    told = _mapping(value or {}, frozenset(_TIMING), "timing")
+    found = {_TIMING[key]: _number(each, f"timing.{key}") for key, each in told.items()}
+    if any(each > 3_600_000 for each in found.values()):
+        raise ScenarioError("timing: at most an hour")
+    return replace(Timing(), **found)
+
+
+def _voters(ids: tuple[int, ...], level: int, directories: Mapping[int, str]) -> VoterSet:
+    return VoterSet.of(
+        *(
+            Voter(
+                key=ReplicaKey(id_, directories.get(id_, f"directory-{id_}") if level else None),
+                endpoints={DEFAULT_LISTENER: placeholder(id_)},
+                kraft_version=SUPPORTED_KRAFT_VERSION if level else VersionRange(0, 0),
+            )
+            for id_ in ids
+        )
+    )
+
+
+def _node(
+    id_: int,
+    told: Mapping[str, Any],
+    ids: tuple[int, ...],
+    level: int,
+    timing: Timing,
+    directories: Mapping[int, str],
+) -> NodeCase:
+    own = _ids(told["voters"], f"voters of {id_}") if "voters" in told else ids
+    voters = _voters(own, level, directories)
+    log = _log(id_, told, voters, level)
+    static = voters if level == 0 else VoterSet()
+    settings = NodeSettings(
+        node_id=id_,
+        directory_id=directories[id_],
+        cluster_id=_text(told.get("clusterId", "scenario"), f"clusterId of {id_}"),
+        listeners={DEFAULT_LISTENER: placeholder(id_)},
+        static_voters=static,
+        timing=timing,
+    )
+    last = log.view().last_epoch
+    epoch = _number(told.get("epoch", last), f"epoch of {id_}")
+    leader = _id(told["leader"], f"leader of {id_}") if "leader" in told else None
+    voted = _id(told["voted"], f"voted of {id_}") if "voted" in told else None
+    if leader is not None and voted is not None and leader == voted == id_:
+        raise ScenarioError(f"node {id_} has no vote in an epoch that it leads")
+    key = None
+    if voted is not None:
+        key = ReplicaKey(voted, directories.get(voted) if level else None)
+    election = ElectionState(epoch=epoch, leader_id=leader, voted=key)
+    if (epoch, leader, voted) == (0, None, None):
+        return NodeCase(settings=settings, log=log, source="scenario")
+    return NodeCase(settings=settings, log=log, election=election, source="scenario")
+
+
+def _log(id_: int, told: Mapping[str, Any], voters: VoterSet, level: int) -> Log:
+    start = _number(told.get("logStart", 0), f"logStart of {id_}")
+    end = _number(told.get("end", start), f"end of {id_}")
+    epochs = tuple(_epochs(id_, told.get("log"), start, end))
+    snapshots = []
+    if "snapshot" in told:
+        pair = [_number(each, f"snapshot of {id_}") for each in _list(told["snapshot"])]
+        if len(pair) != 2:
+            raise ScenarioError(f"snapshot of {id_} is [offset, epoch]")
+        snapshots.append(OffsetAndEpoch(*pair))
+    if start > 0 and not snapshots:
+        raise ScenarioError(f"the log of {id_} starts at {start}, and no snapshot is before it")
+    if end < start:
+        raise ScenarioError(f"the log of {id_} ends before it starts")
+    formatted = [] if level == 0 else [OffsetAndEpoch(0, 0)]
+    return Log(
+        start=start,
+        end=end,
+        epochs=epochs,
+        snapshots=tuple(sorted([*formatted, *snapshots])),
+        voter_sets=((-1, voters),) if level else (),
+        kraft_versions=((-1, level),) if level else (),
+    )
+
+
+def _epochs(id_: int, told: Any, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Epochs with the offsets they start at: a mapping; the first may be left out."""
+    pairs = [
+        (_number(key, f"an epoch of {id_}"), _number(each, f"an offset of {id_}"))
+        for key, each in _mapping(told or {}, None, f"log of {id_}").items()
+    ]
+    if not pairs and end > start:
+        pairs = [(1, start)]
+    if pairs and (pairs[0][1] > start or pairs[-1][1] >= end or pairs[0][0] < 1):
+        raise ScenarioError(f"log of {id_}: epochs from 1 on cover {start} to {end - 1}")
+    for (one, first), (other, second) in pairwise(pairs):
+        if other <= one or second <= first:
+            raise ScenarioError(f"log of {id_}: epochs and their offsets rise")
+    yield from pairs

@@ -1,0 +1,4 @@
+"""A deterministic simulator of quorums: the same raft core, with all else made of chance.
+
+Time is virtual, and all chance comes from one seeded generator, so that a seed is a whole history.
+"""

@@ -1,0 +1,134 @@
+"""A node's disk: what is on it for good, and what a crash may take.
+
+Owns quorum-state, log and snapshots as they are when the power comes back. A flush makes durable
+what was written before; a write of quorum-state or of a snapshot is whole or not there. After a
+crash the log keeps some of what was not flushed, perhaps with a last batch torn, which recovery
+trims; a truncation that no flush followed may be undone. Whoever opens the disk flushes what it
+finds, as a node must before it says how long its log is.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+from kraftool.raft.control_history import ControlHistory
+from kraftool.raft.log_view import LogView
+from kraftool.raft.names import (
+    BOOTSTRAP_SNAPSHOT,
+    ElectionState,
+    OffsetAndEpoch,
+    ReplicaKey,
+    VoterSet,
+)
+from kraftool.raft.records import Batch
+from kraftool.sim.batches import Batches
+from kraftool.sim.machine import Snapshot
+
+
+def stored_form(state: ElectionState, kraft_version: int) -> ElectionState:
+    """What a file keeps of an election state: version 0 has no directory ids."""
+    if kraft_version or state.voted is None or state.voted.directory_id is None:
+        return state
+    return ElectionState(
+        epoch=state.epoch, leader_id=state.leader_id, voted=ReplicaKey(state.voted.id)
+    )
+
+
+class Disk:
+    """One disk, from its format to its end."""
+
+    def __init__(self, directory_id: str, bootstrap: Snapshot | None = None) -> None:
+        self.directory_id = directory_id
+        self.election: ElectionState | None = None
+        self.log = Batches()
+        self.durable = 0
+        """Everything below is safe."""
+        self.snapshots: dict[OffsetAndEpoch, Snapshot] = {}
+        if bootstrap is not None:
+            self.snapshots[BOOTSTRAP_SNAPSHOT] = bootstrap
+        self.downloads: dict[OffsetAndEpoch, bytearray] = {}
+        self._undone: list[Batch] = []
+        """What a truncation dropped that was flushed before, until the next flush."""
+
+    @property
+    def newest(self) -> Snapshot | None:
+        return self.snapshots[max(self.snapshots)] if self.snapshots else None
+
+    @property
+    def last_epoch(self) -> int:
+        """Of the last record; of the snapshot that an empty log begins after."""
+        if self.log.items:
+            return self.log.items[-1].epoch
+        start = self.log.start
+        return max((each.epoch for each in self.snapshots if each.offset == start), default=0)
+
+    def append(self, batches: tuple[Batch, ...]) -> None:
+        for each in batches:
+            self.log.append(each)
+
+    def truncate(self, offset: int) -> None:
+        dropped = [each for each in self.log.truncate(offset) if each.last_offset < self.durable]
+        if dropped:
+            self._undone = dropped
+        self.durable = min(self.durable, self.log.end)
+
+    def flush(self, end_offset: int) -> None:
+        self._undone = []
+        self.durable = max(self.durable, min(end_offset, self.log.end))
+
+    def install(self, snapshot: Snapshot) -> None:
+        """Put a downloaded snapshot in its place, and begin the log anew after it."""
+        self.add(snapshot)
+        self._begin_after(snapshot)
+
+    def add(self, snapshot: Snapshot) -> None:
+        self.snapshots[snapshot.id] = snapshot
+
+    def _begin_after(self, snapshot: Snapshot) -> None:
+        self.log = Batches(start=snapshot.id.offset)
+        self.durable = snapshot.id.offset
+        self.snapshots = {snapshot.id: snapshot}
+        self.downloads, self._undone = {}, []
+
+    def clean(self, start_offset: int) -> None:
+        self.log.clean(start_offset)
+        self.snapshots = {
+            key: each for key, each in self.snapshots.items() if key.offset >= start_offset
+        }
+
+    def lose_power(self, random: Random) -> str:
+        """Lose what was not flushed: all of it or some, the last batch of that torn."""
+        self.downloads = {}
+        if self._undone and random.random() < 0.5:
+            at = self._undone[0].base_offset
+            self.log.truncate(at)
+            self.append(tuple(self._undone))
+            self.durable, self._undone = self.log.end, []
+            return f"the truncation to {at} is undone"
+        self._undone = []
+        unflushed = self.log.between(self.durable, self.log.end)
+        kept = random.randrange(len(unflushed) + 1)
+        if kept == len(unflushed):
+            return "nothing is lost"
+        torn = ", torn" if random.random() < 0.5 else ""
+        self.log.truncate(unflushed[kept].base_offset)
+        return f"lost from {unflushed[kept].base_offset} on{torn}"
+
+    def open(self, static_voters: VoterSet) -> tuple[LogView, ControlHistory]:
+        """Recover, flush, and read everything up to the log's end."""
+        newest = self.newest
+        if newest is not None and newest.id != BOOTSTRAP_SNAPSHOT:
+            is_behind = (newest.id.epoch, newest.id.offset) > (self.last_epoch, self.log.end)
+            if is_behind:
+                self._begin_after(newest)
+        self.durable = self.log.end
+        self.downloads = {}
+        view = LogView.of(self.log.items, snapshots=self.snapshots, start=self.log.start)
+        control = ControlHistory(static_voters=static_voters)
+        after = 0
+        if newest is not None:
+            after = newest.id.offset
+            control.begin_after(after, newest.kraft_version, newest.voters)
+        for batch in self.log.between(after, self.log.end):
+            control.append(batch)
+        return view, control

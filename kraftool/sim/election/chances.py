@@ -1,0 +1,309 @@
+"""Who can win at all, and who refuses whom why: found by letting one node after another try.
+
+Owns the trial: only the requests of the one node arrive until it leads, which is a way that things
+can go (all else is late), so that who wins here can win. Whoever refuses is asked again with one
+thing changed; what changes the answer is the reason. No rule of the protocol is known here.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import cast
+
+from kraftool.raft.messages import ANSWERED_BY, Request, VoteRequest, VoteResponse
+from kraftool.raft.names import Error
+from kraftool.raft.roles import NEVER
+from kraftool.reports.election.case import Case, NodeCase
+from kraftool.sim.election.conditions import Conditions
+from kraftool.sim.election.replica import Message, Replica, disk_of
+
+_MOST_STEPS = 20_000
+_HOP_MS = 5
+"""What every message takes."""
+_MOST_TRIALS = 600
+"""So many trials, at most, to find how many failures a quorum stands."""
+
+
+class Patient:
+    """No chance at all: every timeout is as short as it can be."""
+
+    def randrange(self, stop: int, /) -> int:
+        return 0
+
+
+PATIENT = Patient()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """One vote that is not given."""
+
+    by: int
+    to: int
+    kind: str
+    """log, epoch, vote, leader, replica, cluster, silent, other."""
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chance:
+    """What one node can reach by itself."""
+
+    node: int
+    wins: bool = False
+    """Whether it can be elected."""
+    commits: bool = False
+    """Whether it can then commit, too."""
+    granted: tuple[int, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    why_not: str = ""
+    """One sentence, where it cannot lead."""
+
+
+class _Trial:
+    """All nodes, with a network that serves one of them first."""
+
+    def __init__(self, case: Case, conditions: Conditions, node_id: int) -> None:
+        self.case, self.conditions, self.id = case, conditions, node_id
+        borders = case.borders
+        self.replicas = {
+            each.id: Replica(each, PATIENT, disk_of(each, borders))
+            for each in case.nodes
+            if each.id not in conditions.down
+        }
+        self.places = {
+            endpoint: each.id
+            for each in case.nodes
+            for endpoint in each.settings.listeners.values()
+        }
+        self.now_ms = 1
+        self.mail: deque[Message] = deque()
+        self.answers: dict[int, Refusal | None] = {}
+        """By voter: why it refuses; None where it grants."""
+        self.asked: set[int] = set()
+        self._steps = 0
+
+    @property
+    def own(self) -> Replica:
+        return self.replicas[self.id]
+
+    def go(self) -> tuple[bool, bool]:
+        """Whether the node wins, and whether it then commits."""
+        for each in self.replicas.values():
+            self.mail.extend(each.start(self.now_ms))
+        timing = self.own.raft.timing
+        patience = 4 * (timing.fetch_timeout_ms + 3 * timing.election_timeout_ms) + 1000
+        for _ in self._until(patience, alone=True):
+            if self.own.leads:
+                break
+        if not self.own.leads:
+            return False, False
+        for _ in self._until(self.now_ms + patience, alone=False):
+            if self.own.can_commit:
+                return True, True
+        return True, False
+
+    def _until(self, at_ms: int, *, alone: bool) -> Iterator[None]:
+        yield
+        while self._steps < _MOST_STEPS:
+            self._steps += 1
+            if self.mail:
+                self.now_ms += _HOP_MS
+                for _ in range(len(self.mail)):
+                    self._deliver(self.mail.popleft(), alone=alone)
+            else:
+                due, who = min(
+                    (each.deadline_ms, each.id)
+                    for each in self.replicas.values()
+                    if each.id == self.id or each.broken or not alone
+                )
+                if due > at_ms or due >= NEVER:
+                    return
+                self.now_ms = max(self.now_ms, due)
+                self.mail.extend(self.replicas[who].tick(self.now_ms))
+            yield
+
+    def _deliver(self, message: Message, *, alone: bool) -> None:
+        if alone and message.asker != self.id:
+            return
+        if message.is_answer:
+            to = message.asker
+        else:
+            to = self.places.get(message.endpoint, message.destination_id)
+        if not self.conditions.passes(message.source, to):
+            return
+        body = message.body
+        if message.asker == self.id and isinstance(body, VoteRequest):
+            self.asked.add(to)
+        receiver = self.replicas.get(to)
+        if receiver is None or receiver.broken:
+            if not message.is_answer:
+                refused = ANSWERED_BY[type(body)](top_error=Error.BROKER_NOT_AVAILABLE)
+                self.mail.append(message.answered(to, refused))
+            return
+        before = receiver.fork() if alone and isinstance(body, VoteRequest) else None
+        sent = receiver.receive(self.now_ms, message)
+        self.mail.extend(sent)
+        if before is not None:
+            self._judge(before, message, sent)
+
+    def _judge(self, before: Replica, message: Message, sent: list[Message]) -> None:
+        for each in sent:
+            if each.is_answer and isinstance(each.body, VoteResponse):
+                granted = each.body.vote_granted
+                self.answers[before.id] = (
+                    None if granted else _reason(before, message, each.body, self.now_ms)
+                )
+
+
+def _answer(replica: Replica, message: Message, body: Request, now_ms: int) -> VoteResponse:
+    """What a node would say to another request."""
+    for each in replica.fork().receive(now_ms, message._replace(body=body)):
+        if each.is_answer and isinstance(each.body, VoteResponse):
+            return each.body
+    return VoteResponse()
+
+
+def _reason(before: Replica, message: Message, said: VoteResponse, now_ms: int) -> Refusal:
+    """Ask again with one thing changed, and see which makes the difference."""
+    asked = cast("VoteRequest", message.body)
+    own, to = before.raft, message.asker
+    end = own.log.end
+    error = said.top_error if said.top_error is not Error.NONE else said.error
+
+    def told(kind: str, why: str) -> Refusal:
+        return Refusal(by=before.id, to=to, kind=kind, sentence=f"{before.id} refuses {to}: {why}")
+
+    longer = replace(asked, last_offset=end.offset, last_offset_epoch=end.epoch)
+    if error is Error.NONE and _answer(before, message, longer, now_ms).vote_granted:
+        return told(
+            "log",
+            f"its log ends at {end.offset} of epoch {end.epoch},"
+            f" beyond {to}'s {asked.last_offset} of epoch {asked.last_offset_epoch}",
+        )
+    if error is Error.INCONSISTENT_CLUSTER_ID:
+        return told(
+            "cluster", f"it is of cluster {own.settings.cluster_id}, not {asked.cluster_id}"
+        )
+    if error is Error.INVALID_VOTER_KEY and asked.voter is not None:
+        return told(
+            "replica",
+            f"{to} asks replica {asked.voter}, and this one is {own.settings.key}"
+            " (formatted anew, a node is another replica)",
+        )
+    if error is Error.FENCED_LEADER_EPOCH:
+        return told("epoch", f"it is in epoch {own.epoch}, beyond {to}'s {asked.replica_epoch}")
+    if error is not Error.NONE:
+        return told("other", f"it answers {error.name}")
+    if own.role.voted is not None:
+        return told("vote", f"it has voted for {own.role.voted.id} in epoch {own.epoch}")
+    if own.role.leader_id is not None:
+        return told("leader", f"it knows {own.role.leader_id} as leader of epoch {own.epoch}")
+    return told("other", f"it is {type(own.role).__name__} in epoch {own.epoch}")
+
+
+class Chances:
+    """The chances of all nodes, under conditions that may be changed; each is tried once."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self._known: dict[tuple[int, frozenset[int], frozenset[tuple[int, int]]], Chance] = {}
+        self.trials = 0
+
+    def of(self, node_id: int, conditions: Conditions) -> Chance:
+        key = (node_id, conditions.down, conditions.cut)
+        if key not in self._known:
+            self.trials += 1
+            self._known[key] = _try(self.case, conditions, node_id)
+        return self._known[key]
+
+    def all(self, conditions: Conditions) -> tuple[Chance, ...]:
+        return tuple(self.of(each.id, conditions) for each in self.case.nodes)
+
+    def leaders(self, conditions: Conditions) -> tuple[int, ...]:
+        """Who can lead and commit."""
+        return tuple(each.node for each in self.all(conditions) if each.commits)
+
+    def stands(self, conditions: Conditions) -> bool:
+        """Whether anybody can lead and commit."""
+        up = [each for each in self.case.nodes if each.id not in conditions.down]
+        up.sort(key=lambda each: (each.end.epoch, each.end.offset), reverse=True)
+        return any(self.of(each.id, conditions).commits for each in up)
+
+    def failures(self, conditions: Conditions, voters: list[int]) -> int | None:
+        """How many more of these nodes may fail, whichever they are; None where already too many
+        have, or where it would take too long to find out."""
+        if not self.stands(conditions):
+            return None
+        for count in range(1, len(voters) + 1):
+            for gone in combinations(voters, count):
+                if self.trials > _MOST_TRIALS:
+                    return count - 1
+                if not self.stands(conditions.without(gone)):
+                    return count - 1
+        return len(voters)
+
+
+def _try(case: Case, conditions: Conditions, node_id: int) -> Chance:
+    node = case.by_id[node_id]
+    if node_id in conditions.down:
+        return Chance(node=node_id, why_not=f"{node_id} is down")
+    if not node.is_voter:
+        return Chance(node=node_id, why_not=no_voter(node))
+    trial = _Trial(case, conditions, node_id)
+    wins, commits = trial.go()
+    granted = tuple(sorted(each for each, why in trial.answers.items() if why is None))
+    refusals = [why for why in trial.answers.values() if why is not None]
+    refusals += (
+        _silent(case, conditions, node_id, each)
+        for each in sorted(node.voters.ids - {node_id} - trial.answers.keys())
+    )
+    why_not = ""
+    if not wins:
+        votes, needed = len(granted) + 1, node.voters.majority
+        why_not = (
+            f"{node_id} gets {votes} of the {needed} votes it needs from {len(node.voters)} voters"
+        )
+    elif not commits:
+        why_not = f"{node_id} can be elected, but what it writes does not reach a majority"
+    if trial.own.errors and not commits:
+        why_not = f"{node_id} ends with an error: {trial.own.errors[0]}"
+    return Chance(
+        node=node_id,
+        wins=wins,
+        commits=commits,
+        granted=granted,
+        refusals=tuple(sorted(refusals, key=lambda each: each.by)),
+        why_not=why_not,
+    )
+
+
+def no_voter(node: NodeCase) -> str:
+    """Why a node does not ask for votes."""
+    if not node.voters:
+        return f"{node.id} knows of no voters: it waits for a leader to tell it"
+    same = node.voters.voters.get(node.id)
+    if same is not None:
+        return (
+            f"{node.id} is not the replica that is a voter: its directory id is"
+            f" {node.settings.directory_id}, and the voter's is {same.key.directory_id}"
+        )
+    ids = ", ".join(map(str, sorted(node.voters.ids)))
+    return f"{node.id} is not one of the voters {ids}"
+
+
+def _silent(case: Case, conditions: Conditions, node_id: int, voter: int) -> Refusal:
+    if voter not in case.by_id:
+        why = "no directory was given for it; it counts as down"
+    elif voter in conditions.down:
+        why = "it is down"
+    elif not (conditions.passes(node_id, voter) and conditions.passes(voter, node_id)):
+        why = "they are cut off from each other"
+    else:
+        why = "nothing arrives in time"
+    return Refusal(
+        by=voter, to=node_id, kind="silent", sentence=f"{voter} does not answer {node_id}: {why}"
+    )

@@ -1,0 +1,171 @@
+"""A simulated election as `-o json` writes it (docs/schemas/simulate-election.json)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kraftool.raft.names import ElectionState, ReplicaKey
+from kraftool.reports.election.case import NodeCase
+from kraftool.reports.election.losses import Loss
+from kraftool.reports.plain_json import finding_counts, finding_object
+from kraftool.sim.election.chances import Chance
+from kraftool.sim.election.explore import Exploration
+from kraftool.sim.election.report import Changed, Report
+from kraftool.sim.election.timeline import lines
+from kraftool.sim.election.verdict import verdict
+
+SCHEMA_VERSION = 1
+
+
+def document(report: Report) -> dict[str, Any]:
+    words = verdict(report)
+    chances = {each.node: each for each in report.chances}
+    conditions = report.conditions
+    return {
+        "schemaVersion": SCHEMA_VERSION,
+        "leaderPossible": words.possible,
+        "verdict": words.headline,
+        "details": list(words.details),
+        "nextSteps": list(words.next_steps),
+        "leaders": list(report.leaders),
+        "seed": report.seed,
+        "runs": report.runs,
+        "runsWithoutLeader": report.without_leader,
+        "conditions": {
+            "down": sorted(conditions.down),
+            "cut": [list(each) for each in sorted(conditions.cut)],
+            "delayMs": conditions.delay_ms,
+            "startWithinMs": conditions.skew_ms,
+            "addVoter": list(conditions.adding),
+            "removeVoter": list(conditions.removing),
+        },
+        "assumptions": list(report.case.notes),
+        "kraftVersion": report.case.kraft_version,
+        "voters": [_key(each.key) for each in report.case.voters],
+        "votersWithoutDirectory": list(report.case.unknown),
+        "nodes": [_node(each, chances[each.id], report) for each in report.case.nodes],
+        "timeToLeaderMs": {
+            "min": report.quantile_ms(0),
+            "median": report.quantile_ms(0.5),
+            "p95": report.quantile_ms(0.95),
+            "max": report.quantile_ms(1),
+            "all": list(report.times_ms),
+        },
+        "elections": [{"begun": begun, "runs": runs} for begun, runs in report.elections],
+        "broken": [
+            {"node": node, "reason": why, "runs": runs} for node, why, runs in report.broken
+        ],
+        "losses": [_loss(each) for each in report.losses],
+        "moreFailures": report.failures,
+        "restarts": [
+            {
+                "node": each.node,
+                "safe": each.is_safe,
+                "leadersMeanwhile": list(each.leaders),
+                "losses": [_loss(loss) for loss in each.losses],
+            }
+            for each in report.restarts
+        ],
+        "revivals": [list(each) for each in report.revivals],
+        "changes": [_change(each) for each in report.changes],
+        "votersAfter": list(report.voters_after),
+        "moreFailuresAfter": report.failures_after,
+        "timeline": [
+            {"atMs": each.at_ms, "who": each.who, "words": each.words}
+            for each in lines(report.timeline)
+        ],
+        "exploration": _exploration(report.exploration) if report.exploration else None,
+        "findings": [finding_object(each) for each in report.case.findings],
+        "findingCounts": finding_counts(report.case.findings),
+    }
+
+
+def _key(key: ReplicaKey) -> dict[str, Any]:
+    return {"id": key.id, "directoryId": key.directory_id}
+
+
+def _node(node: NodeCase, chance: Chance, report: Report) -> dict[str, Any]:
+    view = node.log.view()
+    return {
+        "id": node.id,
+        "directoryId": node.settings.directory_id,
+        "path": node.source,
+        "assumed": node.assumed,
+        "up": node.id in report.up,
+        "voter": report.case.voters.has(node.key),
+        "logStartOffset": view.start_offset,
+        "logEndOffset": view.end_offset,
+        "lastEpoch": view.last_epoch,
+        "epochs": [{"epoch": epoch, "startOffset": start} for epoch, start in view.epochs],
+        "snapshots": [{"offset": each.offset, "epoch": each.epoch} for each in view.snapshots],
+        "quorumState": _election(node.election) if node.election is not None else None,
+        "votersKnown": sorted(node.voters.ids),
+        "canBeElected": chance.wins,
+        "canLead": chance.commits,
+        "whyNot": chance.why_not,
+        "granted": list(chance.granted),
+        "refusals": [
+            {"by": each.by, "kind": each.kind, "sentence": each.sentence}
+            for each in chance.refusals
+        ],
+        "wins": report.wins.get(node.id, 0),
+        "notes": list(node.notes),
+    }
+
+
+def _election(state: ElectionState) -> dict[str, Any]:
+    return {
+        "epoch": state.epoch,
+        "leaderId": state.leader_id,
+        "voted": _key(state.voted) if state.voted is not None else None,
+    }
+
+
+def _loss(loss: Loss) -> dict[str, Any]:
+    return {
+        "leader": loss.leader,
+        "firstOffset": loss.first,
+        "lastOffset": loss.end - 1,
+        "records": loss.records,
+        "epoch": loss.epoch,
+        "holders": list(loss.holders),
+        "standing": loss.standing.value,
+    }
+
+
+def _change(changed: Changed) -> dict[str, Any]:
+    return {
+        "node": changed.node,
+        "change": "add" if changed.adds else "remove",
+        "done": changed.is_done,
+        "answers": [{"error": name, "runs": runs} for name, runs in changed.answers],
+        "message": changed.message,
+        "tookMs": changed.took_ms,
+    }
+
+
+def _exploration(found: Exploration) -> dict[str, Any]:
+    broken = found.violation
+    return {
+        "depth": found.depth,
+        "completeToDepth": found.complete_to,
+        "states": found.states,
+        "steps": found.steps,
+        "elected": [{"node": node, "choices": depth} for node, depth in _sorted(found.elected)],
+        "leading": [{"node": node, "choices": depth} for node, depth in _sorted(found.committing)],
+        "ending": [
+            {"node": node, "choices": depth, "reason": why}
+            for node, (depth, why) in sorted(found.stopping.items())
+        ],
+        "violation": {
+            "invariant": broken.invariant,
+            "sentence": broken.sentence,
+            "steps": list(broken.steps),
+        }
+        if broken is not None
+        else None,
+    }
+
+
+def _sorted(found: dict[int, int]) -> list[tuple[int, int]]:
+    return sorted(found.items())

@@ -1,0 +1,94 @@
+"""Canonical forms of states, so that a state that was met before is known again.
+
+Owns what of a replica is its state: everything that a later step can depend on. Times count from
+the replica's own present, since only their distance matters; what is the same in every state of a
+node (its settings) and what is nothing between two steps is left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import lru_cache
+from typing import Any
+
+from kraftool.raft.names import VoterSet
+from kraftool.raft.records import Batch
+from kraftool.raft.roles import NEVER
+from kraftool.sim.election.replica import Message, Replica
+
+_NOT_STATE = frozenset(
+    {"settings", "timing", "random", "now_ms", "bootstrap", "_effects", "_wake_ms"}
+)
+
+_DURATIONS = frozenset(
+    {"request_timeout_ms", "retry_backoff_ms", "max_wait_ms", "timeout_ms", "linger_ms"}
+)
+"""The other `_ms` of a state are moments."""
+
+Form = Any
+"""Tuples of plain values: hashable, and equal for equal states."""
+
+
+def form(value: Any, now_ms: int, name: str = "") -> Form:
+    """A value as something that can be compared."""
+    match value:
+        case None | bool() | str() | bytes() | Enum():
+            return value
+        case int():
+            is_moment = name.endswith("_ms") and name not in _DURATIONS and 0 < value < NEVER
+            return ("in", value - now_ms) if is_moment else value
+        case VoterSet():
+            return tuple(sorted((each.key, _endpoints(each.endpoints)) for each in value))
+        case Batch():
+            kinds = tuple(type(each).__name__ for each in value.control)
+            return value.base_offset, value.last_offset, value.epoch, kinds, value.is_valid
+        case dict():
+            pairs = [(form(key, now_ms), form(each, now_ms, name)) for key, each in value.items()]
+            return tuple(sorted(pairs, key=repr))
+        case set() | frozenset():
+            return tuple(sorted((form(each, now_ms) for each in value), key=repr))
+        case tuple() | list():
+            return tuple(form(each, now_ms) for each in value)
+    return (type(value).__name__, *(
+        form(getattr(value, each), now_ms, each) for each in _attributes(type(value), value)
+    ))  # fmt: skip
+
+
+def _endpoints(value: Any) -> Form:
+    return tuple(sorted(value.items()))
+
+
+def _attributes(kind: type, value: Any) -> tuple[str, ...]:
+    if is_dataclass(kind):
+        return _fields(kind)
+    slots = getattr(kind, "__slots__", None)
+    names = tuple(slots) if slots is not None else tuple(sorted(vars(value)))
+    return tuple(each for each in names if each not in _NOT_STATE)
+
+
+@lru_cache(maxsize=256)
+def _fields(kind: Any) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(kind) if each.name not in _NOT_STATE)
+
+
+def of_replica(replica: Replica, now_ms: int) -> Form:
+    """The whole state of a node: memory, disk, and what waits for its answers."""
+    disk = replica.disk
+    due = replica.deadline_ms
+    return (
+        replica.id,
+        replica.incarnation,
+        replica.broken,
+        due if due >= NEVER else due - now_ms,
+        form(replica.raft, now_ms),
+        form(disk.election, now_ms),
+        form(disk.log.items, now_ms),
+        disk.log.start,
+        tuple(sorted(disk.snapshots)),
+        tuple((key, of_message(each)) for key, each in sorted(replica.waiting.items())),
+    )
+
+
+def of_message(message: Message) -> Form:
+    return form(message, 0)

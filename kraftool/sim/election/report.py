@@ -1,0 +1,258 @@
+"""The whole of a simulated election: chances, runs, losses, restarts, what an operator asks about.
+
+Owns the order of work and the values that views show. It refuses to word the verdict, which is
+`verdict.py`'s.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from kraftool.reports.election.case import Case
+from kraftool.reports.election.losses import Loss, losses
+from kraftool.sim.election.chances import Chance, Chances
+from kraftool.sim.election.conditions import Conditions
+from kraftool.sim.election.explore import Exploration, Explorer
+from kraftool.sim.election.run import HORIZON_MS, Change, Outcome, Run, Seen, at_rest
+
+_RUNS_IN_VAIN, _IN_VAIN_MS = 3, 12_000
+"""So many runs, and so long, show how it goes where no leader was found possible."""
+_MOST_TOGETHER = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restart:
+    """What would happen while a node is restarted."""
+
+    node: int
+    leaders: tuple[int, ...]
+    """Who can lead meanwhile."""
+    losses: tuple[Loss, ...] = ()
+    """What those would cut off that may have been committed."""
+
+    @property
+    def is_safe(self) -> bool:
+        return bool(self.leaders) and not self.losses
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """How a change of the voters went over all runs."""
+
+    node: int
+    adds: bool
+    answers: tuple[tuple[str, int], ...]
+    """The error's name (NONE where it was done), and in how many runs."""
+    message: str
+    """What the leader said, once."""
+    took_ms: int | None
+    """In half of the runs that had an answer."""
+
+    @property
+    def is_done(self) -> bool:
+        return bool(self.answers) and self.answers[0][0] == "NONE"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """Everything that can be said."""
+
+    case: Case
+    conditions: Conditions
+    seed: int
+    runs: int
+    """How many were made."""
+    chances: tuple[Chance, ...]
+    wins: dict[int, int] = field(default_factory=dict)
+    """In how many runs each node was the first to lead."""
+    times_ms: tuple[int, ...] = ()
+    """From the first start until a leader could commit, ascending, of the runs that had one."""
+    elections: tuple[tuple[int, int], ...] = ()
+    """(epochs that were begun, in how many runs)."""
+    broken: tuple[tuple[int, str, int], ...] = ()
+    """Nodes that stopped because the protocol was broken: why, and in how many runs."""
+    timeline: tuple[Seen, ...] = ()
+    losses: tuple[Loss, ...] = ()
+    """For each node with a log, what it would cut off."""
+    failures: int | None = None
+    restarts: tuple[Restart, ...] = ()
+    revivals: tuple[tuple[int, ...], ...] = ()
+    """Without a leader: which nodes would have to be started, or reached, for one."""
+    heals: bool = False
+    """Whether there would be a leader without the partitions."""
+    changes: tuple[Changed, ...] = ()
+    failures_after: int | None = None
+    """As `failures`, once the voters were changed."""
+    voters_after: tuple[int, ...] = ()
+    exploration: Exploration | None = None
+
+    @property
+    def up(self) -> tuple[int, ...]:
+        return tuple(each.id for each in self.case.nodes if each.id not in self.conditions.down)
+
+    @property
+    def leaders(self) -> tuple[int, ...]:
+        """Who can lead, whether by the trial of chances or by any run."""
+        possible = {each.node for each in self.chances if each.commits}
+        possible |= self.wins.keys()
+        if self.exploration is not None:
+            possible |= self.exploration.committing.keys()
+        return tuple(sorted(possible))
+
+    @property
+    def without_leader(self) -> int:
+        """Runs that ended without one."""
+        return self.runs - sum(self.wins.values())
+
+    def quantile_ms(self, share: float) -> int | None:
+        """A time within which so many runs had a leader, of those that had one."""
+        if not self.times_ms:
+            return None
+        return self.times_ms[min(int(share * len(self.times_ms)), len(self.times_ms) - 1)]
+
+    def losses_by(self, leader: int) -> tuple[Loss, ...]:
+        return tuple(each for each in self.losses if each.leader == leader)
+
+    @property
+    def grave(self) -> tuple[Loss, ...]:
+        """What possible leaders cut off though somebody may have been told that it is safe."""
+        return tuple(
+            each for each in self.losses if each.leader in self.leaders and each.standing.weighs
+        )
+
+
+def simulate(
+    case: Case,
+    conditions: Conditions,
+    *,
+    seed: int,
+    runs: int,
+    explore: int = 0,
+    progress: Callable[[str, int, int], None] = lambda label, done, total: None,
+) -> Report:
+    """Ask everything about a quorum at rest."""
+    chances = Chances(case)
+    found = chances.all(conditions)
+    possible = any(each.wins for each in found)
+    count = runs if possible else min(runs, _RUNS_IN_VAIN)
+    outcomes: list[Outcome] = []
+    timeline: tuple[Seen, ...] = ()
+    last: Run | None = None
+    for number in range(count):
+        progress("runs", number, count)
+        run = Run(
+            case,
+            conditions,
+            seed + number,
+            watched=number == 0,
+            horizon_ms=HORIZON_MS if possible else _IN_VAIN_MS,
+        )
+        outcomes.append(run.go())
+        if number == 0:
+            timeline, last = tuple(run.seen), run
+    wins = Counter(each.leader for each in outcomes if each.leader is not None)
+    voters = sorted(each.id for each in case.nodes if _votes(case, each.id, conditions))
+    failures = chances.failures(conditions, voters)
+    after: tuple[int | None, tuple[int, ...]] = (None, ())
+    if last is not None and last.outcome.changes:
+        after = _afterwards(case, conditions, last)
+    return Report(
+        case=case,
+        conditions=conditions,
+        seed=seed,
+        runs=count,
+        chances=found,
+        wins=dict(sorted(wins.items())),
+        times_ms=tuple(
+            sorted(each.committed_ms for each in outcomes if each.committed_ms is not None)
+        ),
+        elections=tuple(
+            sorted(Counter(each.elections for each in outcomes if each.leader is not None).items())
+        ),
+        broken=tuple(
+            sorted(
+                (node, why, count)
+                for (node, why), count in Counter(
+                    each for outcome in outcomes for each in outcome.broken
+                ).items()
+            )
+        ),
+        timeline=timeline,
+        losses=tuple(
+            loss for each in case.nodes if not each.assumed or each.log.end
+            for loss in losses(case, each)
+        ),
+        failures=failures,
+        restarts=_restarts(case, conditions, chances, voters) if failures is not None else (),
+        revivals=_revivals(case, conditions, chances) if failures is None else (),
+        heals=bool(conditions.cut)
+        and failures is None
+        and chances.stands(Conditions(down=conditions.down)),
+        changes=_changes(outcomes),
+        failures_after=after[0],
+        voters_after=after[1],
+        exploration=Explorer(case, conditions, explore).go() if explore else None,
+    )  # fmt: skip
+
+
+def _votes(case: Case, node_id: int, conditions: Conditions) -> bool:
+    return node_id not in conditions.down and case.voters.has(case.by_id[node_id].key)
+
+
+def _restarts(
+    case: Case, conditions: Conditions, chances: Chances, voters: Sequence[int]
+) -> tuple[Restart, ...]:
+    found = []
+    for each in voters:
+        leaders = chances.leaders(conditions.without([each]))
+        grave = tuple(
+            loss
+            for leader in leaders
+            for loss in losses(case, case.by_id[leader])
+            if loss.standing.weighs
+        )
+        found.append(Restart(node=each, leaders=leaders, losses=grave))
+    return tuple(found)
+
+
+def _revivals(case: Case, conditions: Conditions, chances: Chances) -> tuple[tuple[int, ...], ...]:
+    """The smallest groups of nodes that are down and would bring a leader."""
+    down = sorted(conditions.down & case.by_id.keys())
+    for count in range(1, min(len(down), _MOST_TOGETHER) + 1):
+        found = [
+            group
+            for group in combinations(down, count)
+            if chances.stands(Conditions(down=conditions.down - set(group), cut=conditions.cut))
+        ]
+        if found:
+            return tuple(found)
+    return ()
+
+
+def _changes(outcomes: Sequence[Outcome]) -> tuple[Changed, ...]:
+    found = []
+    rounds = [each.changes for each in outcomes if each.changes]
+    for number in range(len(rounds[0]) if rounds else 0):
+        made: list[Change] = [each[number] for each in rounds]
+        names = Counter(each.error.name if each.error is not None else "no answer" for each in made)
+        times = sorted(each.at_ms for each in made if each.error is not None)
+        found.append(
+            Changed(
+                node=made[0].node,
+                adds=made[0].adds,
+                answers=tuple(sorted(names.items(), key=lambda each: (-each[1], each[0]))),
+                message=next((each.message for each in made if each.message), ""),
+                took_ms=times[len(times) // 2] if times else None,
+            )
+        )
+    return tuple(found)
+
+
+def _afterwards(case: Case, conditions: Conditions, run: Run) -> tuple[int | None, tuple[int, ...]]:
+    rest = at_rest(case, run)
+    plain = Conditions(down=conditions.down, cut=conditions.cut)
+    voters = sorted(each.id for each in rest.nodes if _votes(rest, each.id, plain))
+    return Chances(rest).failures(plain, voters), tuple(sorted(rest.voters.ids))

@@ -1,0 +1,319 @@
+"""One election in virtual time, from a seed: nodes start, messages take their time, somebody wins.
+
+Owns the order of events and all chance. What is done is `replica.py`'s and the core's.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+from kraftool.raft.messages import (
+    ANSWERED_BY,
+    AddVoterRequest,
+    RemoveVoterRequest,
+    Response,
+    VoterChangeResponse,
+)
+from kraftool.raft.names import Endpoint, Error
+from kraftool.raft.roles import NEVER
+from kraftool.reports.election.case import Case, NodeCase
+from kraftool.sim.election.conditions import Conditions
+from kraftool.sim.election.replica import Message, Replica, disk_of
+
+HORIZON_MS = 60_000
+"""A run that has no leader by then has none."""
+CHANGE_HORIZON_MS = 60_000
+"""How long a change of the voters is tried after that."""
+_MOST_EVENTS = 100_000
+OPERATOR = -1
+"""Who asks for changes of the voters; no node."""
+_RETRY_MS = 1000
+_NOWHERE = Endpoint("", 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """Something that happened, for the timeline."""
+
+    at_ms: int
+    node: int
+    message: Message | None = None
+    role: str = ""
+    """The role that the node has from now on."""
+    epoch: int = 0
+    lost: bool = False
+    """A message that does not get through."""
+    to: int | None = None
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """How a change of the voters went."""
+
+    node: int
+    adds: bool
+    error: Error | None
+    """None where no answer came."""
+    message: str = ""
+    at_ms: int = 0
+
+
+@dataclass(slots=True, kw_only=True)
+class Outcome:
+    """How one run went."""
+
+    seed: int
+    leader: int | None = None
+    """The first that led and could commit."""
+    epoch: int = 0
+    elected_ms: int | None = None
+    committed_ms: int | None = None
+    elections: int = 0
+    """Epochs that were begun until then."""
+    changes: tuple[Change, ...] = ()
+    broken: tuple[tuple[int, str], ...] = ()
+    events: int = 0
+
+
+class Run:
+    """One run; `outcome` once it was gone through."""
+
+    def __init__(
+        self,
+        case: Case,
+        conditions: Conditions,
+        seed: int,
+        *,
+        watched: bool = False,
+        horizon_ms: int = HORIZON_MS,
+    ) -> None:
+        self.random = Random(seed)
+        self.case, self.conditions = case, conditions
+        self.outcome = Outcome(seed=seed)
+        self.seen: list[Seen] = []
+        self._watched, self._horizon_ms = watched, horizon_ms
+        self.now_ms = 0
+        self._first_ms = HORIZON_MS
+        self._queue: list[tuple[int, int, tuple[Any, ...]]] = []
+        self._count = 0
+        self.replicas: dict[int, Replica] = {}
+        borders = case.borders
+        self._places = {
+            endpoint: each.id
+            for each in case.nodes
+            for endpoint in each.settings.listeners.values()
+        }
+        self._roles: dict[int, tuple[str, int]] = {}
+        self._due: dict[int, int] = {}
+        """The last time for which each was to be woken."""
+        for node in case.nodes:
+            chance = Random(self.random.getrandbits(64))
+            at = self.random.randrange(conditions.skew_ms + 1)
+            if node.id not in conditions.down:
+                self._add(node, chance, at, borders)
+
+    def _add(self, node: NodeCase, chance: Random, at_ms: int, borders: set[int]) -> None:
+        self.replicas[node.id] = Replica(node, chance, disk_of(node, borders))
+        self._push(1 + at_ms, "start", node.id)
+
+    def _push(self, at_ms: int, *what: Any) -> None:
+        self._count += 1
+        heapq.heappush(self._queue, (at_ms, self._count, what))
+
+    # --- the run ------------------------------------------------------------------------------
+
+    def go(self) -> Outcome:
+        """Run until a leader can commit, then through the changes of the voters."""
+        started: set[int] = set()
+        for _ in self._events(self._horizon_ms, started):
+            leader = self._committing()
+            if leader is not None:
+                self._won(leader)
+                break
+        self.outcome.broken = tuple(
+            (each.id, why) for each in self.replicas.values() for why in dict.fromkeys(each.errors)
+        )
+        if self.outcome.leader is not None:
+            self._change(started)
+        return self.outcome
+
+    def _won(self, leader: Replica) -> None:
+        self.outcome.leader, self.outcome.epoch = leader.id, leader.raft.epoch
+        self.outcome.committed_ms = self.now_ms - self._first_ms
+        self._note(leader.id, words="what it wrote is on a majority: it can commit")
+
+    def _committing(self) -> Replica | None:
+        return next((each for each in self.replicas.values() if each.can_commit), None)
+
+    def _events(self, until_ms: int, started: set[int]) -> Iterator[None]:
+        while self._queue and self.outcome.events < _MOST_EVENTS:
+            at, _, what = self._queue[0]
+            if at > until_ms:
+                return
+            heapq.heappop(self._queue)
+            self.now_ms = max(self.now_ms, at)
+            if not self._happens(what, started):
+                continue
+            self.outcome.events += 1
+            yield
+
+    def _happens(self, what: tuple[Any, ...], started: set[int]) -> bool:
+        match what:
+            case ("start", int(id_)):
+                started.add(id_)
+                self._first_ms = min(self._first_ms, self.now_ms)
+                self._note(id_, words="starts")
+                self._after(id_, self.replicas[id_].start(self.now_ms))
+            case ("tick", int(id_), int(due)):
+                if self._due.get(id_) == due:
+                    del self._due[id_]
+                if self.replicas[id_].deadline_ms != due:
+                    return False
+                self._after(id_, self.replicas[id_].tick(self.now_ms))
+            case ("message", Message() as message, int(to)):
+                return self._arrives(message, to, started)
+        return True
+
+    def _arrives(self, message: Message, to: int, started: set[int]) -> bool:
+        if to == OPERATOR:
+            self._answered(message)
+            return True
+        if to not in started or self.replicas[to].broken:
+            if not message.is_answer and message.asker != OPERATOR:
+                refused = ANSWERED_BY[type(message.body)](top_error=Error.BROKER_NOT_AVAILABLE)
+                self._send(message.answered(to, refused))
+            return False
+        if self._watched:
+            self.seen.append(Seen(at_ms=self.now_ms, node=message.source, message=message, to=to))
+        self._after(to, self.replicas[to].receive(self.now_ms, message))
+        return True
+
+    def _after(self, id_: int, sent: list[Message]) -> None:
+        replica = self.replicas[id_]
+        if replica.broken:
+            self._note(id_, words=f"ends with an error: {replica.broken}")
+            self._roles.pop(id_, None)
+            self._wake(replica)
+            return
+        role = (type(replica.raft.role).__name__, replica.raft.epoch)
+        if self._roles.get(id_) != role:
+            self._roles[id_] = role
+            if role[0] == "Candidate":
+                self.outcome.elections += 1
+            if role[0] == "Leader" and self.outcome.elected_ms is None:
+                self.outcome.elected_ms = self.now_ms - self._first_ms
+            self._note(id_, role=role[0], epoch=role[1])
+        for message in sent:
+            self._send(message)
+        self._wake(replica)
+
+    def _wake(self, replica: Replica) -> None:
+        due = replica.deadline_ms
+        if due < NEVER and self._due.get(replica.id) != due:
+            self._due[replica.id] = due
+            self._push(due, "tick", replica.id, due)
+
+    def _note(self, node: int, **told: Any) -> None:
+        if self._watched:
+            self.seen.append(Seen(at_ms=self.now_ms, node=node, **told))
+
+    def place_of(self, message: Message) -> int:
+        """Who a message is for."""
+        if message.is_answer:
+            return message.asker
+        found = self._places.get(message.endpoint)
+        return found if found is not None else message.destination_id
+
+    def _send(self, message: Message) -> None:
+        to = self.place_of(message)
+        delay = self.conditions.delay_ms
+        took = self.random.randint(delay // 2, delay + (delay + 1) // 2)
+        if OPERATOR not in (message.source, to) and not self.conditions.passes(message.source, to):
+            if self._watched:
+                self.seen.append(
+                    Seen(at_ms=self.now_ms, node=message.source, message=message, to=to, lost=True)
+                )
+            return
+        self._push(self.now_ms + max(took, 1), "message", message, to)
+
+    # --- changes of the voters ----------------------------------------------------------------
+
+    def _change(self, started: set[int]) -> None:
+        wanted = [(each, False) for each in self.conditions.removing]
+        wanted += [(each, True) for each in self.conditions.adding]
+        for id_, adds in wanted:
+            self.outcome.changes = (*self.outcome.changes, self._changed(id_, adds, started))
+
+    def _changed(self, id_: int, adds: bool, started: set[int]) -> Change:
+        """Ask the leader for a change, again and again while it says that it is not the time."""
+        began = self.now_ms
+        self._answer: VoterChangeResponse | None = None
+        asked_ms = -_RETRY_MS
+        change = Change(node=id_, adds=adds, error=None)
+        for _ in self._events(began + CHANGE_HORIZON_MS, started):
+            answer = self._answer
+            if answer is not None:
+                error = answer.top_error if answer.top_error is not Error.NONE else answer.error
+                took = self.now_ms - began
+                change = replace(change, error=error, message=answer.message, at_ms=took)
+                self._answer = None
+                if error not in (Error.REQUEST_TIMED_OUT, Error.NOT_LEADER_OR_FOLLOWER):
+                    break
+            if self.now_ms - asked_ms >= _RETRY_MS and (leader := self._committing()) is not None:
+                asked_ms = self.now_ms
+                self._ask(leader, id_, adds)
+        return change
+
+    def _ask(self, leader: Replica, id_: int, adds: bool) -> None:
+        body: AddVoterRequest | RemoveVoterRequest
+        if adds:
+            node = self.case.by_id[id_]
+            body = AddVoterRequest(voter=node.key, listeners=node.settings.listeners)
+        else:
+            voter = leader.raft.control.voters.voters.get(id_)
+            body = RemoveVoterRequest(voter=voter.key if voter is not None else None)
+        message = Message(
+            source=OPERATOR,
+            asker=OPERATOR,
+            correlation_id=0,
+            endpoint=_NOWHERE,
+            destination_id=leader.id,
+            body=body,
+        )
+        self._push(self.now_ms + 1, "message", message, leader.id)
+
+    def _answered(self, message: Message) -> None:
+        answer: Response | Any = message.body
+        if isinstance(answer, VoterChangeResponse):
+            self._answer = answer
+            if self._watched:
+                self.seen.append(
+                    Seen(at_ms=self.now_ms, node=message.source, message=message, to=OPERATOR)
+                )
+
+
+def at_rest(case: Case, run: Run) -> Case:
+    """The quorum as a run left it, to be looked at like any other."""
+    nodes = []
+    for node in case.nodes:
+        replica = run.replicas.get(node.id)
+        if replica is None:
+            nodes.append(node)
+            continue
+        raft = replica.raft
+        log = replace(
+            node.log,
+            start=raft.log.start_offset,
+            end=raft.log.end_offset,
+            epochs=tuple(raft.log.epochs),
+            snapshots=tuple(raft.log.snapshots),
+            voter_sets=tuple(raft.control.voter_sets.entries),
+            kraft_versions=tuple(raft.control.kraft_versions.entries),
+        )
+        nodes.append(replace(node, log=log, election=replica.disk.election))
+    return replace(case, nodes=tuple(nodes))

@@ -1,0 +1,124 @@
+"""The messages of one run in words, as far as they tell the story.
+
+Owns the choice and the wording. Fetches that bring nothing are left out, and so is what is only
+said again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from kraftool.raft.messages import (
+    AddVoterRequest,
+    Answer,
+    BeginQuorumEpochRequest,
+    BeginQuorumEpochResponse,
+    EndQuorumEpochRequest,
+    EndQuorumEpochResponse,
+    FetchRequest,
+    FetchResponse,
+    FetchSnapshotRequest,
+    FetchSnapshotResponse,
+    RemoveVoterRequest,
+    UpdateVoterRequest,
+    VoterChangeResponse,
+    VoteRequest,
+    VoteResponse,
+)
+from kraftool.raft.names import Error
+from kraftool.sim.election.run import OPERATOR, Seen
+
+_ROLES = {
+    "Unattached": "knows no leader",
+    "Prospective": "is Prospective: asks whether it could win",
+    "Candidate": "is Candidate: votes for itself and asks for votes",
+    "Follower": "is Follower",
+    "Leader": "is Leader",
+    "Resigned": "led this epoch before it stopped, and resigns",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One line of the timeline."""
+
+    at_ms: int
+    """Since the first start."""
+    who: str
+    """A node, or `from → to`."""
+    words: str
+
+
+def lines(seen: Iterable[Seen]) -> Iterator[Line]:
+    """The story, in order."""
+    said: dict[str, str] = {}
+    first: int | None = None
+    for each in seen:
+        first = each.at_ms if first is None else first
+        if each.message is None:
+            words = each.words or f"{_ROLES[each.role]}, epoch {each.epoch}"
+            who = str(each.node)
+        else:
+            told = _told(each.message.body)
+            if told is None:
+                continue
+            who = f"{_name(each.node)} → {_name(each.to)}"
+            words = f"{told}  (does not get through)" if each.lost else told
+        if said.get(who) == words:
+            continue
+        said[who] = words
+        yield Line(at_ms=each.at_ms - first, who=who, words=words)
+
+
+def _name(node: int | None) -> str:
+    return "operator" if node == OPERATOR else str(node)
+
+
+def _told(body: object) -> str | None:
+    match body:
+        case Answer(top_error=Error.BROKER_NOT_AVAILABLE):
+            return None
+        case FetchRequest() | FetchSnapshotRequest():
+            return None
+        case VoteRequest():
+            asks = "could I win" if body.pre_vote else "vote for me in"
+            mine = f"my log ends at {body.last_offset} of epoch {body.last_offset_epoch}"
+            return f"{asks} epoch {body.replica_epoch + body.pre_vote}? {mine}"
+        case VoteResponse():
+            return _answer(body, "yes" if body.vote_granted else "no")
+        case BeginQuorumEpochRequest():
+            return f"I lead epoch {body.leader_epoch}"
+        case EndQuorumEpochRequest():
+            return f"I lead epoch {body.leader_epoch} no more"
+        case BeginQuorumEpochResponse() | EndQuorumEpochResponse():
+            return None if body.error is Error.NONE else _answer(body, "")
+        case FetchResponse():
+            return _fetched(body)
+        case FetchSnapshotResponse():
+            return _answer(body, f"snapshot {body.snapshot_id.offset}")
+        case UpdateVoterRequest():
+            return "update my entry among the voters"
+        case AddVoterRequest():
+            return f"add voter {body.voter.id if body.voter else '?'}"
+        case RemoveVoterRequest():
+            return f"remove voter {body.voter.id if body.voter else '?'}"
+        case VoterChangeResponse():
+            return _answer(body, "done") + (f": {body.message}" if body.message else "")
+    return None
+
+
+def _answer(answer: Answer, words: str) -> str:
+    error = answer.top_error if answer.top_error is not Error.NONE else answer.error
+    return words if error is Error.NONE else error.name
+
+
+def _fetched(body: FetchResponse) -> str | None:
+    if body.diverging_epoch is not None:
+        where = body.diverging_epoch
+        return f"our logs part: mine has epoch {where.epoch} up to {where.offset}"
+    if body.snapshot_id is not None:
+        return f"you are too far behind: take snapshot {body.snapshot_id.offset}"
+    if body.batches:
+        return f"records {body.batches[0].base_offset} to {body.batches[-1].last_offset}"
+    return None

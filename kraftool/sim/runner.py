@@ -1,0 +1,164 @@
+"""One seed, one history, one verdict.
+
+Owns the phases of a run: faults while records are appended, then peace, in which a leader has to be
+elected and everyone has to catch up.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+from kraftool.raft.names import ReplicaKey
+from kraftool.raft.roles import Follower, Leader
+from kraftool.sim.checkers import CHECKERS
+from kraftool.sim.checkers.base import Checker
+from kraftool.sim.faults import Faults
+from kraftool.sim.node import Node
+from kraftool.sim.options import Options
+from kraftool.sim.world import ViolationError, World
+
+_APPEND_EVERY_MS = 120
+_LOOK_EVERY_MS = 10_000
+"""How often it is asked whether there is anything to wait for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What became of a seed."""
+
+    seed: int
+    invariant: str | None
+    """The one that does not hold; None if all do."""
+    text: str
+    events: int
+    ended_at_ms: int
+    counts: Counter[str]
+    trace: tuple[str, ...]
+
+    @property
+    def is_fine(self) -> bool:
+        return self.invariant is None
+
+
+def run(
+    seed: int, options: Options | None = None, checkers: Sequence[type[Checker]] = CHECKERS
+) -> Verdict:
+    """Play a seed to its end, or to the first invariant that does not hold."""
+    options = options if options is not None else Options()
+    world = World(options, Random(seed), [each() for each in checkers])
+    invariant, text = None, ""
+    try:
+        _Play(world).all()
+    except ViolationError as error:
+        invariant, text = error.invariant, str(error)
+        world.note(f"violated: {text}")
+    return Verdict(
+        seed=seed,
+        invariant=invariant,
+        text=text,
+        events=world.events,
+        ended_at_ms=world.now,
+        counts=world.counts,
+        trace=tuple(world.trace),
+    )
+
+
+class _Play:
+    """The phases."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._is_settled = self._is_peace = False
+        self._committed_before = 0
+
+    def all(self) -> None:
+        world = self._world
+        options = world.options
+        for node in list(world.nodes.values()):
+            world.after(world.random.randrange(30), node.start)
+        if options.until_leader:
+            if not world.run(options.settle_ms, self._has_leader):
+                world.violated("liveness", "no leader was elected")
+            return
+        faults = Faults(world)
+        faults.begin()
+        world.after(100, self._append)
+        world.run(options.run_ms)
+        faults.stop()
+        self._is_peace, self._committed_before = True, world.committed.end
+        until = world.now + options.settle_ms
+        while not world.run(min(world.now + _LOOK_EVERY_MS, until), lambda: self._is_settled):
+            if not self._is_electable():
+                world.count("ended without anyone who could be elected")
+                return
+            if world.now >= until:
+                world.violated("liveness", self._unsettled())
+
+    def _has_leader(self) -> bool:
+        return self._world.committed.end > 0
+
+    def _append(self) -> None:
+        """Whoever leads appends something, now and then."""
+        world = self._world
+        for node in list(world.nodes.values()):
+            if node.leads and world.now >= node.paused_until and world.random.random() < 0.6:
+                world.append(node)
+        if self._is_peace and not self._is_settled:
+            self._is_settled = self._settled()
+        world.after(1 + world.random.randrange(2 * _APPEND_EVERY_MS), self._append)
+
+    def _settled(self) -> bool:
+        """Whether everyone is in one epoch, and has more committed than when the faults ended."""
+        nodes = self._world.nodes.values()
+        epochs = {each.raft.epoch for each in nodes if each.is_up}
+        return (
+            len(epochs) == 1
+            and all(
+                each.is_up
+                and isinstance(each.raft.role, Follower | Leader)
+                and (each.watermark or 0) > self._committed_before
+                for each in nodes
+            )
+            and any(each.leads for each in nodes)
+        )
+
+    def _is_electable(self) -> bool:
+        """Whether any node can win an election by what the nodes know.
+
+        KRaft has ways to lose that without anybody's fault, both with voters that are appended and
+        not committed. A leader that removes itself from two voters, and ends before the other has
+        that record, is needed by the other, whose log is shorter, and stands no more itself. (Raft
+        lets such a node stand until the commit.) And a node that was added, and has not heard of it
+        before the leader was lost, observes: it follows that leader for ever, and grants no
+        pre-vote because it once fetched from it.
+        """
+        if any(each.leads and each.watermark for each in self._world.nodes.values()):
+            return True
+        for one in self._world.nodes.values():
+            if one.voters.has(one.key):
+                granting = sum(self._may_grant(one, each.key) for each in one.voters)
+                if granting > len(one.voters) // 2:
+                    return True
+        return False
+
+    def _may_grant(self, one: Node, to: ReplicaKey) -> bool:
+        other = self._world.nodes.get(to.id)
+        if other is None or not other.key.is_known_as(to):
+            return False
+        role = other.raft.role
+        if isinstance(role, Follower) and role.has_fetched and not other.voters.has(other.key):
+            return False
+        disk, own = other.disk, one.disk
+        return (disk.last_epoch, disk.log.end) <= (own.last_epoch, own.log.end)
+
+    def _unsettled(self) -> str:
+        told = ", ".join(
+            f"{each.name} {type(each.raft.role).__name__} e{each.raft.epoch}"
+            f" {each.watermark} of {each.log.end} {sorted(each.voters.ids)}"
+            for each in self._world.nodes.values()
+        )
+        waited = self._world.options.settle_ms
+        return f"nothing committed by all {waited} ms after the faults: {told}"

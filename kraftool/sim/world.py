@@ -1,0 +1,212 @@
+"""The simulated world: one queue of what is to happen, one source of chance, all nodes.
+
+Owns virtual time and the trace. Nothing in it depends on the real clock, on hash seeds or on the
+order of anything but the queue.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Callable
+from random import Random
+from typing import Any, NoReturn
+
+from kraftool.raft.events import Append, Effect, Event, SetDeadline
+from kraftool.raft.names import (
+    BOOTSTRAP_SNAPSHOT,
+    ONLY_STATIC,
+    Endpoint,
+    ReplicaKey,
+    VersionRange,
+    Voter,
+    VoterSet,
+)
+from kraftool.raft.settings import NodeSettings
+from kraftool.sim.batches import Batches
+from kraftool.sim.checkers.base import Checker, Hooks
+from kraftool.sim.clock import Clock
+from kraftool.sim.disk import Disk
+from kraftool.sim.machine import CHUNK_BYTES, Snapshot
+from kraftool.sim.network import Network
+from kraftool.sim.node import Node
+from kraftool.sim.options import Options
+from kraftool.sim.trace import short
+
+CLUSTER = "a-simulated-cluster"
+LISTENER = "CONTROLLER"
+RECORD_BYTES = 100
+
+
+class ViolationError(Exception):
+    """An invariant does not hold."""
+
+    def __init__(self, invariant: str, text: str, at_ms: int) -> None:
+        super().__init__(f"{invariant}: {text} (at {at_ms} ms)")
+        self.invariant, self.text, self.at_ms = invariant, text, at_ms
+
+
+class World:
+    """Everything there is in one run."""
+
+    def __init__(self, options: Options, random: Random, checkers: list[Checker]) -> None:
+        self.options, self.random = options, random
+        self.now = 0
+        self.events = 0
+        self.counts: Counter[str] = Counter()
+        self.is_tracing = options.trace
+        self.trace: list[str] = []
+        self.nodes: dict[int, Node] = {}
+        self.lost_disks: dict[ReplicaKey, Disk] = {}
+        """Of directories that were wiped, as they were then."""
+        self.committed = Batches()
+        """What any leader has said is committed."""
+        self.contents: dict[bytes, Snapshot] = {}
+        """Every snapshot ever written, by its bytes."""
+        self.network = Network(self)
+        self.hooks = Hooks(checkers, self)
+        self._queue: list[tuple[int, int, Any, tuple[Any, ...]]] = []
+        self._number = 0
+        self._next_value = 0
+        self._build()
+
+    # Time
+
+    def at(self, when_ms: int, action: Callable[..., object], *what: Any) -> None:
+        self._number += 1
+        heapq.heappush(self._queue, (when_ms, self._number, action, what))
+
+    def after(self, wait_ms: int, action: Callable[..., object], *what: Any) -> None:
+        self._number += 1
+        heapq.heappush(self._queue, (self.now + wait_ms, self._number, action, what))
+
+    def run(self, until_ms: int, is_over: Callable[[], bool] | None = None) -> bool:
+        """Let things happen up to a time; whether `is_over` came true by then."""
+        queue, pop = self._queue, heapq.heappop
+        most = self.options.most_events
+        while queue and queue[0][0] <= until_ms:
+            self.now, _, action, what = pop(queue)
+            action(*what)
+            if is_over is not None and is_over():
+                return True
+            if self.events > most:
+                self.violated("liveness", f"more than {most} events: the nodes do not come to rest")
+        self.now = until_ms
+        return False
+
+    # What happened
+
+    def count(self, what: str) -> None:
+        self.counts[what] += 1
+
+    def violated(self, invariant: str, text: str) -> NoReturn:
+        raise ViolationError(invariant, text, self.now)
+
+    def note(self, text: str) -> None:
+        if self.is_tracing:
+            self.trace.append(f"{self.now:>7} {text}")
+
+    def note_event(self, node: Node, event: Event) -> None:
+        self.note(f"{node.name} <- {short(event)}")
+
+    def note_effects(self, node: Node, effects: list[Effect]) -> None:
+        for each in effects:
+            if not isinstance(each, SetDeadline):
+                self.note(f"{node.name}    -> {short(each)}")
+        role = node.raft.role
+        self.note(
+            f"{node.name}    {type(role).__name__} e{role.epoch} leader={role.leader_id}"
+            f" end={node.raft.log.end_offset} hwm={role.high_watermark}"
+        )
+
+    # Chance
+
+    def sync_ms(self, node: Node) -> int:
+        """How long a disk takes to make something durable."""
+        chance = self.random.random()
+        if node.slow_ms:
+            return int(chance * node.slow_ms)
+        return 0 if chance < 0.7 else 1 + int((chance - 0.7) * 10)
+
+    def apply_ms(self) -> int:
+        """How long a state machine takes."""
+        return 1 + int(self.random.random() * 4)
+
+    # Who there is
+
+    def _build(self) -> None:
+        options, random = self.options, self.random
+        voters = options.voters or random.choice((1, 2, 3, 3, 3, 3, 4, 5, 5))
+        drawn, chance = random.choice((0, 1, 1, 2)), random.random()
+        observers = options.observers if options.observers is not None else drawn
+        dynamic = options.dynamic if options.dynamic is not None else chance < 0.6
+        ids = range(1, voters + 1)
+        if dynamic:
+            both = VersionRange(0, 1)
+            members = VoterSet.of(*(self._voter(each, f"d{each}", both) for each in ids))
+            formatted = Snapshot(id=BOOTSTRAP_SNAPSHOT, kraft_version=1, voters=members, total=0)
+            static = VoterSet()
+        else:
+            static = VoterSet.of(*(self._voter(each, None, ONLY_STATIC) for each in ids))
+            formatted = None
+        self.is_dynamic, self._static = dynamic, static
+        self._everyone = tuple(self.endpoint(each) for each in range(1, voters + observers + 1))
+        for each in range(1, voters + observers + 1):
+            disk = Disk(f"d{each}", formatted if each <= voters else None)
+            broker = each > voters and random.random() < 0.3
+            self.add_node(each, disk, is_controller=not broker)
+        self.note(
+            f"{voters} voters, {observers} observers, {'dynamic' if dynamic else 'static'} quorum"
+        )
+
+    @staticmethod
+    def endpoint(node_id: int) -> Endpoint:
+        return Endpoint(f"n{node_id}", node_id)
+
+    def _voter(self, node_id: int, directory: str | None, versions: VersionRange) -> Voter:
+        return Voter(
+            key=ReplicaKey(node_id, directory),
+            endpoints={LISTENER: self.endpoint(node_id)},
+            kraft_version=versions,
+        )
+
+    def add_node(self, node_id: int, disk: Disk, *, is_controller: bool = True) -> Node:
+        """A node with its disk, not yet started."""
+        random, everyone = self.random, self._everyone
+        # Static voters find each other; who may be removed has to find others, too.
+        has_changes = self.is_dynamic or "voters" in self.options.faults
+        settings = NodeSettings(
+            node_id=node_id,
+            directory_id=disk.directory_id,
+            cluster_id=CLUSTER,
+            listeners={LISTENER: self.endpoint(node_id)},
+            static_voters=self._static,
+            bootstrap_servers=everyone if has_changes or random.random() < 0.5 else (),
+            is_controller=is_controller,
+            auto_join=is_controller and "voters" in self.options.faults and random.random() < 0.3,
+            timing=self.options.timing,
+            fetch_max_bytes=RECORD_BYTES * 8,
+            fetch_snapshot_max_bytes=CHUNK_BYTES,
+        )
+        clock = Clock(1000)
+        if "skew" in self.options.faults:
+            clock = Clock(1000 + random.randrange(5000), 900 + random.randrange(201))
+        node = Node(self, settings, disk, clock, Random(random.randrange(1 << 30)))
+        node.snapshot_every = random.choice((15, 30, 60, 1_000_000))
+        self.nodes[node_id] = node
+        return node
+
+    # Appends
+
+    def append(self, node: Node) -> None:
+        """The state machine of a leader appends one to three records."""
+        count = 1 + self.random.randrange(3)
+        first = self._next_value
+        self._next_value += count
+        node.step(
+            Append(
+                epoch=node.raft.epoch,
+                records=tuple(range(first, first + count)),
+                size=RECORD_BYTES * count,
+            )
+        )

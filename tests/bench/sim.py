@@ -1,0 +1,89 @@
+"""How fast the simulator plays: events of the core with all checkers on, and elections of three.
+
+    make bench-sim
+
+One process, so one core; seconds are the process's own, so that a busy machine counts less. A cold
+start is mostly fetches: who knows of no leader asks the others for one as fast as they answer, as
+Kafka's does, until the first election timeout. An election after a resignation has only its own
+messages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from random import Random
+
+from kraftool.raft.events import Resign
+from kraftool.sim.checkers import CHECKERS
+from kraftool.sim.options import Options
+from kraftool.sim.runner import run
+from kraftool.sim.world import World
+
+_THREE = Options(faults=(), voters=3, observers=0, dynamic=True)
+_COLD = Options(faults=(), voters=3, observers=0, dynamic=True, until_leader=True)
+
+
+def play(seeds: int) -> tuple[int, int]:
+    """Whole runs with all faults: runs and events."""
+    return seeds, sum(run(seed).events for seed in range(seeds))
+
+
+def start_cold(seeds: int) -> tuple[int, int]:
+    """Three nodes that have never met, until a leader has something committed."""
+    verdicts = [run(seed, _COLD) for seed in range(seeds)]
+    assert all(each.is_fine for each in verdicts), [each.text for each in verdicts]
+    return seeds, sum(each.events for each in verdicts)
+
+
+def elect(times: int, seed: int = 0) -> tuple[int, int]:
+    """One quorum whose leader resigns, as soon as it has something committed, again and again."""
+    world = World(_THREE, Random(seed), [each() for each in CHECKERS])
+    for node in world.nodes.values():
+        node.start()
+    before = 0
+    for number in range(times + 1):
+        held = world.run(world.now + 60_000, lambda: _leads(world))
+        assert held, f"no leader the {number}. time"
+        if number == 0:
+            before = world.events
+        leader = next(each for each in world.nodes.values() if each.leads)
+        leader.step(Resign(epoch=leader.raft.epoch))
+    return times, world.events - before
+
+
+def _leads(world: World) -> bool:
+    return any(each.leads and each.watermark is not None for each in world.nodes.values())
+
+
+def measured(what: Callable[[int], tuple[int, int]], count: int) -> tuple[float, float, float]:
+    """Of each: how many a second, events a second, events of one."""
+    began = time.process_time()
+    done, events = what(count)
+    seconds = time.process_time() - began
+    return done / seconds, events / seconds, events / done
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument("--factor", type=float, default=1.0, help="how much longer to measure")
+    factor = options.parse_args().factor
+    for what, play_it, count in (
+        ("runs with all faults", play, 100),
+        ("elections after a resignation", elect, 1500),
+        ("cold starts to the first commit", start_cold, 100),
+    ):
+        each, events, size = measured(play_it, max(1, int(count * factor)))
+        sys.stdout.write(
+            f"{what:<34}{each:>9,.1f} a second   {events:>9,.0f} events a second"
+            f"   {size:>7,.0f} events each\n"
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,41 @@
+"""Planted secrets come out of no pipeline: no table, report, page, stream or log of the JVM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands.conftest import Ran
+from tests.commands.test_secrets import FIXTURES, SCENARIOS, assert_no_secret
+
+Run = Callable[..., Any]
+
+
+@pytest.mark.spark
+def test_the_pipelines_show_no_secret(kraftool: Run, tmp_path: Path) -> None:
+    pytest.importorskip("pyspark", reason="pip install 'kraftool[spark]'")
+    import pyarrow.parquet as pq
+
+    roots = [FIXTURES / each for each in SCENARIOS]
+    page, tables, log = tmp_path / "audit.html", tmp_path / "tables", tmp_path / "jvm.log"
+    spark = ("--spark-log", log, "--master", "local[2]")
+    audited = kraftool("pipeline", "audit", "-o", "json", "--html", page, *spark, *roots)
+    assert audited.code in (1, 3), audited.err
+    log.unlink()
+    exported = kraftool("pipeline", "tables", "--snapshots", "--out", tables, *spark, *roots)
+    assert exported.code == 0, exported.err
+    log.unlink()
+    streamed = kraftool("pipeline", "stream", "--once", "-o", "jsonl", *spark, *roots)
+    assert streamed.code == 0, streamed.err
+    rows = [pq.ParquetFile(each).read().to_pylist() for each in sorted(tables.rglob("*.parquet"))]
+    assert sum(map(len, rows)) > 10_000
+    written = [page.read_bytes(), log.read_bytes(), repr(rows).encode()]
+    written += [each.read_bytes() for each in tables.rglob("_kraftool/**/*") if each.is_file()]
+    for scenario in SCENARIOS:
+        for ran in (audited, exported, streamed):
+            assert_no_secret(scenario, ran, "pipeline")
+        for each in written:
+            assert_no_secret(scenario, Ran(0, each, ""), "what the pipelines wrote")

@@ -1,0 +1,288 @@
+"""`kraftool simulate-election` as an operator and as programs see it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.segment import scan
+
+Run = Callable[..., Any]
+ROOT = Path(__file__).resolve().parents[2]
+PARTITION = "__cluster_metadata-0"
+FEW = ("--runs", 6)
+
+
+@pytest.fixture
+def quorum(fixtures_dir: Path) -> Path:
+    return fixtures_dir / "kafka-4.3.0/dynamic-quorum"
+
+
+@pytest.fixture
+def voters(quorum: Path) -> list[Path]:
+    """The directories of the three voters."""
+    return [quorum / f"node-{id_}/data" for id_ in (2, 3, 4)]
+
+
+@pytest.fixture(scope="module")
+def schema() -> Draft202012Validator:
+    told = json.loads((ROOT / "docs/schemas/simulate-election.json").read_text())
+    Draft202012Validator.check_schema(told)
+    return Draft202012Validator(told)
+
+
+def words(text: str) -> str:
+    """The text as one line, however it was broken."""
+    return " ".join(text.split())
+
+
+def copied(source: Path, target: Path) -> Path:
+    """A copy of a data directory that may be changed."""
+    shutil.copytree(source, target)
+    for each in target.rglob("*"):
+        each.chmod(0o755 if each.is_dir() else 0o644)
+    return target
+
+
+def shortened(source: Path, target: Path, offset: int) -> Path:
+    """A copy of a directory whose log ends at a batch that holds an offset, without snapshots."""
+    copied(source, target)
+    log = target / PARTITION / f"{0:020}.log"
+    data = log.read_bytes()
+    for each in scan(lambda at, size: data[at : at + size]):
+        assert isinstance(each, RecordBatch)
+        if each.last_offset >= offset:
+            log.write_bytes(data[: each.position])
+            break
+    for each in (target / PARTITION).glob("*.checkpoint"):
+        if not each.name.startswith(f"{0:020}-"):
+            each.unlink()
+    return target
+
+
+def test_the_verdict_comes_first_and_everything_fits_80_columns(voters: list[Path], kraftool: Run):
+    ran = kraftool("simulate-election", *FEW, *voters)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.text.startswith("A leader is elected: 2, 3 or 4")
+    assert "The quorum stands 1 more failure." in ran.text
+    assert "→ Nothing has to be done." in ran.text
+    assert max(map(len, ran.text.splitlines())) <= 80
+    for title in (
+        "Nodes", "Restarting one node", "Who led first, in 6 runs (seed 0)",
+        "Time until that leader could commit", "One run, message by message (seed 0)", "Assumed",
+    ):  # fmt: skip
+        assert title in ran.text.splitlines() or any(
+            each.startswith(title) for each in ran.text.splitlines()
+        )
+    assert "█" in ran.text
+
+
+def test_two_of_three_down_ends_with_1_and_says_what_to_start(voters: list[Path], kraftool: Run):
+    ran = kraftool("simulate-election", *FEW, "--down", 2, "--down", 3, *voters)
+    assert ran.code == 1
+    told = words(ran.text)
+    assert told.startswith("No leader is possible: 4 alone of the 3 voters 2, 3 and 4 is there")
+    assert "→ Start 2 or 3: with either a leader can be elected." in told
+    assert "2 does not answer 4: it is down" in ran.text
+
+
+def test_a_voter_without_a_directory_counts_as_down_unless_assumed_up(
+    voters: list[Path], kraftool: Run
+):
+    ran = kraftool("simulate-election", *FEW, *voters[:1])
+    assert ran.code == 1
+    assert "--assume-up 3 --assume-up 4" in words(ran.text)
+    ran = kraftool("simulate-election", *FEW, "--assume-up", 3, voters[0])
+    assert ran.code == 0
+    assert "3 is assumed to be up, with a log equal to 2's" in words(ran.text)
+    ran = kraftool("simulate-election", *FEW, "--assume-up", "3=empty", voters[0])
+    assert ran.code == 0
+    assert "3 is assumed to be up, with an empty log" in words(ran.text)
+    assert ran.text.startswith("A leader is elected: 2, the only one that can win")
+
+
+def test_a_shorter_log_is_refused_by_name_and_offset(
+    voters: list[Path], tmp_path: Path, kraftool: Run
+):
+    short = shortened(voters[1], tmp_path / "3", 200)
+    document = run_json(kraftool, voters[0], short, voters[2], "--down", 4)
+    (three,) = (each for each in document["nodes"] if each["id"] == 3)
+    assert not three["canBeElected"]
+    assert document["leaders"] == [2]
+    end = three["logEndOffset"]
+    assert end < 201
+    assert {"by": 2, "kind": "log",
+            "sentence": "2 refuses 3: its log ends at 224 of epoch 3,"
+                        f" beyond 3's {end} of epoch 3"} in three["refusals"]  # fmt: skip
+    lost = [each for each in document["losses"] if each["leader"] == 3]
+    assert (lost[0]["firstOffset"], lost[-1]["lastOffset"]) == (end, 223)
+    assert {each["standing"] for each in lost} <= {"committed", "on a majority"}
+
+
+def test_a_voter_that_lost_its_log_votes_for_whoever_asks(
+    voters: list[Path], tmp_path: Path, kraftool: Run
+):
+    wiped = copied(voters[1], tmp_path / "3")
+    shutil.rmtree(wiped / PARTITION)
+    short = shortened(voters[2], tmp_path / "4", 200)
+    ran = kraftool("simulate-election", *FEW, voters[0], wiped, short, "--down", 2)
+    told = words(ran.text)
+    assert ran.code == 0
+    assert told.startswith("A leader is elected: 4, the only one that can win")
+    assert "DATA LOSS if 4 leads" in told
+    assert "which were committed" in told
+    assert "3 is a voter with an empty log: it votes for whoever asks first." in told
+    assert "→ 2 still has what would be lost: start it before the others." in told
+
+
+def test_a_wiped_disk_is_another_replica(voters: list[Path], kraftool: Run):
+    ran = kraftool("simulate-election", *FEW, "--wipe", 3, "--down", 2, *voters)
+    told = words(ran.text)
+    assert ran.code == 1
+    assert "3 was formatted anew" in told
+    assert "3 refuses 4: 4 asks replica 3@2Z8JApBiRl-Vj1-Gz3rfbg" in told
+
+
+def test_a_partition_leaves_the_side_with_a_majority(voters: list[Path], kraftool: Run):
+    document = run_json(kraftool, *voters, "--partition", "2|3,4")
+    assert document["leaders"] == [3, 4]
+    assert document["conditions"]["cut"] == [[2, 3], [2, 4], [3, 2], [4, 2]]
+    ran = kraftool("simulate-election", *FEW, "--partition", "2|3|4", *voters)
+    assert ran.code == 1
+    assert "Mend the network" in ran.text
+
+
+def test_voters_are_added_and_removed(voters: list[Path], kraftool: Run):
+    document = run_json(kraftool, *voters, "--add-voter", 9, "--remove-voter", 2)
+    assert [(each["node"], each["change"], each["done"]) for each in document["changes"]] == [
+        (2, "remove", True),
+        (9, "add", True),
+    ]
+    assert document["votersAfter"] == [3, 4, 9]
+    assert document["moreFailuresAfter"] == 1
+
+
+def run_json(kraftool: Run, *arguments: object) -> Any:
+    ran = kraftool("simulate-election", "-o", "json", *FEW, *arguments)
+    assert ran.err == ""
+    return json.loads(ran.out)
+
+
+def test_every_document_fits_the_schema(
+    voters: list[Path], tmp_path: Path, kraftool: Run, schema: Draft202012Validator
+):
+    wiped = copied(voters[1], tmp_path / "3")
+    shutil.rmtree(wiped / PARTITION)
+    for arguments in (
+        (*voters, "--explore", 3, "--add-voter", 7),
+        (voters[0], "--down", 2),
+        (voters[0], wiped, voters[2], "--partition", "2>4"),
+        (voters[2], tmp_path / "nothing"),
+    ):
+        document = run_json(kraftool, *arguments)
+        schema.validate(document)
+        assert document["schemaVersion"] == 1
+
+
+def test_the_same_seed_gives_the_same_bytes(voters: list[Path], kraftool: Run):
+    for form in ("table", "json"):
+        runs = [
+            kraftool("simulate-election", "-o", form, *FEW, "--seed", seed, *voters).out
+            for seed in (3, 3, 4)
+        ]
+        assert runs[0] == runs[1]
+        assert runs[0] != runs[2]
+
+
+def test_explored_states_are_counted_and_nothing_breaks(voters: list[Path], kraftool: Run):
+    ran = kraftool("simulate-election", *FEW, "--explore", 5, *voters)
+    assert ran.code == 0
+    assert "every order of up to 5 choices: " in ran.text
+    assert "elected: 2 (after 5), 3 (after 5), 4 (after 5)" in ran.text
+    assert "no invariant broke" in ran.text
+
+
+def test_a_path_that_cannot_be_read_ends_with_3(voters: list[Path], tmp_path: Path, kraftool: Run):
+    ran = kraftool("simulate-election", *FEW, *voters, tmp_path / "nothing")
+    assert ran.code == 3
+    assert ran.text.startswith("A leader is elected: ")
+    assert "no such file or directory" in ran.text
+
+
+def test_a_damaged_log_counts_as_far_as_kafka_would_keep_it(
+    voters: list[Path], tmp_path: Path, kraftool: Run
+):
+    damaged = copied(voters[1], tmp_path / "3")
+    log = damaged / PARTITION / f"{0:020}.log"
+    log.write_bytes(log.read_bytes()[:-30])
+    document = run_json(kraftool, voters[0], damaged, voters[2])
+    (three,) = (each for each in document["nodes"] if each["id"] == 3)
+    assert three["logEndOffset"] < 224
+    assert document["findings"], "the torn tail"
+    assert document["leaders"] == [2, 4] or 3 not in document["leaders"]
+
+
+def test_directories_of_another_cluster_take_no_part(
+    fixtures_dir: Path, voters: list[Path], kraftool: Run
+):
+    other = fixtures_dir / "kafka-4.3.0/static-single/node-1/data"
+    document = run_json(kraftool, *voters, other)
+    assert [each["id"] for each in document["nodes"]] == [2, 3, 4]
+    assert any("another cluster" in each for each in document["assumptions"])
+
+
+def test_a_scenario_is_run(tmp_path: Path, kraftool: Run):
+    path = tmp_path / "three.yaml"
+    path.write_text("nodes: {1: {end: 9}, 2: {end: 8}, 3: {end: 9, down: true}}\n")
+    ran = kraftool("simulate-election", *FEW, "--scenario", path)
+    assert ran.code == 0
+    assert ran.text.startswith("A leader is elected: 1, the only one that can win")
+    ran = kraftool("simulate-election", *FEW, "--scenario", path, "--down", 1)
+    assert ran.code == 1
+
+
+def test_the_examples_of_the_documentation_run(tmp_path: Path, kraftool: Run):
+    text = (ROOT / "docs/simulate-election.md").read_text()
+    examples = [
+        "\n".join(line[4:] for line in block.splitlines())
+        for block in text.split("\n\n")
+        if block.startswith("    ") and "nodes:" in block
+    ]
+    assert len(examples) == 3
+    for number, each in enumerate(examples):
+        path = tmp_path / f"{number}.yaml"
+        path.write_text(each)
+        ran = kraftool("simulate-election", "--runs", 2, "--scenario", path)
+        assert ran.code == 0, ran.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("--scenario", "x.yaml", "data"),
+        ("--down", "99", "NODE"),
+        ("--wipe", "99", "NODE"),
+        ("--remove-voter", "99", "NODE"),
+        ("--add-voter", "-1", "NODE"),
+        ("--partition", "2|99", "NODE"),
+        ("--partition", "two", "NODE"),
+        ("--assume-up", "2", "NODE"),
+        ("--assume-up", "3=full", "NODE"),
+        ("--delay", "-1", "NODE"),
+        ("--runs", "0", "NODE"),
+    ],
+)
+def test_what_makes_no_sense_ends_with_2(
+    arguments: tuple[str, ...], voters: list[Path], kraftool: Run
+):
+    ran = kraftool("simulate-election", *(voters[0] if x == "NODE" else x for x in arguments))
+    assert ran.code == 2
+    assert ran.err

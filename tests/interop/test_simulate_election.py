@@ -1,0 +1,152 @@
+"""simulate-election against real controllers, started on the very directories it was asked about.
+
+Whom it calls impossible never leads; whoever leads is among those it calls possible.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import kafka
+import pytest
+from clusters import Cluster, Node
+
+from kraftool.decoders import quorum_state
+from kraftool.reports.election.read import read_case
+from kraftool.sim.election.conditions import Conditions
+from kraftool.sim.election.report import Report, simulate
+
+pytestmark = pytest.mark.interop
+PARTITION = "__cluster_metadata-0"
+
+
+@pytest.fixture
+def quorum(tmp_path: Path) -> Iterator[Cluster]:
+    """Three dynamic voters that have a leader."""
+    if problem := kafka.available(kafka.TOOLS_VERSION):
+        pytest.skip(problem)
+    with Cluster(kafka.TOOLS_VERSION, tmp_path / "nodes") as cluster:
+        nodes = [cluster.add_node(number, ("controller",)) for number in (1, 2, 3)]
+        cluster.use_bootstrap_servers()
+        cluster.format(nodes, "--initial-controllers", cluster.initial_controllers())
+        cluster.start(*nodes)
+        cluster.wait_leader()
+        yield cluster
+
+
+def simulated(*nodes: Node) -> Report:
+    """What is said of the directories as they are."""
+    case = read_case([str(each.directory / "server.properties") for each in nodes])
+    return simulate(case, Conditions(), seed=1, runs=60)
+
+
+def elected(*nodes: Node, above_epoch: int) -> int:
+    """The leader by the nodes' own quorum-state files, once a majority of three agrees.
+
+    (An admin client that asks controllers while they load their metadata never recovers.)
+    """
+
+    def probe() -> int | None:
+        told = []
+        for each in nodes:
+            assert each.process is not None
+            each.process.require_alive()
+            data = (each.metadata_log_dir / PARTITION / "quorum-state").read_bytes()
+            state = quorum_state.decode(data)[0].state if data else None
+            if state is not None and state.leader_epoch > above_epoch and state.leader_id >= 0:
+                told.append((state.leader_epoch, state.leader_id))
+        agreed = [each for each in told if told.count(each) >= 2]
+        return max(agreed)[1] if agreed else None
+
+    return kafka.wait_for(f"a leader above epoch {above_epoch}", probe, every=0.2)
+
+
+def left_behind(cluster: Cluster) -> tuple[Node, Node, Node]:
+    """A follower that misses the last records, the other follower, the leader; all are killed."""
+    leader = cluster.wait_leader()
+    behind, other = (each for each in cluster.controllers if each is not leader)
+    cluster.wait_caught_up(behind, other)
+    cluster.kill(behind)
+    before = simulated(leader).case.nodes[0].end.offset
+    # The leader of an idle quorum writes a record every half a second.
+    cluster.admin(
+        "configs", at_leader=True, type="BROKER", name="", set={"log.cleaner.threads": "2"}
+    )
+    kafka.wait_for(
+        "the others to have more",
+        lambda: min(each.end.offset for each in simulated(leader, other).case.nodes) > before + 2,
+        every=0.5,
+    )
+    cluster.kill(other, leader)
+    return behind, other, leader
+
+
+def test_a_voter_with_a_shorter_log_never_leads_the_one_that_it_is_beside(quorum: Cluster) -> None:
+    behind, other, leader = left_behind(quorum)
+    report = simulated(behind, other)
+    assert report.leaders == (other.id,)
+    (chance,) = (each for each in report.chances if each.node == behind.id)
+    assert chance.refusals[0].kind in ("log", "silent")
+    assert any(
+        each.sentence.startswith(f"{other.id} refuses {behind.id}: its log ends at ")
+        for each in chance.refusals
+    )
+    epoch = max(each.end.epoch for each in report.case.nodes)
+    quorum.start(behind, other)
+    assert elected(behind, other, above_epoch=epoch) == other.id
+
+    quorum.kill(behind, other)
+    report = simulated(behind, other, leader)
+    assert leader.id not in report.leaders, "it has not what was committed since"
+    epoch = max(each.end.epoch for each in report.case.nodes)
+    quorum.start(behind, other, leader)
+    assert elected(behind, other, leader, above_epoch=epoch) in report.leaders
+
+
+def test_a_voter_without_its_log_is_enough_to_elect_a_leader_that_lacks_records(
+    quorum: Cluster,
+) -> None:
+    behind, other, leader = left_behind(quorum)
+    # The disk of one who has the records is lost, but for meta.properties.
+    shutil.rmtree(other.metadata_log_dir / PARTITION)
+    report = simulated(behind, other)
+    assert report.leaders == (behind.id,)
+    with_all = simulated(behind, other, leader)
+    lost = [each for each in with_all.losses_by(behind.id) if each.standing.weighs]
+    assert lost, "the old leader's records were on a majority that no longer is"
+    epoch = max(each.end.epoch for each in report.case.nodes)
+    end = report.case.by_id[behind.id].end.offset
+    quorum.start(behind, other)
+    assert elected(behind, other, above_epoch=epoch) == behind.id
+    assert lost[0].first == end
+
+
+def test_a_voter_without_its_log_ends_when_a_restarted_leader_says_goodbye(quorum: Cluster) -> None:
+    leader = quorum.wait_leader()
+    wiped, other = (each for each in quorum.controllers if each is not leader)
+    quorum.wait_caught_up(wiped, other)
+    quorum.kill(wiped, other, leader)
+    shutil.rmtree(wiped.metadata_log_dir / PARTITION)
+    report = simulated(wiped, other, leader)
+    assert {node for node, _, _ in report.broken} == {wiped.id}
+    assert wiped.id not in report.leaders
+
+    quorum.start(wiped)
+    quorum.start(leader)
+    assert wiped.process is not None
+
+    def ended() -> bool:
+        try:
+            wiped.process.require_alive()
+        except kafka.KafkaFailed:
+            return True
+        return False
+
+    kafka.wait_for("the wiped voter to end", ended, every=0.2)
+    wiped.process.close()
+    wiped.process = None
+    epoch = max(each.end.epoch for each in report.case.nodes)
+    quorum.start(other)
+    assert elected(other, leader, above_epoch=epoch) in report.leaders

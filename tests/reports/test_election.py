@@ -1,0 +1,164 @@
+"""A quorum at rest as directories have it, and what would be cut off if a node led."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.segment import scan
+from kraftool.raft.names import ElectionState, Endpoint, OffsetAndEpoch, ReplicaKey
+from kraftool.reports.election.losses import Standing, losses, parts_at
+from kraftool.reports.election.read import read_case
+from kraftool.reports.election.scenario import parse_scenario
+from kraftool.reports.election.what_if import assumed_up, wiped
+
+PARTITION = "__cluster_metadata-0"
+
+
+@pytest.fixture
+def quorum(fixtures_dir: Path) -> Path:
+    return fixtures_dir / "kafka-4.3.0/dynamic-quorum"
+
+
+def test_a_directory_is_read_as_the_core_needs_it(quorum: Path) -> None:
+    case = read_case([str(quorum / f"node-{each}/data") for each in (4, 2, 3)])
+    assert [each.id for each in case.nodes] == [2, 3, 4]
+    two = case.by_id[2]
+    assert two.log.epochs == ((1, 0), (2, 43), (3, 69))
+    assert two.end == OffsetAndEpoch(224, 3)
+    assert OffsetAndEpoch(203, 3) in two.log.snapshots
+    assert two.election == ElectionState(epoch=3, leader_id=2)
+    assert two.key == ReplicaKey(2, "vuSe5hpCRzWlSfeete_vAw")
+    assert two.voters.ids == {2, 3, 4}
+    assert case.kraft_version == 1
+    assert (case.unknown, case.findings) == ((), ())
+    assert two.settings.listeners["CONTROLLER"] == Endpoint("127.0.0.1", 41733)
+
+
+def test_settings_bring_bootstrap_servers_and_timeouts(quorum: Path, tmp_path: Path) -> None:
+    shutil.copytree(quorum / "node-2", tmp_path / "2")
+    path = tmp_path / "2/server.properties"
+    path.chmod(0o644)
+    told = path.read_text().replace("log.dirs=data", f"log.dirs={tmp_path / '2/data'}")
+    path.write_text(f"{told}\ncontroller.quorum.election.timeout.ms=4000\n")
+    (node,) = read_case([str(path)]).nodes
+    assert node.settings.timing.election_timeout_ms == 4000
+    assert node.settings.timing.fetch_timeout_ms == 2000
+    assert Endpoint("127.0.0.1", 54627) in node.settings.bootstrap_servers
+
+
+def test_static_voters_come_from_the_settings(fixtures_dir: Path) -> None:
+    node = fixtures_dir / "kafka-4.3.0/static-single/node-1"
+    case = read_case([str(node / "data")])
+    assert case.kraft_version == 0
+    assert case.voters.ids == {1}
+
+
+def test_voters_without_a_directory_are_unknown(quorum: Path) -> None:
+    assert read_case([str(quorum / "node-2/data")]).unknown == (3, 4)
+
+
+def test_a_removed_voter_is_an_observer(quorum: Path) -> None:
+    case = read_case([str(quorum / f"node-{each}/data") for each in (1, 2)])
+    assert not case.by_id[1].is_voter
+    assert case.voters.ids == {2, 3, 4}
+
+
+def flipped(quorum: Path, target: Path, byte: int) -> str:
+    """A copy of a directory with one byte of the batch at offset 150 changed."""
+    shutil.copytree(quorum / "node-2/data", target)
+    log = target / PARTITION / f"{0:020}.log"
+    log.chmod(0o644)
+    data = bytearray(log.read_bytes())
+    whole = bytes(data)
+    batches = scan(lambda at, size: whole[at : at + size])
+    batch = next(x for x in batches if isinstance(x, RecordBatch) and x.last_offset >= 150)
+    data[batch.position + byte] ^= 0xFF
+    log.write_bytes(data)
+    return str(target)
+
+
+def test_an_epoch_that_a_damage_made_up_wins_no_election(quorum: Path, tmp_path: Path) -> None:
+    case = read_case([flipped(quorum, tmp_path / "data", 13)])  # no CRC covers the epoch
+    assert case.nodes[0].end == OffsetAndEpoch(224, 3)
+    assert case.findings
+
+
+def test_what_a_damage_hides_is_not_counted(quorum: Path, tmp_path: Path) -> None:
+    case = read_case([flipped(quorum, tmp_path / "data", 62)])
+    (node,) = case.nodes
+    assert node.log.end < 224
+    assert node.log.is_cut
+    assert case.findings
+    assert "would cut its damaged log at" in node.notes[0]
+
+
+# --- what is lost -----------------------------------------------------------------------------
+
+
+def stands(text: str, leader: int) -> list[tuple[int, int, Standing]]:
+    case = parse_scenario(text.encode(), "test").case
+    return [(each.first, each.end, each.standing) for each in losses(case, case.by_id[leader])]
+
+
+def test_records_of_one_of_three_were_not_committed() -> None:
+    text = "nodes: {1: {end: 60}, 2: {end: 50}, 3: {end: 50}}"
+    assert stands(text, 2) == [(50, 60, Standing.NOT)]
+    assert stands(text, 1) == []
+
+
+def test_records_of_a_majority_are_taken_for_committed() -> None:
+    text = "nodes: {1: {end: 60}, 2: {end: 50}, 3: {end: 55}}"
+    assert stands(text, 2) == [(50, 55, Standing.MAJORITY), (55, 60, Standing.NOT)]
+
+
+def test_what_an_unknown_voter_may_have_had_is_possibly_committed() -> None:
+    for third in ("", ", 3: {voters: []}"):
+        text = f"voters: [1, 2, 3]\nnodes: {{1: {{end: 60}}, 2: {{end: 50}}{third}}}"
+        assert stands(text, 2) == [(50, 60, Standing.POSSIBLE)]
+
+
+def test_a_snapshot_proves_a_commit() -> None:
+    text = "nodes: {1: {log: {1: 0}, end: 60, snapshot: [55, 1]}, 2: {end: 50}, 3: {end: 50}}"
+    assert stands(text, 2) == [(50, 55, Standing.COMMITTED), (55, 60, Standing.NOT)]
+
+
+def test_logs_part_at_the_epoch_that_only_one_has() -> None:
+    text = """
+    nodes:
+      1: {log: {1: 0, 3: 40}, end: 45}
+      2: {log: {1: 0, 2: 38}, end: 60}
+    """
+    case = parse_scenario(text.encode(), "test").case
+    one, two = case.nodes
+    assert parts_at(one, two) == 38
+    assert parts_at(two, one) == 38
+    assert stands(text, 1) == [(38, 60, Standing.NOT)]
+
+
+def test_a_log_behind_the_leaders_start_takes_a_snapshot_and_loses_nothing() -> None:
+    text = """
+    nodes:
+      1: {logStart: 100, snapshot: [100, 2], log: {2: 100}, end: 120}
+      2: {end: 50}
+    """
+    assert stands(text, 1) == []
+
+
+def test_a_wiped_node_is_another_replica_with_nothing(quorum: Path) -> None:
+    case = read_case([str(quorum / f"node-{each}/data") for each in (2, 3, 4)])
+    three = wiped(case, 3).by_id[3]
+    assert three.key != case.by_id[3].key
+    assert three.end == OffsetAndEpoch(0, 0)
+    assert not three.is_voter
+
+
+def test_a_voter_that_is_assumed_up_is_the_replica_that_votes(quorum: Path) -> None:
+    case = read_case([str(quorum / "node-2/data")])
+    three = assumed_up(case, 3, "equal").by_id[3]
+    assert three.is_voter
+    assert three.end == case.by_id[2].end
+    assert assumed_up(case, 3, "empty").by_id[3].end == OffsetAndEpoch(0, 0)

@@ -1,0 +1,216 @@
+"""Who can win, why not, and how often: trials and runs over the core, from scenarios."""
+
+from __future__ import annotations
+
+import pytest
+
+from kraftool.reports.election.scenario import Scenario, parse_scenario
+from kraftool.reports.election.what_if import wiped
+from kraftool.sim.election.chances import Chance, Chances
+from kraftool.sim.election.conditions import ConditionError, Conditions, partition
+from kraftool.sim.election.document import document
+from kraftool.sim.election.report import Report, simulate
+from kraftool.sim.election.run import Run
+from kraftool.sim.election.verdict import verdict
+
+
+def scenario(text: str) -> Scenario:
+    return parse_scenario(text.encode(), "test")
+
+
+def chances(text: str, cut: frozenset[tuple[int, int]] = frozenset()) -> dict[int, Chance]:
+    told = scenario(text)
+    conditions = Conditions(down=frozenset(told.down), cut=cut)
+    return {each.node: each for each in Chances(told.case).all(conditions)}
+
+
+def report(
+    text: str, *, runs: int = 20, cut: frozenset[tuple[int, int]] = frozenset(), delay_ms: int = 5
+) -> Report:
+    told = scenario(text)
+    conditions = Conditions(down=frozenset(told.down), cut=cut, delay_ms=delay_ms)
+    return simulate(told.case, conditions, seed=5, runs=runs)
+
+
+EQUAL = "nodes: {1: {end: 50}, 2: {end: 50}, 3: {end: 50}}"
+LONGER = "nodes: {1: {end: 40}, 2: {end: 50}, 3: {end: 50, down: true}}"
+
+
+def test_equal_logs_can_all_win() -> None:
+    found = chances(EQUAL)
+    assert all(each.commits and not each.refusals for each in found.values())
+    assert found[1].granted == (2, 3)
+
+
+def test_a_longer_log_refuses_in_one_sentence() -> None:
+    found = chances(LONGER)
+    assert not found[1].wins
+    assert found[2].commits
+    assert [each.sentence for each in found[1].refusals] == [
+        "2 refuses 1: its log ends at 50 of epoch 1, beyond 1's 40 of epoch 1",
+        "3 does not answer 1: it is down",
+    ]
+
+
+def test_a_later_epoch_beats_a_longer_log() -> None:
+    told = "{1: {end: 90}, 2: {log: {1: 0, 2: 40}, end: 50}, 3: {end: 10, down: true}}"
+    found = chances(f"nodes: {told}")
+    assert found[2].commits
+    assert found[1].refusals[0].sentence == (
+        "2 refuses 1: its log ends at 50 of epoch 2, beyond 1's 90 of epoch 1"
+    )
+
+
+def test_a_vote_that_was_given_holds_for_its_epoch_only() -> None:
+    found = chances("nodes: {1: {end: 5, epoch: 4, voted: 2}, 2: {end: 5}, 3: {end: 5, epoch: 9}}")
+    assert all(each.commits for each in found.values())
+
+
+def test_another_directory_is_another_replica() -> None:
+    told = scenario(EQUAL)
+    case = wiped(told.case, 3)
+    found = {each.node: each for each in Chances(case).all(Conditions(down=frozenset([2])))}
+    assert not found[1].wins
+    kinds = {each.by: each.kind for each in found[1].refusals}
+    assert kinds == {2: "silent", 3: "replica"}
+    assert found[3].why_not == "3 knows of no voters: it waits for a leader to tell it"
+
+
+def test_static_voters_go_by_the_id_alone() -> None:
+    case = wiped(scenario(f"kraftVersion: 0\n{EQUAL}").case, 3)
+    found = {each.node: each for each in Chances(case).all(Conditions(down=frozenset([2])))}
+    assert found[1].commits, "an empty static voter grants its vote to anyone"
+    assert not found[3].wins
+
+
+def test_another_cluster_is_named() -> None:
+    found = chances("nodes: {1: {end: 5}, 2: {end: 5, clusterId: other}, 3: {down: true}}")
+    assert "2 refuses 1: it is of cluster other, not scenario" in [
+        each.sentence for each in found[1].refusals
+    ]
+
+
+def test_a_node_that_is_only_heard_can_be_elected_by_nobody() -> None:
+    cut = partition("2,3>1", (1, 2, 3))
+    found = chances(EQUAL, cut=cut)
+    assert not found[1].wins, "it hears no answer"
+    assert found[2].commits
+
+
+def test_who_wins_in_runs_is_who_can_win() -> None:
+    told = report(LONGER, runs=30)
+    assert told.wins == {2: 30}
+    assert told.leaders == (2,)
+    assert told.failures == 0
+    even = report(EQUAL, runs=60)
+    assert set(even.wins) == {1, 2, 3}, "nobody is preferred"
+    assert even.failures == 1
+    assert all(each.is_safe for each in even.restarts)
+
+
+def test_no_run_goes_without_a_leader_where_one_is_possible() -> None:
+    for text in (EQUAL, LONGER):
+        assert report(text).without_leader == 0
+
+
+def test_an_even_split_has_no_leader_and_the_way_out_is_named() -> None:
+    five = "nodes: {1: {end: 5}, 2: {end: 5}, 3: {end: 5}, 4: {end: 5}}"
+    told = report(five, cut=partition("1,2|3,4", range(1, 5)))
+    assert told.leaders == ()
+    assert told.heals
+    assert any("Mend the network" in each for each in verdict(told).next_steps)
+
+
+def test_the_nodes_to_start_are_named_without_a_majority() -> None:
+    told = report("nodes: {1: {end: 5, down: true}, 2: {end: 5, down: true}, 3: {end: 5}}")
+    assert told.revivals == ((1,), (2,))
+    words = verdict(told)
+    assert not words.possible
+    assert words.next_steps == ("Start 1 or 2: with either a leader can be elected.",)
+
+
+def test_failures_of_five_are_two() -> None:
+    five = "nodes: {1: {end: 5}, 2: {end: 5}, 3: {end: 5}, 4: {end: 5}, 5: {end: 5}}"
+    assert report(five, runs=1).failures == 2
+
+
+def test_a_loss_that_may_have_been_committed_is_told_first() -> None:
+    told = report(
+        "nodes: {1: {end: 60, down: true}, 2: {end: 50}, 3: {voters: []}}",
+    )
+    assert told.leaders == (2,)
+    assert [(each.first, each.end, each.standing.value) for each in told.grave] == [
+        (50, 60, "possibly committed")
+    ]
+    words = verdict(told)
+    assert words.details[0].startswith("DATA LOSS if 2 leads: offsets 50 to 59 (10 records) of 1")
+    assert "1 still has what would be lost: start it before the others." in words.next_steps
+
+
+def test_a_restart_that_would_lose_records_is_not_safe() -> None:
+    told = report("nodes: {1: {end: 60}, 2: {end: 50}, 3: {voters: []}}", runs=5)
+    unsafe = {each.node for each in told.restarts if not each.is_safe}
+    assert 1 in unsafe, "without it 3's empty log elects 2"
+    assert verdict(told).next_steps == (
+        "Do not start the nodes like this. Copy all directories first.",
+        "1 still has it: keep 2 stopped until 1 leads.",
+    )
+
+
+def test_a_voter_without_its_log_ends_when_a_restarted_leader_says_goodbye() -> None:
+    text = "nodes: {1: {end: 9, epoch: 1, leader: 1}, 2: {end: 9, epoch: 1, leader: 1}, 3: {NODE}}"
+    told = report(text.replace("NODE", "voters: []"), runs=40)
+    assert {(node, why) for node, why, _ in told.broken} == {
+        (3, "leader 1 of epoch 1 has no endpoint")
+    }
+    assert told.without_leader == 0, "it is started again"
+    assert "Start 3 last, once the others have a leader." in verdict(told).next_steps
+    # A later epoch in its quorum-state makes it deaf to the old leader.
+    assert report(text.replace("NODE", "voters: [], epoch: 2"), runs=40).broken == ()
+
+
+def test_voters_are_changed_and_the_quorum_looked_at_again() -> None:
+    told = scenario(
+        "nodes: {1: {end: 5}, 2: {end: 5}, 3: {end: 5}, 4: {voters: []}}\nvoters: [1, 2, 3]"
+    )
+    conditions = Conditions(adding=(4,), removing=(1,))
+    found = simulate(told.case, conditions, seed=0, runs=5)
+    assert [(each.node, each.adds, each.is_done) for each in found.changes] == [
+        (1, False, True),
+        (4, True, True),
+    ]
+    assert found.voters_after == (2, 3, 4)
+    assert found.failures_after == 1
+
+
+def test_static_voters_cannot_be_changed() -> None:
+    told = scenario(f"kraftVersion: 0\n{EQUAL}")
+    found = simulate(told.case, Conditions(removing=(3,)), seed=0, runs=3)
+    assert found.changes[0].answers == (("UNSUPPORTED_VERSION", 3),)
+
+
+def test_the_same_seed_is_the_same_run() -> None:
+    case = scenario(EQUAL).case
+    first, again, other = (Run(case, Conditions(), seed, watched=True) for seed in (7, 7, 8))
+    assert first.go() == again.go()
+    assert first.seen == again.seen
+    other.go()
+    assert other.seen != first.seen
+    assert document(report(EQUAL, runs=5)) == document(report(EQUAL, runs=5))
+
+
+def test_longer_ways_take_longer() -> None:
+    near, far = (report(EQUAL, runs=10, delay_ms=delay) for delay in (2, 300))
+    assert (near.quantile_ms(0.5) or 0) < (far.quantile_ms(0.5) or 0)
+
+
+@pytest.mark.parametrize("text", ["1", "1|", "1|x", "1>2>3", "1|1", "1|9", "", "1,|2"])
+def test_what_is_no_partition_is_refused(text: str) -> None:
+    with pytest.raises(ConditionError):
+        partition(text, (1, 2, 3))
+
+
+def test_a_partition_names_pairs() -> None:
+    assert partition("1|2,3", (1, 2, 3)) == {(1, 2), (2, 1), (1, 3), (3, 1)}
+    assert partition("1>2", (1, 2, 3)) == {(1, 2)}
+    assert len(partition("1|2|3", (1, 2, 3))) == 6

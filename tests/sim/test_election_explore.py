@@ -1,0 +1,115 @@
+"""Every order of small cases: what is reachable, and that a broken core is found out."""
+
+from __future__ import annotations
+
+import pytest
+
+from kraftool.raft import transitions, vote
+from kraftool.reports.election.scenario import parse_scenario
+from kraftool.sim.election.chances import PATIENT, Chances
+from kraftool.sim.election.conditions import Conditions
+from kraftool.sim.election.explore import Exploration, Explorer
+from kraftool.sim.election.forms import of_replica
+from kraftool.sim.election.replica import Replica, disk_of
+
+CANDIDATES = """
+nodes:
+  1: {end: 5, epoch: 3, voted: 1}
+  2: {end: 5, epoch: 3, voted: 2}
+  3: {end: 5, epoch: 3}
+"""
+
+
+def explored(text: str, depth: int, *, crashes: int = 1) -> Exploration:
+    told = parse_scenario(text.encode(), "test")
+    conditions = Conditions(down=frozenset(told.down))
+    return Explorer(told.case, conditions, depth, crashes=crashes).go()
+
+
+def test_either_of_two_candidates_can_win_and_never_both() -> None:
+    found = explored(CANDIDATES, 5)
+    assert found.violation is None
+    assert found.is_complete
+    assert found.elected == {1: 2, 2: 2, 3: 5}, "a vote and its answer; a whole election"
+    assert found.states > 1000
+
+
+def test_a_replica_that_forgets_its_vote_makes_two_leaders(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transitions, "add_vote", lambda raft, voted: None)
+    found = explored(CANDIDATES, 5, crashes=0)
+    assert found.violation is not None
+    assert found.violation.invariant == "single leader"
+    assert len(found.violation.steps) == 4
+    assert found.violation.steps[0].startswith(("1 → 3: Vote", "2 → 3: Vote"))
+
+
+def test_a_replica_that_does_not_write_its_vote_makes_two_leaders_by_a_crash(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(transitions, "persist", lambda raft, role: None)
+    found = explored(CANDIDATES, 6)
+    assert found.violation is not None
+    assert any("crashes" in each for each in found.violation.steps)
+
+
+def test_a_leader_without_committed_records_is_found_out() -> None:
+    # A snapshot of 1 proves that all below 60 is committed; 3 has lost its log.
+    text = """
+    nodes:
+      1: {log: {1: 0}, end: 60, snapshot: [60, 1], down: true}
+      2: {end: 50}
+      3: {voters: []}
+    """
+    found = explored(text, 6, crashes=0)
+    assert found.violation is not None
+    assert found.violation.invariant == "leader completeness"
+
+
+def test_a_core_that_ignores_logs_elects_a_leader_that_lacks_records(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = """
+    nodes:
+      1: {end: 50, epoch: 3, voted: 1}
+      2: {log: {1: 0}, end: 60, epoch: 3, snapshot: [60, 1]}
+      3: {end: 60, down: true}
+    """
+    assert explored(text, 4).violation is None
+    monkeypatch.setattr(vote, "grants", lambda raft, asked: True)
+    found = explored(text, 4)
+    assert found.violation is not None
+    assert found.violation.invariant == "leader completeness"
+
+
+def test_whoever_the_trial_calls_impossible_is_never_reached() -> None:
+    text = "nodes: {1: {end: 40}, 2: {end: 50}, 3: {end: 50, down: true}}"
+    told = parse_scenario(text.encode(), "test")
+    conditions = Conditions(down=frozenset(told.down))
+    wins = {each.node for each in Chances(told.case).all(conditions) if each.wins}
+    found = Explorer(told.case, conditions, 12, crashes=0).go()
+    assert set(found.elected) == wins == {2}
+    assert found.complete_to >= 9
+
+
+def test_a_fork_leaves_the_original_as_it_is() -> None:
+    case = parse_scenario(CANDIDATES.encode(), "test").case
+    replica = Replica(case.nodes[2], PATIENT, disk_of(case.nodes[2]))
+    asker = Replica(case.nodes[0], PATIENT, disk_of(case.nodes[0]))
+    sent = [*asker.start(1)]
+    replica.start(1)
+    before = of_replica(replica, 1)
+    fork = replica.fork()
+    assert of_replica(fork, 1) == before
+    message = next(each for each in sent if each.endpoint.host == "node-3")
+    fork.receive(1, message)
+    assert of_replica(replica, 1) == before
+    assert of_replica(fork, 1) != before
+
+
+def test_the_same_state_later_has_the_same_form() -> None:
+    case = parse_scenario(CANDIDATES.encode(), "test").case
+    one, other = (Replica(case.nodes[2], PATIENT, disk_of(case.nodes[2])) for _ in range(2))
+    one.start(10)
+    other.start(7000)
+    assert of_replica(one, 10) == of_replica(other, 7000)
+    assert of_replica(one, 10) != of_replica(other, 7001)

@@ -1,0 +1,55 @@
+"""Some hundreds of seeds hold every invariant; `make sim` plays thousands."""
+
+from __future__ import annotations
+
+import pytest
+
+from kraftool.sim.options import FAULTS, Options
+from kraftool.sim.runner import run
+
+_PART = 25
+
+
+@pytest.mark.parametrize("first", range(0, 300, _PART))
+def test_no_invariant_is_violated_with_all_faults(first: int) -> None:
+    for seed in range(first, first + _PART):
+        verdict = run(seed)
+        assert verdict.is_fine, f"seed {seed}\n{verdict.text}"
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_no_invariant_is_violated_with_one_kind_of_fault(fault: str) -> None:
+    for seed in range(4):
+        verdict = run(seed, Options(faults=(fault,), run_ms=6_000))
+        assert verdict.is_fine, f"seed {seed}\n{verdict.text}"
+
+
+def test_every_kind_of_fault_really_happens() -> None:
+    counts = run(0).counts
+    for seed in range(1, 40):
+        counts += run(seed).counts
+    for what in (
+        "crashes",
+        "kills",
+        "partitions",
+        "lost",
+        "doubled",
+        "delayed",
+        "corrupted",
+        "wipes",
+        "voter sets",
+        "resignations",
+        "shutdowns",
+        "stopped in order",
+        "snapshots written",
+        "snapshots loaded",
+        "operator told NONE",
+    ):
+        assert counts[what], f"never: {what}"
+
+
+def test_static_quorums_are_upgraded() -> None:
+    options = Options(voters=3, dynamic=False, faults=("upgrade", "loss", "duplication"))
+    verdicts = [run(seed, options) for seed in range(12)]
+    assert all(each.is_fine for each in verdicts), [each.text for each in verdicts]
+    assert sum(each.counts["upgrades to kraft.version 1"] for each in verdicts) >= 3

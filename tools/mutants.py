@@ -1,0 +1,170 @@
+"""Break the raft core in every way of the table, and see that each is noticed.
+
+    python tools/mutants.py                 all of them, on all cores
+    python tools/mutants.py --only NAME     those whose name contains NAME
+    python tools/mutants.py --list          their names, and who has to notice
+
+Each mutant is an edit of the source, made while it is imported: no file is changed. It plays seeds
+until the invariant that the table names is violated, judged by the checker for it alone. A mutant
+that survives is a missing test, and fails the run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import io
+import os
+import subprocess
+import sys
+import time
+import types
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stdout
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from mutant_table import MUTANTS, TRANSCRIPTS, Mutant
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = "kraftool.raft"
+_ALWAYS = ("voter-sets", "committed")
+"""Checkers that keep what others go by."""
+_MOST_SEEDS = 600
+
+
+class _Edited(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Imports the modules of the core as a mutant has them."""
+
+    def __init__(self, sources: dict[str, str]) -> None:
+        self._sources = sources
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None,
+        target: types.ModuleType | None = None,
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname not in self._sources:
+            return None
+        return importlib.util.spec_from_loader(fullname, self)
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        code = compile(self._sources[module.__name__], f"<mutant of {module.__name__}>", "exec")
+        exec(code, module.__dict__)
+
+
+def edited(mutant: Mutant) -> dict[str, str]:
+    """The source of the modules that a mutant changes."""
+    sources: dict[str, str] = {}
+    for edit in mutant.edits:
+        name = f"{PACKAGE}.{edit.module}"
+        path = ROOT / "kraftool" / "raft" / f"{edit.module}.py"
+        source = sources.get(name) or path.read_text(encoding="utf-8")
+        if source.count(edit.old) != 1:
+            raise SystemExit(
+                f'mutant "{mutant.name}": the text that it replaces occurs'
+                f" {source.count(edit.old)} times in {path.name}, not once"
+            )
+        sources[name] = source.replace(edit.old, edit.new)
+    return sources
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument("--only", default="", help="part of a name")
+    options.add_argument("--list", action="store_true")
+    options.add_argument("--one", help=argparse.SUPPRESS)
+    options.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    given = options.parse_args()
+    if given.one is not None:
+        return _play(next(each for each in MUTANTS if each.name == given.one))
+    chosen = [each for each in MUTANTS if given.only in each.name]
+    if given.list:
+        for each in chosen:
+            sys.stdout.write(f"{each.caught_by:<16}{each.name}\n")
+        return 0
+    return _all(chosen, given.jobs)
+
+
+def _all(chosen: Sequence[Mutant], jobs: int) -> int:
+    for each in chosen:
+        edited(each)
+    began = time.perf_counter()
+    survived = 0
+    with ThreadPoolExecutor(jobs) as pool:
+        for mutant, done in zip(chosen, pool.map(_in_a_process, chosen), strict=True):
+            is_caught = done.returncode == 0
+            survived += not is_caught
+            told = done.stdout.strip() if is_caught else f"SURVIVES {done.stdout}{done.stderr}"
+            sys.stdout.write(f"{mutant.caught_by:<16}{mutant.name}\n{'':<16}  {told}\n")
+            sys.stdout.flush()
+    wall = time.perf_counter() - began
+    sys.stdout.write(f"{len(chosen)} mutants, {survived} survived, in {wall:.0f} s\n")
+    return 1 if survived else 0
+
+
+def _in_a_process(mutant: Mutant) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, __file__, "--one", mutant.name],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def _play(mutant: Mutant) -> int:
+    """In a process of its own: import the mutant, and play until it is caught."""
+    sys.path.insert(0, str(ROOT))
+    sys.meta_path.insert(0, _Edited(edited(mutant)))
+    if mutant.caught_by == TRANSCRIPTS:
+        return _transcripts()
+    from kraftool.sim.checkers import CHECKERS
+    from kraftool.sim.options import FAULTS, Options
+    from kraftool.sim.runner import run
+
+    wanted = {*_ALWAYS, mutant.caught_by}
+    checkers = [each for each in CHECKERS if each.name in wanted]
+    faults = tuple(mutant.faults.split(",")) if mutant.faults else FAULTS
+    options = Options(faults=faults, most_events=40_000)
+    for seed in range(_MOST_SEEDS):
+        verdict = run(seed, options, checkers)
+        if verdict.invariant == mutant.caught_by:
+            sys.stdout.write(f"seed {seed}: {verdict.text}\n")
+            return 0
+    sys.stdout.write(f"{_MOST_SEEDS} seeds\n")
+    return 1
+
+
+def _transcripts() -> int:
+    """Whether a transcript fails that holds for the core as it is."""
+    import pytest
+
+    path = str(ROOT / "tests" / "raft" / "test_transcripts.py")
+    quiet = ["-q", "-x", "--no-header", "--no-summary", "--tb=no", "-p", "no:cacheprovider"]
+    sound = subprocess.run(
+        [sys.executable, "-m", "pytest", *quiet, path],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if sound.returncode != 0:
+        sys.stdout.write(f"the transcripts fail without the mutant, too\n{sound.stdout}")
+        return 1
+    with redirect_stdout(io.StringIO()) as told:
+        code = pytest.main([*quiet, "-p", "no:xdist", path])
+    sys.stdout.write(told.getvalue().splitlines()[-1] + "\n")
+    return 0 if code == pytest.ExitCode.TESTS_FAILED else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -65,7 +66,7 @@ def audit(
     """
     ignored = frozenset(each.upper() for each in ignore or ())
     _check(ignored)
-    if html and html == out:
+    if html and out and os.path.realpath(html) == os.path.realpath(out):
         raise UsageError("--html and --out name the same file", hint="name two files")
 
     from kraftool.commands.pipeline_options import spark_run

@@ -212,7 +212,7 @@ def _verdict(counts: FleetCounts) -> Text:
     directories = many(counts.directories, "directory")
     line.append(f": {directories} of {many(counts.clusters, 'cluster')} audited")
     if counts.undecoded:
-        line.append(f", {counts.undecoded} places could not be read", style=BAD)
+        line.append(f", {many(counts.undecoded, 'place')} could not be read", style=BAD)
     if counts.ignored:
         line.append(f", {many(counts.ignored, 'finding')} ignored", style=QUIET)
     return line

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -79,7 +82,11 @@ def spark_run(to: Output, engine: EngineOptions, app: str) -> Iterator[SparkSess
     """A Spark session with a bar of the tasks of all jobs that run in it."""
     from kraftool.spark.job_progress import JobProgress, watched
 
-    with to.task_progress("starting Spark") as told, spark_session(engine, app) as spark:
+    with (
+        _cleaned_up_on_sigterm(),
+        to.task_progress("starting Spark") as told,
+        spark_session(engine, app) as spark,
+    ):
 
         def tell(now: JobProgress) -> None:
             told(app, now.tasks_done, now.tasks)
@@ -89,12 +96,36 @@ def spark_run(to: Output, engine: EngineOptions, app: str) -> Iterator[SparkSess
         told("stopping Spark", 0, 0)
 
 
+@contextmanager
+def _cleaned_up_on_sigterm() -> Iterator[None]:
+    """Let a SIGTERM end the run as an exception does, so that no JVM and no file stays behind."""
+
+    def end(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    kept = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, kept)
+
+
 def _setting(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         # What stands there may be a secret, so that it is not repeated.
         raise UsageError("--conf wants KEY=VALUE", hint="--conf spark.driver.memory=4g")
     return key.strip(), value
+
+
+def absolute(roots: Sequence[str]) -> tuple[str, ...]:
+    """ROOTs as they are named from anywhere: by workers, and by a later run in another folder."""
+    return tuple(
+        each if "://" in each else os.path.abspath(os.path.expanduser(each)) for each in roots
+    )
 
 
 def storage_options(path: str) -> dict[str, object]:

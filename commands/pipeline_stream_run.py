@@ -188,13 +188,15 @@ class StreamRun:
 
     def _checkpoint(self, following: Following) -> AbstractContextManager[Checkpoint] | None:
         from kraftool.spark.live.checkpoint import held, note_of
+        from kraftool.spark.live.sinks import CHECKPOINT, refuse_foreign
 
         named = self.request.checkpoint
         if "://" in named:
             raise UsageError("--checkpoint wants a folder that this machine sees, not a URL")
         folder = Path(os.path.abspath(os.path.expanduser(named))) if named else None
-        if folder is None and self.target.folder is not None:
-            folder = self.target.folder / "_checkpoint"
+        if self.target.folder is not None:
+            refuse_foreign(self.target.folder)  # before anything is made in it
+            folder = folder or self.target.folder / CHECKPOINT
         return None if folder is None else held(folder, note_of(following, self.target.shown))
 
     def _sink(self, checkpoint: Checkpoint | None) -> ParquetSink | KafkaSink | None:

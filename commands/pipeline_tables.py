@@ -64,6 +64,7 @@ def tables(
 
     Nothing is written to the directories, and nothing is locked; a running Kafka is not disturbed.
     """
+    from kraftool.commands.pipeline_options import absolute
     from kraftool.commands.pipeline_options import storage_options as read_options
 
     storage = read_options(storage_options)
@@ -73,7 +74,7 @@ def tables(
     from kraftool.spark.tables.run import Wanted
 
     wanted = Wanted(
-        roots=tuple(roots),
+        roots=absolute(roots),
         out=out,
         storage=storage,
         depth=depth,

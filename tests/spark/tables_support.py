@@ -65,14 +65,20 @@ class InProcess:
         return self._items
 
 
-def run(root: Path | str, out: Path, session: InProcess | None = None, **more: Any) -> TablesReport:
+def run(
+    root: Path | str | tuple[Path, ...],
+    out: Path,
+    session: InProcess | None = None,
+    **more: Any,
+) -> TablesReport:
     """Write tables without a JVM."""
+    roots = root if isinstance(root, tuple) else (root,)
 
     @contextmanager
     def start() -> Iterator[Any]:
         yield session or InProcess()
 
-    return write_tables(Wanted(roots=(str(root),), out=str(out), **more), start)
+    return write_tables(Wanted(roots=tuple(map(str, roots)), out=str(out), **more), start)
 
 
 def values_of(first: int, count: int) -> list[bytes]:

@@ -1,5 +1,6 @@
 """What `pipeline stream` refuses and how its rows look, without a JVM."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from kraftool.commands.times import time_zone
 from kraftool.spark.live.checkpoint import OtherStream, held, note_of
 from kraftool.spark.live.frame import Following, type_names
 from kraftool.spark.live.lag import behind
-from kraftool.spark.live.sinks import ParquetSink
+from kraftool.spark.live.sinks import ParquetSink, refuse_foreign
+from kraftool.spark.tables.commit import TablesRefusedError
+from kraftool.spark.tables.run import Wanted, write_tables
 
 pytestmark = pytest.mark.spark
 SECRET = "CANARY-key"
@@ -148,3 +151,34 @@ def test_rows_are_lines_of_which_none_acts_on_a_terminal(
     assert "0.log at 9" in lines[1]
     assert "the log is gone (/d)" in lines[2]
     assert "error KT-X  f: odd (expected 1, found 2)" in lines[3]
+
+
+@pytest.mark.parametrize("name", ["_staging", "_checkpoint", "_other", "data.txt"])
+def test_nothing_of_anybody_else_is_touched_whatever_it_is_called(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "dir" / name).mkdir(parents=True)
+    (tmp_path / "dir" / name / "important").write_text("keep")
+    with pytest.raises(OtherStream, match="something else"):
+        refuse_foreign(tmp_path / "dir")
+    with held(tmp_path / "c", _note("/a")) as mine, pytest.raises(OtherStream):
+        ParquetSink(tmp_path / "dir", mine)
+    assert (tmp_path / "dir" / name / "important").read_text() == "keep"
+    assert [each.name for each in (tmp_path / "dir").iterdir()] == [name]
+
+
+def test_no_pipeline_writes_into_a_data_directory(fixtures_dir: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    shutil.copytree(fixtures_dir / "kafka-4.3.0/static-single/node-1/data", data)
+    (tmp_path / "link").symlink_to(data)
+    before = sorted(data.rglob("*"))
+    for out in (data, data / "new", data / "__cluster_metadata-0/new", tmp_path / "link/new"):
+        with pytest.raises(OtherStream, match="lies in the data directory"):
+            refuse_foreign(out)
+        with pytest.raises(OtherStream, match="lies in"), held(out, _note("/a")):
+            pass
+        wanted = Wanted(roots=(str(data),), out=str(out))
+        with pytest.raises(TablesRefusedError, match="lies in the data directory"):
+            write_tables(wanted, lambda: pytest.fail("nothing is to be started"))
+    assert sorted(data.rglob("*")) == before
+    refuse_foreign(tmp_path / "beside")

@@ -18,6 +18,7 @@ from tables_support import batches, directory, listing, read_tables, run
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.tables import work
+from kraftool.spark.tables.commit import TablesRefusedError
 from kraftool.spark.tables.run import TablesReport
 
 pytestmark = pytest.mark.spark
@@ -163,14 +164,21 @@ def test_a_directory_that_is_gone_is_told_once_and_keeps_its_rows(tmp_path: Path
     assert len(read_tables(out)["records"]) == len(before["records"]) + 5
 
 
-def test_a_root_that_is_not_named_this_time_is_not_gone(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    directory(tmp_path / "a/one", batches(0, 4))
-    directory(tmp_path / "b/two", batches(0, 4), cluster="other")
-    run(tmp_path / "a", out)
-    assert run(tmp_path / "b", out).changes == {}
-    assert run(tmp_path / "a*", out).changes == {}
-    assert len(read_tables(out)["records"]) == 40
+def test_a_run_that_leaves_a_root_out_is_refused_and_takes_nothing_for_gone(tmp_path: Path) -> None:
+    a, b, out = tmp_path / "a", tmp_path / "b", tmp_path / "out"
+    node = directory(a / "one", batches(0, 4))
+    directory(b / "two", batches(0, 4), cluster="other")
+    run(a, out)
+    both = run((a, b), out)
+    assert (both.changes, both.clusters_changed) == ({}, 1)
+    before = read_tables(out)
+    for less in ((b,), (_log(node), b)):
+        with pytest.raises(TablesRefusedError, match="would not look at"):
+            run(less, out)
+    with pytest.raises(TablesRefusedError, match="is one file"):
+        run(_log(node), tmp_path / "of-a-file")
+    assert read_tables(out) == before
+    assert len(before["records"]) == 40
 
 
 def test_damage_that_grows_into_batches_is_read_anew(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ import orjson
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.live.frame import Following
+from kraftool.spark.outputs import data_directory_around
 from kraftool.storage.remote import shown_url
 
 NOTE = "kraftool.json"
@@ -56,6 +57,11 @@ def note_of(following: Following, target: str) -> dict[str, Any]:
 @contextmanager
 def held(folder: Path, wanted: dict[str, Any]) -> Iterator[Checkpoint]:
     """Take a checkpoint for the time of a run: a new one, or the one that this stream left."""
+    inside = data_directory_around(folder)
+    if inside is not None:
+        raise OtherStream(
+            f"{folder} lies in the data directory {inside}", hint="name a folder outside of it"
+        )
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     names = {each.name for each in folder.iterdir() if not each.name.startswith(".")}
     if names and NOTE not in names:

@@ -8,17 +8,19 @@ readers other than Spark to find.
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import uuid
 from collections.abc import Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.spark.live.checkpoint import Checkpoint, OtherStream, read_note, write_note
+from kraftool.spark.live.checkpoint import NOTE, Checkpoint, OtherStream, read_note, write_note
 from kraftool.spark.live.frame import json_key, json_line
+from kraftool.spark.outputs import data_directory_around
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +30,27 @@ if TYPE_CHECKING:
 CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
 _NOTE = "_kraftool.json"
 _STAGING = "_staging"
+CHECKPOINT = "_checkpoint"
+"""The folder of the checkpoint, unless another one is named."""
+
+
+def refuse_foreign(folder: Path) -> None:
+    """Refuse a folder that is not ours: in a data directory, or with other things in it."""
+    inside = data_directory_around(folder)
+    if inside is not None:
+        raise OtherStream(
+            f"{folder} lies in the data directory {inside}",
+            hint="name a folder outside of it with --to parquet:DIR",
+        )
+    if not folder.exists() or read_note(folder / _NOTE):
+        return
+    there = {each.name for each in folder.iterdir() if not each.name.startswith(".")}
+    # A first run that was killed early has left its checkpoint, and no note.
+    if there - ({CHECKPOINT} if (folder / CHECKPOINT / NOTE).is_file() else set()):
+        raise OtherStream(
+            f"{folder} holds something else than what a stream wrote",
+            hint="name a new folder with --to parquet:DIR",
+        )
 
 
 class ParquetSink:
@@ -36,6 +59,7 @@ class ParquetSink:
     def __init__(self, folder: Path, checkpoint: Checkpoint) -> None:
         self.folder = folder
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        refuse_foreign(folder)
         self._take(checkpoint)
         shutil.rmtree(folder / _STAGING, ignore_errors=True)
         (folder / _STAGING).mkdir(mode=0o700, exist_ok=True)
@@ -44,12 +68,6 @@ class ParquetSink:
         """Refuse a folder whose batches another checkpoint counts: the numbers are the same."""
         note = read_note(self.folder / _NOTE)
         if not note:
-            there = [each.name for each in self.folder.iterdir()]
-            if any(not each.startswith(("_", ".")) for each in there):
-                raise OtherStream(
-                    f"{self.folder} holds something else than what a stream wrote",
-                    hint="name a new folder with --to parquet:DIR",
-                )
             write_note(self.folder / _NOTE, {"version": 1, "checkpoint": checkpoint.id})
         elif note.get("checkpoint") != checkpoint.id:
             raise OtherStream(
@@ -134,7 +152,9 @@ def _seal(folder: Path) -> None:
 def _sync(path: Path) -> None:
     handle = os.open(path, os.O_RDONLY)
     try:
-        with suppress(OSError):  # some file systems cannot, for a folder
-            os.fsync(handle)
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # some file systems cannot, for a folder
+            raise
     finally:
         os.close(handle)

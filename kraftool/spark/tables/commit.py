@@ -19,6 +19,7 @@ from typing import Any
 import orjson
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.spark.outputs import data_directory_around
 from kraftool.spark.tables.layout import FILE_MODE, FOLDER_MODE, OURS, make_file, make_folders
 from kraftool.storage.remote import is_url
 
@@ -61,6 +62,8 @@ class Marker:
     """What the folder is, after the latest run that was committed."""
 
     kept: Kept
+    roots: tuple[str, ...] = ()
+    """The ROOTs, as they are shown. What a run does not look at it could take for gone."""
     run: int = 0
     totals: Mapping[str, Totals] = field(default_factory=dict)
 
@@ -71,6 +74,7 @@ class Marker:
                 "run": self.run,
                 "showSecrets": self.kept.show_secrets,
                 "snapshots": self.kept.snapshots,
+                "roots": list(self.roots),
                 "tables": {
                     name: [each.rows, each.files, each.size] for name, each in self.totals.items()
                 },
@@ -186,7 +190,7 @@ def _remove_empty(root: str, folder: str) -> None:
 
 
 @contextmanager
-def held(out: str, kept: Kept) -> Iterator[Store]:
+def held(out: str, kept: Kept, roots: Iterable[str]) -> Iterator[Store]:
     """Hold a folder of tables, made if need be. An interrupted run is finished or forgotten first.
 
     Raises TablesRefusedError where that cannot be.
@@ -198,7 +202,7 @@ def held(out: str, kept: Kept) -> Iterator[Store]:
                 if os.path.exists(os.path.join(root, _JOURNAL)):
                     finish(root)
                 shutil.rmtree(os.path.join(root, _STAGING), ignore_errors=True)
-                store = Store(root, _marker(root, kept))
+                store = Store(root, _marker(root, kept, tuple(roots)))
             yield store
         finally:
             if not os.path.exists(os.path.join(root, _JOURNAL)):
@@ -222,6 +226,11 @@ def _checked(out: str) -> str:
             hint="a run has to rename files at once; copy the folder afterwards",
         )
     root = os.path.abspath(out)
+    inside = data_directory_around(root)
+    if inside is not None:
+        raise TablesRefusedError(
+            f"{out} lies in the data directory {inside}", hint="name a folder outside of it"
+        )
     try:
         os.mkdir(root, FOLDER_MODE)
     except FileExistsError:
@@ -266,14 +275,14 @@ def _locked(root: str) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _marker(root: str, kept: Kept) -> Marker:
+def _marker(root: str, kept: Kept, roots: tuple[str, ...]) -> Marker:
     """Read the marker, or make the folder ours."""
     path = os.path.join(root, MARKER)
     try:
         with open(path, "rb") as file:
             data = file.read()
     except FileNotFoundError:
-        fresh = Marker(kept=kept)
+        fresh = Marker(kept=kept, roots=roots)
         passing = f"{path}.{os.urandom(4).hex()}"
         make_file(passing, fresh.to_json())
         os.replace(passing, path)
@@ -284,6 +293,7 @@ def _marker(root: str, kept: Kept) -> Marker:
         if layout == LAYOUT:
             found = Marker(
                 kept=Kept(show_secrets=value["showSecrets"], snapshots=value["snapshots"]),
+                roots=tuple(value["roots"]),
                 run=value["run"],
                 totals={
                     name: Totals(rows=rows, files=files, size=size)
@@ -310,4 +320,10 @@ def _marker(root: str, kept: Kept) -> Marker:
                 " not mixed",
                 hint=f"{'give' if before else 'leave out'} {option}, or name another folder",
             )
-    return found
+    missing = [each for each in found.roots if each not in roots]
+    if missing:
+        raise TablesRefusedError(
+            f"{root} has the tables of {missing[0]} too, which this run would not look at",
+            hint=f"name all ROOTs again ({', '.join(found.roots)}), or another folder",
+        )
+    return replace(found, roots=roots)

@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from kraftool.spark.fleet import DEPTH, find_fleet, require
 from kraftool.spark.splits import SPLIT_BYTES
-from kraftool.spark.tables.commit import NOTHING, Kept, Store, Totals, held
+from kraftool.spark.tables.commit import (
+    NOTHING,
+    Kept,
+    Store,
+    TablesRefusedError,
+    Totals,
+    held,
+)
 from kraftool.spark.tables.layout import TABLES
 from kraftool.spark.tables.looking import Looked, LookTask, look_at
 from kraftool.spark.tables.memory import Key, Stored, memories
@@ -23,6 +30,7 @@ from kraftool.spark.tables.plan import Owners, Reach, Task, compare, departed, g
 from kraftool.spark.tables.settle import Settled, settle, totals_after
 from kraftool.spark.tables.units import items_of, looks_of, range_size, units_of
 from kraftool.spark.tables.work import Done, Run, Unit, work
+from kraftool.storage.remote import shown_url
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -90,7 +98,8 @@ def write_tables(wanted: Wanted, spark: StartSpark) -> TablesReport:
     """Bring the tables up to date. `spark` is called only if there is something to do."""
     require(list(wanted.roots), options=wanted.storage)  # else nothing is made
     kept = Kept(show_secrets=wanted.show_secrets, snapshots=wanted.snapshots)
-    with held(wanted.out, kept) as store:
+    roots = [shown_url(each).rstrip("/") or "/" for each in wanted.roots]
+    with held(wanted.out, kept, roots) as store:
         found = _find(wanted, store)
         if not found.tasks:
             return _report(store, found, (), Settled(), is_new=False)
@@ -110,6 +119,12 @@ def write_tables(wanted: Wanted, spark: StartSpark) -> TablesReport:
 
 def _find(wanted: Wanted, store: Store) -> _Found:
     fleet = find_fleet(list(wanted.roots), depth=wanted.depth, options=wanted.storage)
+    for each in fleet.files:
+        if each.is_named:  # the other files of its log would never be read after it
+            raise TablesRefusedError(
+                f"{each.name} is one file, and tables are of whole directories",
+                hint="name its directory; kraftool dump-log reads single files",
+            )
     groups = grouped(fleet, snapshots=wanted.snapshots)
     reach, owners = Reach(wanted.roots, fleet.problems), Owners(groups.values())
     found = _Found(

@@ -55,6 +55,14 @@ def _run(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> tuple[int, st
     return (code if isinstance(code, int) else 0), streams[0], streams[1]
 
 
+def _run_apart(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> tuple[int, str, str]:
+    """The same in a process of its own."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    command = [sys.executable, "-m", "kraftool", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
 def test_the_commands_of_this_release_are_there() -> None:
     assert {"dump", "dump-log", "explain"} <= {" ".join(node.words) for node in COMMANDS}
 
@@ -116,7 +124,9 @@ def test_the_examples_of_the_help_run(
     words = [word.replace(OPERATORS, ours) for word in shlex.split(example)]
     words = [word.replace("/data/tables", str(tmp_path / "tables")) for word in words]
     monkeypatch.chdir(fixtures_dir.parent)
-    code, out, err = _run(words[1:], monkeypatch)
+    # In this process there may be a Spark session already.
+    run = _run_apart if "pipeline" in node.words else _run
+    code, out, err = run(words[1:], monkeypatch)
     # In this directory doctor finds replicas that were lost with a broker, which is so.
     assert code == (1 if node.words[-1] in ("doctor", "audit") else 0), err
     assert out

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import subprocess
+import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.commands.conftest import Ran
 from tests.commands.test_secrets import FIXTURES, SCENARIOS, assert_no_secret
 
-Run = Callable[..., Any]
+
+def kraftool(*arguments: object) -> Ran:
+    """Run kraftool in a process of its own: in this one there may be a Spark session already."""
+    done = subprocess.run(
+        [sys.executable, "-m", "kraftool", *map(str, arguments)],
+        cwd=FIXTURES.parent,
+        capture_output=True,
+        check=False,
+    )
+    return Ran(done.returncode, done.stdout, done.stderr.decode())
 
 
 @pytest.mark.spark
-def test_the_pipelines_show_no_secret(kraftool: Run, tmp_path: Path) -> None:
+def test_the_pipelines_show_no_secret(tmp_path: Path) -> None:
     pytest.importorskip("pyspark", reason="pip install 'kraftool[spark]'")
     import pyarrow.parquet as pq
 
@@ -23,7 +32,7 @@ def test_the_pipelines_show_no_secret(kraftool: Run, tmp_path: Path) -> None:
     page, tables, log = tmp_path / "audit.html", tmp_path / "tables", tmp_path / "jvm.log"
     spark = ("--spark-log", log, "--master", "local[2]")
     audited = kraftool("pipeline", "audit", "-o", "json", "--html", page, *spark, *roots)
-    assert audited.code in (1, 3), audited.err
+    assert audited.code == 1, audited.err
     log.unlink()
     exported = kraftool("pipeline", "tables", "--snapshots", "--out", tables, *spark, *roots)
     assert exported.code == 0, exported.err

@@ -60,6 +60,8 @@ class NodeSettings:
     is_controller: bool = True
     """Whether it may become a voter; a broker never does."""
     auto_join: bool = False
+    is_witness: bool = False
+    """Whether it votes and replicates, and never stands for election. (Not of Kafka.)"""
     timing: Timing = field(default_factory=Timing)
     fetch_max_bytes: int = 1 << 20
     fetch_snapshot_max_bytes: int = 1 << 20

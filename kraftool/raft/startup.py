@@ -26,6 +26,8 @@ def begin(raft: Raft) -> None:
     role = _first(raft, stored)
     transitions.persist(raft, role)
     raft.role = role
+    if raft.settings.is_witness:
+        return
     if raft.key is not None and raft.control.voters.is_only(raft.key):
         if isinstance(role, Candidate):
             candidacy.forward(raft)
@@ -56,6 +58,7 @@ def _first(raft: Raft, stored: ElectionState) -> Role:
     stands = key is not None and stored.voted is not None and key.is_known_as(stored.voted)
     # Records of the epoch are another's, who won it. (Kafka 4.3 stands again even then; its request
     # is called invalid, and that ends the process at every start.)
+    stands = stands and not raft.settings.is_witness
     if key is not None and stands and raft.log.last_epoch < stored.epoch:
         if not raft.is_voter:
             raise KraftoolError(f"node {key.id} has voted for itself, and is no voter")

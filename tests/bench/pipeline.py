@@ -37,6 +37,8 @@ HUGE_SHARE = 0.8
 """Of all bytes, in the one cluster of the uneven set."""
 _UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 _SEED = 1
+_SEGMENT = 1 << 30
+"""As Kafka's metadata.log.segment.bytes is by default; the fleet's own are tiny, so as to roll."""
 _TIMES_THE_SIZE, _BESIDES = 4, 300_000_000
 """What is on disk at once: one set with a tenth of it, its tables, and shuffles."""
 
@@ -102,7 +104,10 @@ def make_set(root: Path, size: int, *, is_even: bool) -> Input:
             share = size // CLUSTERS
         else:
             share = huge if number == CLUSTERS - 1 else (size - huge) // (CLUSTERS - 1)
-        write_cluster(root, cluster_spec(_SEED, number, NODES, bulk_bytes=max(share // NODES, 1)))
+        spec = cluster_spec(
+            _SEED, number, NODES, bulk_bytes=max(share // NODES, 1), segment_bytes=_SEGMENT
+        )
+        write_cluster(root, spec)
     directories = tuple(sorted(each for each in root.glob("*/*") if each.is_dir()))
     logs = [each for one in directories for each in one.glob("__cluster_metadata-0/*.log")]
     return Input(

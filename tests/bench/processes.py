@@ -7,7 +7,6 @@ but what a process did in its last moments.
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import time
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pathlib import Path
 
 _EVERY_S = 0.1
 _PROC = Path("/proc")
+_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ def watched(command: list[str], cores: int, folder: Path, **environment: str) ->
     usable = sorted(os.sched_getaffinity(0))
     peaks = Peaks()
     errors = folder / "stderr"
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu: dict[int, float] = {}
     began = time.perf_counter()
     with errors.open("wb") as told:
         process = subprocess.Popen(
@@ -58,20 +58,21 @@ def watched(command: list[str], cores: int, folder: Path, **environment: str) ->
         )
         try:
             while process.poll() is None:
-                _look(process.pid, peaks)
+                _look(process.pid, peaks, cpu)
                 time.sleep(_EVERY_S)
         finally:
             process.terminate()  # unless it has ended: kraftool then ends its JVM
             process.wait()
     wall_s = time.perf_counter() - began
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Watched(wall_s, cpu_s, process.returncode, errors.read_text(errors="replace"), peaks)
+    return Watched(
+        wall_s, sum(cpu.values()), process.returncode, errors.read_text(errors="replace"), peaks
+    )
 
 
-def _look(root: int, peaks: Peaks) -> None:
+def _look(root: int, peaks: Peaks, cpu: dict[int, float]) -> None:
     together = 0.0
     for pid in _tree(root):
+        cpu[pid] = max(cpu.get(pid, 0.0), _cpu_s(pid))
         memory = _memory(pid)
         if memory is None:
             continue
@@ -100,11 +101,23 @@ def _tree(root: int) -> list[int]:
 
 
 def _parent(process: Path) -> int:
+    told = _stat(process)
+    return int(told[1]) if told else -1
+
+
+def _cpu_s(pid: int) -> float:
+    """Of the process alone: many a worker is killed, and nobody is told then what it used."""
+    told = _stat(_PROC / str(pid))
+    return (int(told[11]) + int(told[12])) / _TICKS if told else 0.0
+
+
+def _stat(process: Path) -> list[str]:
+    """The fields of /proc/PID/stat from the state on; none for what has ended."""
     try:
-        # The name before it may hold anything but ends with the last bracket.
-        return int((process / "stat").read_text().rpartition(")")[2].split()[1])
-    except (OSError, ValueError, IndexError):
-        return -1
+        # The name before them may hold anything but ends with the last bracket.
+        return (process / "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
 
 
 def _name(pid: int) -> str:

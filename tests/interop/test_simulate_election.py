@@ -96,6 +96,11 @@ def test_a_voter_with_a_shorter_log_never_leads_the_one_that_it_is_beside(quorum
     epoch = max(each.end.epoch for each in report.case.nodes)
     quorum.start(behind, other)
     assert elected(behind, other, above_epoch=epoch) == other.id
+    kafka.wait_for(
+        "both to have the new leader's first record, which is committed by that",
+        lambda: min(each.end.epoch for each in simulated(behind, other).case.nodes) > epoch,
+        every=0.2,
+    )
 
     quorum.kill(behind, other)
     report = simulated(behind, other, leader)

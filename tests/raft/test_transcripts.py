@@ -15,7 +15,7 @@ from tests.raft.transcript import Case
 from tests.raft.transcript_words import TranscriptError
 
 TESTDATA = Path(__file__).resolve().parent / "testdata"
-FILES = sorted(TESTDATA.glob("[a-l]_*.txt"))
+FILES = sorted(TESTDATA.glob("[a-lw]_*.txt"))
 
 PROVED_ELSEWHERE = {
     18: "tests/decoders/test_quorum_state.py::test_what_kafka_refuses_has_no_state_and_a_finding",

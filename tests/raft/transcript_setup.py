@@ -58,6 +58,7 @@ class Setup:
     timing: dict[str, int] = field(default_factory=dict)
     is_controller: bool = True
     auto_join: bool = False
+    is_witness: bool = False
 
     def say(self, verb: str, rest: Sequence[str]) -> None:
         """Take one line of the set-up."""
@@ -97,6 +98,8 @@ class Setup:
                 self.is_controller = False
             case "auto-join":
                 self.auto_join = True
+            case "witness":
+                self.is_witness = True
             case _:
                 raise TranscriptError(f"{verb} is no word of the set-up")
 
@@ -127,6 +130,7 @@ class Setup:
             bootstrap_servers=self.bootstrap,
             is_controller=self.is_controller,
             auto_join=self.auto_join,
+            is_witness=self.is_witness,
             timing=Timing(**self.timing),
         )
         control = ControlHistory(static_voters=self.static)

@@ -123,6 +123,14 @@ class _Reader:
     findings: list[Finding] = field(default_factory=list)
     without: dict[str, bool] = field(default_factory=dict)
     """PATHs with no metadata, and whether they are log directories all the same."""
+    _files: set[str] = field(default_factory=set)
+
+    def is_new(self, entry: Entry) -> bool:
+        """Whether a file was not taken yet, by whichever PATH; it then is."""
+        real = os.path.realpath(entry.name)
+        is_new = real not in self._files
+        self._files.add(real)
+        return is_new
 
     def take(self, location: Location) -> None:
         found, before = 0, len(self.nodes)
@@ -202,7 +210,7 @@ class _Reader:
                 name = parse_checkpoint_name(base)
                 if location.is_stream and name is not None:
                     self.snapshot(node, entry, name)
-                elif all(each.name != entry.name for each in node.checkpoints):
+                elif self.is_new(entry):
                     node.checkpoints.append(entry)
                 return True
             if location.is_stream:
@@ -213,10 +221,7 @@ class _Reader:
                     else:
                         found.append(item)
                 node.stored.append((_base_offset(entry), batches, found))
-            elif all(
-                os.path.realpath(each.name) != os.path.realpath(entry.name)
-                for each in node.segments
-            ):
+            elif self.is_new(entry):
                 node.segments.append(entry)
         except KraftoolError as error:
             node.findings.append(kinds.UNREADABLE.at(entry.name, error.message))

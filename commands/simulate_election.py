@@ -64,7 +64,7 @@ def simulate_election(
             metavar="DEPTH",
             min=0,
             max=40,
-            help="Also try every order of so many messages, timeouts and crashes.",
+            help="Also try every order of so many choices, and of all messages to a commit.",
         ),
     ] = 0,
     seed: Annotated[int, typer.Option("--seed", metavar="S", min=0, help="Of the first run.")] = 0,
@@ -90,7 +90,8 @@ def simulate_election(
 
     A scenario describes nodes instead: "nodes: {1: {end: 120}, 2: {end: 120}, 3: {end: 90, down:
     true}}"; docs/simulate-election.md has all keys. --explore tries every order of messages,
-    timeouts and one crash, not a sample. The same seed gives the same bytes.
+    timeouts and one crash, not a sample, and says how far it came. The same seed gives the same
+    bytes.
 
     Nothing is written, and nothing is locked; a running Kafka is not disturbed. Nothing is sent to
     any node: the protocol runs in memory, on copies of what was read.

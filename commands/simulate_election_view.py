@@ -260,11 +260,22 @@ def _exploration(output: Output, report: Report) -> None:
         return
     elected = ", ".join(f"{node} (after {n})" for node, n in sorted(found.elected.items()))
     leading = ", ".join(f"{node} (after {n})" for node, n in sorted(found.committing.items()))
-    whole = f"every order of up to {found.complete_to} choices"
+    choices, to_the_end = found.choices, found.to_the_end
+    whole = f"every order of up to {choices.complete_to} choices"
     if not found.is_complete:
-        whole += f"; {found.depth} would be too many states"
-    rows = [
-        text(f"{whole}: {found.states} states, {found.steps} steps"),
+        whole += f" (not of {found.depth}: too many states)"
+    rows = [text(f"{whole}: {choices.states} states, {choices.steps} steps")]
+    if to_the_end.complete_to >= 0:
+        most = to_the_end.complete_to
+        timers = f"up to {most} timers and crashes" if most > 1 else "1 timer or crash at most"
+        timers = timers if most else "no timer and no crash"
+        rows.append(
+            text(
+                f"every order of all messages to their end, with {timers}:"
+                f" {to_the_end.states} states, {to_the_end.steps} steps"
+            )
+        )
+    rows += [
         text(f"elected: {elected or 'nobody that soon'}"),
         text(f"able to commit: {leading or 'nobody that soon'}"),
     ]

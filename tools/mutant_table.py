@@ -278,8 +278,8 @@ MUTANTS = (
         "committed",
         (
             "following",
-            "_commit(role, min(raft.log.end_offset, answer.high_watermark))",
-            "_commit(role, answer.high_watermark)",
+            "commit(role, min(raft.log.end_offset, answer.high_watermark))",
+            "commit(role, answer.high_watermark)",
         ),
     ),
     _mutant(
@@ -301,6 +301,15 @@ MUTANTS = (
         "keeps voters that were cut off from the log",
         "voter-sets",
         ("following", "    raft.control.truncate(offset)\n", ""),
+    ),
+    _mutant(
+        "writes the oldest voters that it knows into a snapshot",
+        "voter-sets",
+        (
+            "control_history",
+            "return self.entries[found - 1][1] if found else None",
+            "return self.entries[0][1] if found else None",
+        ),
     ),
     _mutant(
         "changes the voters twice at once",
@@ -340,6 +349,20 @@ MUTANTS = (
         faults="voters,slow-disk,resign,partition",
     ),
     _mutant(
+        "takes two voters out at once",
+        "voter-sets",
+        (
+            "voter_changes",
+            "    voters = raft.control.voters.without(asked.voter)\n",
+            (
+                "    voters = raft.control.voters.without(asked.voter)\n"
+                "    for other in sorted(voters.keys if voters else ())[1:2]:\n"
+                "        voters = voters.without(other)\n"
+            ),
+        ),
+        faults="voters",
+    ),
+    _mutant(
         "never doubts that it is heard",
         "check-quorum",
         (
@@ -357,6 +380,25 @@ MUTANTS = (
             "[each for each in self.snapshots if each.offset >= start_offset]",
             "[each for each in self.snapshots if each.offset > start_offset]",
         ),
+    ),
+    _mutant(
+        "installs a snapshot of which slices are missing",
+        "snapshots",
+        (
+            "snapshots",
+            "if download.position == answer.size:",
+            "if download.position >= answer.size // 2:",
+        ),
+    ),
+    _mutant(
+        "gives its state machine a snapshot while it leads",
+        "machines",
+        (
+            "state_machine",
+            "self.next_offset < raft.log.start_offset",
+            "self.next_offset <= (newest.offset if newest else -1)",
+        ),
+        faults="kill,pause",
     ),
     _mutant(
         "shows the state machine what is not committed",

@@ -20,6 +20,8 @@ from kraftool.raft.settings import MAX_BATCH_BYTES, MAX_PENDING_BATCHES
 @dataclass(slots=True)
 class _Open:
     base_offset: int
+    began_ms: int
+    """When its first records were given: the time that the batch bears."""
     size: int = HEADER_SIZE
     records: list[Any] = field(default_factory=list)
 
@@ -49,9 +51,9 @@ class Accumulator:
     def append(self, records: Sequence[Any], size: int, now_ms: int) -> int:
         """Take records, which stay in one batch; gives the offset of the last of them."""
         if self._open is not None and self._open.size + size > self.max_batch_bytes:
-            self._close(now_ms)
+            self._close()
         if self._open is None:
-            self._open = _Open(self.next_offset)
+            self._open = _Open(self.next_offset, now_ms)
         self._open.records += records
         self._open.size += size
         self.next_offset += len(records)
@@ -64,7 +66,7 @@ class Accumulator:
         the first."""
         if not records:
             raise ProtocolError("a control batch without a record")
-        self._close(now_ms)
+        self._close()
         base = self.next_offset
         self.next_offset += len(records)
         self.completed.append(
@@ -82,14 +84,14 @@ class Accumulator:
     def is_due(self, now_ms: int) -> bool:
         return self.drain_at_ms is not None and (now_ms >= self.drain_at_ms or bool(self.completed))
 
-    def drain(self, now_ms: int) -> list[Batch]:
+    def drain(self) -> list[Batch]:
         """All that was given, as batches; the one that is open is closed."""
-        self._close(now_ms)
+        self._close()
         drained, self.completed = self.completed, []
         self.drain_at_ms = None
         return drained
 
-    def _close(self, now_ms: int) -> None:
+    def _close(self) -> None:
         if self._open is None:
             return
         closing, self._open = self._open, None
@@ -98,7 +100,7 @@ class Accumulator:
                 base_offset=closing.base_offset,
                 last_offset=closing.base_offset + len(closing.records) - 1,
                 epoch=self.epoch,
-                timestamp_ms=now_ms,
+                timestamp_ms=closing.began_ms,
                 size=closing.size,
                 data=tuple(closing.records),
             )

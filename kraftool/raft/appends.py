@@ -43,7 +43,7 @@ def write(raft: Raft, leader: Leader) -> None:
     """Write what is due. Who waits for it is answered before the flush, which they need not."""
     accumulator = leader.accumulator
     if accumulator.is_due(raft.now_ms):
-        batches = tuple(accumulator.drain(raft.now_ms))
+        batches = tuple(accumulator.drain())
         raft.emit(AppendBatches(batches=batches))
         for batch in batches:
             raft.log.append(batch)

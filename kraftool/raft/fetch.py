@@ -75,14 +75,14 @@ def _answer(raft: Raft, asked: FetchRequest, listener: str) -> FetchResponse:
 
 
 def _serve(raft: Raft, leader: Leader, asked: FetchRequest, listener: str) -> FetchResponse:
-    if asked.replica is not None and asked.replica.id == leader.local.id:
-        return _response(raft, listener, error=Error.UNKNOWN_SERVER_ERROR)
     validity, where = position(raft, asked.fetch_offset, asked.last_fetched_epoch)
     if validity is Validity.SNAPSHOT:
         return _response(raft, listener, snapshot_id=where)
     if validity is Validity.DIVERGING:
         return _response(raft, listener, diverging_epoch=where)
     if asked.replica is not None:
+        if asked.replica.id == leader.local.id:
+            return _response(raft, listener, error=Error.UNKNOWN_SERVER_ERROR)
         heard_from(raft, leader, asked)
     has_more = asked.fetch_offset < raft.log.end_offset
     read = ReadRange(offset=asked.fetch_offset, max_bytes=asked.max_bytes) if has_more else None

@@ -207,23 +207,32 @@ def _append(raft: Raft, role: Follower, answer: FetchResponse) -> None:
         if raft.is_voter or raft.settings.is_controller:
             raft.emit(Flush(end_offset=raft.log.end_offset))
     if answer.high_watermark >= 0:
-        _commit(role, min(raft.log.end_offset, answer.high_watermark))
+        commit(role, min(raft.log.end_offset, answer.high_watermark))
 
 
 def _usable(raft: Raft, batches: tuple[Batch, ...]) -> tuple[Batch, ...]:
     """What may be appended: nothing at all of an answer that is damaged, and no batch of an epoch
-    that this node has not heard of, nor what follows it."""
+    that this node has not heard of, nor what follows it. Batches that would leave a gap, or go back
+    in offsets or epochs, are no log."""
     if any(not each.is_valid for each in batches):
         return ()
-    usable = []
+    usable: list[Batch] = []
+    end, epoch = raft.log.end_offset, raft.log.last_epoch
     for each in batches:
         if each.epoch > raft.epoch:
             break
+        if each.base_offset != end or each.last_offset < end or each.epoch < epoch:
+            raise ProtocolError(
+                f"a batch of offsets {each.base_offset} to {each.last_offset}, epoch {each.epoch},"
+                f" cannot follow offset {end - 1}, epoch {epoch}"
+            )
         usable.append(each)
+        end, epoch = each.next_offset, each.epoch
     return tuple(usable)
 
 
-def _commit(role: Follower, offset: int) -> None:
+def commit(role: Follower, offset: int) -> None:
+    """Take over how much is committed, which is never less than before."""
     known = role.high_watermark
     if known is not None and offset < known:
         raise ProtocolError(f"the high watermark goes back from {known} to {offset}")

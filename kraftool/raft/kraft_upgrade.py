@@ -48,7 +48,9 @@ def _refused(raft: Raft, leader: Leader, wanted: int, level: int) -> Refused | N
     if wanted < level or leader.upgrading_to is not None:
         return Refused(error=invalid, reason=f"kraft.version {wanted} after {level}")
     voters = leader.volatile_voters
-    if voters is None or voters.ids != raft.control.voters.ids:
+    if voters is None:
+        return Refused(error=invalid, reason=f"there is no way from {level} to {wanted}")
+    if voters.ids != raft.control.voters.ids:
         return Refused(error=None, reason="the voters that are known are not those that count")
     return _unfit(voters, wanted)
 

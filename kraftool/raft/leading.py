@@ -59,9 +59,9 @@ def poll(raft: Raft, leader: Leader) -> None:
 
 
 def _set_check_quorum(raft: Raft, leader: Leader) -> None:
-    """A sole voter needs nobody; who needs somebody again gets the whole time."""
-    needs_nobody = _needed(raft, leader) == 0
-    if needs_nobody:
+    """With one voter, which may be another than the leader, nobody is waited for; who needs
+    somebody again gets the whole time."""
+    if len(raft.control.voters) == 1:
         leader.check_quorum_deadline_ms = NEVER
     elif leader.check_quorum_deadline_ms == NEVER:
         leader.check_quorum_deadline_ms = raft.now_ms + raft.timing.check_quorum_ms

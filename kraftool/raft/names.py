@@ -49,6 +49,12 @@ class ProtocolError(KraftoolError):
     """An invariant of the protocol is broken. A node that meets one stops; it never limps on."""
 
 
+class ImpossibleMessage(ProtocolError):
+    """A message that no honest node sends. Kafka's raft thread ends at it, as at any ProtocolError;
+    whoever would rather go on refuses it (`Raft.refuse`): it is noticed before anything is changed
+    that it would have broken."""
+
+
 class OffsetAndEpoch(NamedTuple):
     """A place in the log with the epoch before it; also the id of a snapshot."""
 

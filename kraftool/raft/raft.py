@@ -4,7 +4,8 @@ Owns the state of one node and the order of one step: what came in is handled, t
 (Kafka's poll), then the state machine above is told what it may see. What the families of requests
 do is theirs, one file each. Time and chance come from outside; nothing here waits, reads or writes.
 
-A ProtocolError leaves the state as it is no more to be trusted: whoever runs the core stops.
+A ProtocolError leaves the state as it is no more to be trusted: whoever runs the core stops, unless
+it is an ImpossibleMessage and is refused.
 """
 
 from __future__ import annotations
@@ -69,7 +70,13 @@ from kraftool.raft.messages import (
     VoteRequest,
     VoteResponse,
 )
-from kraftool.raft.names import ElectionState, Endpoint, ProtocolError, ReplicaKey
+from kraftool.raft.names import (
+    ElectionState,
+    Endpoint,
+    ImpossibleMessage,
+    ProtocolError,
+    ReplicaKey,
+)
 from kraftool.raft.roles import (
     NEVER,
     Candidate,
@@ -113,6 +120,8 @@ class Raft:
         self.stored = stored if stored is not None else ElectionState()
         self.role: Role = Unattached(epoch=self.stored.epoch)
         self.is_shutting_down = self.is_stopped = False
+        self.is_installing = False
+        """Whether a snapshot is on its way into its place: who votes is known only after it."""
         self.now_ms = 0
         self._effects: list[Effect] = []
         self._next_correlation_id = 0
@@ -129,13 +138,33 @@ class Raft:
         assert now_ms >= self.now_ms, "time goes forwards"
         self.now_ms, self._effects = now_ms, []
         if not self.is_stopped:
-            self._handle(event)
+            try:
+                self._handle(event)
+            except ProtocolError as error:
+                if isinstance(event, RequestReceived | ResponseReceived):
+                    raise ImpossibleMessage(error.message) from error
+                raise
+        return self._settle()
+
+    def refuse(self, event: RequestReceived | ResponseReceived) -> list[Effect]:
+        """Go on after an ImpossibleMessage as if it had been no good: what the step had wanted up
+        to there, and the role's turn."""
+        if isinstance(event, ResponseReceived):
+            self.connections.answered(
+                event.source_id, event.correlation_id, self.now_ms, well=False
+            )
         return self._settle()
 
     def _settle(self) -> list[Effect]:
-        """Let the role act until it stays the same, then tell the state machine."""
+        """Let the role act until it stays the same, then tell the state machine.
+
+        No role acts between `InstallSnapshot` and `SnapshotInstalled`, which Kafka's thread does
+        without a pause: an election would be counted by the voters from before the snapshot.
+        """
         for _ in range(_MOST_POLLS):
             self._wake_ms = NEVER
+            if self.is_installing:
+                break
             shutdown.complete_if_possible(self)
             if self.is_stopped:
                 break

@@ -44,21 +44,24 @@ class Replicas:
 
     def split(self, voter_set: VoterSet) -> None:
         """Sort everyone anew by who is a voter now; what is known of a replica goes with it."""
-        before = {each.key: each for each in self.all()}
-        voters: dict[int, Replica] = {}
-        for voter in voter_set:
-            voters[voter.key.id] = self._known(before, voter.key)
-        kept = {id(each) for each in voters.values()}
-        self.observers = {key: each for key, each in before.items() if id(each) not in kept}
-        self.voters = voters
+        before = self.voters
+        self.voters = {each.key.id: self._known(each.key) for each in voter_set}
+        for voter in self.voters.values():
+            self.observers.pop(voter.key, None)
+        for id_, old in before.items():
+            if id_ not in self.voters:
+                self.observers.setdefault(old.key, old)
 
-    def _known(self, before: dict[ReplicaKey, Replica], key: ReplicaKey) -> Replica:
-        found = before.get(key)
-        old = self.voters.get(key.id)
-        if found is None and old is not None and key.is_known_as(old.key):
-            found = old  # a static voter of which the directory id is known from now on
-            old.key = key
-        return found if found is not None else Replica(key=key)
+    def _known(self, key: ReplicaKey) -> Replica:
+        """What is known of a replica that is to be a voter. A static voter's entry, which fits any
+        directory, is that of the first directory that is named."""
+        found = self.voters.get(key.id)
+        if found is None or not key.is_known_as(found.key):
+            found = self.observers.get(key)
+        if found is None:
+            return Replica(key=key)
+        found.key = key
+        return found
 
     def all(self) -> Iterator[Replica]:
         yield from self.voters.values()

@@ -116,6 +116,7 @@ def downloaded(raft: Raft, answer: FetchSnapshotResponse) -> bool:
             raise ProtocolError(f"the log does not need snapshot {download.snapshot_id}")
         role.download = None
         raft.emit(InstallSnapshot(snapshot_id=download.snapshot_id))
+        raft.is_installing = True
         begin_after(raft, role, download.snapshot_id)
     following.succeeded(raft, role)
     return True
@@ -130,11 +131,12 @@ def _forget(raft: Raft, role: Follower) -> None:
 def begin_after(raft: Raft, role: Follower, snapshot_id: OffsetAndEpoch) -> None:
     """The log starts anew after a snapshot, all of which is committed."""
     raft.log.begin_after(snapshot_id)
-    role.high_watermark = snapshot_id.offset
+    following.commit(role, snapshot_id.offset)
 
 
 def installed(raft: Raft, event: SnapshotInstalled) -> None:
     """What the snapshot's control records say counts from now on."""
+    raft.is_installing = False
     raft.control.begin_after(event.snapshot_id.offset, event.kraft_version, event.voters)
 
 

@@ -183,9 +183,7 @@ def to_leader(raft: Raft) -> Leader:
         ),
         check_quorum_deadline_ms=raft.now_ms + raft.timing.check_quorum_ms,
         begin_quorum_deadline_ms=raft.now_ms,
-        volatile_voters=raft.control.static_voters.updated_ignoring_directories(
-            raft.settings.as_voter
-        )
+        volatile_voters=raft.control.voters.updated_ignoring_directories(raft.settings.as_voter)
         if raft.control.kraft_version == 0
         else None,
     )

@@ -55,6 +55,8 @@ def _update(raft: Raft, told: UpdateVoterRequest) -> Error:
     error, _ = busy(raft, leader)
     if error is Error.NONE and raft.control.kraft_version >= 1:
         error, _ = uncommitted(raft, leader)
+    elif error is Error.NONE and leader.volatile_voters is None:
+        error = Error.REQUEST_TIMED_OUT
     if error is not Error.NONE:
         return error
     if not told.kraft_version.holds(raft.control.kraft_version):
@@ -73,8 +75,7 @@ def _accept(raft: Raft, leader: Leader, voter: Voter) -> Error:
             return Error.VOTER_NOT_FOUND
         leader.accumulator.append_control([Voters(voters)], raft.now_ms)
         return Error.NONE
-    if leader.volatile_voters is None:
-        return Error.REQUEST_TIMED_OUT
+    assert leader.volatile_voters is not None, "the check before says so"
     volatile = leader.volatile_voters.updated_ignoring_directories(voter)
     if volatile is None:
         return Error.VOTER_NOT_FOUND

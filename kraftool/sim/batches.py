@@ -52,5 +52,8 @@ class Batches:
         return found if found is not None and found.last_offset >= offset else None
 
     def between(self, start: int, end: int) -> list[Batch]:
-        """The batches that begin from one offset on and before another."""
-        return self.items[bisect_left(self.bases, start) : bisect_left(self.bases, end)]
+        """The batches from the one that has an offset, or begins next, to those before another."""
+        at = bisect_right(self.bases, start) - 1
+        if at < 0 or self.items[at].last_offset < start:
+            at += 1
+        return self.items[at : bisect_left(self.bases, end)]

@@ -226,28 +226,36 @@ class Node:
         try:
             effects = self.raft.step(self.clock.local(world.now), event)
         except Exception as error:  # whatever it is, a core must not fail
-            if isinstance(error, ProtocolError) and self._is_killed_by(event):
+            why = self._why_killed_by(event) if isinstance(error, ProtocolError) else ""
+            if why:
                 self.end(power=True)
-                world.count("ended by a message, as Kafka")
+                world.count(f"ended as Kafka by a message: {why}")
                 world.after(500, self._again, self.incarnation)
                 return
             world.violated("core", f"{self.name}: {type(error).__name__}: {error}")
         world.events += 1
         self._observe(effects, before, event)
 
-    def _is_killed_by(self, event: Event) -> bool:
-        """Whether an honest message ends Kafka's process too: a node that was wiped hears that it
-        leads, or somebody hears of a leader that it has no way to reach. It tries again later."""
+    def _why_killed_by(self, event: Event) -> str:
+        """Why an honest message ends Kafka's process, too; nothing where it does not.
+
+        Both happen to a node that was wiped. It knows of no voters; the others know its id, and may
+        take it for the leader that it was (Kafka's hasConsistentLeader then throws). And it is told
+        of a leader without being told where that is: Kafka 4.3 leaves endpoints out of every
+        EndQuorumEpoch, and an answer has only those that the answering node knows. The process is
+        started again and again, until the others have another leader or tell where theirs is.
+        """
         match event:
             case ResponseReceived(response=response):
                 named, endpoints = response.leader_id, response.endpoints
             case RequestReceived(request=EndQuorumEpochRequest() as request):
                 named, endpoints = request.leader_id, request.leader_endpoints
             case _:
-                return False
+                return ""
         if named == self.id:
-            return self.is_reborn
-        return named >= 0 and not endpoints and named not in self.voters.ids
+            return "wiped, it hears that it leads" if self.is_reborn else ""
+        is_nowhere = named >= 0 and not endpoints and named not in self.voters.ids
+        return "it hears of a leader, and not where that is" if is_nowhere else ""
 
     def _again(self, incarnation: int) -> None:
         if self.incarnation == incarnation and not self.is_up:

@@ -92,7 +92,13 @@ class _Play:
         until = world.now + options.settle_ms
         while not world.run(min(world.now + _LOOK_EVERY_MS, until), lambda: self._is_settled):
             if not self._is_electable():
-                world.count("ended without anyone who could be elected")
+                listening = self._is_electable(if_observers_grant=True)
+                why = (
+                    "a new voter still observes"
+                    if listening
+                    else "the longest log is a non-voter's"
+                )
+                world.count(f"ended without anyone who could be elected: {why}")
                 return
             if world.now >= until:
                 world.violated("liveness", self._unsettled())
@@ -125,31 +131,36 @@ class _Play:
             and any(each.leads for each in nodes)
         )
 
-    def _is_electable(self) -> bool:
+    def _is_electable(self, *, if_observers_grant: bool = False) -> bool:
         """Whether any node can win an election by what the nodes know.
 
-        KRaft has ways to lose that without anybody's fault, both with voters that are appended and
-        not committed. A leader that removes itself from two voters, and ends before the other has
-        that record, is needed by the other, whose log is shorter, and stands no more itself. (Raft
-        lets such a node stand until the commit.) And a node that was added, and has not heard of it
-        before the leader was lost, observes: it follows that leader for ever, and grants no
-        pre-vote because it once fetched from it.
+        Kafka has ways to lose that without anybody's fault, both with voters that are appended and
+        not committed, which count from the append on. A leader that removes itself from two voters,
+        and ends before the other has that record, is needed by the other, whose log is shorter;
+        itself it is no voter any more and never stands. (Raft lets such a node stand until the
+        commit.) And a node that was added, and has not fetched that before the leader was lost,
+        observes: an observer's fetch timer ends nothing, so it follows that leader for ever, and
+        who has fetched from a leader grants no pre-vote until it leaves the role.
         """
         if any(each.leads and each.watermark for each in self._world.nodes.values()):
             return True
         for one in self._world.nodes.values():
             if one.voters.has(one.key):
-                granting = sum(self._may_grant(one, each.key) for each in one.voters)
+                granting = sum(
+                    self._may_grant(one, each.key, if_observers_grant=if_observers_grant)
+                    for each in one.voters
+                )
                 if granting > len(one.voters) // 2:
                     return True
         return False
 
-    def _may_grant(self, one: Node, to: ReplicaKey) -> bool:
+    def _may_grant(self, one: Node, to: ReplicaKey, *, if_observers_grant: bool) -> bool:
         other = self._world.nodes.get(to.id)
         if other is None or not other.key.is_known_as(to):
             return False
         role = other.raft.role
-        if isinstance(role, Follower) and role.has_fetched and not other.voters.has(other.key):
+        observes = not if_observers_grant and not other.voters.has(other.key)
+        if observes and isinstance(role, Follower) and role.has_fetched:
             return False
         disk, own = other.disk, one.disk
         return (disk.last_epoch, disk.log.end) <= (own.last_epoch, own.log.end)

@@ -16,7 +16,7 @@ def fresh(max_batch_bytes: int = MAX_BATCH_BYTES) -> Accumulator:
 def test_nothing_given_is_never_due() -> None:
     accumulator = fresh()
     assert not accumulator.is_due(1 << 60)
-    assert accumulator.drain(0) == []
+    assert accumulator.drain() == []
 
 
 def test_lists_share_a_batch_that_is_due_after_the_linger_of_the_first() -> None:
@@ -25,8 +25,9 @@ def test_lists_share_a_batch_that_is_due_after_the_linger_of_the_first() -> None
     assert accumulator.append("c", 1, 1020) == 12
     assert not accumulator.is_due(1024)
     assert accumulator.is_due(1025)
-    (batch,) = accumulator.drain(1025)
+    (batch,) = accumulator.drain()
     assert (batch.base_offset, batch.last_offset, batch.epoch) == (10, 12, 5)
+    assert batch.timestamp_ms == 1000, "when its first record was given, not when it was written"
     assert batch.data == ("a", "b", "c")
     assert batch.size == HEADER_SIZE + 3
     assert not accumulator.is_due(1 << 60)
@@ -35,7 +36,7 @@ def test_lists_share_a_batch_that_is_due_after_the_linger_of_the_first() -> None
 def test_the_linger_begins_anew_after_a_drain() -> None:
     accumulator = fresh()
     accumulator.append("a", 1, 1000)
-    accumulator.drain(1025)
+    accumulator.drain()
     accumulator.append("b", 1, 1030)
     assert not accumulator.is_due(1054)
     assert accumulator.is_due(1055)
@@ -46,14 +47,14 @@ def test_a_list_that_does_not_fit_closes_the_batch_which_is_due_at_once() -> Non
     accumulator.append("a", 6, 1000)
     accumulator.append("bc", 5, 1000)
     assert accumulator.is_due(1000)
-    assert [batch.data for batch in accumulator.drain(1000)] == [("a",), ("b", "c")]
+    assert [batch.data for batch in accumulator.drain()] == [("a",), ("b", "c")]
 
 
 def test_a_list_that_fits_exactly_shares_the_batch() -> None:
     accumulator = fresh(max_batch_bytes=HEADER_SIZE + 10)
     accumulator.append("a", 6, 1000)
     accumulator.append("b", 4, 1000)
-    assert [batch.data for batch in accumulator.drain(1000)] == [("a", "b")]
+    assert [batch.data for batch in accumulator.drain()] == [("a", "b")]
 
 
 def test_what_is_larger_than_a_batch_does_not_fit() -> None:
@@ -69,7 +70,7 @@ def test_control_records_close_the_data_before_them_and_are_due_at_once() -> Non
     assert accumulator.append_control([change, KRaftVersion(1)], 1000) == 11
     assert accumulator.append("b", 1, 1000) == 13
     assert accumulator.is_due(1000)
-    first, second, third = accumulator.drain(1000)
+    first, second, third = accumulator.drain()
     assert (first.data, first.control) == (("a",), ())
     assert (second.base_offset, second.last_offset) == (11, 12)
     assert second.control == (change, KRaftVersion(1))
@@ -88,5 +89,5 @@ def test_ten_batches_that_wait_are_all_it_takes() -> None:
     assert not accumulator.is_full  # nine are closed, the tenth is open
     accumulator.append("a", 1, 1000)
     assert accumulator.is_full
-    assert len(accumulator.drain(1000)) == 11
+    assert len(accumulator.drain()) == 11
     assert not accumulator.is_full

@@ -74,6 +74,23 @@ def test_a_static_voter_gains_its_directory_and_keeps_its_offset() -> None:
     assert not replicas.observers
 
 
+def test_a_static_voters_entry_goes_before_an_observers_of_its_directory() -> None:
+    replicas = Replicas(local=ReplicaKey(1, "d1"))
+    replicas.of(key("2")).end_offset = 3
+    replicas.split(STATIC)
+    replicas.voters[2].end_offset = 7
+    replicas.split(voters(["1", "2", "3"]))
+    assert replicas.voters[2] == Replica(key=key("2"), end_offset=7)
+    assert not replicas.observers, "nothing of one replica stands twice in the table"
+
+
+def test_a_voter_of_another_directory_takes_the_place_of_the_old() -> None:
+    replicas = table(20, 10)
+    replicas.split(voters(["1", "2@other"]))
+    assert replicas.voters[2] == Replica(key=key("2@other"))
+    assert not replicas.observers
+
+
 def test_caught_up_is_who_reaches_the_end_or_where_the_end_was_at_the_fetch_before() -> None:
     replica = Replica(key=key("2"))
     replica.fetched(5, 10, 100)

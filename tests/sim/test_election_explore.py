@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from kraftool.raft import transitions, vote
 from kraftool.reports.election.scenario import parse_scenario
+from kraftool.sim.election.board import CRASH, Board
 from kraftool.sim.election.chances import PATIENT, Chances
 from kraftool.sim.election.conditions import Conditions
 from kraftool.sim.election.explore import Exploration, Explorer
@@ -20,10 +23,13 @@ nodes:
 """
 
 
-def explored(text: str, depth: int, *, crashes: int = 1) -> Exploration:
+def explored(
+    text: str, depth: int, *, crashes: int = 1, is_reduced: bool = True, to_the_end: bool = False
+) -> Exploration:
     told = parse_scenario(text.encode(), "test")
     conditions = Conditions(down=frozenset(told.down))
-    return Explorer(told.case, conditions, depth, crashes=crashes).go()
+    explorer = Explorer(told.case, conditions, depth, crashes=crashes, is_reduced=is_reduced)
+    return explorer.go(to_the_end=to_the_end)
 
 
 def test_either_of_two_candidates_can_win_and_never_both() -> None:
@@ -31,7 +37,7 @@ def test_either_of_two_candidates_can_win_and_never_both() -> None:
     assert found.violation is None
     assert found.is_complete
     assert found.elected == {1: 2, 2: 2, 3: 5}, "a vote and its answer; a whole election"
-    assert found.states > 1000
+    assert found.choices.states > 1000
 
 
 def test_a_replica_that_forgets_its_vote_makes_two_leaders(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,9 +92,93 @@ def test_whoever_the_trial_calls_impossible_is_never_reached() -> None:
     told = parse_scenario(text.encode(), "test")
     conditions = Conditions(down=frozenset(told.down))
     wins = {each.node for each in Chances(told.case).all(conditions) if each.wins}
-    found = Explorer(told.case, conditions, 12, crashes=0).go()
+    found = Explorer(told.case, conditions, 9, crashes=0).go()
     assert set(found.elected) == wins == {2}
-    assert found.complete_to >= 9
+    assert found.is_complete
+    assert set(found.committing) == {2}
+
+
+def test_all_messages_to_their_end_are_an_election_and_a_commit() -> None:
+    found = explored("nodes: {1: {end: 5}, 2: {end: 5}}", 2, to_the_end=True)
+    assert found.violation is None
+    assert found.choices.complete_to == 2, "too few choices for anything to happen"
+    assert found.to_the_end.complete_to == 1, "the timer of the one or of the other"
+    assert found.elected == {1: 5, 2: 5}, "a timer, a pre-vote, a vote, and their answers"
+    assert found.committing == {1: 8, 2: 8}
+    assert 100 < found.to_the_end.states < 5000
+
+
+def _forgets_votes(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(transitions, "add_vote", lambda raft, voted: None)
+
+
+def _writes_nothing(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(transitions, "persist", lambda raft, role: None)
+
+
+def _grants_everything(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(vote, "grants", lambda raft, asked: True)
+
+
+def _is_sound(_: pytest.MonkeyPatch) -> None:
+    pass
+
+
+STALE = """
+nodes:
+  1: {end: 50, epoch: 3, voted: 1}
+  2: {log: {1: 0}, end: 60, epoch: 3, snapshot: [60, 1]}
+  3: {end: 60, down: true}
+"""
+LEADER_IS_BACK = """
+nodes:
+  1: {end: 5, epoch: 3, leader: 1}
+  2: {end: 5, epoch: 3, leader: 1}
+  3: {voters: []}
+"""
+
+
+@pytest.mark.parametrize("core", [_is_sound, _forgets_votes, _writes_nothing, _grants_everything])
+@pytest.mark.parametrize(
+    ("text", "depth", "crashes"),
+    [(CANDIDATES, 6, 0), (CANDIDATES, 4, 1), (STALE, 6, 1), (LEADER_IS_BACK, 4, 1)],
+)
+def test_the_states_that_are_left_out_change_nothing_of_what_is_found(
+    core: Callable[[pytest.MonkeyPatch], None],
+    text: str,
+    depth: int,
+    crashes: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    core(monkeypatch)
+    plain = explored(text, depth, crashes=crashes, is_reduced=False)
+    reduced = explored(text, depth, crashes=crashes)
+    assert (reduced.violation is None) == (plain.violation is None)
+    if plain.violation is not None and reduced.violation is not None:
+        assert len(reduced.violation.steps) == len(plain.violation.steps)
+        return
+    assert reduced.elected == plain.elected
+    assert reduced.committing == plain.committing
+    assert {node: after for node, (after, _) in reduced.stopping.items()} == {
+        node: after for node, (after, _) in plain.stopping.items()
+    }
+    assert reduced.choices.states < plain.choices.states
+
+
+def test_a_request_that_its_asker_has_forgotten_is_answered_to_nobody() -> None:
+    told = parse_scenario(CANDIDATES.encode(), "test")
+    board = Board(told.case, Conditions(), is_reduced=True)
+    places, mail = board.begin()
+    asked = next(each for each in mail if board.to(each) == 3)
+    asker = board.messages[asked].asker
+    crashed = board.step(places[asker - 1], CRASH)
+    stale = board.stale(asked, crashed.forgotten)
+    assert stale not in {None, asked}
+    assert stale is not None
+    fresh, old = board.step(places[2], asked), board.step(places[2], stale)
+    assert [board.to(each) for each in fresh.sent] == [asker]
+    assert old.sent == ()
+    assert old.after == fresh.after, "it is taken in as before"
 
 
 def test_a_fork_leaves_the_original_as_it_is() -> None:

@@ -46,6 +46,14 @@ def test_one_whole_batch_is_given_though_it_is_larger_than_what_was_asked_for(
     assert [each.base_offset for each in answer.batches] == bases
 
 
+@pytest.mark.parametrize(("offset", "bases"), [(3, [2, 4]), (5, [4]), (6, [])])
+def test_a_read_from_within_a_batch_begins_with_the_batch(offset: int, bases: list[int]) -> None:
+    """Scenario 225, and Kafka's answers in tests/raft/golden (a fetch at 3 gets 1 to 9)."""
+    answer = filled(disk(), FetchResponse(read=ReadRange(offset=offset, max_bytes=999)))
+    assert isinstance(answer, FetchResponse)
+    assert [each.base_offset for each in answer.batches] == bases
+
+
 def test_the_slices_of_a_snapshot_make_the_file() -> None:
     half = SIZE // 2
     first, second = slice_of(0, half), slice_of(half, SIZE)

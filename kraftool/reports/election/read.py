@@ -28,7 +28,7 @@ from kraftool.reports.election.case import Case, Log, NodeCase, reachable_by
 from kraftool.reports.findings import Finding, in_order
 from kraftool.reports.kinds import directory as kinds
 from kraftool.reports.metadata_summary import Voter
-from kraftool.reports.voters import between
+from kraftool.reports.voters import between, identities
 from kraftool.reports.voters.model import Origin, VoterSourceReport
 from kraftool.reports.voters.read import read_sources
 from kraftool.reports.voters.voter_set import directory_id, endpoints
@@ -55,8 +55,9 @@ def read_case(
     findings += between.clusters(sources)
     notes: list[str] = []
     ours = []
+    home = between.home_cluster(sources)
     for each in sources:
-        if between.is_foreign(each, sources):
+        if between.is_foreign(each, home):
             notes.append(f"{each.name} is of another cluster: it takes no part")
         elif each.has_metadata or each.quorum_state is not None or each.node.node_id is not None:
             ours.append(each)
@@ -69,7 +70,7 @@ def read_case(
             continue
         other = nodes.get(found.id)
         if other is not None:
-            findings += between.ids_twice([each for each in ours if _id(each) == found.id])
+            findings += identities.ids_twice([each for each in ours if _id(each) == found.id])
             notes.append(f"two directories are node {found.id}'s: the one with more log counts")
             if (found.end.epoch, found.end.offset) <= (other.end.epoch, other.end.offset):
                 continue

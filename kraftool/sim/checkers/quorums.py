@@ -82,7 +82,7 @@ class CheckQuorum(Checker):
             since = now
             self._since[node.id] = (now, node.voters)
         needed = len(node.voters) // 2 + 1 - (node.id in node.voters.ids)
-        if not needed:
+        if len(node.voters) == 1:
             return
         heard = sorted(
             (self._heard[node.id].get(each, since) for each in node.voters.ids - {node.id}),

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from kraftool.raft.events import Event, SnapshotInstalled
 from kraftool.raft.names import OffsetAndEpoch, VoterSet
-from kraftool.raft.records import Batch, Voters
+from kraftool.raft.records import Batch, KRaftVersion, Voters
 from kraftool.sim.checkers.base import Checker
+from kraftool.sim.machine import Snapshot
 
 if TYPE_CHECKING:
     from kraftool.sim.node import Node
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 class VoterSets(Checker):
     """A node goes by the newest voters in its log, committed or not. The next set has at most one
     voter more or less, and is begun only when the one before is committed, and something of the
-    leader's epoch is. (Keeps `voters` of every node, by which other checkers count.)"""
+    leader's epoch is. A snapshot has the newest of what it takes the place of. (Keeps `voters` of
+    every node, by which other checkers count.)"""
 
     name = "voter-sets"
 
@@ -74,6 +76,24 @@ class VoterSets(Checker):
             if content.id == snapshot_id:
                 node.voters = content.voters or node.settings.static_voters
                 node.voters_offset = snapshot_id.offset - 1
+
+    def wrote(self, node: Node, snapshot: Snapshot) -> None:
+        level, voters = self._committed(snapshot.id.offset)
+        if (snapshot.kraft_version, snapshot.voters) != (level, voters):
+            self.violated(
+                f"{node.name} writes snapshot {snapshot.id} with voters of another offset"
+            )
+
+    def _committed(self, offset: int) -> tuple[int, VoterSet | None]:
+        """kraft.version and voters as the committed records before an offset have them."""
+        level, voters = 0, None
+        for batch in self.world.committed.between(0, offset):
+            for record in batch.control:
+                if isinstance(record, KRaftVersion):
+                    level = record.level
+                elif isinstance(record, Voters):
+                    voters = record.voters
+        return level, voters
 
     def _read(self, node: Node) -> None:
         """Find the newest voters in a node's log, or else in its snapshot."""

@@ -148,9 +148,14 @@ def _exploration(found: Exploration) -> dict[str, Any]:
     broken = found.violation
     return {
         "depth": found.depth,
-        "completeToDepth": found.complete_to,
-        "states": found.states,
-        "steps": found.steps,
+        "completeToDepth": found.choices.complete_to,
+        "states": found.choices.states,
+        "steps": found.choices.steps,
+        "toTheEnd": {
+            "interruptions": found.to_the_end.complete_to,
+            "states": found.to_the_end.states,
+            "steps": found.to_the_end.steps,
+        },
         "elected": [{"node": node, "choices": depth} for node, depth in _sorted(found.elected)],
         "leading": [{"node": node, "choices": depth} for node, depth in _sorted(found.committing)],
         "ending": [

@@ -1,34 +1,39 @@
-"""Every order in which a small case can go, up to a depth: no sample.
+"""Every order in which a small case can go, up to two bounds: no sample.
 
 Owns the choices (a message arrives, a node's next timer runs out, a node crashes and starts again)
 and what must hold after each. A message that is never chosen is lost or late, so that loss and
 delay need no choice of their own; nodes have clocks of their own, so that timers run out in any
 order. Timeouts are as short as can be. A flush is done at once.
 
-A node's step depends on nothing but its own state and what it is given, so each is done once and
-remembered; a state of the whole is a few numbers.
+First come all orders of so many choices. Few choices are few messages, too few for a commit; so
+then come all orders of all messages to their end, with no more than so many interruptions: timers
+that run out, and crashes.
+
+Since a message may be lost, a state is no more than another of the same nodes with the same
+messages and some besides: what can follow of it can follow of that one, after as few choices.
+Such a state is left out (unless the search is told to leave out nothing).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from kraftool.raft.messages import ANSWERED_BY
-from kraftool.raft.names import Error
-from kraftool.raft.roles import NEVER, Leader
+from kraftool.raft.roles import NEVER
 from kraftool.reports.election.case import Case
-from kraftool.sim.election.chances import PATIENT
+from kraftool.sim.election.board import (
+    CRASH,
+    TICK,
+    Board,
+    Committed,
+    Place,
+    clipped,
+)
 from kraftool.sim.election.conditions import Conditions
-from kraftool.sim.election.forms import Form, of_message, of_replica
-from kraftool.sim.election.replica import Message, Replica, disk_of
 
 MOST_STATES = 300_000
-_TICK, _CRASH = -1, -2
-Epochs = tuple[tuple[int, int], ...]
-"""(epoch, start offset) of a stretch of a log."""
-Committed = tuple[int, Epochs]
-"""All below an offset, with the epochs of it."""
+"""Of the orders of so many choices."""
+MOST_STATES_TO_THE_END = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,16 +46,26 @@ class Violation:
 
 
 @dataclass(slots=True, kw_only=True)
+class Extent:
+    """What was tried within one bound."""
+
+    complete_to: int = -1
+    """The bound up to which every order was tried; -1 where there are too many even without."""
+    states: int = 0
+    steps: int = 0
+
+
+@dataclass(slots=True, kw_only=True)
 class Exploration:
     """What was found."""
 
     depth: int
-    states: int = 0
-    complete_to: int = 0
-    """The depth up to which every order was tried."""
-    steps: int = 0
+    choices: Extent = field(default_factory=Extent)
+    """Every order of so many choices."""
+    to_the_end: Extent = field(default_factory=Extent)
+    """Every order of all messages, with so many interruptions."""
     elected: dict[int, int] = field(default_factory=dict)
-    """Who can be elected, with the fewest choices that lead there."""
+    """Who can be elected, with the fewest choices that were found to lead there."""
     committing: dict[int, int] = field(default_factory=dict)
     stopping: dict[int, tuple[int, str]] = field(default_factory=dict)
     """Who can end with an error, after how many choices, and with which."""
@@ -58,91 +73,137 @@ class Exploration:
 
     @property
     def is_complete(self) -> bool:
-        return self.complete_to >= self.depth
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Place:
-    """One state of one node."""
-
-    replica: Replica
-    now_ms: int
-    leads: tuple[int, int] | None
-    """The epoch that it leads, and itself."""
-    commits: bool
-    known: Committed | None
-    """What it knows to be committed."""
-    log: Committed
+        return self.choices.complete_to >= self.depth
 
 
 State = tuple[tuple[int, ...], tuple[int, ...], int, tuple[tuple[int, int], ...], Committed]
 """Places, messages on their way, crashes left, (epoch, leader) so far, what is committed."""
+Move = tuple[int, int, State]
+"""Whose turn it is (-1: nobody's, of those that are up), the choice, and what comes of it."""
+
+
+class _Seen:
+    """States that were met, and from where."""
+
+    def __init__(self, begin: State, *, is_reduced: bool) -> None:
+        self.came: dict[State, tuple[State, int, int] | None] = {begin: None}
+        self._is_reduced = is_reduced
+        self._mails: dict[object, list[tuple[int, ...]]] = {}
+
+    def is_new(self, before: State, move: Move) -> bool:
+        """Take note of a state, unless it is known, or no more than one that is."""
+        slot, choice, after = move
+        if after in self.came:
+            return False
+        if self._is_reduced:
+            places, mail, *rest = after
+            mails = self._mails.setdefault((places, *rest), [])
+            if any(_is_within(mail, each) for each in mails):
+                return False
+            mails.append(mail)
+        self.came[after] = (before, slot, choice)
+        return True
 
 
 class Explorer:
     """The search, breadth first."""
 
-    def __init__(self, case: Case, conditions: Conditions, depth: int, *, crashes: int = 1) -> None:
-        self.case, self.conditions = case, conditions
+    def __init__(
+        self,
+        case: Case,
+        conditions: Conditions,
+        depth: int,
+        *,
+        crashes: int = 1,
+        is_reduced: bool = True,
+    ) -> None:
+        self.case = case
         self.found = Exploration(depth=depth)
-        self._crashes = crashes
-        self._places: list[_Place] = []
-        self._place_ids: dict[Form, int] = {}
-        self._messages: list[Message] = []
-        self._message_ids: dict[Form, int] = {}
-        self._done: dict[tuple[int, int], tuple[int, tuple[int, ...]]] = {}
-        self._spots = {
-            endpoint: each.id
-            for each in case.nodes
-            for endpoint in each.settings.listeners.values()
-        }
-        self._up: list[int] = []
+        self._crashes, self._is_reduced = crashes, is_reduced
+        self._board = Board(case, conditions, is_reduced=is_reduced)
 
-    def go(self) -> Exploration:
-        begin = self._begin()
-        came: dict[State, tuple[State, int, int] | None] = {begin: None}
+    def go(self, *, to_the_end: bool = True) -> Exploration:
+        places, mail = self._board.begin()
+        for each in places:
+            self._meet(self._board.places[each], 0)
+        begin = places, mail, self._crashes, (), self._proved()
+        self._by_choices(begin)
+        if to_the_end and self.found.violation is None:
+            self._by_interruptions(begin)
+        return self.found
+
+    def _by_choices(self, begin: State) -> None:
+        """All orders of one choice more, until there are as many as was asked for."""
+        extent = self.found.choices
+        extent.states = 1
+        seen = _Seen(begin, is_reduced=self._is_reduced)
         level = [begin]
+        extent.complete_to = 0
         for depth in range(1, self.found.depth + 1):
             following: list[State] = []
             for state in level:
-                for slot, choice, after in self._successors(state):
-                    self.found.steps += 1
-                    if after in came:
-                        continue
-                    came[after] = (state, slot, choice)
-                    following.append(after)
-                    broken = self._look(state, after, slot, depth)
-                    if broken is not None:
-                        way = tuple(self._way(came, after))
-                        self.found.violation = Violation(
-                            invariant=broken[0], sentence=broken[1], steps=way
-                        )
-                        self.found.states = len(came)
-                        return self.found
-                if len(came) > MOST_STATES:
-                    self.found.states = len(came)
-                    return self.found
-            self.found.complete_to = depth
+                moves = (*self._interruptions(state), *self._arrivals(state))
+                following += self._new(extent, seen, state, moves, depth)
+                if self.found.violation is not None or extent.states > MOST_STATES:
+                    return
             level = following
+            extent.complete_to = depth if level else self.found.depth
             if not level:
-                self.found.complete_to = self.found.depth
-                break
-        self.found.states = len(came)
-        return self.found
+                return
 
-    def _begin(self) -> State:
-        borders = self.case.borders
-        places, mail = [], []
-        for node in self.case.nodes:
-            if node.id in self.conditions.down:
-                continue
-            replica = Replica(node, PATIENT, disk_of(node, borders))
-            mail += [self._message(each) for each in replica.start(1)]
-            self._up.append(node.id)
-            places.append(self._place(replica, 1))
-        for id_ in places:
-            self._meet(self._places[id_], 0)
-        return tuple(places), tuple(sorted(mail)), self._crashes, (), self._proved()
+    def _by_interruptions(self, begin: State) -> None:
+        """All orders of all messages, without a timer that runs out, with one, and so on: until
+        whoever can be elected can commit, too, or there are too many."""
+        extent = self.found.to_the_end
+        extent.states = 1
+        seen = _Seen(begin, is_reduced=self._is_reduced)
+        reached: dict[int, list[State]] = {0: [begin]}
+        for interruptions in range(self.found.depth + 1):
+            interrupted: dict[int, list[State]] = {}
+            while reached:
+                depth = min(reached)
+                for state in reached.pop(depth):
+                    moves = self._arrivals(state)
+                    new = self._new(extent, seen, state, moves, depth + 1)
+                    reached.setdefault(depth + 1, []).extend(new)
+                    interrupted.setdefault(depth, []).append(state)
+                    if self._is_enough(extent):
+                        return
+            extent.complete_to = interruptions
+            if self.found.committing and self.found.committing.keys() >= self.found.elected.keys():
+                return
+            for depth, states in interrupted.items():
+                for state in states:
+                    moves = self._interruptions(state)
+                    new = self._new(extent, seen, state, moves, depth + 1)
+                    reached.setdefault(depth + 1, []).extend(new)
+                    if self._is_enough(extent):
+                        return
+
+    def _is_enough(self, extent: Extent) -> bool:
+        return self.found.violation is not None or extent.states > MOST_STATES_TO_THE_END
+
+    def _new(
+        self, extent: Extent, seen: _Seen, state: State, moves: Iterable[Move], depth: int
+    ) -> list[State]:
+        """The states from here that were not met before."""
+        return [each[2] for each in moves if self._goes_on(extent, seen, state, each, depth)]
+
+    def _goes_on(self, extent: Extent, seen: _Seen, before: State, move: Move, depth: int) -> bool:
+        """Whether a choice leads to a new state, of which nothing broke. Who leads from now on is
+        looked at on every way there, since what was committed before it may differ."""
+        extent.steps += 1
+        is_new = seen.is_new(before, move)
+        slot, choice, after = move
+        if not is_new and after[3] == before[3]:
+            return False
+        extent.states = len(seen.came)
+        broken = self._look(before, after, slot, depth)
+        if broken is None:
+            return is_new
+        steps = (*self._way(seen, before), self._named(slot, choice))
+        self.found.violation = Violation(invariant=broken[0], sentence=broken[1], steps=steps)
+        return False
 
     def _proved(self) -> Committed:
         """What snapshots prove to be committed before anything happens."""
@@ -150,103 +211,58 @@ class Explorer:
         for node in self.case.nodes:
             for each in node.log.snapshots:
                 if each.offset > best[0]:
-                    best = (each.offset, _clipped(node.log.epochs, each.offset))
+                    best = (each.offset, clipped(node.log.epochs, each.offset))
         return best
-
-    def _place(self, replica: Replica, now_ms: int) -> int:
-        key = of_replica(replica, now_ms)
-        found = self._place_ids.get(key)
-        if found is not None:
-            return found
-        raft = replica.raft
-        log = (raft.log.end_offset, tuple(raft.log.epochs))
-        high = raft.role.high_watermark
-        self._places.append(
-            _Place(
-                replica=replica,
-                now_ms=now_ms,
-                leads=(raft.epoch, replica.id) if isinstance(raft.role, Leader) else None,
-                commits=replica.can_commit,
-                known=(high, _clipped(raft.log.epochs, high)) if high is not None else None,
-                log=log,
-            )
-        )
-        self._place_ids[key] = len(self._places) - 1
-        return len(self._places) - 1
-
-    def _message(self, message: Message) -> int:
-        key = of_message(message)
-        found = self._message_ids.get(key)
-        if found is None:
-            found = self._message_ids[key] = len(self._messages)
-            self._messages.append(message)
-        return found
-
-    def _to(self, message: Message) -> int:
-        if message.is_answer:
-            return message.asker
-        return self._spots.get(message.endpoint, message.destination_id)
 
     # --- choices ------------------------------------------------------------------------------
 
-    def _successors(self, state: State) -> Iterator[tuple[int, int, State]]:
-        places, mail, crashes, *_ = state
+    def _interruptions(self, state: State) -> Iterator[Move]:
+        """A timer runs out, or a node crashes."""
+        places, _, crashes, *_ = state
         for slot, place in enumerate(places):
-            if self._places[place].replica.deadline_ms < NEVER:
-                yield slot, _TICK, self._after(state, slot, _TICK)
-            if crashes and not self._places[place].replica.broken:
-                yield slot, _CRASH, self._after(state, slot, _CRASH)
-        for number in dict.fromkeys(mail):
-            message = self._messages[number]
-            to = self._to(message)
-            if not self.conditions.passes(message.source, to):
+            replica = self._board.places[place].replica
+            if replica.deadline_ms < NEVER:
+                yield slot, TICK, self._after(state, slot, TICK)
+            if crashes and not replica.broken:
+                yield slot, CRASH, self._after(state, slot, CRASH)
+
+    def _arrivals(self, state: State) -> Iterator[Move]:
+        """A message arrives; one to a node that is down is refused."""
+        board = self._board
+        for number in dict.fromkeys(state[1]):
+            to = board.to(number)
+            if not board.passes(number):
                 continue
-            if to in self._up:
-                slot = self._up.index(to)
+            if to in board.up:
+                slot = board.up.index(to)
                 yield slot, number, self._after(state, slot, number)
-            elif not message.is_answer:
+            elif not board.messages[number].is_answer:
                 yield -1, number, self._refused(state, number)
 
     def _refused(self, state: State, number: int) -> State:
-        message = self._messages[number]
-        answer = ANSWERED_BY[type(message.body)](top_error=Error.BROKER_NOT_AVAILABLE)
         places, mail, crashes, led, committed = state
-        refused = self._message(message.answered(self._to(message), answer))
-        return places, _with(mail, number, (refused,)), crashes, led, committed
+        refused = self._board.refused(number)
+        sent = () if refused is None else (refused,)
+        return places, _with(mail, number, sent), crashes, led, committed
 
     def _after(self, state: State, slot: int, choice: int) -> State:
+        board = self._board
         places, mail, crashes, led, committed = state
-        after, sent = self._step(places[slot], choice)
-        place = self._places[after]
-        mail = _with(mail, choice, sent)
-        mail = tuple(each for each in mail if self._matters(each, place))
+        after, sent, forgotten = board.step(places[slot], choice)
+        left = list(mail)
+        if choice >= 0:
+            left.remove(choice)
+        if forgotten:
+            places = tuple(board.without(each, forgotten) for each in places)
+            left = [each for old in left if (each := board.stale(old, forgotten)) is not None]
+        mail = tuple(sorted(each for each in (*left, *sent) if board.matters(each, after)))
+        place = board.places[after]
         if place.leads is not None and place.leads not in led:
             led = tuple(sorted((*led, place.leads)))
         if place.known is not None and place.known[0] > committed[0]:
             committed = place.known
         moved = (*places[:slot], after, *places[slot + 1 :])
-        return moved, mail, crashes - (choice == _CRASH), led, committed
-
-    def _matters(self, number: int, place: _Place) -> bool:
-        """Answers for which nobody waits any more change nothing."""
-        message = self._messages[number]
-        mine = message.is_answer and message.asker == place.replica.id
-        return not mine or place.replica.expects(message)
-
-    def _step(self, place: int, choice: int) -> tuple[int, tuple[int, ...]]:
-        done = self._done.get((place, choice))
-        if done is None:
-            replica, now_ms = self._places[place].replica.fork(), self._places[place].now_ms
-            if choice == _TICK:
-                now_ms = max(now_ms, replica.deadline_ms)
-                sent = replica.tick(now_ms)
-            elif choice == _CRASH:
-                sent = replica.restart(now_ms)
-            else:
-                sent = replica.receive(now_ms, self._messages[choice])
-            messages = tuple(self._message(each) for each in sent)
-            done = self._done[place, choice] = self._place(replica, now_ms), messages
-        return done
+        return moved, mail, crashes - (choice == CRASH), led, committed
 
     # --- invariants ---------------------------------------------------------------------------
 
@@ -254,7 +270,7 @@ class Explorer:
         """What the step broke, if anything."""
         if slot < 0:
             return None
-        place = self._places[after[0][slot]]
+        place = self._board.places[after[0][slot]]
         self._meet(place, depth)
         epochs = [epoch for epoch, _ in after[3]]
         if len(set(epochs)) != len(epochs):
@@ -262,7 +278,7 @@ class Explorer:
         committed = before[4]
         if place.known is not None:
             end = min(place.known[0], committed[0])
-            if _clipped(place.known[1], end) != _clipped(committed[1], end):
+            if clipped(place.known[1], end) != clipped(committed[1], end):
                 return (
                     "committed records",
                     f"{place.replica.id} takes other records than those for committed below {end}",
@@ -276,47 +292,50 @@ class Explorer:
             return "leader completeness", told
         return None
 
-    def _meet(self, place: _Place, depth: int) -> None:
+    def _meet(self, place: Place, depth: int) -> None:
+        found, node = self.found, place.replica.id
         if place.leads is not None:
-            self.found.elected.setdefault(place.replica.id, depth)
-        if place.replica.broken:
-            self.found.stopping.setdefault(place.replica.id, (depth, place.replica.broken))
+            found.elected[node] = min(found.elected.get(node, depth), depth)
         if place.commits:
-            self.found.committing.setdefault(place.replica.id, depth)
+            found.committing[node] = min(found.committing.get(node, depth), depth)
+        if place.replica.broken and depth < found.stopping.get(node, (depth + 1, ""))[0]:
+            found.stopping[node] = (depth, place.replica.broken)
 
-    def _way(self, came: dict[State, tuple[State, int, int] | None], state: State) -> list[str]:
+    def _way(self, seen: _Seen, state: State) -> list[str]:
         steps: list[str] = []
-        at = came[state]
+        at = seen.came[state]
         while at is not None:
             before, slot, choice = at
-            node = self._up[slot] if slot >= 0 else -1
-            if choice == _TICK:
-                steps.append(f"{node}: a timer runs out")
-            elif choice == _CRASH:
-                steps.append(f"{node}: crashes and starts again")
-            else:
-                message = self._messages[choice]
-                name = type(message.body).__name__
-                steps.append(f"{message.source} → {self._to(message)}: {name}")
-            at = came[before]
+            steps.append(self._named(slot, choice))
+            at = seen.came[before]
         return steps[::-1]
+
+    def _named(self, slot: int, choice: int) -> str:
+        board = self._board
+        if choice == TICK:
+            return f"{board.up[slot]}: a timer runs out"
+        if choice == CRASH:
+            return f"{board.up[slot]}: crashes and starts again"
+        message = board.messages[choice]
+        return f"{message.source} → {board.to(choice)}: {type(message.body).__name__}"
 
 
 def _with(mail: tuple[int, ...], choice: int, sent: tuple[int, ...]) -> tuple[int, ...]:
     left = list(mail)
-    if choice >= 0:
-        left.remove(choice)
+    left.remove(choice)
     return tuple(sorted([*left, *sent]))
 
 
-def _clipped(epochs: Epochs | list[tuple[int, int]], end: int) -> Epochs:
-    return tuple(each for each in epochs if each[1] < end)
+def _is_within(some: tuple[int, ...], all_: tuple[int, ...]) -> bool:
+    """Whether one list of messages is another, or part of it. Both are sorted."""
+    left = iter(all_)
+    return len(some) <= len(all_) and all(each in left for each in some)
 
 
 def _has(log: Committed, committed: Committed) -> bool:
     """Whether a log has all that is committed. Epochs below its start are not known to it."""
     if log[0] < committed[0]:
         return False
-    own, wanted = _clipped(log[1], committed[0]), committed[1]
+    own, wanted = clipped(log[1], committed[0]), committed[1]
     first = own[0][0] if own else 0
     return not own or tuple(each for each in wanted if each[0] > first) == own[1:]

@@ -10,6 +10,7 @@ from kraftool.commands.options import Color, Debug, Out, PlainFormat, Quiet, Sho
 from kraftool.commands.output import ColorWhen, Output, UsageError
 
 if TYPE_CHECKING:
+    from kraftool.decoders.errors import KraftoolError
     from kraftool.decoders.kinds import FileKind
     from kraftool.reports.file_report import Bounds
     from kraftool.storage.paths import Location
@@ -63,6 +64,7 @@ def dump(
     from kraftool.commands.finding_view import settle
     from kraftool.commands.read_progress import read_progress
     from kraftool.commands.times import time_zone
+    from kraftool.decoders.errors import KraftoolError
     from kraftool.reports.directory import read_location
     from kraftool.reports.file_report import ReadOptions
     from kraftool.reports.log_render import quicken
@@ -75,7 +77,13 @@ def dump(
         raise UsageError(
             "--records is for people", hint="kraftool dump-log -o jsonl gives records to programs"
         )
-    location = open_path(path)
+    try:
+        location = open_path(path)
+    except KraftoolError as error:
+        if output is not PlainFormat.JSON:
+            raise
+        _write_unopened(path, error, Output(color=color, quiet=quiet, out=out))
+        return
     if wanted is not None:
         location = _one_file(location)
     if records and location.is_stream:
@@ -105,6 +113,19 @@ def dump(
             from kraftool.commands.dump_records import write_records
 
             write_records(to, report, zone, show_secrets=show_secrets)
+    settle(to, report.all_findings)
+    to.finish()
+
+
+def _write_unopened(path: str, error: KraftoolError, to: Output) -> None:
+    """The document of a PATH that leads nowhere: a program gets one whatever happens."""
+    from kraftool.commands.finding_view import settle
+    from kraftool.commands.output import json_document
+    from kraftool.reports.directory import unopened_report
+    from kraftool.reports.dump_json import document
+
+    report = unopened_report(path, error)
+    to.write(json_document(document(report)))
     settle(to, report.all_findings)
     to.finish()
 

@@ -110,15 +110,21 @@ def selection_of(request: Request) -> Selection:
 
 def _type(name: str) -> frozenset[str]:
     """The words of a record type, if there is one of that name."""
-    words = type_words(name)
+    check_type(name)
+    return type_words(name)
+
+
+def check_type(name: str) -> None:
+    """Raise UsageError for a --type that is none, with those that are called alike, or all."""
     known = {*schema.names("metadata"), *(kind.label for kind in ControlRecordType)}
-    if not any(words & type_words(each) for each in known):
-        near = get_close_matches(name, known, 3, 0.4)
-        raise UsageError(
-            f"--type {name!r} is no record type",
-            hint=f"did you mean {' or '.join(near)}?" if near else "see kraftool dump for them",
-        )
-    return words
+    if any(type_words(name) & type_words(each) for each in known):
+        return
+    by_word = {each.lower(): each for each in known}
+    near = [by_word[each] for each in get_close_matches(name.lower(), by_word, 3, 0.5)]
+    raise UsageError(
+        f"--type {name!r} is no record type",
+        hint=f"did you mean {' or '.join(near)}?" if near else ", ".join(sorted(known)),
+    )
 
 
 def offset_range(text: str) -> tuple[int | None, int | None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -66,22 +65,23 @@ def audit(
     """
     ignored = frozenset(each.upper() for each in ignore or ())
     _check(ignored)
-    if html and out and os.path.realpath(html) == os.path.realpath(out):
-        raise UsageError("--html and --out name the same file", hint="name two files")
 
-    from kraftool.commands.pipeline_options import spark_run
+    from kraftool.commands.pipeline_options import absolute, check_files, spark_run, turned_down
     from kraftool.commands.pipeline_options import storage_options as read_options
 
+    named = absolute(roots)
     storage = read_options(storage_options)
+    with turned_down():
+        check_files(out=out, html=html, spark_log=spark_log)
     to = Output(color=color, quiet=quiet, out=out)
     page = Output(out=html) if html else None
     engine = EngineOptions(master=master, conf=tuple(conf or ()), log=spark_log)
-    with spark_run(to, engine, "audit") as spark:
+    with turned_down(), spark_run(to, engine, "audit") as spark:
         from kraftool.spark.audit.collect import Wanted
         from kraftool.spark.audit.run import audit as run_audit
 
         wanted = Wanted(
-            roots=tuple(roots),
+            roots=named,
             depth=depth,
             storage=storage,
             ignored_codes=ignored,

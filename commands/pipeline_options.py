@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kraftool.commands.output import Output, UsageError
+from kraftool.commands.output import Output, RefusedError, UsageError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -78,12 +78,41 @@ def spark_session(engine: EngineOptions, app: str) -> AbstractContextManager[Spa
 
 
 @contextmanager
+def turned_down() -> Iterator[None]:
+    """One rule for all pipelines: what cannot be done whatever is there is usage (2), what would
+    be lost or mixed up is refused (5)."""
+    from kraftool.spark.errors import OccupiedError, UnusableError
+
+    try:
+        yield
+    except UnusableError as error:
+        raise UsageError(error.message, hint=error.hint) from error
+    except OccupiedError as error:
+        raise RefusedError(error.message, hint=error.hint) from error
+
+
+def check_files(**files: str) -> None:
+    """Refuse files, by their options, of which two are one or one lies in a data directory."""
+    from kraftool.spark.outputs import refuse_inside
+
+    taken: dict[str, str] = {}
+    for option, path in files.items():
+        name = f"--{option.replace('_', '-')}"
+        if not path:
+            continue
+        other = taken.setdefault(os.path.realpath(path), name)
+        if other != name:
+            raise UsageError(f"{other} and {name} name the same file", hint="name two files")
+        refuse_inside(path)
+
+
+@contextmanager
 def spark_run(to: Output, engine: EngineOptions, app: str) -> Iterator[SparkSession]:
     """A Spark session with a bar of the tasks of all jobs that run in it."""
     from kraftool.spark.job_progress import JobProgress, watched
 
     with (
-        _cleaned_up_on_sigterm(),
+        _cleaned_up_on_signals(),
         to.task_progress("starting Spark") as told,
         spark_session(engine, app) as spark,
     ):
@@ -96,21 +125,41 @@ def spark_run(to: Output, engine: EngineOptions, app: str) -> Iterator[SparkSess
         told("stopping Spark", 0, 0)
 
 
+class _Told(KeyboardInterrupt):
+    """A signal came that ends the run. After an interrupt, and no other exception, PySpark's
+    connection to the JVM is not used again with half of an answer in it."""
+
+
 @contextmanager
-def _cleaned_up_on_sigterm() -> Iterator[None]:
-    """Let a SIGTERM end the run as an exception does, so that no JVM and no file stays behind."""
+def _cleaned_up_on_signals() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end the run as an exception does, so that no JVM and no file stays
+    behind. A SIGHUP that is ignored, as by nohup, stays so."""
+    ends = (signal.SIGTERM, signal.SIGHUP)
+    came: list[int] = []
 
     def end(number: int, frame: object) -> None:
-        raise SystemExit(128 + number)
+        came.append(number)
+        for each in ends:  # once is enough: what cleans up must not be ended in turn
+            signal.signal(each, signal.SIG_IGN)
+        raise _Told
 
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    kept = signal.signal(signal.SIGTERM, end)
+    kept = {each: signal.getsignal(each) for each in ends}
+    for each, before in kept.items():
+        if before is not signal.SIG_IGN:
+            signal.signal(each, end)
     try:
         yield
+    except (_Told, Exception):
+        if not came:
+            raise
+        # Whatever the work complains of that is torn down, it was told to end.
+        raise SystemExit(128 + came[0]) from None
     finally:
-        signal.signal(signal.SIGTERM, kept)
+        for each, before in kept.items():
+            signal.signal(each, before)
 
 
 def _setting(text: str) -> tuple[str, str]:
@@ -123,6 +172,8 @@ def _setting(text: str) -> tuple[str, str]:
 
 def absolute(roots: Sequence[str]) -> tuple[str, ...]:
     """ROOTs as they are named from anywhere: by workers, and by a later run in another folder."""
+    if not all(roots):
+        raise UsageError("a ROOT has no name", hint="a variable of the shell may be empty")
     return tuple(
         each if "://" in each else os.path.abspath(os.path.expanduser(each)) for each in roots
     )

@@ -11,12 +11,18 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kraftool.commands.output import ColorWhen, Output, RefusedError, UsageError
-from kraftool.commands.pipeline_options import EngineOptions, spark_session, storage_options
+from kraftool.commands.output import ColorWhen, Output, UsageError
+from kraftool.commands.pipeline_options import (
+    EngineOptions,
+    absolute,
+    check_files,
+    spark_session,
+    storage_options,
+    turned_down,
+)
 from kraftool.commands.pipeline_stream_view import COLUMNS, LiveTable
 from kraftool.commands.times import time_zone
 from kraftool.decoders.errors import KraftoolError
@@ -120,15 +126,13 @@ class StreamRun:
         self.output = Output(color=request.color, quiet=request.quiet)
 
     def run(self) -> None:
-        from kraftool.spark.live.checkpoint import OtherStream
         from kraftool.spark.live.stopping import stopping
 
         following = self._following()
-        with stopping() as asked:
+        with turned_down(), stopping() as asked:
+            check_files(spark_log=self.request.engine.log)
             try:
                 self._stream(following, asked)
-            except OtherStream as error:
-                raise RefusedError(error.message, hint=error.hint) from None
             except KraftoolError:
                 # What is torn down amid its start may complain.
                 if asked.is_streaming or not asked.asked:
@@ -144,7 +148,7 @@ class StreamRun:
         request = self.request
         rate = _CONSOLE_RATE if self.target.kind == "console" else _SINK_RATE
         following = Following(
-            roots=[os.path.expanduser(each) for each in request.roots],
+            roots=absolute(request.roots),
             storage=storage_options(request.storage_options),
             depth=request.depth,
             from_latest=request.from_latest,
@@ -279,14 +283,8 @@ def _kafka_setting(text: str) -> tuple[str, str]:
 
 
 def _types(name: str) -> frozenset[str]:
-    from kraftool.spark.columns import record_types
+    from kraftool.commands.log_run import check_type
     from kraftool.spark.live.frame import type_names
 
-    found = type_names(name)
-    if not found:
-        near = get_close_matches(name, record_types(), 3, 0.4)
-        raise UsageError(
-            f"--type {name!r} is no record type",
-            hint=f"did you mean {' or '.join(near)}?" if near else "see kraftool dump for them",
-        )
-    return found
+    check_type(name)
+    return type_names(name)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kraftool.commands.options import Color, Debug, PlainFormat, Quiet, ShowSecrets
-from kraftool.commands.output import ColorWhen, Output, RefusedError, json_document
+from kraftool.commands.output import ColorWhen, Output, json_document
 from kraftool.commands.pipeline_options import (
     DEPTH,
     Conf,
@@ -64,7 +64,9 @@ def tables(
 
     Nothing is written to the directories, and nothing is locked; a running Kafka is not disturbed.
     """
-    from kraftool.commands.pipeline_options import absolute
+    import os
+
+    from kraftool.commands.pipeline_options import absolute, check_files, turned_down
     from kraftool.commands.pipeline_options import storage_options as read_options
 
     storage = read_options(storage_options)
@@ -75,13 +77,15 @@ def tables(
 
     wanted = Wanted(
         roots=absolute(roots),
-        out=out,
+        out=os.path.expanduser(out),
         storage=storage,
         depth=depth,
         show_secrets=show_secrets,
         snapshots=snapshots,
     )
-    report = _written(to, wanted, engine)
+    with turned_down():
+        check_files(spark_log=spark_log)
+        report = _written(to, wanted, engine)
     if output is PlainFormat.JSON:
         to.write(json_document(document(report)))
     else:
@@ -96,7 +100,6 @@ def tables(
 
 
 def _written(to: Output, wanted: Wanted, engine: EngineOptions) -> TablesReport:
-    from kraftool.spark.tables.commit import TablesRefusedError
     from kraftool.spark.tables.run import write_tables
 
     def start() -> AbstractContextManager[SparkSession]:
@@ -104,10 +107,7 @@ def _written(to: Output, wanted: Wanted, engine: EngineOptions) -> TablesReport:
 
         return spark_run(to, engine, "tables")
 
-    try:
-        return write_tables(wanted, start)
-    except TablesRefusedError as error:
-        raise RefusedError(error.message, hint=error.hint) from error
+    return write_tables(wanted, start)
 
 
 def _left_out(names: tuple[str, ...]) -> str:

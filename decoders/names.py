@@ -177,5 +177,11 @@ def write_checkpoint_name(offset: int, epoch: int) -> str:
     return f"{offset:0{OFFSET_DIGITS}d}-{epoch:0{EPOCH_DIGITS}d}{CHECKPOINT_SUFFIX}"
 
 
+def write_part_name(offset: int, epoch: int, random: str) -> str:
+    """The name of a snapshot that is being written; `random` tells it from others of its id."""
+    name = write_checkpoint_name(offset, epoch).removesuffix(CHECKPOINT_SUFFIX)
+    return f"{name}-{random}{CHECKPOINT_SUFFIX}{FileState.PART.value}"
+
+
 def write_folder_name(topic: str, partition: int) -> str:
     return f"{topic}-{partition:d}"

@@ -8,7 +8,7 @@ Kafka does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -47,23 +47,71 @@ def encode_snapshot(
 ) -> Iterator[bytes]:
     """The batches of a snapshot, one after the other, of records as `framing.encode_record` gives
     them. A list of records that no batch has room for is an EncodeError, as in Kafka."""
-    header = _header(frame)
-    yield encode_batch(
-        header, base_offset=0, epoch=frame.epoch, timestamp=frame.timestamp, control=True
-    )
-    offset = len(header)
-    for values in _batches(records, largest_batch, list_size):
-        yield encode_batch(
+    batches = SnapshotBatches(frame, largest_batch=largest_batch)
+    yield batches.header()
+    every = iter(records)
+    while some := list(islice(every, list_size)):
+        whole = batches.add(some)
+        if whole:
+            yield whole
+    yield from batches.end()
+
+
+class SnapshotBatches:
+    """A snapshot that is encoded bit by bit: the header, lists of records, the end."""
+
+    def __init__(self, frame: SnapshotFrame, *, largest_batch: int = LARGEST_BATCH) -> None:
+        self._frame, self._largest = frame, largest_batch
+        self._offset = 0
+        self._values: list[bytes] = []
+        self._size = HEADER_SIZE
+
+    def header(self) -> bytes:
+        """The batch that comes first."""
+        return self._control_batch(_header(self._frame))
+
+    def add(self, some: Sequence[bytes]) -> bytes:
+        """Take a list of records, which stay in one batch; the batch before it, if that is full."""
+        done = b""
+        more = _size(some, len(self._values))
+        if self._values and self._size + more > self._largest:
+            done = self._batch()
+            more = _size(some, 0)
+        if HEADER_SIZE + more > self._largest:
+            raise codec.EncodeError(
+                f"{len(some)} records of {more} bytes are too many for a batch of {self._largest}"
+            )
+        self._values += some
+        self._size += more
+        return done
+
+    def end(self) -> Iterator[bytes]:
+        """What is left: the last batch of records, if there are any, and the footer."""
+        if self._values:
+            yield self._batch()
+        yield self._control_batch([_control(ControlRecordType.SNAPSHOT_FOOTER, {"version": 0})])
+
+    def _batch(self) -> bytes:
+        values, self._values, self._size = self._values, [], HEADER_SIZE
+        data = encode_batch(
             ((None, value) for value in values),
-            base_offset=offset,
-            epoch=frame.epoch,
-            timestamp=frame.timestamp,
+            base_offset=self._offset,
+            epoch=self._frame.epoch,
+            timestamp=self._frame.timestamp,
         )
-        offset += len(values)
-    footer = [_control(ControlRecordType.SNAPSHOT_FOOTER, {"version": 0})]
-    yield encode_batch(
-        footer, base_offset=offset, epoch=frame.epoch, timestamp=frame.timestamp, control=True
-    )
+        self._offset += len(values)
+        return data
+
+    def _control_batch(self, records: list[tuple[bytes, bytes]]) -> bytes:
+        data = encode_batch(
+            records,
+            base_offset=self._offset,
+            epoch=self._frame.epoch,
+            timestamp=self._frame.timestamp,
+            control=True,
+        )
+        self._offset += len(records)
+        return data
 
 
 def _header(frame: SnapshotFrame) -> list[tuple[bytes, bytes]]:
@@ -83,28 +131,7 @@ def _control(kind: ControlRecordType, value: codec.Value) -> tuple[bytes, bytes]
     return encode_key(kind), encode_value(kind, value)
 
 
-def _batches(records: Iterable[bytes], largest_batch: int, list_size: int) -> Iterator[list[bytes]]:
-    """Lists of records put together, as many as a batch has room for."""
-    values: list[bytes] = []
-    size = HEADER_SIZE
-    every = iter(records)
-    while some := list(islice(every, list_size)):
-        more = _size(some, len(values))
-        if values and size + more > largest_batch:
-            yield values
-            values, size = [], HEADER_SIZE
-            more = _size(some, 0)
-        if HEADER_SIZE + more > largest_batch:
-            raise codec.EncodeError(
-                f"{len(some)} records of {more} bytes are too many for a batch of {largest_batch}"
-            )
-        values += some
-        size += more
-    if values:
-        yield values
-
-
-def _size(values: list[bytes], first_delta: int) -> int:
+def _size(values: Sequence[bytes], first_delta: int) -> int:
     """What the records take in a batch, where they begin at an offset delta."""
     total = 0
     for delta, value in enumerate(values, first_delta):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.log_record import LogRecord
 from kraftool.decoders.names import segment_offset
@@ -21,6 +22,7 @@ from kraftool.reports.file_names import misnamed
 from kraftool.reports.file_report import FileReport, ReadOptions, read_file
 from kraftool.reports.findings import Finding, Severity, in_order
 from kraftool.reports.kinds import directory as dir_kinds
+from kraftool.reports.locations import unopened
 from kraftool.reports.metadata_summary import MetadataSummary
 from kraftool.reports.voters.history import NO_HISTORY, Events, History, history_of
 from kraftool.storage.entry import (
@@ -133,6 +135,12 @@ def read_location(
             history=history_of(files, summarize_directory(files), found.events),
         )
     return _report(location, found)
+
+
+def unopened_report(path: str, error: KraftoolError) -> DumpReport:
+    """The report of a PATH that could not be opened: that alone."""
+    kind = LocationKind.DATA_DIRECTORY if os.path.isdir(path) else LocationKind.FILE
+    return DumpReport(path=path, kind=kind, findings=(unopened(path, error),))
 
 
 def _also(options: ReadOptions, events: Events) -> Callable[[str, RecordBatch, LogRecord], None]:

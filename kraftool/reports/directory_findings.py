@@ -29,7 +29,7 @@ from kraftool.reports.metadata_summary import MetadataSummary
 from kraftool.reports.snapshot_advice import DAMAGES, is_sound, snapshot_advice
 from kraftool.reports.voters.alone import voter_findings
 from kraftool.reports.voters.history import NO_HISTORY, History
-from kraftool.reports.weighing import weighed
+from kraftool.reports.weighing import left_by_truncation, weighed
 from kraftool.storage.entry import Place
 
 
@@ -128,6 +128,10 @@ def _meta_properties(case: Case) -> Iterator[Finding]:
         return
     if meta.version == 0:
         yield dir_kinds.META_V0.at(file.name, "version 0")
+    if meta.cluster_id == "":
+        yield dir_kinds.CLUSTER_ID_EMPTY.at(
+            file.name, "there is nothing behind cluster.id=", field="cluster.id"
+        )
     if meta.directory_id is None and case.summary.kraft_version.level > 0:
         yield dir_kinds.NO_DIRECTORY_ID.at(file.name, "there is no directory.id")
     wanted = case.configured_node_id
@@ -286,21 +290,25 @@ def _transactions(case: Case) -> Iterator[Finding]:
 
 
 def _indexes(case: Case) -> Iterator[Finding]:
-    sizes = {base_offset(each): each.size for each in case.live(FileKind.LOG)}
+    segments = {base_offset(each): each for each in case.live(FileKind.LOG)}
     for file in case.live(FileKind.OFFSET_INDEX):
         name = parse_segment_name(file.basename)
-        last = file.content.last if isinstance(file.content, Entries) else None
+        entries = file.content if isinstance(file.content, Entries) else None
+        last = entries.last if entries is not None else None
         if name is None or case.is_live or not isinstance(last, OffsetPosition):
             continue
-        size = sizes.get(name.base_offset)
-        if size is not None and last.position >= size and not file.findings:
-            yield log_kinds.INDEX_DIFFERS.at(
+        segment = segments.get(name.base_offset)
+        if segment is not None and last.position >= segment.size and not file.findings:
+            found = log_kinds.INDEX_DIFFERS.at(
                 file.name,
                 "the last entry points beyond the end of the segment",
                 offset=last.offset,
-                expected=f"a position below {size}",
+                expected=f"a position below {segment.size}",
                 found=str(last.position),
             )
+            if entries is not None and name.base_offset == max(segments):
+                found = left_by_truncation(found, segment.log, roomy=entries.zero_tail > 0)
+            yield found
 
 
 def _leftovers(case: Case) -> Iterator[Finding]:
@@ -327,7 +335,21 @@ def _emptiness(case: Case) -> Iterator[Finding]:
     if not known:
         yield dir_kinds.NOTHING.at(case.path, "there is nothing of Kafka's here")
     elif not case.has_metadata:
-        yield log_kinds.NONE.at(case.path, "there is no metadata log here")
+        yield log_kinds.NONE.at(
+            case.path,
+            "there is no metadata log here",
+            advice=None if _may_have_voted(case) else "",
+        )
+
+
+def _may_have_voted(case: Case) -> bool:
+    """Whether a vote can have gone with a log: a broker gives none, and a vote that was given may
+    still be there."""
+    if case.roles and "controller" not in case.roles:
+        return False
+    file = case.one(FileKind.QUORUM_STATE)
+    content = file.content if file is not None else None
+    return not isinstance(content, QuorumStateFile) or content.state is None
 
 
 _RULES: tuple[Callable[[Case], Iterator[Finding]], ...] = (
@@ -379,12 +401,12 @@ def _between_segments(segments: Sequence[FileReport]) -> Iterator[Finding]:
 
 def between_directories(cases: Sequence[Case]) -> Iterator[Finding]:
     """What is odd about several directories of one PATH."""
-    clusters: dict[str, str] = {}
+    clusters: dict[str, list[str]] = {}
     directory_ids: dict[str, str] = {}
     for case in cases:
         node = case.summary.node
-        if node.cluster_id is not None:
-            clusters.setdefault(node.cluster_id, case.path)
+        if node.cluster_id:
+            clusters.setdefault(node.cluster_id, []).append(case.path)
         if node.directory_id is None:
             continue
         other = directory_ids.setdefault(node.directory_id, case.path)
@@ -393,12 +415,13 @@ def between_directories(cases: Sequence[Case]) -> Iterator[Finding]:
                 case.path, f"{other} has the same directory.id {node.directory_id}"
             )
     if len(clusters) > 1:
-        first, *rest = clusters
-        for other in rest:
-            yield dir_kinds.CLUSTER_ID.at(
-                clusters[other],
-                f"another cluster than that of {clusters[first]}",
-                field="cluster.id",
-                expected=first,
-                found=other,
-            )
+        home = max(clusters, key=lambda each: len(clusters[each]))
+        for other, paths in clusters.items():
+            if other != home:
+                yield dir_kinds.CLUSTER_ID.at(
+                    paths[0],
+                    f"another cluster than that of {clusters[home][0]}",
+                    field="cluster.id",
+                    expected=home,
+                    found=other,
+                )

@@ -6,12 +6,14 @@ files: a torn tail is harmless only in a log's last segment, which `directory_fi
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kraftool.decoders import names
 from kraftool.decoders.batch import HEADER_SIZE
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.segment import DamageKind
 from kraftool.reports import log_summary
-from kraftool.reports.findings import Finding, FindingKind
+from kraftool.reports.findings import Finding, FindingKind, Severity
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.kinds import snapshot as snap_kinds
 from kraftool.reports.log_loss import loss
@@ -38,6 +40,14 @@ def log_findings(name: str, kind: FileKind, summary: LogSummary) -> tuple[Findin
 
 def _of_segment(name: str, summary: LogSummary) -> tuple[Finding, ...]:
     findings = [log_finding(name, each, _advice(summary, each)) for each in summary.problems]
+    if _ends_in_garbage(summary):
+        findings[-1] = replace(
+            findings[-1],
+            severity=Severity.WARNING,
+            undecoded=False,
+            text=f"{findings[-1].text}; no batch follows in the file",
+            advice=log_kinds.ZERO_TAIL.advice,
+        )
     if not summary.is_metadata:
         text = "its records are those of another topic than the metadata's"
         findings.append(log_kinds.NOT_METADATA.at(name, text))
@@ -84,6 +94,16 @@ def gap_advice(expected: int, found: int) -> str:
     return f"Kafka goes on without noticing, and {lost}{keep}"
 
 
+def _ends_in_garbage(summary: LogSummary) -> bool:
+    """Whether nothing but the bytes behind the last whole batch are wrong, as with a torn tail."""
+    return (
+        _ends_damaged(summary)
+        and summary.problems[-1].kind == DamageKind.CORRUPT.value
+        and summary.batches > 0
+        and summary.intact_end_offset == summary.end_offset
+    )
+
+
 def _advice(summary: LogSummary, problem: LogProblem) -> str | None:
     """What Kafka would cut off at a place that is not the log's end."""
     if problem.kind not in (log_summary.CRC, DamageKind.CORRUPT.value):
@@ -102,7 +122,7 @@ def _of_snapshot(name: str, kind: FileKind, summary: LogSummary) -> tuple[Findin
         if not summary.has_header and not begins_damaged:
             text = "it does not begin with a SnapshotHeader"
             findings.append(snap_kinds.FORM.at(name, text, position=0))
-        if not summary.has_footer:
+        if not summary.has_footer and not _ends_damaged(summary):
             text = "it does not end with a SnapshotFooter: it was cut, or never finished"
             findings.append(snap_kinds.FORM.at(name, text, offset=summary.end_offset))
         if summary.start_offset != 0:
@@ -111,6 +131,14 @@ def _of_snapshot(name: str, kind: FileKind, summary: LogSummary) -> tuple[Findin
     if kind is FileKind.CHECKPOINT:
         findings += _of_snapshot_name(name, summary)
     return _with_rest(findings, name, summary, snap_kinds.DAMAGE)
+
+
+def _ends_damaged(summary: LogSummary) -> bool:
+    """Whether the file ends in damage that is told, with no batch behind it."""
+    if not summary.problems or summary.more_problems:
+        return False
+    last = summary.problems[-1]
+    return last.kind in _DAMAGES and last.offset == summary.end_offset
 
 
 def _of_snapshot_name(name: str, summary: LogSummary) -> list[Finding]:

@@ -57,7 +57,7 @@ _REGISTRATIONS = {
 }
 _WATCHED = frozenset({_FEATURE, _BEGIN, _END, _ABORT, *_REGISTRATIONS})
 _NOOP = b"\x01\x14\x00"
-_NOOP_BATCH = b"\x14\x00\x00\x00\x01\x08\x01\x14\x00\x00\x00"
+NOOP_BATCH = b"\x14\x00\x00\x00\x01\x08\x01\x14\x00\x00\x00"
 """The record section of the commonest batch, an idle leader's."""
 
 
@@ -140,7 +140,7 @@ class _Reader:
             self.intact_end = self.end
         if header.attributes & 7:
             self.compressions[batch.compression] = None
-        if header.record_count == 1 and batch.data[HEADER_SIZE:] == _NOOP_BATCH:
+        if header.record_count == 1 and batch.data[HEADER_SIZE:] == NOOP_BATCH:
             self.records += 1
             self.counts[_NOOP] = self.counts.get(_NOOP, 0) + 1
             self.first_seen.setdefault(_NOOP, (batch.position + HEADER_SIZE, header.base_offset))

@@ -9,12 +9,38 @@ from dataclasses import replace
 
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.log_summary import LogSummary
 
 _TAILS = frozenset({log_kinds.TORN_TAIL.code, log_kinds.ZERO_TAIL.code})
+"""What Kafka cuts off at a log's end; garbage there has the code of damage, and less weight."""
 _MOVING = frozenset({log_kinds.INDEX.code, log_kinds.INDEX_DIFFERS.code})
 """A running node goes on writing between the reading of a segment and that of its indexes."""
 CUTTING = frozenset({log_kinds.CRC.code, log_kinds.DAMAGE.code})
 """At these findings Kafka cuts the log when it starts."""
+
+
+def left_by_truncation(finding: Finding, active: LogSummary | None, *, roomy: bool) -> Finding:
+    """An entry that does not fit, at the end of an index of the segment that is written to.
+
+    A node that lost an election cuts its log at the end of what it has in common with the leader,
+    and the leader's epochs follow there. Of its indexes it forgets entries from there on without
+    wiping them, until others overwrite them. `roomy`: the file has its preallocated space; without
+    it only an entry where an epoch begins is taken for one that was left.
+    """
+    if finding.code != log_kinds.INDEX_DIFFERS.code or finding.offset is None:
+        return finding
+    elected = [each.start_offset for each in active.epochs[1:]] if active is not None else []
+    if not (
+        any(each <= finding.offset for each in elected) if roomy else finding.offset in elected
+    ):
+        return finding
+    return replace(
+        finding,
+        severity=Severity.INFO,
+        undecoded=False,
+        text=f"{finding.text}: left of records that were cut after an election was lost",
+        advice="nothing to do: Kafka makes the index anew at its start",
+    )
 
 
 def weighed(
@@ -25,7 +51,8 @@ def weighed(
     `is_last`: no other segment follows. `is_live`: another process holds the directory's lock.
     `lost`: what Kafka's start would take away from the log, if it is known.
     """
-    if finding.code in _TAILS and not is_last:
+    garbage = finding.code == log_kinds.DAMAGE.code and finding.severity is Severity.WARNING
+    if (finding.code in _TAILS or garbage) and not is_last:
         return replace(
             finding,
             code=log_kinds.DAMAGE.code,

@@ -16,12 +16,13 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.spark.errors import UnusableError
 from kraftool.spark.failures import explained
 from kraftool.spark.jvm import environment, running
 from kraftool.spark.shipping import ship
@@ -92,15 +93,18 @@ def _connected(
     python = _worker_python(conf, is_local=where.startswith("local"))
     with environment(PYSPARK_PYTHON=python), _interrupts_kept():
         context = SparkContext(conf=conf)
+    stop: Callable[[], None] = context.stop
     try:
         ship(context, folder)
         spark = SparkSession(context)
-        try:
-            yield spark
-        finally:
-            spark.stop()
-    finally:
-        context.stop()
+        stop = spark.stop
+        yield spark
+    except BaseException:
+        # Amid an answer of the JVM's nothing more may be had from it. It ends soon in any case.
+        with suppress(Exception):
+            stop()
+        raise
+    stop()
 
 
 def with_tries(master: str, tries: str) -> str:
@@ -163,12 +167,12 @@ def _check_master(master: str) -> None:
     from pyspark import SparkContext
 
     if master and not _MASTERS.match(master):
-        raise KraftoolError(
+        raise UnusableError(
             f"{master} names no Spark master",
             hint="spark://HOST:7077 names a standalone cluster, local[4] four cores here",
         )
     if master.startswith("sc://"):
-        raise KraftoolError(
+        raise UnusableError(
             "Spark Connect cannot be used: the driver has to run here",
             hint="--master spark://HOST:7077 names a standalone cluster",
         )
@@ -192,17 +196,21 @@ def _private_folder() -> Iterator[Path]:
 
 @contextmanager
 def _py4j_muted() -> Iterator[None]:
-    """py4j logs what it raises as well, a Ctrl-C among it, and by way of the root logger."""
+    """py4j logs what it raises as well, a Ctrl-C among it, and by way of the root logger too."""
 
     def is_ours(record: logging.LogRecord) -> bool:
         return f"{os.sep}py4j{os.sep}" not in record.pathname
 
-    root = logging.getLogger()
+    root, own, silence = logging.getLogger(), logging.getLogger("py4j"), logging.NullHandler()
+    kept, own.propagate = own.propagate, False
     root.addFilter(is_ours)
+    own.addHandler(silence)  # without any, what is not handed on would go to stderr
     try:
         yield
     finally:
+        own.removeHandler(silence)
         root.removeFilter(is_ours)
+        own.propagate = kept
 
 
 @contextmanager

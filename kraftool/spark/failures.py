@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.spark.errors import UnusableError
 from kraftool.spark.shipping import ON_WORKERS
 
 _NO_NEWS = re.compile(
@@ -98,7 +99,7 @@ def _no_master(found: re.Match[str]) -> KraftoolError:
 
 
 def _wrong_master(found: re.Match[str]) -> KraftoolError:
-    return KraftoolError(
+    return UnusableError(
         f"{found[1]} names no Spark master",
         hint="spark://HOST:7077 names a standalone cluster, local[4] four cores here",
     )

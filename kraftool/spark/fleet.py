@@ -41,6 +41,7 @@ _META = "meta.properties"
 _PATTERN = re.compile(r"[*?\[]")
 # Any program may have a .lock.
 _TELLING = frozenset(ROOT_FILES) - {".lock"}
+_LOST = "lost+found"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,11 +123,23 @@ class Unread:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Empty:
+    """A folder without a file."""
+
+    name: str
+    is_data: bool = False
+    """Whether it looks like a data directory all the same."""
+    is_named: bool = False
+    """Whether a PATH leads to this very folder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fleet:
     """All files that the PATHs lead to, directory after directory."""
 
     files: tuple[FleetFile, ...]
     problems: tuple[Unread, ...] = ()
+    empty: tuple[Empty, ...] = ()
 
 
 @lru_cache(maxsize=64)
@@ -145,7 +158,9 @@ def find_fleet(
     search = _Search(depth, _text_of(options))
     for path in paths:
         search.path(path)
-    return Fleet(files=tuple(search.files), problems=tuple(search.problems))
+    return Fleet(
+        files=tuple(search.files), problems=tuple(search.problems), empty=tuple(search.empty)
+    )
 
 
 def require(paths: list[str], *, options: Mapping[str, Any] | None = None) -> None:
@@ -175,6 +190,7 @@ class _Search:
         self._depth, self._options = depth, options
         self.files: list[FleetFile] = []
         self.problems: list[Unread] = []
+        self.empty: list[Empty] = []
         self._seen: set[str] = set()
         self._real: set[str] = set()
 
@@ -259,6 +275,7 @@ class _Search:
             if self._is_known(root, shown):
                 return
             self._seen.add(shown)
+        before = len(self.files) + len(self.problems)
         if is_partition and not (is_data and basename != METADATA_PARTITION):
             # The data directory around it says whose it is, if it can be read.
             directory = self._identity_beside(root, f"{path}/x" if path else "x", shown)
@@ -268,6 +285,10 @@ class _Search:
         elif depth > 0:
             for each in self._to_descend(root, files, shown, folders):
                 self._folder(root, files, each.path, depth - 1, named=False)
+        is_kafkas = is_partition or bool(is_data)
+        nothing = len(self.files) + len(self.problems) == before
+        if nothing and (is_kafkas or (names <= {_LOST} and basename != _LOST)):
+            self.empty.append(Empty(name=shown, is_data=is_kafkas, is_named=named))
 
     def _is_known(self, root: str, shown: str) -> bool:
         """Whether a folder was taken already, be it under another name."""

@@ -9,21 +9,24 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.spark.errors import UnusableError
 from kraftool.spark.java import Java, find_java
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
 _ENDING_S = 15
-_KILLING_S = 5
+_LOOK_S = 0.05
 _TAIL_BYTES = 8192
 _CHATTER = re.compile(r"\s|\d\d/\d\d/\d\d |Using Spark's|Setting default|To adjust|WARNING: ")
 
@@ -36,13 +39,12 @@ def running(folder: Path, conf: Mapping[str, str], log: Path) -> Iterator[Any]:
     """
     from pyspark import SparkContext
 
-    java = find_java(folder)
-    gateway = _started(folder, java, conf, log)
+    gateway = _started(folder, conf, log)
     try:
         yield gateway
     finally:
         _forget(SparkContext)
-        _end(gateway)
+        _shut(gateway)
 
 
 @contextmanager
@@ -60,32 +62,92 @@ def environment(**wanted: str) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _started(folder: Path, java: Java, conf: Mapping[str, str], log: Path) -> Any:
-    import pyspark
-    from pyspark.errors import PySparkRuntimeError
-    from pyspark.java_gateway import launch_gateway
+def _started(folder: Path, conf: Mapping[str, str], log: Path) -> Any:
+    with _appending(log) as output:
+        java = find_java(folder)
+        process, told = _launched(folder, java, conf, output)
+    try:
+        return _gateway(process, told, java, log)
+    except BaseException:
+        process.kill()
+        _end(process)
+        raise
 
-    properties = folder / "spark.properties"
+
+def _launched(
+    folder: Path, java: Java, conf: Mapping[str, str], output: IO[bytes]
+) -> tuple[subprocess.Popen[bytes], Path]:
+    """Spark's launcher, which becomes the JVM, and the file in which that will tell of itself."""
+    import pyspark
+
+    properties, told = folder / "spark.properties", folder / "gateway"
     _write_privately(properties, _as_properties(_at_start(folder, conf)))
-    # The user's spark-defaults.conf counts too; without the second option it would not be read.
-    arguments = f"--properties-file {shlex.quote(str(properties))} --load-spark-defaults"
+    home = os.environ.get("SPARK_HOME") or str(Path(pyspark.__file__).parent)
     variables = {
         "JAVA_HOME": str(java.home),
-        "SPARK_HOME": os.environ.get("SPARK_HOME") or str(Path(pyspark.__file__).parent),
+        "SPARK_HOME": home,
+        "SPARK_CONNECT_MODE": "0",
         "PYSPARK_DRIVER_PYTHON": sys.executable,
         "PYTHONSAFEPATH": "1",  # else a module in the working directory would be imported first
-        "PYSPARK_SUBMIT_ARGS": f"{arguments} "
-        + os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"),
+        "_PYSPARK_DRIVER_CONN_INFO_PATH": str(told),
     }
-    launch: Callable[..., Any] = launch_gateway
-    with log.open("ab") as output, environment(**variables):
-        try:
-            return launch(popen_kwargs={"stdout": output, "stderr": output})
-        except (PySparkRuntimeError, OSError) as error:
-            raise KraftoolError(
-                f"Spark did not start: {_last_words(log) or error}",
-                hint=f"Java {java.version} was used, from {java.source}: {java.home}",
-            ) from error
+    command = [
+        os.path.join(home, "bin", "spark-submit"),
+        # The user's spark-defaults.conf counts too; without the second option it would not be read.
+        *("--properties-file", str(properties), "--load-spark-defaults"),
+        *shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell")),
+    ]
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=output,
+            env=os.environ | variables,
+            preexec_fn=_without_our_signals,
+        )
+    except OSError as error:
+        raise _not_started(java, str(error)) from error
+    return process, told
+
+
+def _appending(log: Path) -> IO[bytes]:
+    try:
+        return log.open("ab")
+    except OSError as error:
+        raise UnusableError(f"{log} cannot be written: {error.strerror}") from error
+
+
+def _without_our_signals() -> None:
+    """What ends us is for us to handle: a terminal, timeout(1) and systemd send their signals to
+    the JVM as well, which would be gone before the work is."""
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, signal.SIG_IGN)
+
+
+def _gateway(process: subprocess.Popen[bytes], told: Path, java: Java, log: Path) -> Any:
+    """Connect to the JVM, once it has told where it listens and what it wants to hear."""
+    from pyspark.java_gateway import launch_gateway
+
+    while not told.exists():
+        if process.poll() is not None:
+            raise _not_started(java, _last_words(log) or "its JVM has ended")
+        time.sleep(_LOOK_S)
+    said = told.read_bytes()  # the port, then the secret with its length before it
+    port, secret = int.from_bytes(said[:4]), said[8:].decode()
+    told.unlink()
+    connect: Callable[[], Any] = launch_gateway
+    with environment(PYSPARK_GATEWAY_PORT=str(port), PYSPARK_GATEWAY_SECRET=secret):
+        gateway = connect()
+    gateway.proc = process
+    return gateway
+
+
+def _not_started(java: Java, reason: str) -> KraftoolError:
+    return KraftoolError(
+        f"Spark did not start: {reason}",
+        hint=f"Java {java.version} was used, from {java.source}: {java.home}",
+    )
 
 
 def _at_start(folder: Path, conf: Mapping[str, str]) -> dict[str, str]:
@@ -133,16 +195,19 @@ def _forget(context: type[SparkContext]) -> None:
     context._jvm = None
 
 
-def _end(gateway: Any) -> None:
-    process: subprocess.Popen[bytes] = gateway.proc
+def _shut(gateway: Any) -> None:
     with suppress(Exception):  # whatever is wrong with the connection, the process ends below
         gateway.shutdown()
+    _end(gateway.proc)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the JVM, which does so by itself when nobody holds the other end of its stdin."""
     if process.stdin is not None:
         with suppress(OSError):
             process.stdin.close()
-    for end, patience_s in ((process.terminate, _ENDING_S), (process.kill, _KILLING_S)):
-        try:
-            process.wait(patience_s)
-        except subprocess.TimeoutExpired:
-            end()
+    try:
+        process.wait(_ENDING_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
     process.wait()

@@ -1,13 +1,17 @@
-"""Where pipelines may write: nowhere inside a data directory of Kafka's.
+"""Where pipelines may write: nowhere inside a data directory of Kafka's, and over nothing.
 
 A broker refuses to start where its directory holds a folder that is no partition, and nothing is
-to be written to what is inspected.
+to be written to what is inspected. Owns the rule that all of them have for it: a place where
+nothing can be written is unusable; one that holds something else, or lies in a data directory, is
+occupied.
 """
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+from kraftool.spark.errors import OccupiedError, UnusableError
 from kraftool.storage.entry import METADATA_PARTITION
 
 
@@ -20,3 +24,24 @@ def data_directory_around(path: str | Path) -> Path | None:
         if (each / "meta.properties").is_file() or (each / METADATA_PARTITION).is_dir():
             return each
     return None
+
+
+def refuse_inside(path: str | Path) -> None:
+    """Raise OccupiedError for a path in a data directory."""
+    inside = data_directory_around(path)
+    if inside is not None:
+        raise OccupiedError(
+            f"{path} lies in the data directory {inside}", hint="name a place outside of it"
+        )
+
+
+def own_folder(path: Path) -> set[str]:
+    """Make a folder, for us alone, and those above it, unless it is there; what lies in it."""
+    refuse_inside(path)
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return set(os.listdir(path))
+    except FileExistsError:
+        raise OccupiedError(f"{path} is no folder", hint="name a new folder") from None
+    except OSError as error:
+        raise UnusableError(f"{path} cannot be written: {error.strerror}") from None

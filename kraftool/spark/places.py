@@ -10,6 +10,7 @@ import glob
 import os
 import stat
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from kraftool.decoders.errors import KraftoolError
@@ -79,9 +80,36 @@ def _item(path: str, name: str, status: os.stat_result) -> RemoteItem:
     )
 
 
+def is_missing(shown: str, error: KraftoolError) -> bool:
+    """Whether an error says of a PATH that it leads nowhere."""
+    return error.message == _no_such(shown)
+
+
 def missing(shown: str) -> KraftoolError:
     """What is said of a PATH that leads nowhere."""
-    return KraftoolError(
-        f"{shown}: no such file or directory",
-        hint="every worker must see the same path; a URL is seen by all",
-    )
+    return KraftoolError(_no_such(shown), hint=_near(shown))
+
+
+def _no_such(shown: str) -> str:
+    return f"{shown}: no such file or directory"
+
+
+def _near(shown: str) -> str:
+    """How far a path of this machine leads, and what is called alike there."""
+    if is_url(shown):
+        return "is the bucket right, and the prefix?"
+    path = os.path.abspath(shown)
+    while True:
+        above, name = os.path.split(path)
+        if not name:
+            return ""
+        if os.path.isdir(above):
+            break
+        path = above
+    try:
+        near = get_close_matches(name, os.listdir(above), 1, 0.6)
+    except OSError:
+        return ""
+    if near:
+        return f"did you mean {os.path.join(above, near[0])}?"
+    return f"{above} is there, and has no {name}"

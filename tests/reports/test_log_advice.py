@@ -234,6 +234,39 @@ def test_a_directory_without_a_log_is_told(node: Node):
     found = node.found("KT-LOG-NONE")
     assert found.severity is Severity.INFO
     assert "forgot its vote" in found.advice
+    assert found.advice.startswith("a directory that was never used needs nothing")
+
+
+def test_where_no_vote_was_lost_nothing_is_to_be_written(node: Node):
+    for each in (node.path / PARTITION).iterdir():
+        if each.name != "quorum-state":
+            each.unlink()
+    assert node.found("KT-LOG-NONE").advice == "", "the vote is still there"
+
+
+@pytest.mark.parametrize("garbage", [b"\xa5" * 100, b"\xa5" * 10_000, b"\x7f" * 4096])
+def test_garbage_behind_the_last_whole_batch_is_cut_off_as_a_torn_tail_is(
+    node: Node, garbage: bytes
+):
+    """Real 4.3.0 cut random bytes there down to the last valid batch, and started."""
+    end = node.end
+    with node.log.open("ab") as file:
+        file.write(garbage)
+    (found,) = [each for each in node.findings() if each.code.startswith("KT-LOG-")]
+    assert (found.code, found.severity) == ("KT-LOG-DAMAGE", Severity.WARNING)
+    assert found.offset == end
+    assert found.text.endswith("no batch follows in the file")
+    assert found.advice == log_kinds.ZERO_TAIL.advice
+    assert not found.undecoded
+
+
+def test_garbage_in_the_middle_or_instead_of_the_log_is_an_error(node: Node):
+    whole, batch = node.log.read_bytes(), node.batches()[5]
+    middle = b"\xa5" * batch.size
+    node.log.write_bytes(whole[: batch.position] + middle + whole[batch.position + batch.size :])
+    assert node.found("KT-LOG-DAMAGE").severity is Severity.ERROR
+    node.log.write_bytes(b"\xa5" * len(whole))
+    assert node.found("KT-LOG-DAMAGE").severity is Severity.ERROR
 
 
 # --- one place for one damage -------------------------------------------------------------------

@@ -43,7 +43,7 @@ DAMAGED = {
     "snapshot-without-footer": {"KT-SNAP-FORM"},
     "torn-header": {"KT-LOG-TORN-TAIL"},
     "torn-tail": {"KT-LOG-TORN-TAIL"},
-    "truncated-snapshot": {"KT-SNAP-DAMAGE", "KT-SNAP-FORM"},
+    "truncated-snapshot": {"KT-SNAP-DAMAGE"},
     "unknown-record-type": {"KT-LOG-UNKNOWN-TYPE"},
     "wrong-cluster-id": {"KT-DIR-CLUSTER-ID", "KT-DIR-SAME-DIRECTORY-ID"},
     "wrong-file-name": {"KT-SNAP-FILE-NAME"},

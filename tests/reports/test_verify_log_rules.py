@@ -153,6 +153,69 @@ def test_a_time_index_entry_has_the_time_of_its_batch(node: Node):
         assert node.codes() == ["KT-LOG-INDEX-DIFFERS"]
 
 
+def with_an_election(node: Node) -> int:
+    """Let the next epoch begin at the log's end; return where."""
+    at = node.append(b"\x01\x14\x00\x00", epoch=4).base_offset
+    for _ in range(5):
+        node.append(b"\x01\x14\x00\x00", epoch=4)
+    return at
+
+
+def index_codes(node: Node) -> list[str]:
+    return [each for each in node.codes() if "INDEX" in each]
+
+
+ROOM = bytes(1200)
+"""Preallocated space; Kafka cuts it off when it closes the file, or another one is begun."""
+
+
+def test_entries_of_records_that_were_cut_after_a_lost_election_are_left_in_a_time_index(
+    node: Node,
+):
+    """A node of a real 4.4.0 quorum, killed, had one at the first offset of the new epoch: when it
+    started its index had ended with the record that it cut off later."""
+    index = node.log.with_suffix(".timeindex")
+    batch = node.batches()[50]
+    right = struct.pack(">qi", batch.header.max_timestamp, batch.last_offset)
+    at = with_an_election(node)
+    left = struct.pack(">qi", node.now - 7, at) + struct.pack(">qi", node.now + 3, at + 90)
+    index.write_bytes(right + left + ROOM)
+    assert index_codes(node) == []
+    told = [each for each in node.findings() if each.code == "KT-LOG-INDEX-DIFFERS"]
+    assert [each.offset for each in told] == [at, at + 90]
+    assert all("cut after an election was lost" in each.text for each in told)
+    # A file without room was closed since, or is a copy that was cut; one with a right entry behind
+    # was written to since.
+    index.write_bytes(right + left)
+    assert index_codes(node) == ["KT-LOG-INDEX-DIFFERS"]
+    last = node.batches()[-1]
+    after = struct.pack(">qi", last.header.max_timestamp, last.last_offset)
+    index.write_bytes(right + left[:12] + after + ROOM)
+    assert index_codes(node) == ["KT-LOG-INDEX-DIFFERS"]
+
+
+def test_before_any_election_of_the_segment_an_index_has_nothing_left_of_one(node: Node):
+    first = node.batches()[0]
+    index = node.log.with_suffix(".timeindex")
+    index.write_bytes(struct.pack(">qi", first.header.max_timestamp + 5, first.last_offset) + ROOM)
+    assert index_codes(node) == ["KT-LOG-INDEX-DIFFERS"]
+
+
+def test_entries_of_records_that_were_cut_are_left_in_an_offset_index_too(node: Node):
+    index = node.log.with_suffix(".index")
+    batch = node.batches()[40]
+    right = struct.pack(">ii", batch.last_offset, batch.position)
+    at = with_an_election(node)
+    size = node.log.stat().st_size
+    inside = node.batches()[-3].position + 1
+    for left in ((at, inside), (at + 90, size + 4096)):
+        index.write_bytes(right + struct.pack(">ii", *left) + ROOM)
+        assert index_codes(node) == []
+        assert "KT-LOG-INDEX-DIFFERS" in {each.code for each in node.findings()}
+        index.write_bytes(right + struct.pack(">ii", *left))
+        assert bool(index_codes(node)) is (left[0] != at)
+
+
 def test_a_metadata_log_has_no_aborted_producers(node: Node):
     index = node.log.with_suffix(".txnindex")
     index.write_bytes(b"")

@@ -33,7 +33,7 @@ HEALTHY = sorted([*FIXTURES.glob("kafka-*/*/node-*/data*"), *FIXTURES.glob("buil
 DAMAGED = {
     "empty-files": {"FORM"},
     "snapshot-without-footer": {"FORM"},
-    "truncated-snapshot": {"DAMAGE", "FORM"},
+    "truncated-snapshot": {"DAMAGE"},
     "wrong-file-name": {"FILE-NAME"},
 }
 

@@ -198,6 +198,23 @@ def test_snapshots_of_one_offset_that_differ_name_both_files(node: Path):
     assert "producer ids: 1 changed" in found.text
 
 
+def test_a_credential_that_one_of_two_snapshots_lacks_is_kafkas_error_where_it_can_be(
+    node: Path, tmp_path: Path
+):
+    """The log of that quorum removes a credential of SCRAM-SHA-256 before, none of the other."""
+    scram = "UserScramCredentialRecord"
+    for mechanism, expected in ((1, "SCRAM-LOST"), (2, "DIVERGED")):
+        whole, lacking = Snapshot(), Snapshot()
+        user = whole.again(scram, name="zoe", mechanism=mechanism)
+        lacking.records = [each for each in lacking.records if each[2] is not user]
+        folder = tmp_path / str(mechanism)
+        folder.mkdir()
+        other = lacking.write(folder)
+        whole.write(node / PARTITION)
+        told = verify(node, other).findings
+        assert [each.code for each in told] == [f"KT-SNAP-{expected}"], mechanism
+
+
 def test_snapshots_of_one_offset_with_other_voters_or_epochs_differ(tmp_path: Path):
     snapshot = Snapshot()
     snapshot.voters.reverse()

@@ -282,12 +282,63 @@ def test_a_copy_of_a_directory_is_told(tmp_path: Path):
     assert findings(node(tmp_path, 1), node(tmp_path, 2)) == []
 
 
-def test_a_controller_that_never_was_a_voter_is_a_warning(tmp_path: Path):
+def same_directory(*paths: Path) -> Finding:
+    told = [each for each in compared(*paths).findings if "SAME-DIRECTORY-ID" in each.code]
+    assert len(told) == 1
+    return told[0]
+
+
+def test_an_id_of_another_nodes_directory_was_written_by_hand(tmp_path: Path):
+    """Directory ids are random: node 3 has that of node 2, and the voters know its own."""
+    paths = node(tmp_path, 1), node(tmp_path, 2), node(tmp_path, 3, directory=directory_of(2))
+    finding = same_directory(*paths)
+    assert (finding.file, finding.expected) == (str(paths[2]), directory_of(3))
+    assert finding.text == f"{paths[1]} has the same directory.id as node 2"
+    assert "a copy of the other" not in finding.text
+
+
+def test_a_voter_whose_meta_properties_is_another_ones_is_missed(tmp_path: Path):
+    """Voter 3 has no directory, and node 2 has two: one of them is voter 3's."""
+    paths = node(tmp_path, 1), node(tmp_path, 2), node(tmp_path, 2, voted=(1, directory_of(1)))
+    finding = same_directory(*paths)
+    assert finding.severity is Severity.ERROR
+    assert "voter 3 has no directory here: one of the two may be that node's" in finding.text
+    finding = same_directory(*paths[:2], node(tmp_path, 2))
+    assert finding.severity is Severity.WARNING  # as an exact copy it may be one
+
+
+def test_a_controller_that_is_yet_to_be_added_is_info(tmp_path: Path):
     outsider = node(tmp_path, 9)
     settings = server(tmp_path / "s.properties", 9, log_dirs=str(outsider))
-    assert findings(settings) == [("NOT-A-VOTER", Severity.WARNING)]
+    assert findings(settings) == [("NOT-A-VOTER", Severity.INFO)]
+    assert "add-controller" in only(settings).advice
     broker = server(tmp_path / "b.properties", 9, log_dirs=str(outsider), process_roles="broker")
     assert findings(broker) == []
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"voted": (9, directory_of(9)), "leader_id": -1},
+        {"directory": directory_of(3)},
+        {"log": started().control(2, leader(1, (1, 2, 3, 9))), "epoch": 2},
+    ],
+    ids=["voted for itself", "a voter's directory id", "listed by a leader"],
+)
+def test_a_controller_that_took_itself_for_a_voter_is_a_warning(tmp_path: Path, how: dict):
+    outsider = node(tmp_path, 9, **how)
+    settings = server(tmp_path / "s.properties", 9, log_dirs=str(outsider))
+    assert ("NOT-A-VOTER", Severity.WARNING) in findings(settings)
+
+
+def test_a_controller_outside_a_static_quorum_is_a_warning(tmp_path: Path):
+    """Nobody can be added there: the settings are the voters."""
+    log = LogBuilder().control(1, leader(1, (1, 2, 3))).noops(1, 3)
+    outsider = node(tmp_path, 9, log=log)
+    settings = server(
+        tmp_path / "s.properties", 9, log_dirs=str(outsider), controller_quorum_voters=STATIC
+    )
+    assert ("NOT-A-VOTER", Severity.WARNING) in findings(settings)
 
 
 # quorum-state and LeaderChange.

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 pytest.importorskip("pyspark")
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+
+from fleets.build import FleetPlan, build
+from fleets.template import PARTITION
 
 from kraftool.spark.audit import examine as examine_module
 from tests.spark.audit_cases import (
@@ -189,6 +196,64 @@ def test_two_clusters_that_were_formatted_with_one_id(spark: SparkSession, tmp_p
     ]
     assert (found["code"], found["severity"]) == ("KT-FLEET-SAME-CLUSTER-ID", "error")
     assert found["directories"] == [str(tmp_path / f"site-{each}/node-1") for each in (0, 1)]
+
+
+@pytest.fixture(scope="module")
+def mixed_up(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Told]:
+    """Generated clusters, whose logs have nothing in common, with directories mixed up."""
+    root = tmp_path_factory.mktemp("mixed-up")
+    build(root, FleetPlan(clusters=6, seed=5))
+    names = [sorted((root / f"cluster-{number:04}").iterdir()) for number in range(6)]
+    ids = {each: _id_of(each) for nodes in names for each in nodes}
+    edit_meta(names[1][2], "cluster.id", ids[names[0][0]])
+    for one, other in ((names[2][1], names[3][1]),):
+        (one / PARTITION).rename(root / "aside")
+        (other / PARTITION).rename(one / PARTITION)
+        (root / "aside").rename(other / PARTITION)
+    shutil.copytree(root / "cluster-0004", root / "cluster-0004.bak")
+    return root, audited(spark, root)
+
+
+def _id_of(node: Path) -> str:
+    (told,) = re.findall(r"(?m)^cluster.id=(.*)$", (node / "meta.properties").read_text())
+    return str(told)
+
+
+def test_a_node_under_the_id_of_another_cluster_is_compared_with_its_own(
+    mixed_up: tuple[Path, Told],
+) -> None:
+    root, told = mixed_up
+    (found,) = told.of(root / "cluster-0001")
+    nodes = sorted((root / "cluster-0001").iterdir())
+    owner = sorted((root / "cluster-0000").iterdir())
+    assert (found["code"], found["severity"]) == ("KT-DIR-CLUSTER-ID", "error")
+    assert (found["expected"], found["found"]) == (_id_of(nodes[0]), _id_of(owner[0]))
+    assert found["directories"] == [str(nodes[0]), str(nodes[2])]
+    assert str(owner[0]) in found["text"]
+    assert "Do not format it" in found["advice"]
+    assert told.of(root / "cluster-0000") == []
+    sizes = {each["name"]: each["directories"] for each in told.document["clusters"]}
+    assert (sizes[_id_of(nodes[0])], sizes[_id_of(owner[0])]) == (3, 3)
+
+
+def test_a_log_of_another_cluster_is_said_to_be_that_ones(mixed_up: tuple[Path, Told]) -> None:
+    root, told = mixed_up
+    for mine, other in (("cluster-0002", "cluster-0003"), ("cluster-0003", "cluster-0002")):
+        (found,) = told.of(root / mine)
+        assert found["code"] == "KT-FLEET-OTHER-LOG"
+        assert found["directory"] == str(sorted((root / mine).iterdir())[1])
+        assert str(root / other) in found["text"]
+        assert "delete nothing" in found["advice"]
+        cluster = _id_of(sorted((root / mine).iterdir())[0])
+        assert [each for each in told.document["divergences"] if each["cluster"] == cluster] == []
+
+
+def test_a_backup_is_not_to_be_formatted(mixed_up: tuple[Path, Told]) -> None:
+    root, told = mixed_up
+    (found,) = told.of(root / "cluster-0004")
+    assert (found["code"], found["severity"]) == ("KT-FLEET-SAME-CLUSTER-ID", "warning")
+    assert "never start it" in found["advice"]
+    assert "format" not in found["advice"]
 
 
 def test_a_directory_given_twice_is_looked_at_once(spark: SparkSession, tmp_path: Path) -> None:

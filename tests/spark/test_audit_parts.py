@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import deque
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +15,22 @@ pytest.importorskip("pyspark")
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.doctor.model import Evidence
 from kraftool.reports.kinds import log as log_kinds
-from kraftool.spark.audit.divergence import MOST_RANGES, BatchAt, divergences
-from kraftool.spark.audit.kin import Household, Kin, Traces, adopted, missing_from, split
+from kraftool.spark.audit.divergence import MOST_RANGES, BatchAt, divergences, findings_of
+from kraftool.spark.audit.kin import (
+    Household,
+    Kin,
+    Traces,
+    adopted,
+    holds_log_of,
+    households,
+    missing_from,
+    pieces,
+    split,
+)
 from kraftool.spark.audit.renamed import renamed
 from kraftool.spark.audit.roots import find
 from kraftool.spark.audit.said import Said
+from tests.spark.audit_cases import QUORUM, quorum
 
 Log = list[tuple[int, int, int]]
 """Base offset, epoch and CRC of batches; each ends where the next begins."""
@@ -101,6 +114,40 @@ def test_the_ranges_of_a_cluster_are_bounded() -> None:
     assert len(_told(a=one, b=other)) == MOST_RANGES
 
 
+def _said(**logs: Log) -> list[Any]:
+    return [each for each, _ in findings_of(_told(**logs))]
+
+
+def test_the_same_two_sides_at_many_places_are_one_finding() -> None:
+    (told,) = _said(a=_log(1, 2, 3, 4, 5, 6, 7), b=_log(1, 8, 3, 9, 5, 10, 7))
+    assert told.offset == 1
+    assert told.text.endswith("so it is at 2 more places, up to offset 5")
+
+
+def test_the_side_that_most_are_on_is_named_first() -> None:
+    (told,) = _said(b=_log(1, 2, 3), c=_log(1, 2, 3), a=_log(1, 7, 3))
+    assert told.text.startswith("other records than b and c at offset 1")
+    assert told.advice.startswith("b and c agree, which speaks for them")
+
+
+def test_of_one_against_one_neither_side_is_the_right_one() -> None:
+    (told,) = _said(a=_log(1, 2, 3), b=_log(1, 7, 3))
+    assert told.text.startswith("other records in each of a and b at offset 1")
+    assert told.advice.startswith("nothing here tells which of the sides is right")
+
+
+def test_batches_that_differ_in_their_epoch_alone_are_said_to_be_the_same() -> None:
+    (told,) = _said(a=_log(1, 2, 3), b=_log(1, 2, 3), c=[(0, 1, 1), (1, 2, 2), (2, 1, 3)])
+    assert told.text.startswith("the same records under another epoch than a and b at offset 1")
+    assert "no CRC covers" in told.advice
+
+
+def test_logs_without_a_common_beginning_are_not_to_be_deleted() -> None:
+    (told,) = _said(a=_log(1, 2, 3), b=_log(1, 2, 3), c=_log(7, 8, 9))
+    assert "the logs have nothing in common" in told.text
+    assert "delete nothing" in told.advice
+
+
 def _kin(name: str, node: int | None, *tokens: int, epochs: dict[int, int] | None = None) -> Kin:
     traces = Traces(tokens=frozenset(tokens), epochs=epochs or {})
     return Kin(name=name, cluster_id="c", node_id=node, traces=traces)
@@ -137,6 +184,76 @@ def test_copies_in_folders_of_their_own_are_two_clusters() -> None:
 def test_one_directory_that_is_there_twice_stays_with_its_cluster() -> None:
     members = [_kin(f"x/n{id}", id, 1) for id in (1, 2, 3)] + [_kin("x/old", 3, 1)]
     assert split(members)[1] == []
+
+
+FIRST = "\0" + "1"
+"""What the key of the first piece under a cluster id ends with."""
+SEATS = frozenset((id, f"D{id}") for id in (1, 2, 3))
+
+
+def _of(cluster: str, log: str, *nodes: int, seats: bool = True) -> list[Kin]:
+    """Nodes of one cluster by their meta.properties, with the log of the same one or another."""
+    number = {"x": 100, "y": 200}
+    return [
+        Kin(
+            name=f"/fleet/{cluster}/n{id}",
+            cluster_id=cluster,
+            node_id=id,
+            voters=frozenset({1, 2, 3}),
+            traces=Traces(tokens=frozenset({number[log]}), epochs={1: number[log]}),
+            directory_id=f"D{id}" if cluster == "x" else f"E{id}",
+            seats=(SEATS if log == "x" else frozenset((id, f"E{id}") for id in (1, 2, 3)))
+            if seats
+            else frozenset(),
+        )
+        for id in nodes
+    ]
+
+
+def _fleet(*members: Kin) -> dict[str, Household]:
+    """Households, with the pieces that their logs show."""
+    told: dict[str, int] = {}
+    for cluster in ("x", "y"):
+        told |= pieces([each for each in members if each.cluster_id == cluster])
+    return households(replace(each, piece=told.get(each.name, 0)) for each in members)
+
+
+def _lent(id: int, **how: bool) -> Kin:
+    """A node of x under the cluster id of y."""
+    (one,) = _of("x", "x", id, **how)
+    return replace(one, cluster_id="y")
+
+
+@pytest.mark.parametrize("seats", [True, False])
+def test_a_node_under_the_id_of_another_cluster_is_missing_in_its_own(seats: bool) -> None:
+    fleet = _fleet(
+        *_of("x", "x", 1, 2, seats=seats), _lent(3, seats=seats),
+        *_of("y", "y", 1, 2, 3, seats=seats),
+    )  # fmt: skip
+    assert set(fleet) == {"x", "y", "y" + FIRST}
+    assert missing_from(fleet["y" + FIRST], fleet["x"])
+    assert not missing_from(fleet["y" + FIRST], fleet["y"])
+
+
+@pytest.mark.parametrize("seats", [True, False])
+def test_exchanged_logs_are_told_from_exchanged_ids(seats: bool) -> None:
+    fleet = _fleet(
+        *_of("x", "x", 1, 2, seats=seats), *_of("x", "y", 3, seats=seats),
+        *_of("y", "y", 1, 2, seats=seats), *_of("y", "x", 3, seats=seats),
+    )  # fmt: skip
+    for mine, other in (("x", "y"), ("y", "x")):
+        assert not missing_from(fleet[mine + FIRST], fleet[other])
+        assert holds_log_of(fleet[mine + FIRST], fleet[other])
+
+
+def test_a_voter_without_traces_is_no_piece() -> None:
+    wiped = replace(_of("x", "x", 3)[0], traces=Traces())
+    assert pieces([*_of("x", "x", 1, 2), wiped]) == {}
+
+
+def test_a_voter_whose_log_has_no_part_in_common_stays_where_the_voters_name_it() -> None:
+    late = replace(_of("x", "x", 3)[0], traces=Traces(tokens=frozenset({7})))
+    assert pieces([*_of("x", "x", 1, 2), late]) == {}
 
 
 def _household(key: str, *nodes: int, voters: tuple[int, ...] = (1, 2, 3)) -> Household:
@@ -235,3 +352,30 @@ def test_what_nobody_expected_in_one_cluster_is_a_finding(
     (found,) = compared.findings
     assert (found.finding.code, "secret" in found.finding.text) == ("KT-FLEET-FAILED", False)
     assert compared.summary.directories == 1
+
+
+def test_a_wiped_directory_among_others_is_told(tmp_path: Path) -> None:
+    quorum(tmp_path / "one")
+    quorum(tmp_path / "two")
+    for name in ("one/node-9", "one/lost+found", "elsewhere", "site-b/x/y"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "two/node-9/__cluster_metadata-0").mkdir(parents=True)
+    found = find([str(tmp_path)])
+    assert len(found.items) == 6
+    told = {each.finding.file: each.finding for each in found.findings}
+    assert {name: each.severity.value for name, each in told.items()} == {
+        f"{tmp_path}/one/node-9": "warning",
+        f"{tmp_path}/two/node-9": "error",
+    }
+    assert {each.code for each in told.values()} == {"KT-DIR-EMPTY"}
+
+
+def test_an_empty_directory_is_told_where_its_fellows_or_a_pattern_name_it(tmp_path: Path) -> None:
+    for number in (1, 2):
+        shutil.copytree(QUORUM / "node-2/data", tmp_path / f"node-{number}/data")
+    (tmp_path / "node-3/data/lost+found").mkdir(parents=True)
+    (tmp_path / "node-3/other").mkdir()
+    (one,) = find([str(tmp_path)]).findings
+    assert (one.finding.file, one.finding.code) == (f"{tmp_path}/node-3/data", "KT-DIR-EMPTY")
+    (one,) = find([f"{tmp_path}/*/data"]).findings
+    assert (one.finding.file, one.finding.severity.value) == (f"{tmp_path}/node-3/data", "error")

@@ -8,6 +8,7 @@ import importlib.util
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -17,6 +18,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from live_fleet import BATCHES, Live, next_offset
+from processes import QUICK, Pipeline, To, ended
 
 from kraftool.decoders.log_record import decode_batch
 from kraftool.decoders.segment import Damage, scan
@@ -224,3 +227,30 @@ def test_a_worker_without_kraftool_decodes_with_the_code_that_came_with_the_job(
     assert "GreaterThanOrEqual" in said["pushed"][0]
     # Plans are made on the driver's machine, by the Python that is named for the workers.
     assert said["planner"] == [str(cluster.python)]
+
+
+def test_a_stream_runs_on_a_cluster_and_ends_with_what_it_is_writing(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    live = Live(tmp_path / "fleet/node-1")
+    live.append(*BATCHES[:10])
+    read_table = pytest.importorskip("pyarrow.parquet").read_table
+    out = tmp_path / "out"
+    settings = (f"--master={cluster.master}", "--conf=spark.executor.memory=512m", *QUICK)
+    environment = cluster.environment | {"PYSPARK_PYTHON": str(cluster.python)}
+    command = ("stream", tmp_path / "fleet", f"--to=parquet:{out}", "--interval=0.2", *settings)
+    run = Pipeline(tmp_path / "run", *command, environment=environment)
+
+    def offsets() -> list[int]:
+        files = map(read_table, out.glob("batch=*/*.parquet"))
+        rows = (row for each in files for row in each.to_pylist())
+        return sorted(row["offset"] for row in rows if row["kind"] == "record")
+
+    with ended(run):
+        run.wait_for("rows", lambda: offsets() == list(range(next_offset(BATCHES[9]))))
+        live.append(*BATCHES[10:60])
+        run.wait_for("more", lambda: len(offsets()) > next_offset(BATCHES[9]))
+        assert run.end(signal.SIGTERM, To.GROUP) == 0, run.stderr.read_text()
+        assert run.leftovers() == []
+    assert run.stderr.read_text() == ""
+    assert offsets() == list(range(next_offset(BATCHES[59])))

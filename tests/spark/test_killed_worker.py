@@ -25,6 +25,7 @@ from fleets.build import FleetPlan, build
 from test_cluster import Cluster, cluster
 
 from kraftool.spark.engine import with_tries
+from tests.spark.audit_cases import audited
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -196,6 +197,38 @@ def test_tables_are_the_same_when_a_worker_is_killed_in_the_middle(
     assert killer.killed is not None, "the work was over before anybody could be killed"
     assert rows(out) == undisturbed
     assert len(undisturbed["records"]) > 30_000
+
+
+def test_an_audit_is_the_same_when_a_worker_is_killed_in_the_middle(
+    spark: SparkSession, fleet: Path
+) -> None:
+    def told() -> dict[str, Any]:
+        found = audited(spark, fleet).document
+        del found["run"]
+        for each in found["directories"]:
+            del each["seconds"]
+        return found
+
+    undisturbed = told()
+    assert undisturbed["counts"]["records"] > 30_000
+    with Killer(lambda: next(filter(is_busy, descendants()), None)) as killer:
+        again = told()
+    assert killer.killed is not None, "the work was over before anybody could be killed"
+    assert again == undisturbed
+
+
+def is_busy(pid: int) -> bool:
+    """Whether a worker has the large log open, and has worked on it for some time."""
+    if not has_open(pid, LOG):
+        return False
+    fields = Path(f"/proc/{pid}/stat")
+    try:
+        begun = [int(each) for each in fields.read_text().rpartition(")")[2].split()[11:13]]
+        time.sleep(0.2)
+        now = [int(each) for each in fields.read_text().rpartition(")")[2].split()[11:13]]
+    except OSError:
+        return False
+    return sum(now) - sum(begun) >= 5 and has_open(pid, LOG)
 
 
 def test_tables_are_the_same_when_an_executor_of_a_cluster_is_killed_in_the_middle(

@@ -10,8 +10,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -22,41 +22,15 @@ pytest.importorskip("pyspark")
 import pyarrow.dataset
 from jsonschema import Draft202012Validator
 from live_fleet import BATCHES, FIXTURES, Live, next_offset
+from processes import PATIENCE_S, ROOT, SMALL, Pipeline, To, ended
 
 pytestmark = pytest.mark.spark
 
-ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_S = 120
-SMALL = (
-    "--master=local[2]",
-    "--conf=spark.driver.memory=600m",
-    "--conf=spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-)
 Row = dict[str, Any]
 
 
-class Stream:
-    """A run of the command, with a temporary folder of its own."""
-
-    def __init__(self, folder: Path, *arguments: object) -> None:
-        folder.mkdir(parents=True)
-        self.temporary = folder / "tmp"
-        self.temporary.mkdir()
-        self.stdout, self.stderr = folder / "stdout", folder / "stderr"
-        command = [sys.executable, "-m", "kraftool", "pipeline", "stream", *map(str, arguments)]
-        environment = {**os.environ, "TMPDIR": str(self.temporary), "PYTHONPATH": str(ROOT)}
-        with self.stdout.open("wb") as out, self.stderr.open("wb") as err:
-            self.process = subprocess.Popen(
-                [*command, *SMALL], stdout=out, stderr=err, env=environment, start_new_session=True
-            )
-
-    def wait_for(self, what: str, probe: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + PATIENCE_S
-        while not probe():
-            told = self.stderr.read_text()
-            assert self.process.poll() is None, f"{what}: ended with {self.process.poll()}: {told}"
-            assert time.monotonic() < deadline, f"{what}: in vain; {told}"
-            time.sleep(0.05)
+class Stream(Pipeline):
+    """A run of the command, and the rows that it has printed."""
 
     def rows(self) -> list[Row]:
         lines = self.stdout.read_text().splitlines(keepends=True)
@@ -66,32 +40,9 @@ class Stream:
         self.wait_for("rows", lambda: any(map(wanted, self.rows())))
         return self.rows()
 
-    def end(self, number: signal.Signals) -> int:
-        self.process.send_signal(number)
-        return self.process.wait(PATIENCE_S)
 
-    def leftovers(self) -> list[str]:
-        """Processes of its session, and temporary files."""
-        left = [each.name for each in self.temporary.iterdir()]
-        for each in Path("/proc").glob("[0-9]*"):
-            try:
-                fields = (each / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            if int(fields[3]) == self.process.pid and fields[0] != "Z":
-                left.append((each / "cmdline").read_text().replace("\0", " ")[:100])
-        return left
-
-
-@contextmanager
-def streaming(folder: Path, *arguments: object) -> Iterator[Stream]:
-    stream = Stream(folder, *arguments)
-    try:
-        yield stream
-    finally:
-        if stream.process.poll() is None:
-            stream.process.kill()
-            stream.process.wait()
+def streaming(folder: Path, *arguments: object) -> AbstractContextManager[Stream]:
+    return ended(Stream(folder, "stream", *arguments, *SMALL))
 
 
 @pytest.fixture
@@ -130,7 +81,7 @@ def test_what_happens_to_a_fleet_is_told_as_it_happens_and_sigterm_ends_it_clean
         stream.wait_for_rows(lambda row: row["kind"] == "problem")
         shutil.rmtree(other.path)
         rows = stream.wait_for_rows(lambda row: row.get("type") == "GONE")
-        assert stream.end(signal.SIGTERM) == 0
+        assert stream.end(signal.SIGTERM, To.ALL) == 0
         assert stream.leftovers() == []
         assert stream.stderr.read_text() == ""
     for row in rows:
@@ -148,8 +99,7 @@ def test_what_happens_to_a_fleet_is_told_as_it_happens_and_sigterm_ends_it_clean
 def test_ctrl_c_ends_with_130_and_leaves_nothing(live: Live, tmp_path: Path) -> None:
     with streaming(tmp_path / "run", live.path, "-o", "jsonl", "--type", "TopicRecord") as stream:
         rows = stream.wait_for_rows(lambda row: row["kind"] == "finding" or bool(row))
-        os.killpg(stream.process.pid, signal.SIGINT)  # as a terminal does it
-        assert stream.process.wait(PATIENCE_S) == 130
+        assert stream.end(signal.SIGINT, To.GROUP) == 130
         assert stream.leftovers() == []
         assert stream.stderr.read_text() == ""
         assert {row["type"] for row in rows if row["kind"] == "record"} == {"TOPIC_RECORD"}

@@ -12,11 +12,11 @@ from kraftool.commands.output import Output, UsageError
 from kraftool.commands.pipeline_stream_run import bytes_of, target_of
 from kraftool.commands.pipeline_stream_view import COLUMNS, LiveTable
 from kraftool.commands.times import time_zone
+from kraftool.spark.errors import OccupiedError
 from kraftool.spark.live.checkpoint import OtherStream, held, note_of
 from kraftool.spark.live.frame import Following, type_names
 from kraftool.spark.live.lag import behind
 from kraftool.spark.live.sinks import ParquetSink, refuse_foreign
-from kraftool.spark.tables.commit import TablesRefusedError
 from kraftool.spark.tables.run import Wanted, write_tables
 
 pytestmark = pytest.mark.spark
@@ -173,12 +173,12 @@ def test_no_pipeline_writes_into_a_data_directory(fixtures_dir: Path, tmp_path: 
     (tmp_path / "link").symlink_to(data)
     before = sorted(data.rglob("*"))
     for out in (data, data / "new", data / "__cluster_metadata-0/new", tmp_path / "link/new"):
-        with pytest.raises(OtherStream, match="lies in the data directory"):
+        with pytest.raises(OccupiedError, match="lies in the data directory"):
             refuse_foreign(out)
-        with pytest.raises(OtherStream, match="lies in"), held(out, _note("/a")):
+        with pytest.raises(OccupiedError, match="lies in"), held(out, _note("/a")):
             pass
         wanted = Wanted(roots=(str(data),), out=str(out))
-        with pytest.raises(TablesRefusedError, match="lies in the data directory"):
+        with pytest.raises(OccupiedError, match="lies in the data directory"):
             write_tables(wanted, lambda: pytest.fail("nothing is to be started"))
     assert sorted(data.rglob("*")) == before
     refuse_foreign(tmp_path / "beside")

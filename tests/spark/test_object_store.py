@@ -7,15 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from tables_support import read_tables, run
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.entries import Entries
 from kraftool.spark.fleet import FleetFile, find_fleet, with_batches
 from kraftool.spark.pushdown import OF_FILES, OF_RECORDS, Pushed
 from kraftool.spark.splits import Split
+from tests.spark.audit_cases import audited
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
 
@@ -80,3 +85,48 @@ def test_what_is_wrong_with_a_store_is_said_without_its_credentials(store: dict[
     for said in (missing.value, refused.value):
         assert SECRET not in str(said) + said.hint
         assert "AKIACANARY" not in str(said) + said.hint
+
+
+def _without_names(value: Any) -> Any:
+    """With one name for both places, and without what a copy cannot have."""
+    if isinstance(value, dict):
+        return {
+            key: _without_names(each)
+            for key, each in value.items()
+            if key not in ("seconds", "taskSeconds", "bytesRead", "commands")
+        }
+    if isinstance(value, list):
+        return [_without_names(each) for each in value]
+    if isinstance(value, str):
+        return value.replace("s3://fleet/c1", "FLEET").replace(str(FIXTURE), "FLEET")
+    return value
+
+
+def test_an_audit_of_a_bucket_says_what_one_of_the_disk_says(
+    spark: SparkSession, store: dict[str, Any]
+) -> None:
+    there = audited(spark, "s3://fleet/c1/node-[23]/data", storage=store).document
+    here = audited(spark, f"{FIXTURE}/node-[23]/data").document
+    assert there["counts"]["directories"] == 2
+    text = str(there)
+    assert SECRET not in text
+    assert "AKIACANARY" not in text
+    assert "kraftool-copy-" not in text
+    for told in (there, here):
+        del told["run"]
+    assert _without_names(there) == _without_names(here)
+
+
+def test_tables_of_a_bucket_are_those_of_the_disk(store: dict[str, Any], tmp_path: Path) -> None:
+    report = run("s3://fleet/c1", tmp_path / "there", storage=store, snapshots=True)
+    expected = run(FIXTURE, tmp_path / "here", snapshots=True)
+    assert (report.directories, report.unreadable) == (expected.directories, ())
+    there, here = (
+        {name: sorted(map(_without_names, rows)) for name, rows in read_tables(tmp_path / each,
+         without=frozenset({"noticed", "modified", "identity"})).items()}
+        for each in ("there", "here")
+    )  # fmt: skip
+    assert there == here
+    assert not run("s3://fleet/c1", tmp_path / "there", storage=store, snapshots=True).is_new
+    for path in (tmp_path / "there").rglob("*"):
+        assert not path.is_file() or SECRET.encode() not in path.read_bytes()

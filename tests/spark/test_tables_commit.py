@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from tables_support import batches, directory, listing, read_tables, run, stoppe
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.arrow import pa
+from kraftool.spark.errors import OccupiedError, UnusableError
 from kraftool.spark.tables import sink as sink_module
 from kraftool.spark.tables.commit import TablesRefusedError
 from kraftool.spark.tables.layout import arrow_schema, folder_of, partition
@@ -137,13 +139,15 @@ def test_a_second_run_at_the_same_time_is_refused(tmp_path: Path) -> None:
 def test_a_folder_with_anything_else_is_refused_and_left_alone(tmp_path: Path) -> None:
     root = directory(tmp_path / "fleet", batches(0, 4))
     before = listing(root)
-    with pytest.raises(TablesRefusedError, match="lies in the data directory"):
+    with pytest.raises(OccupiedError, match="lies in the data directory"):
         run(root, root)
     assert listing(root) == before
     (tmp_path / "file").write_text("x")
-    with pytest.raises(TablesRefusedError, match="no folder to write to"):
+    with pytest.raises(OccupiedError, match="is no folder"):
         run(root, tmp_path / "file")
-    with pytest.raises(TablesRefusedError, match="not to a URL"):
+    with pytest.raises(UnusableError, match="file/below cannot be written: Not a directory"):
+        run(root, tmp_path / "file/below")
+    with pytest.raises(UnusableError, match="not to a URL"):
         support.write_tables(
             support.Wanted(roots=(str(root),), out="s3://bucket/tables"), support.InProcess
         )
@@ -156,13 +160,51 @@ def test_a_root_that_leads_nowhere_makes_no_folder(tmp_path: Path) -> None:
 
 
 def test_other_options_than_before_are_refused(tmp_path: Path) -> None:
-    root, out = directory(tmp_path / "fleet", batches(0, 4)), tmp_path / "out"
+    root, out = tmp_path / "fleet", tmp_path / "out"
+    directory(root / "one", batches(0, 4))
     run(root, out)
     with pytest.raises(TablesRefusedError, match="written without --show-secrets") as caught:
         run(root, out, show_secrets=True)
     assert caught.value.hint == "leave out --show-secrets, or name another folder"
     with pytest.raises(TablesRefusedError, match="written without --snapshots"):
         run(root, out, snapshots=True)
+    run(root, out, depth=7)
+    with (out / "_kraftool/tables.json").open() as marker:
+        assert json.load(marker)["depth"] == 6  # nothing was new, and nothing was written
+    directory(root / "two", batches(0, 1), node=2)
+    run(root, out, depth=7)
+    with pytest.raises(TablesRefusedError, match="would look gone") as caught:
+        run(root, out)
+    assert caught.value.hint == "give --depth 7, or name another folder"
+
+
+def test_a_table_that_somebody_has_removed_is_missed(tmp_path: Path) -> None:
+    root, out = directory(tmp_path / "fleet", batches(0, 4)), tmp_path / "out"
+    run(root, out)
+    (out / "records").rename(tmp_path / "records")
+    with pytest.raises(TablesRefusedError, match="has lost its table records, of 20 rows"):
+        run(root, out)
+    (tmp_path / "records").rename(out / "records")
+    assert not run(root, out).is_new
+
+
+def test_who_reads_with_a_shared_lock_sees_a_run_whole(tmp_path: Path) -> None:
+    root, out = tmp_path / "fleet", tmp_path / "out"
+    directory(root / "one", batches(0, 4))
+    run(root, out)
+    before = _told(out)
+    directory(root / "one", batches(0, 2) + batches(10, 3, epoch=2))
+    reader = os.open(out / "_kraftool", os.O_RDONLY)
+    fcntl.flock(reader, fcntl.LOCK_SH)
+    with ThreadPoolExecutor(1) as other:
+        writing = other.submit(run, root, out)
+        while not (out / "_kraftool/journal.jsonl").exists():
+            assert not writing.done()
+        assert _told(out) == before
+        assert not writing.done()
+        os.close(reader)
+        assert writing.result().changes == {"TRUNCATED": 1}
+    assert _told(out) != before
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ import tables_support as support
 from tables_support import batches, directory, listing, read_tables, run
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.spark.errors import UnusableError
 from kraftool.spark.tables import work
 from kraftool.spark.tables.commit import TablesRefusedError
 from kraftool.spark.tables.run import TablesReport
@@ -175,7 +176,7 @@ def test_a_run_that_leaves_a_root_out_is_refused_and_takes_nothing_for_gone(tmp_
     for less in ((b,), (_log(node), b)):
         with pytest.raises(TablesRefusedError, match="would not look at"):
             run(less, out)
-    with pytest.raises(TablesRefusedError, match="is one file"):
+    with pytest.raises(UnusableError, match="is one file"):
         run(_log(node), tmp_path / "of-a-file")
     assert read_tables(out) == before
     assert len(before["records"]) == 40
@@ -282,6 +283,38 @@ def test_a_file_that_cannot_be_opened_is_tried_again(
     assert listing(out) == settled
     monkeypatch.undo()
     assert run(root, out).unreadable == ()
+    assert _without_changes(out) == _at_once(root, tmp_path / "anew")
+
+
+def test_what_workers_still_cannot_read_is_no_news(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where a folder is seen by the driver only: each run tries, and writes nothing anew."""
+    from kraftool.spark.fleet import FleetFile
+    from kraftool.spark.tables import plan
+
+    root, out = tmp_path / "fleet", tmp_path / "out"
+    directory(root / "one", batches(0, 4))
+    two = directory(root / "two", batches(0, 4), cluster="other")
+    real = FleetFile.open
+
+    def refuse(file: FleetFile) -> Any:
+        if file.name.startswith(f"{two}/__"):
+            raise KraftoolError(f"{file.name}: No such file or directory")
+        return real(file)
+
+    monkeypatch.setattr(FleetFile, "open", refuse)
+    monkeypatch.setattr(plan, "_can_be_read_now", lambda group, names: bool(names))
+    first = run(root, out)
+    assert first.unreadable
+    settled = listing(out)
+    again = run(root, out)
+    assert (again.is_new, again.run, again.unreadable) == (False, first.run, first.unreadable)
+    assert listing(out) == settled
+    _append(two, batches(20, 1))
+    assert run(root, out).is_new
+    monkeypatch.undo()
+    run(root, out)
     assert _without_changes(out) == _at_once(root, tmp_path / "anew")
 
 

@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from fleets import faults_files, faults_log
+from fleets import faults_cluster, faults_files, faults_log
 from fleets.cluster import ClusterSpec, cluster_spec
 from fleets.directory import NodePlan, NodeWriter, write_nodes
 from fleets.faults import MANIFEST, Cluster, FaultKind, Planted, Site, fixed_for
 from fleets.history import History
 
-KINDS = {each.name: each for each in (*faults_log.KINDS, *faults_files.KINDS)}
+KINDS = {
+    each.name: each for each in (*faults_log.KINDS, *faults_files.KINDS, *faults_cluster.KINDS)
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +82,8 @@ def plant(kind: FaultKind, cluster: Cluster) -> Planted:
     """Put a fault into one of a cluster's directories."""
     spec = cluster.spec
     random: Random = spec.random(f"fault {kind.name}")
-    voter = random.choice(spec.voters[1:])
+    # One that may be behind anyway: what is committed has to be on a majority.
+    voter = random.choice(spec.may_be_behind or spec.voters[1:])
     return Planted(kind, cluster, voter, kind.plant(Site(cluster, voter, random)))
 
 
@@ -100,9 +103,10 @@ def node_plan(spec: ClusterSpec, number: int) -> NodePlan:
     """In what a node is behind the others, or has cleaned more."""
     random = spec.random(f"node {number}")
     cleaned = number > 0 and not spec.bulk_bytes and random.random() < 0.4
+    behind = random.choice((0, 0, 1, 2, 3))
     return NodePlan(
-        # The first has it all, as a leader has.
-        behind=random.choice((0, 0, 1, 2, 3)) if number else 0,
+        # A majority has it all, as it has what is in a snapshot.
+        behind=behind if spec.voters[number] in spec.may_be_behind else 0,
         # Never two in a row, so that none becomes old.
         skips=frozenset(each for each in range(2, 12, 2) if number and random.random() < 0.4),
         keeps=random.randint(1, 2) if cleaned else None,

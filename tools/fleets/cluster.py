@@ -86,6 +86,13 @@ class ClusterSpec:
         return f"{self.name}/controller-{voter.id}"
 
     @property
+    def may_be_behind(self) -> tuple[Voter, ...]:
+        """A minority of the voters, without the first."""
+        count = (len(self.voters) - 1) // 2
+        chosen = self.random("behind").sample(self.voters[1:], count) if count else []
+        return tuple(each for each in self.voters if each in chosen)
+
+    @property
     def has_directory_ids(self) -> bool:
         """Whether the release writes directory.id to meta.properties."""
         major, minor = self.template.release.split(".")[:2]

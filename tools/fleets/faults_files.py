@@ -93,7 +93,8 @@ def snapshot_differs(site: Site) -> Place:
 # --- whose it is ----------------------------------------------------------------------------------
 
 
-def _edited_meta(site: Site, key: str, value: str) -> Place:
+def edited_meta(site: Site, key: str, value: str) -> Place:
+    """Give a directory another id."""
     path = site.path / _META
     lines = path.read_text().splitlines(keepends=True)
     assert any(each.startswith(f"{key}=") for each in lines)
@@ -103,26 +104,26 @@ def _edited_meta(site: Site, key: str, value: str) -> Place:
 
 
 def foreign_cluster_id(site: Site) -> Place:
-    return _edited_meta(site, "cluster.id", uuid(site.random))
+    return edited_meta(site, "cluster.id", uuid(site.random))
 
 
 def duplicate_node_id(site: Site) -> Place:
     other = site.others[0]
-    place = _edited_meta(site, "node.id", str(other.id))
+    place = edited_meta(site, "node.id", str(other.id))
     place.other = site.cluster.spec.folder(other)
     return place
 
 
 def duplicate_directory_id(site: Site) -> Place:
     other = site.others[0]
-    place = _edited_meta(site, "directory.id", other.directory_id)
+    place = edited_meta(site, "directory.id", other.directory_id)
     place.other = site.cluster.spec.folder(other)
     return place
 
 
 def reformatted_voter(site: Site) -> Place:
     """The disk was formatted again: the voters name the old directory id."""
-    return _edited_meta(site, "directory.id", uuid(site.random))
+    return edited_meta(site, "directory.id", uuid(site.random))
 
 
 def missing_meta(site: Site) -> Place:
@@ -196,7 +197,8 @@ KINDS = (
     ),
     FaultKind(
         name="old-quorum-state", plant=old_quorum_state,
-        codes=("KT-DIR-QUORUM-STATE-BEHIND",), follow=("KT-DIR-QUORUM-LEADER",),
+        codes=("KT-DIR-QUORUM-STATE-BEHIND", "KT-SIG-FORGOTTEN-VOTE"),
+        follow=("KT-DIR-QUORUM-LEADER",),
     ),
     FaultKind(
         name="garbage-index", plant=garbage_index,

@@ -20,6 +20,8 @@ _STATE = ("KT-LOG-REPLAY", "KT-SNAP-DIFFERS", "KT-SNAP-LOG-BOUNDARY", "KT-SNAP-M
           "KT-SNAP-REPLAY", "KT-SIG-OFFLINE", "KT-SIG-MIN-ISR", "KT-SIG-NOT-REGISTERED",
           "KT-SIG-LOST-REPLICAS", "KT-SNAP-SCRAM-LOST")  # fmt: skip
 """What a replay without some of the records may tell."""
+_OLD = ("KT-SIG-FORGOTTEN-VOTE", "KT-SIG-LAG")
+"""What a directory of another time shows: it gave votes since."""
 INDEXES = ("KT-LOG-INDEX-DIFFERS", "KT-DIR-EPOCHS-DIFFER")
 
 
@@ -210,7 +212,8 @@ KINDS = (
     ),
     FaultKind(
         name="diverged-other-epoch", plant=diverged_other_epoch, alone=False,
-        codes=("KT-LOG-DIVERGED",), follow=("KT-DIR-VOTERS-CONFLICT", "KT-SIG-SPLIT-BRAIN"),
+        codes=("KT-LOG-DIVERGED",),
+        follow=("KT-DIR-VOTERS-CONFLICT", "KT-SIG-SPLIT-BRAIN", "KT-SIG-FORGOTTEN-VOTE"),
     ),
     FaultKind(
         name="bit-flip", plant=bit_flip, codes=("KT-LOG-CRC", "KT-LOG-DAMAGE", "KT-LOG-RECORDS"),
@@ -230,10 +233,10 @@ KINDS = (
     ),
     FaultKind(
         name="stale-voters", plant=stale_voters, alone=False, needs="dynamic",
-        codes=("KT-DIR-VOTERS-BEHIND",), follow=("KT-SIG-LAG",),
+        codes=("KT-DIR-VOTERS-BEHIND",), follow=_OLD,
     ),
     FaultKind(
         name="before-upgrade", plant=before_upgrade, alone=False, needs="upgraded",
-        codes=("KT-FLEET-METADATA-VERSION",), follow=("KT-SIG-LAG",),
+        codes=("KT-FLEET-METADATA-VERSION",), follow=_OLD,
     ),
 )  # fmt: skip

@@ -26,6 +26,8 @@ _REFERENCES: dict[str, tuple[str, ...]] = {
     "KT-DIR-NOT-A-VOTER": ("KIP-853",),
     "KT-DIR-ENDPOINT-DIFFERS": ("KIP-853", "KIP-1347"),
     "KT-DIR-CLUSTER-ID": (f"{_KAFKA} #17504", f"{_KAFKA} #20551"),
+    "KT-DIR-CLUSTER-ID-EMPTY": (f"{_KAFKA} #17504",),
+    "KT-DIR-BOOTSTRAP-FORM": ("KIP-853",),
     "KT-DIR-NODE-ID": (f"{_KAFKA} #22319",),
     "KT-DIR-QUORUM-STATE": ("KIP-595",),
     "KT-DIR-QUORUM-STATE-ODD": ("KIP-595", f"{_KAFKA} #15859"),
@@ -35,6 +37,8 @@ _REFERENCES: dict[str, tuple[str, ...]] = {
     "KT-SNAP-MISSING": ("KIP-630", f"{_KAFKA} #12653", f"{_KAFKA} #14919"),
     "KT-SNAP-AHEAD": ("KIP-630",),
     "KT-SNAP-DAMAGE": ("KIP-630",),
+    "KT-SIG-FORGOTTEN-VOTE": ("KIP-595", "KIP-853"),
+    "KT-SIG-DOUBLE-VOTE": ("KIP-595",),
     "KT-SIG-TWO-FORMATS": ("KIP-853", f"{_KAFKA} #20136"),
     "KT-SIG-NO-MAJORITY": ("KIP-595", "KIP-853"),
     "KT-SIG-AUTO-JOIN": (

@@ -17,16 +17,15 @@ from kraftool.decoders.framing import decode_record
 from kraftool.decoders.log_record import decode_control, position_in_file
 from kraftool.decoders.names import FileState, parse_checkpoint_name, segment_offset
 from kraftool.decoders.segment import Damage
+from kraftool.decoders.wire import ZERO_UUID
 from kraftool.reports.file_report import FileReport, ReadOptions, read_file
-from kraftool.reports.log_reader import Observe
+from kraftool.reports.log_reader import NOOP_BATCH, Observe
 from kraftool.storage.entry import Entry
 
 MOST = 100_000
 """So many events of a kind are kept, the newest ones."""
 MOST_BATCHES = 4_000_000
 """So many batches are remembered for the comparison of logs, 16 bytes each."""
-_SMALLEST = 16
-"""A batch of one record below this length holds a NoOp, which most batches of an idle log are."""
 
 _REGISTER, _SCRAM, _REMOVE_SCRAM, _BEGIN, _END, _ABORT = 0, 11, 22, 23, 24, 25
 _WANTED = frozenset({_REGISTER, _SCRAM, _REMOVE_SCRAM, _BEGIN, _END, _ABORT})
@@ -48,6 +47,15 @@ class Election:
     before_epoch: int
     """Of the batch before it; -1 where it is the first."""
     before_timestamp: int
+    granting: tuple[tuple[int, str], ...] = ()
+    """Who gave the leader a vote, itself too: ids, and directory ids where kraft.version is 1."""
+
+    def had_vote_of(self, node_id: int, directory_id: str | None) -> bool:
+        """Whether that node was in this epoch, as its leader or with a vote for it."""
+        told = [directory for id, directory in self.granting if id == node_id]
+        if not told:
+            return node_id == self.leader_id
+        return any(each in (ZERO_UUID, directory_id) for each in told)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +137,7 @@ class LogStatistics:
             self.crcs.append(header.crc)
         if batch.is_control:
             self._control(file, batch)
-        elif header.record_count > 1 or batch.size - HEADER_SIZE > _SMALLEST:
+        elif header.record_count > 1 or batch.data[HEADER_SIZE:] != NOOP_BATCH:
             for record, key, value in _decoded(batch):
                 self._record(file, batch, record, key, value)
         self._last = (batch.epoch, header.max_timestamp)
@@ -149,6 +157,10 @@ class LogStatistics:
                             position=batch.position,
                             before_epoch=self._last[0],
                             before_timestamp=self._last[1],
+                            granting=tuple(
+                                (each["voterId"], each.get("voterDirectoryId", ZERO_UUID))
+                                for each in item.data["grantingVoters"]
+                            ),
                         )
                     )
         except KraftoolError:

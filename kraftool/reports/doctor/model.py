@@ -16,6 +16,7 @@ from kraftool.reports.file_report import FileReport
 from kraftool.reports.findings import Finding
 from kraftool.reports.metadata_summary import MetadataSummary, Voters
 from kraftool.reports.state.load import LoadedState
+from kraftool.reports.voters.between import home_cluster
 from kraftool.reports.voters.diff import VoterDiff
 from kraftool.reports.voters.model import VoterSourceReport
 from kraftool.storage.lock import LockState
@@ -108,6 +109,11 @@ class Examination:
     files: tuple[FileReport, ...] = ()
     """Files that were named by themselves."""
 
+    @property
+    def home_cluster(self) -> str | None:
+        """The cluster id of most patients."""
+        return home_cluster([each.source for each in self.patients])
+
     def voters_of(self, patient: Patient) -> Voters | None:
         """The voters that a patient goes by: the newest ones of its own cluster."""
         newest = self.voters.newest
@@ -119,15 +125,14 @@ class Examination:
     def same_cluster(one: VoterSourceReport, other: VoterSourceReport) -> bool:
         """Whether two sources may be of one cluster; one that does not say may be."""
         first, second = one.node.cluster_id, other.node.cluster_id
-        return first is None or second is None or first == second
+        return not first or not second or first == second
 
     def clusters(self) -> Iterator[tuple[Patient, ...]]:
-        """The patients cluster by cluster; those that do not say which go with the first."""
+        """The patients cluster by cluster; those that do not say which go with most others."""
         by_id: dict[str, list[Patient]] = {}
-        told = [each.source.node.cluster_id for each in self.patients]
-        first = next((each for each in told if each), "")
+        home = self.home_cluster or ""
         for patient in self.patients:
-            by_id.setdefault(patient.source.node.cluster_id or first, []).append(patient)
+            by_id.setdefault(patient.source.node.cluster_id or home, []).append(patient)
         yield from map(tuple, by_id.values())
 
     def states(self) -> Iterator[tuple[Patient, LoadedState]]:

@@ -24,7 +24,7 @@ def diagnosis(finding: Finding, examination: Examination, patient: Patient | Non
     return Diagnosis(
         finding=finding,
         directory=patient.path if patient is not None else "",
-        evidence=_evidence(finding),
+        evidence=(*_evidence(finding), *_beyond(finding, examination, patient)),
         commands=tuple(_commands(finding, examination, patient)),
     )
 
@@ -41,6 +41,45 @@ def _evidence(finding: Finding) -> tuple[Evidence, ...]:
     return (
         Evidence(file=finding.file, position=finding.position, offset=finding.offset, text=text),
     )
+
+
+def _beyond(
+    finding: Finding, examination: Examination, patient: Patient | None
+) -> Iterator[Evidence]:
+    """Which of the other directories have what a log's end may have lost."""
+    log = patient.source.log if patient is not None else None
+    if patient is None or log is None or finding.offset is None or not _is_tail(finding):
+        return
+    others = [
+        each
+        for patients in examination.clusters()
+        for each in patients
+        if patient in patients and each is not patient and each.source.log is not None
+    ]
+    having = [
+        each
+        for each in others
+        if each.source.epoch_at(finding.offset) is not None
+        and patient.source.parts_from(each.source) is None
+    ]
+    for each in having:
+        yield Evidence(
+            file=each.path,
+            offset=finding.offset,
+            text=f"this log has the records from here to {each.source.end - 1}",
+        )
+    if others and not having:
+        yield Evidence(
+            file=patient.path,
+            offset=finding.offset,
+            text="none of the other directories has a record from here on",
+        )
+
+
+def _is_tail(finding: Finding) -> bool:
+    """Whether it is about what stands behind the last whole batch of a log."""
+    garbage = finding.code == log_kinds.DAMAGE.code and finding.severity is Severity.WARNING
+    return garbage or finding.code in (log_kinds.TORN_TAIL.code, log_kinds.ZERO_TAIL.code)
 
 
 def _commands(finding: Finding, examination: Examination, patient: Patient | None) -> Iterator[str]:
@@ -68,29 +107,17 @@ def _stale_voter(finding: Finding, examination: Examination, patient: Patient) -
 
 
 def _not_a_voter(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
-    if finding.severity is not Severity.INFO:
+    if finding.advice.endswith(dir_kinds.NOT_A_VOTER.advice):
         yield tools.add_controller(examination, patient)
 
 
 def _never_delete(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
-    others = [each for each in examination.patients if each.summary.quorum_state is not None]
-    epochs = [
-        each.summary.quorum_state.leader_epoch
-        for each in others
-        if each.summary.quorum_state is not None
-    ]
-    epochs += [one.epoch for each in examination.patients for one in each.summary.snapshots]
-    logs = [each.summary.log for each in examination.patients]
-    epochs += [each.last_epoch for each in logs if each is not None and each.last_epoch is not None]
-    if epochs:
-        yield (
-            f"# the highest epoch among these directories is {max(epochs)}; write"
-            f" {max(epochs) + 1} or, if a voter is not among them, more"
-        )
+    yield from tools.epoch_to_write(examination)
     yield tools.on_all(examination, "diff-voters")
 
 
 def _aside(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+    yield from tools.stop_first(patient)
     yield tools.aside(finding.file)
 
 
@@ -128,6 +155,7 @@ def _no_snapshot(finding: Finding, examination: Examination, patient: Patient) -
             and log.start_offset <= newest.offset <= log.intact_end_offset
         ):
             yield tools.on(newest.file, "verify-snapshot")
+            yield from tools.stop_first(patient)
             yield tools.line("cp", "-p", newest.file, f"{tools.partition_folder(patient)}/")
             return
     yield tools.on(patient.path, "verify-log")
@@ -177,9 +205,7 @@ def _meta(finding: Finding, examination: Examination, patient: Patient) -> Itera
     settings = patient.source.settings
     id = settings.node_id if settings is not None else None
     voter = told.of(id) if told is not None else None
-    cluster = next(
-        (one for each in examination.patients if (one := each.source.node.cluster_id)), None
-    )
+    cluster = examination.home_cluster
     directory = directory_id(voter) if voter is not None else None
     yield (
         f"# meta.properties: version=1, cluster.id={cluster or 'CLUSTER-ID'},"
@@ -233,7 +259,7 @@ _STEPS: dict[str, Steps] = {
         (_static, (dir_kinds.STATIC_DIFFER,)),
         (_false_upgrade, (log_kinds.FALSE_UPGRADE,)),
         (_identity, (dir_kinds.NODE_ID, dir_kinds.CLUSTER_ID)),
-        (_meta, (dir_kinds.META, dir_kinds.META_MISSING)),
+        (_meta, (dir_kinds.META, dir_kinds.META_MISSING, dir_kinds.CLUSTER_ID_EMPTY)),
     )
     for kind in kinds
 }  # fmt: skip

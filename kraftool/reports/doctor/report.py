@@ -26,6 +26,7 @@ _REPLAY = frozenset({log_kinds.REPLAY.code, snap_kinds.REPLAY.code})
 _TELLS_BETTER = {
     kinds.JUNK_SNAPSHOT.code: frozenset({snap_kinds.AHEAD.code}),
     kinds.STALE_SNAPSHOT.code: frozenset({snap_kinds.AHEAD.code}),
+    kinds.FORGOTTEN_VOTE.code: frozenset({dir_kinds.QUORUM_STATE_BEHIND.code}),
 }
 """A signature, and the facts about the same file that it is made of and weighs otherwise."""
 _ABOUT_FILES = ("mv ", "cp ", "kraftool ")

@@ -108,6 +108,23 @@ def add_controller(examination: Examination, patient: Patient) -> str:
     )  # fmt: skip
 
 
+def epoch_to_write(examination: Examination) -> Iterable[str]:
+    """Which epoch a quorum-state that is written by hand may have, as a comment."""
+    epochs = [
+        each.summary.quorum_state.leader_epoch
+        for each in examination.patients
+        if each.summary.quorum_state is not None
+    ]
+    epochs += [one.epoch for each in examination.patients for one in each.summary.snapshots]
+    logs = [each.summary.log for each in examination.patients]
+    epochs += [each.last_epoch for each in logs if each is not None and each.last_epoch is not None]
+    if epochs:
+        yield (
+            f"# the highest epoch among these directories is {max(epochs)}; write"
+            f" {max(epochs) + 1} or, if a voter is not among them, more"
+        )
+
+
 def on_all(examination: Examination, command: str) -> str:
     """A kraftool command over every PATH that was given."""
     return line("kraftool", command, *examination.paths)
@@ -140,6 +157,14 @@ def partition_folder(patient: Patient) -> str:
 def keep_copy(path: str) -> str:
     """Copy a directory to a place beside the data directory."""
     return line("cp", "-a", path, f"{_beside(path)}.copy")
+
+
+def stop_first(patient: Patient) -> Iterable[str]:
+    """What comes before a command that changes a directory on which a Kafka runs, as a comment."""
+    if patient.is_live:
+        pid = patient.report.lock_pid if patient.report is not None else None
+        who = f"process {pid} holds" if pid is not None else "another process holds"
+        yield f"# stop Kafka on this node first: {who} the lock of {quoted(patient.path)}"
 
 
 def aside(file: str) -> str:

@@ -112,7 +112,7 @@ def _source(path: str, location: Location) -> Source:
 
 
 def _refuse_clusters(sources: Sequence[Source]) -> None:
-    told = [each for each in sources if each.cluster_id is not None]
+    told = [each for each in sources if each.cluster_id]
     for each in told[1:]:
         if each.cluster_id != told[0].cluster_id:
             raise KraftoolError(

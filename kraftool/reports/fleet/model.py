@@ -206,6 +206,8 @@ class Divergence:
     """Whether two of them have batches of one epoch there, which no correct quorum leaves."""
     is_open: bool = False
     """Whether the logs do not come together again after it."""
+    only_epoch: bool = False
+    """Whether the batches are the same but for their epochs, which no CRC covers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

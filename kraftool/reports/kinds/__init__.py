@@ -19,6 +19,7 @@ AREAS = {
     "KT-DIR": "directory",
     "KT-SIG": "signatures",
     "KT-FLEET": "fleet",
+    "KT-LIVE": "live",
 }
 """The module of each area, by the beginning of its codes."""
 

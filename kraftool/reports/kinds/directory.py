@@ -101,6 +101,13 @@ CLUSTER_ID = _kind(
     "Directories belong to different clusters.",
     "a node of one cluster refuses to start with them, and nodes refuse each other",
 )
+CLUSTER_ID_EMPTY = _kind(
+    "CLUSTER-ID-EMPTY",
+    _ERROR,
+    "cluster.id in meta.properties is empty. Kafka starts with it, and no other node speaks with"
+    " this one: each request ends with INCONSISTENT_CLUSTER_ID, for good.",
+    "with Kafka stopped, write the cluster.id of the other nodes' meta.properties",
+)
 NODE_ID = _kind(
     "NODE-ID",
     _ERROR,
@@ -111,7 +118,8 @@ NODE_ID = _kind(
 SAME_DIRECTORY_ID = _kind(
     "SAME-DIRECTORY-ID",
     _WARNING,
-    "Directories have the same directory.id: one is a copy of the other.",
+    "Directories have the same directory.id: one is a copy of the other, or its meta.properties"
+    " is.",
     "never let both run",
 )
 EPOCHS = _kind(
@@ -151,8 +159,8 @@ TEXT = _kind("TEXT", _WARNING, "A text file of Kafka's is not as Kafka writes it
 NOT_A_VOTER = _kind(
     "NOT-A-VOTER",
     _WARNING,
-    "A controller that is not among the voters runs as an observer; one that was removed, as it"
-    " should.",
+    "A controller that is not among the voters runs as an observer; one that was removed or is yet"
+    " to be added, as it should.",
     "kafka-metadata-quorum add-controller, with that node's own configuration, makes it one",
 )
 STALE_VOTER = _kind(
@@ -245,6 +253,12 @@ NO_BOOTSTRAP = _kind(
     _WARNING,
     "controller.quorum.bootstrap.servers is not set on a dynamic quorum.",
     "set it to the endpoints of several controllers",
+)
+BOOTSTRAP_FORM = _kind(
+    "BOOTSTRAP-FORM",
+    _ERROR,
+    "An entry of controller.quorum.bootstrap.servers is not host:port: Kafka refuses to start.",
+    "write host:port entries with commas between them, an IPv6 address in brackets",
 )
 NO_QUORUM = _kind(
     "NO-QUORUM",

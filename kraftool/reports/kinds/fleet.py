@@ -26,6 +26,14 @@ SAME_CLUSTER_ID = _kind(
     "find out which one has the id by right; the other can get a new one only by being formatted"
     " anew. Until then keep their networks and bootstrap servers apart",
 )
+OTHER_LOG = _kind(
+    "OTHER-LOG",
+    _ERROR,
+    "A directory holds the log of another cluster than its meta.properties names, as after disks or"
+    " folders were mixed up; it is not compared with either.",
+    "do not start Kafka on it, and delete nothing: __cluster_metadata-0 is to go back to the node"
+    " that it is from, as a whole, and this node's own is to be looked for",
+)
 METADATA_VERSION = _kind(
     "METADATA-VERSION",
     _WARNING,

@@ -102,8 +102,9 @@ NONE = _kind(
     _INFO,
     "There is no metadata log: the directory was never used, is one of several in log.dirs, or its"
     " metadata partition was removed.",
-    "a voter whose log was here forgot its vote with it, and may vote twice in one epoch: before it"
-    " starts, write quorum-state with the highest epoch of all voters + 1 and no vote",
+    "a directory that was never used needs nothing. But a voter whose log was here forgot its vote"
+    " with it, and may vote twice in one epoch: before that starts, write quorum-state with the"
+    " highest epoch of all voters + 1 and no vote",
 )
 INDEX = _kind(
     "INDEX",

@@ -38,6 +38,24 @@ WIPED_VOTER = _kind(
     "look for its own disk or another mount first; else write quorum-state with the highest epoch"
     " of all voters + 1 and no vote before it starts",
 )
+FORGOTTEN_VOTE = _kind(
+    "FORGOTTEN-VOTE",
+    _ERROR,
+    "A voter's quorum-state is of an earlier epoch than one that it led or gave its vote in: an"
+    " older copy took the place of its directory. The vote is forgotten, and the node may vote"
+    " twice in one epoch; what its log lacks may be missing too.",
+    "do not start it so: put its own, newer directory back. Where there is none, write quorum-state"
+    " with the highest epoch of all voters + 1 and no vote before it starts. Of directories that"
+    " were copied one after the other from running nodes, copy this one again",
+)
+DOUBLE_VOTE = _kind(
+    "DOUBLE-VOTE",
+    _ERROR,
+    "A voter gave its vote twice in one epoch, by its quorum-state and by a LeaderChange: it had"
+    " forgotten the first one, or a file was edited. Two leaders of that epoch are possible.",
+    "stop all controllers and keep a copy of every directory; compare all logs of that epoch before"
+    " any node starts",
+)
 AUTO_JOIN = _kind(
     "AUTO-JOIN",
     _WARNING,
@@ -105,6 +123,30 @@ SAME_PLACE = _kind(
     "choose one side, and let it have a leader; then on the nodes of the other, one after the other"
     " and with Kafka stopped, move all of __cluster_metadata-0 but quorum-state away (not"
     " meta.properties), so that they fetch everything anew",
+)
+
+COMMITTED_MINORITY = _kind(
+    "COMMITTED-MINORITY",
+    _ERROR,
+    "Records that are committed, as a snapshot proves or a log that begins beyond them, are in"
+    " fewer than a majority of the voters' directories: the others can elect a leader without them,"
+    " and a node that follows it cuts them off without a word.",
+    "do not start the others without a voter that has the records; keep a copy of its directory"
+    " first",
+)
+OLD_MAJORITY = _kind(
+    "OLD-MAJORITY",
+    _ERROR,
+    "A majority of an earlier voter set has directories that know nothing of the later ones: these"
+    " nodes can elect a leader beside the voters of now, and both sides commit other records.",
+    "start the voters of now first; put the directories of nodes that were removed away",
+)
+WHOLE_COPY = _kind(
+    "WHOLE-COPY",
+    _INFO,
+    "Logs are damaged at a place of which other directories show who has it whole.",
+    "keep a copy of what is whole before any node starts: after an unclean stop Kafka cuts a log at"
+    " its damage, and a majority of such logs goes on without what came after it",
 )
 
 # Elections.

@@ -308,6 +308,6 @@ def clusters(nodes: Iterable[NodeLog]) -> dict[str, list[str]]:
     """The paths of the directories, by cluster.id."""
     found: dict[str, list[str]] = {}
     for node in nodes:
-        if node.cluster_id is not None:
+        if node.cluster_id:
             found.setdefault(node.cluster_id, []).append(node.path)
     return found

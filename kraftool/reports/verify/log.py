@@ -14,6 +14,7 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind
 from kraftool.reports.directory import DirectoryReport, DumpReport, read_location
 from kraftool.reports.directory_findings import Case, between_directories, is_topic
+from kraftool.reports.directory_summary import base_offset
 from kraftool.reports.file_report import FileReport, ReadOptions, read_file
 from kraftool.reports.findings import Finding, in_order
 from kraftool.reports.kinds import log as log_kinds
@@ -23,7 +24,7 @@ from kraftool.reports.timeline.diverged import diverged
 from kraftool.reports.verify import log_state
 from kraftool.reports.verify.log_history import kraft_versions
 from kraftool.reports.verify.log_pass import DirectoryPass, suited
-from kraftool.reports.weighing import weighed
+from kraftool.reports.weighing import left_by_truncation, weighed
 from kraftool.storage.entry import Entry, Problem
 from kraftool.storage.lock import LockState
 from kraftool.storage.paths import Location, LocationKind
@@ -173,21 +174,30 @@ def _directory(report: DirectoryReport, seen: DirectoryPass) -> Verified:
     return Verified(
         path=report.path,
         checked=checked,
-        findings=in_order(_settled(report, found, is_live=is_live)),
+        findings=in_order(_settled(report, found, seen, is_live=is_live)),
         is_live=is_live,
     )
 
 
 def _settled(
-    report: DirectoryReport, found: Sequence[Finding], *, is_live: bool
+    report: DirectoryReport, found: Sequence[Finding], seen: DirectoryPass, *, is_live: bool
 ) -> Iterator[Finding]:
     """What the deep checks found bears on what was found of single files."""
     sound = is_sound(found)
+    segments = [each for each in report.files if each.kind is FileKind.LOG and each.is_live]
+    active = max(segments, key=base_offset, default=None)
     for each in found:
         if each.code in DAMAGES and not sound:
             yield replace(each, advice=snapshot_advice(report.summary, each.file, sound=False))
-        else:
-            yield weighed(each, is_live=is_live)
+            continue
+        roomy = seen.left_indexes.get(each.file)
+        if active is not None and roomy is not None and _are_beside(each.file, active.name):
+            each = left_by_truncation(each, active.log, roomy=roomy)
+        yield weighed(each, is_live=is_live)
+
+
+def _are_beside(index: str, segment: str) -> bool:
+    return index.rpartition(".")[0] == segment.rpartition(".")[0]
 
 
 def _files(report: DumpReport, seen: dict[str, DirectoryPass]) -> Verified:

@@ -19,6 +19,33 @@ MOST_TRACED = 500_000
 """Batches of a stream that are kept for indexes which come behind their segments, in all."""
 
 
+class _Fitting:
+    """Which entries of an index fit, and which do not.
+
+    Kafka cuts an index by its count of entries and leaves their bytes; when it closes, the file is
+    cut to the count. So what a truncation left behind stands behind all that fits, and the file has
+    its preallocated space, unless a copy of it was cut.
+    """
+
+    def __init__(self, *, is_preallocated: bool) -> None:
+        self.is_preallocated = is_preallocated
+        self._first_wrong: int | None = None
+        self._last_right = -1
+
+    def right(self, offset: int) -> None:
+        self._last_right = max(self._last_right, offset)
+
+    def wrong(self, offset: int) -> None:
+        if self._first_wrong is None or offset < self._first_wrong:
+            self._first_wrong = offset
+
+    @property
+    def may_be_left(self) -> bool:
+        """Whether all that is wrong can be what a truncation left."""
+        wrong = self._first_wrong
+        return wrong is not None and wrong > self._last_right
+
+
 class OffsetIndexCheck:
     """`.index`: a batch begins at each position, and one from there on ends with the offset.
 
@@ -28,6 +55,7 @@ class OffsetIndexCheck:
 
     def __init__(self, name: str, index: OffsetIndex) -> None:
         self.notes = Notes(name)
+        self.fitting = _Fitting(is_preallocated=index.zero_tail > 0)
         self._entries: Iterator[OffsetPosition] = index.entries()
         self._next = next(self._entries, None)
         self._open: deque[OffsetPosition] = deque()
@@ -51,6 +79,8 @@ class OffsetIndexCheck:
             found = opened.popleft()
             if found.offset != last:
                 self._wrong(found, f"no batch ends with that offset, one ends with {last}")
+            else:
+                self.fitting.right(last)
 
     def end(self, *, whole: bool) -> None:
         """The segment ends; with damage in it, what is left cannot be judged."""
@@ -60,6 +90,7 @@ class OffsetIndexCheck:
             self._wrong(entry, "no batch of the segment reaches that offset")
 
     def _wrong(self, entry: OffsetPosition, text: str, position: int | None = None) -> None:
+        self.fitting.wrong(entry.offset)
         self.notes.add(
             log_kinds.INDEX_DIFFERS,
             text,
@@ -74,6 +105,7 @@ class TimeIndexCheck:
 
     def __init__(self, name: str, index: TimeIndex) -> None:
         self.notes = Notes(name)
+        self.fitting = _Fitting(is_preallocated=index.zero_tail > 0)
         self._entries: Iterator[TimestampOffset] = index.entries()
         self._next = next(self._entries, None)
         self._youngest = -1
@@ -86,6 +118,8 @@ class TimeIndexCheck:
                     self._wrong(entry, "the batch of that offset has another time", timestamp)
                 elif entry.timestamp < self._youngest:
                     self._wrong(entry, "a batch before it is younger", self._youngest)
+                else:
+                    self.fitting.right(entry.offset)
             entry = self._next = next(self._entries, None)
         self._youngest = max(self._youngest, timestamp)
 
@@ -93,11 +127,13 @@ class TimeIndexCheck:
         if whole and self._next is not None:
             text = "no batch of the segment reaches that offset"
             offset = self._next.offset
+            self.fitting.wrong(offset)
             self.notes.add(
                 log_kinds.INDEX_DIFFERS, text, offset=offset, field="offset", found=str(offset)
             )
 
     def _wrong(self, entry: TimestampOffset, text: str, timestamp: int) -> None:
+        self.fitting.wrong(entry.offset)
         self.notes.add(
             log_kinds.INDEX_DIFFERS,
             text,

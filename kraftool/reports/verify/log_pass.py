@@ -69,6 +69,9 @@ class DirectoryPass:
     places: dict[int, Place] = field(default_factory=dict)
     late: list[Finding] = field(default_factory=list)
     """What was found in a file after its turn."""
+    left_indexes: dict[str, bool] = field(default_factory=dict)
+    """Indexes of which all that does not fit may be what a truncation left behind, and whether they
+    have preallocated space."""
     is_metadata: bool = True
     _wanted: list[int] = field(default_factory=list)
     """The offsets of the snapshots so far."""
@@ -167,7 +170,7 @@ class DirectoryPass:
             self._indexes.setdefault(name.base_offset, []).append(check)
             return
         trace.show(check)
-        self.late += check.notes.findings()
+        self._checked(check)
         if not trace.is_whole:
             text = "compared with the first batches only: the stream has it behind its segment"
             self.late.append(log_kinds.NOT_CHECKED.at(entry.name, text))
@@ -190,8 +193,13 @@ class DirectoryPass:
             self._traces[name.base_offset] = trace
         for check in checks:
             check.end(whole=not passing.damaged)
-            self.late += check.notes.findings()
+            self._checked(check)
         return replace(report, findings=(*report.findings, *notes.findings()))
+
+    def _checked(self, check: IndexCheck) -> None:
+        self.late += check.notes.findings()
+        if check.fitting.may_be_left:
+            self.left_indexes[check.notes.file] = check.fitting.is_preallocated
 
     def wanted_from(self, offset: int) -> list[int]:
         """The offsets of snapshots that end in a segment or at its end."""

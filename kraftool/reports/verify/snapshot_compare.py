@@ -6,7 +6,7 @@ snapshot is loaded again to say what does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -50,17 +50,17 @@ def against_log(
     if start is None or not snapshots:
         return list(directories)
     told: dict[str, list[Finding]] = {}
-    compared: set[str] = set()
+    compared: dict[str, frozenset[int]] = {}
     base = _base(of, start)
     if base is None:
         why = f"the log begins at {start} and no whole snapshot covers that"
-        return _with_all(directories, snapshots, {}, set(), why, label)
+        return _with_all(directories, snapshots, {}, {}, why, label)
 
     def at(offset: int, state: LogState) -> None:
         wanted = state_hash(state.image)
         for each in snapshots:
             if each.offset == offset:
-                compared.add(each.file)
+                compared[each.file] = state.scram_removals
                 if each.state_hash != wanted:
                     told.setdefault(each.file, []).extend(differing(each, state, base, label))
 
@@ -96,7 +96,7 @@ def _with_all(
     directories: Sequence[VerifiedDirectory],
     snapshots: Sequence[VerifiedSnapshot],
     told: dict[str, list[Finding]],
-    compared: set[str],
+    compared: Mapping[str, frozenset[int]],
     ended: str,
     label: str,
     base: Base | None = None,
@@ -108,7 +108,10 @@ def _with_all(
             return each
         if each.file in compared:
             whose = (*each.compared_with, label or "its own log")
-            return replace(each, compared_with=whose).with_findings(*told.get(each.file, ()))
+            is_whole = base is not None and base.offset == 0
+            removals = compared[each.file] if is_whole else each.scram_removals
+            compared_one = replace(each, compared_with=whose, scram_removals=removals)
+            return compared_one.with_findings(*told.get(each.file, ()))
         return each.with_findings(_not_compared(each, ended, label, base))
 
     return [
@@ -136,10 +139,8 @@ def differing(
     result = difference(state.image, found)
     log = f"the log of {label}" if label else "the log"
     origin = f", replayed from the snapshot at {base.offset}" if base.offset else ""
-    lost = result.lost_credentials
-    # Without a removal the error cannot have happened.
-    is_known = {mechanism for mechanism, _ in lost} <= state.scram_removals
-    if lost and is_known:
+    is_known = result.is_kafkas_loss(state.scram_removals)
+    if result.lost_credentials and is_known:
         yield kinds.SCRAM_LOST.at(
             snapshot.file,
             f"{log} has credentials that the snapshot lacks{origin}",
@@ -177,7 +178,7 @@ def between(directories: Sequence[VerifiedDirectory]) -> list[Finding]:
 
 
 def _same_cluster(one: VerifiedDirectory, other: VerifiedDirectory) -> bool:
-    return None in (one.cluster_id, other.cluster_id) or one.cluster_id == other.cluster_id
+    return not one.cluster_id or not other.cluster_id or one.cluster_id == other.cluster_id
 
 
 def _diverged(one: VerifiedSnapshot, other: VerifiedSnapshot) -> Iterator[Finding]:
@@ -195,7 +196,9 @@ def _diverged(one: VerifiedSnapshot, other: VerifiedSnapshot) -> Iterator[Findin
         if not result.is_lost_credentials_alone:
             result = difference(second, first)
             lacking, having = one, other
-        if not result.is_lost_credentials_alone:
+        removals = one.scram_removals if one.scram_removals is not None else other.scram_removals
+        is_known = removals is None or result.is_kafkas_loss(removals)
+        if not result.is_lost_credentials_alone or not is_known:
             words.append(difference(first, second).all_words())
         elif kinds.SCRAM_LOST.code not in {each.code for each in lacking.findings}:
             yield kinds.SCRAM_LOST.at(

@@ -6,7 +6,7 @@ found by `state/diff.py`. Names only: values of configs and credentials may be s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -61,6 +61,11 @@ class StateDifference:
     @property
     def is_lost_credentials_alone(self) -> bool:
         return bool(self.lost_credentials) and not self.aspects
+
+    def is_kafkas_loss(self, removed: Collection[int]) -> bool:
+        """Whether Kafka's error can have lost these credentials, with the mechanisms of which one
+        was removed before: without a removal it cannot have happened. True where none is lost."""
+        return {mechanism for mechanism, _ in self.lost_credentials} <= set(removed)
 
     def words(self) -> str:
         return "; ".join(each.words() for each in self.aspects)

@@ -34,6 +34,9 @@ class VerifiedSnapshot:
     """Empty where the state is not known, since the file is damaged."""
     compared_with: tuple[str, ...] = ()
     """Whose logs gave a state for this offset, equal or not."""
+    scram_removals: frozenset[int] | None = None
+    """The mechanisms of which the log up to here removes a credential; None where that is not
+    known, since the snapshot was not compared with a log from its beginning."""
     findings: tuple[Finding, ...] = ()
     entry: Entry = field(repr=False, compare=False)
     broker_epochs: Mapping[int, int] = field(default_factory=dict, repr=False)

@@ -1,4 +1,4 @@
-"""What is odd between sources: clusters, newest voter sets, records at the same offset, ids.
+"""What is odd between sources: clusters, newest voter sets, records at the same offset.
 
 Owns the comparison of several sources with each other. It refuses to call a source that merely
 ends earlier a contradiction: its set then is an earlier one of the same history. Whether it is the
@@ -7,6 +7,7 @@ same history, the epochs of the records at the shorter one's end tell.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from kraftool.reports.findings import Finding, Severity
@@ -54,23 +55,29 @@ def _overrules(other: VoterSourceReport, entry: HistoryEntry, source: VoterSourc
 
 
 def clusters(sources: Sources) -> Iterator[Finding]:
-    """Sources of another cluster than the first that tells one."""
-    first = next((each for each in sources if each.node.cluster_id), None)
+    """Sources of another cluster than most of them."""
+    home = home_cluster(sources)
+    first = next((each for each in sources if each.node.cluster_id == home), None)
     for each in sources:
-        if first is not None and is_foreign(each, sources):
+        if first is not None and is_foreign(each, home):
             yield kinds.CLUSTER_ID.at(
                 each.name,
-                f"another cluster than that of {first.name}; it is not compared",
+                f"another cluster than that of {first.name}; its voters are not compared",
                 field="cluster.id",
-                expected=str(first.node.cluster_id),
+                expected=str(home),
                 found=str(each.node.cluster_id),
             )
 
 
-def is_foreign(source: VoterSourceReport, sources: Sources) -> bool:
-    """Whether a source says that it is of another cluster than the first that says one."""
-    cluster = next((each.node.cluster_id for each in sources if each.node.cluster_id), None)
-    return (source.node.cluster_id or cluster) != cluster
+def home_cluster(sources: Sources) -> str | None:
+    """The cluster id that most sources have; of equally many, the one that is told first."""
+    told = Counter(each.node.cluster_id for each in sources if each.node.cluster_id)
+    return max(told, key=lambda each: told[each], default=None)
+
+
+def is_foreign(source: VoterSourceReport, home: str | None) -> bool:
+    """Whether a source says that it is of another cluster than that."""
+    return (source.node.cluster_id or home) != home
 
 
 def differs(source: VoterSourceReport, reference: VoterSourceReport) -> tuple[str, ...]:
@@ -186,6 +193,8 @@ def _other_record(
         key = (there.offset, there.epoch, there.digest)
         if key == (entry.offset, entry.epoch, entry.digest):
             return None
+        if (there.changes, there.epoch) == (entry.changes, entry.epoch):
+            return f"the same in a batch of other bytes, epoch {there.epoch}", key
         return f"{'; '.join(there.changes)}, epoch {there.epoch}", key
     return f"a record of epoch {epoch} that is no such change", (entry.offset, epoch, other.name)
 
@@ -212,7 +221,10 @@ def _conflict(entry: HistoryEntry, other: VoterSourceReport, words: str) -> Find
     beyond = entry.offset >= other.end
     text = f"{other.name} has {'not this record' if beyond else 'another record at this offset'}"
     if same_epoch:
-        text += " in the same epoch, which two leaders of one epoch or an edited log leave"
+        text += (
+            " in the same epoch, which two leaders of one epoch, an edited log or another cluster's"
+            " leave"
+        )
     return kinds.VOTERS_CONFLICT.at(
         entry.file,
         f"{text}{_verdict_words(entry.verdict)}",
@@ -230,31 +242,3 @@ def _verdict_words(verdict: Verdict) -> str:
     if verdict.commitment is Commitment.REPLACED:
         return "; the other one is committed"
     return ""
-
-
-def ids_twice(sources: Sources) -> Iterator[Finding]:
-    """Directories with the same directory id, and one node with several directories."""
-    by_directory: dict[str, VoterSourceReport] = {}
-    by_node: dict[int, VoterSourceReport] = {}
-    for source in sources:
-        node = source.node
-        if node.directory_id is not None:
-            first = by_directory.setdefault(node.directory_id, source)
-            if first is not source:
-                yield kinds.SAME_DIRECTORY_ID.at(
-                    source.name,
-                    f"{first.name} has the same directory.id",
-                    field="directory.id",
-                    found=node.directory_id,
-                )
-        if node.node_id is None or node.directory_id is None:
-            continue
-        first = by_node.setdefault(node.node_id, source)
-        if first.node.directory_id != node.directory_id:
-            yield kinds.SAME_NODE_ID.at(
-                source.name,
-                f"{first.name} is node {node.node_id} too",
-                field="directory.id",
-                expected=str(first.node.directory_id),
-                found=node.directory_id,
-            )

@@ -50,18 +50,20 @@ _NOT_YET = Verdict()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Proof:
+class Proof:
     """All below `below` is committed, in logs with the record of `epoch` at `offset`."""
 
     offset: int
     epoch: int
     below: int
     words: str
+    file: str = ""
+    """The snapshot; empty where something else proves it."""
 
 
 def with_verdicts(sources: Sequence[VoterSourceReport]) -> tuple[VoterSourceReport, ...]:
     """The same sources (of one cluster), with each entry's verdict."""
-    proofs = [proof for source in sources for proof in _proofs(source)]
+    proofs = [proof for source in sources for proof in proofs_of(source)]
     holders, later = _holders(sources), _later_changes(sources)
     verdicts: dict[_Identity, Verdict] = {}
     for source in sources:
@@ -144,27 +146,29 @@ def _sets_to_win(
     ]
 
 
-def _proofs(source: VoterSourceReport) -> Iterator[_Proof]:
+def proofs_of(source: VoterSourceReport) -> Iterator[Proof]:
+    """What snapshots and the start of a log prove by being there."""
     for each in source.snapshots:
         if each.intact and each.offset > 0:
-            yield _Proof(
+            yield Proof(
                 offset=each.offset - 1,
                 epoch=each.epoch,
                 below=each.offset,
                 words=f"a snapshot ends beyond it, at offset {each.offset}",
+                file=each.file,
             )
     log = source.log
     epoch = log.epoch_at(log.start) if log is not None else None
     if log is not None and log.start > 0 and epoch is not None:
         words = f"a log begins beyond it, at offset {log.start}"
-        yield _Proof(offset=log.start, epoch=epoch, below=log.start, words=words)
+        yield Proof(offset=log.start, epoch=epoch, below=log.start, words=words)
 
 
 def _verdict(
     entry: HistoryEntry,
     source: VoterSourceReport,
     holders: Sequence[VoterSourceReport],
-    proofs: Sequence[_Proof],
+    proofs: Sequence[Proof],
     later: int | None,
 ) -> Verdict:
     if entry.origin is Origin.BOOTSTRAP:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kraftool.reports.findings import Finding, in_order
 from kraftool.reports.metadata_summary import Voters
-from kraftool.reports.voters import between, node_rules, settings_rules
+from kraftool.reports.voters import between, identities, node_rules, settings_rules
 from kraftool.reports.voters.bounds import bounded
 from kraftool.reports.voters.commit import with_verdicts
 from kraftool.reports.voters.model import VoterSourceReport
@@ -19,7 +19,7 @@ from kraftool.reports.voters.model import VoterSourceReport
 _RULES: tuple[Callable[[Sequence[VoterSourceReport]], Iterator[Finding]], ...] = (
     between.newest_sets,
     between.conflicts,
-    between.ids_twice,
+    identities.ids_twice,
     node_rules.membership,
     node_rules.elections,
     node_rules.current_voters,
@@ -65,7 +65,8 @@ class VoterDiff:
 
 def diff_voters(sources: Sequence[VoterSourceReport]) -> VoterDiff:
     """Compare sources; a single one is compared with itself, file by file."""
-    own = [each for each in sources if not between.is_foreign(each, sources)]
+    home = between.home_cluster(sources)
+    own = [each for each in sources if not between.is_foreign(each, home)]
     ours = with_verdicts(own)
     given = dict(zip(map(id, own), ours, strict=True))
     newest = between.newest_source(ours)

@@ -13,7 +13,7 @@ from kraftool.decoders.wire import ZERO_UUID
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import directory as kinds
 from kraftool.reports.kinds import log as log_kinds
-from kraftool.reports.metadata_summary import Voter, VoterSource
+from kraftool.reports.metadata_summary import Voter, Voters, VoterSource
 from kraftool.reports.voters.between import newest_source
 from kraftool.reports.voters.jumps import jumps_of
 from kraftool.reports.voters.model import Commitment, VoterSourceReport
@@ -75,12 +75,34 @@ def _not_a_voter(
         return
     ids = _ids([each.id for each in reference.in_force.voters])
     words = "no longer one of the voters" if was_one else "not among the voters"
+    awaited = not was_one and _may_be_added(source, reference.in_force)
     yield kinds.NOT_A_VOTER.at(
         source.name,
         f"controller {source.node.node_id} is {words} {ids}",
-        severity=Severity.INFO if was_one else None,
-        advice=_removed_advice(source, reference) if was_one else None,
+        severity=Severity.INFO if was_one or awaited else None,
+        advice=_removed_advice(source, reference)
+        if was_one
+        else f"nothing to do if it is only to observe; {kinds.NOT_A_VOTER.advice}"
+        if awaited
+        else None,
     )
+
+
+def _may_be_added(source: VoterSourceReport, voters: Voters) -> bool:
+    """Whether nothing speaks against a controller that was formatted to be added later.
+
+    Only a dynamic quorum takes one in. A node that voted for itself took itself for a voter, and
+    the directory of a voter under another node id is a copy, or its meta.properties was edited.
+    """
+    node, state = source.node, source.quorum_state
+    if voters.source is not VoterSource.RECORD:
+        return False
+    if state is not None and node.node_id in (state.voted_id, state.leader_id):
+        return False
+    if any(node.node_id in (each.leader_id, *each.voters) for each in source.leaders):
+        return False
+    own = node.directory_id
+    return own is None or all(directory_id(each) != own for each in voters.voters)
 
 
 def _removed_advice(source: VoterSourceReport, reference: VoterSourceReport) -> str:

@@ -6,8 +6,10 @@ voter set, at 1 they only lead to it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
+from kraftool.decoders.java_text import INT32_MAX
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import directory as kinds
 from kraftool.reports.metadata_summary import Voter, Voters, VoterSource
@@ -18,6 +20,8 @@ from kraftool.reports.voters.voter_set import endpoints, set_differences
 Sources = Sequence[VoterSourceReport]
 _STATIC = "controller.quorum.voters"
 _DYNAMIC = "controller.quorum.bootstrap.servers"
+_ADDRESS = re.compile(r"(?:[0-9A-Za-z%._-]*://)?\[?[0-9A-Za-z%._:-]*\]?:([0-9]{1,20})", re.ASCII)
+"""As Kafka's Utils takes a bootstrap server, with a protocol and an empty host too."""
 
 
 def is_dynamic(sources: Sources) -> bool:
@@ -29,6 +33,15 @@ def bootstrap(sources: Sources) -> Iterator[Finding]:
     """Whether each node's settings lead to the quorum."""
     dynamic = is_dynamic(sources)
     for _, settings in _with_settings(sources):
+        for each in settings.bootstrap_servers:
+            if not _is_address(each):
+                yield kinds.BOOTSTRAP_FORM.at(
+                    settings.file,
+                    "an entry that Kafka cannot read",
+                    field=_DYNAMIC,
+                    expected="host:port",
+                    found=each,
+                )
         static = settings.static_voters
         if not static and not settings.bootstrap_servers:
             if settings.roles:
@@ -49,6 +62,12 @@ def bootstrap(sources: Sources) -> Iterator[Finding]:
                 "only the static voters lead this node to the quorum",
                 field=_DYNAMIC,
             )
+
+
+def _is_address(entry: str) -> bool:
+    """Whether Kafka takes an entry: it looks at the characters, and for a port that is an int."""
+    match = _ADDRESS.fullmatch(entry)
+    return match is not None and int(match[1]) <= INT32_MAX
 
 
 def static_sets(sources: Sources) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
@@ -23,8 +23,10 @@ from kraftool.spark.audit.kin import (
     Kin,
     Split,
     adopted,
+    holds_log_of,
     households,
     missing_from,
+    pieces,
     split,
 )
 
@@ -43,22 +45,88 @@ class Belonging:
 
     cluster_of: Mapping[str, str]
     findings: tuple[FleetFinding, ...] = ()
+    lent: Mapping[str, str] = field(default_factory=dict)
+    """The directories whose cluster.id is that of another cluster of the fleet, each with one of
+    its directories."""
+    log_of: Mapping[str, str] = field(default_factory=dict)
+    """The directories whose log is that of another cluster, each with one of its directories."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Link:
+    """Two households that have traces in common."""
+
+    part: str
+    whole: str
+    is_home: bool
+    """Whether the part may belong to the other, or else has merely its log."""
 
 
 def belonging(examined: RDD[Examined]) -> Belonging:
     """Find out what belongs together."""
     traced = examined.map(_kin)
     members = traced.map(_without_traces).collect()
+    width = max(min(len({each.home for each in members}), 64), 1)
+    strange = dict(traced.map(_by_home).groupByKey(width).flatMap(_pieces).collect())
+    if strange:
+        members = [replace(each, piece=strange.get(each.name, 0)) for each in members]
+        traced = traced.map(partial(_as_piece, strange=strange))
     known = households(members)
-    home_of = adopted(_links(traced, known), known)
-    width = max(min(len(known), 64), 1)
+    links = _links(traced, known)
+    home_of = adopted([(each.part, each.whole, n) for each, n in links if each.is_home], known)
+    owner_of = adopted(
+        [
+            (each.part, each.whole, n)
+            for each, n in links
+            if not each.is_home and each.part not in home_of
+        ],
+        known,
+    )
     told = (
-        traced.map(partial(_at_home, home_of=home_of)).groupByKey(width).flatMap(_split).collect()
+        traced.map(partial(_at_home, home_of=home_of, apart=frozenset(owner_of)))
+        .groupByKey(width)
+        .flatMap(_split)
+        .collect()
     )
     cluster_of = {name: cluster for cluster, names, _ in told for name in names}
     splits = [each for _, _, found in told for each in found]
     twice = _directory_ids(examined, members, cluster_of)
-    return Belonging(cluster_of=cluster_of, findings=(*map(_of_split, splits), *twice))
+    return Belonging(
+        cluster_of=cluster_of,
+        findings=(*map(_of_split, splits), *twice),
+        lent=_lent(members, known, home_of),
+        log_of={
+            name: known[whole].names[0]
+            for part, whole in owner_of.items()
+            for name in known[part].names
+        },
+    )
+
+
+def _lent(
+    members: Sequence[Kin], known: Mapping[str, Household], home_of: Mapping[str, str]
+) -> dict[str, str]:
+    """Those with an id that is another cluster's, which has directories of its own."""
+    return {
+        each.name: known[each.home].names[0]
+        for each in members
+        if each.key in home_of and each.piece and each.home in known
+    }
+
+
+def _by_home(member: Kin) -> tuple[str, Kin]:
+    return member.home, member
+
+
+def _pieces(household: tuple[str, Iterable[Kin]]) -> Iterator[tuple[str, int]]:
+    members = list(household[1])
+    if len(members) > 1:
+        yield from pieces(members).items()
+
+
+def _as_piece(member: Kin, strange: Mapping[str, int]) -> Kin:
+    piece = strange.get(member.name, 0)
+    return replace(member, piece=piece) if piece else member
 
 
 def _kin(examined: Examined) -> Kin:
@@ -69,6 +137,10 @@ def _kin(examined: Examined) -> Kin:
         node_id=summary.node_id,
         voters=frozenset(each.id for each in summary.voters),
         traces=examined.traces,
+        directory_id=summary.directory_id,
+        seats=frozenset(
+            (each.id, each.directory_id) for each in summary.voters if each.directory_id
+        ),
     )
 
 
@@ -76,15 +148,19 @@ def _without_traces(member: Kin) -> Kin:
     return replace(member, traces=NO_TRACES)
 
 
-def _links(traced: RDD[Kin], known: Mapping[str, Household]) -> list[tuple[str, str, int]]:
-    """Households of which one may be what the other lacks, and that have traces in common."""
-    if len(known) < 2 or not any(each.is_part for each in known.values()):
+def _links(traced: RDD[Kin], known: Mapping[str, Household]) -> list[tuple[_Link, int]]:
+    """Households of which one may be what the other lacks, or has its log, and how many traces they
+    have in common."""
+    if len(known) < 2 or not any(each.is_part or each.is_piece for each in known.values()):
         return []
     facts = traced.context.broadcast(dict(known))
     width = max(min(len(known), 64), 1)
     by_token = traced.flatMap(_tokens).distinct(width).groupByKey(width).values()
     pairs = by_token.flatMap(partial(_pairs, known=facts)).reduceByKey(_plus, width)
-    return [(part, whole, count) for (part, whole), count in pairs.collect()]
+    return [
+        (_Link(part=part, whole=whole, is_home=is_home), count)
+        for (part, whole, is_home), count in pairs.collect()
+    ]
 
 
 def _tokens(member: Kin) -> Iterator[tuple[int, str]]:
@@ -92,29 +168,38 @@ def _tokens(member: Kin) -> Iterator[tuple[int, str]]:
         yield each, member.key
 
 
-def _pairs(keys: Iterable[str], known: Any) -> Iterator[tuple[tuple[str, str], int]]:
+def _pairs(keys: Iterable[str], known: Any) -> Iterator[tuple[tuple[str, str, bool], int]]:
     found = sorted(keys)
     if 1 < len(found) <= _CROWD:
         facts = known.value
         for part, whole in permutations(found, 2):
-            if missing_from(facts[part], facts[whole]):
-                yield (part, whole), 1
+            is_home = missing_from(facts[part], facts[whole])
+            if is_home or holds_log_of(facts[part], facts[whole]):
+                yield (part, whole, is_home), 1
 
 
 def _plus(one: int, other: int) -> int:
     return one + other
 
 
-def _at_home(member: Kin, home_of: Mapping[str, str]) -> tuple[str, Kin]:
-    return home_of.get(member.key, member.key), member
+def _at_home(
+    member: Kin, home_of: Mapping[str, str], apart: frozenset[str]
+) -> tuple[str, tuple[Kin, bool]]:
+    return home_of.get(member.key, member.home), (member, member.key in apart)
 
 
 def _split(
-    household: tuple[str, Iterable[Kin]],
+    household: tuple[str, Iterable[tuple[Kin, bool]]],
 ) -> Iterator[tuple[str, tuple[str, ...], tuple[Split, ...]]]:
-    """The clusters of a household: name, directories, and what is odd."""
-    key, members = household
-    units, told = split(list(members))
+    """The clusters of a household: name, directories, and what is odd.
+
+    Those whose logs are elsewhere at home stay with the first, whose id they have.
+    """
+    key, some = household
+    members = list(some)
+    units, told = split([each for each, is_apart in members if not is_apart])
+    units = units or [[]]
+    units[0].extend(each for each, is_apart in members if is_apart)
     for number, unit in enumerate(units):
         names = tuple(sorted(each.name for each in unit))
         name = key.removeprefix("\0") + (f" ({number + 1})" if number else "")
@@ -126,15 +211,22 @@ def _of_split(found: Split) -> FleetFinding:
     first, second = found.first[0], found.second[0]
     text = f"{_others(found.second)} under the cluster.id of {_others(found.first)}, with node ids"
     if found.are_copies:
-        text = f"{text} {nodes} in both: one is a copy of the other, or was made from it"
-        severity = Severity.WARNING
+        finding = kinds.SAME_CLUSTER_ID.at(
+            second,
+            f"{text} {nodes} in both: one is a copy of the other, or was made from it",
+            field="cluster.id",
+            severity=Severity.WARNING,
+            advice="a backup is as it should be: leave it as it is, and never start it while the"
+            " other runs or where it can reach that one's nodes. One that is to live on as a"
+            " cluster of its own may run only where neither reaches the other",
+        )
     else:
-        text = f"{text} {nodes} in both, and logs that have nothing in common"
-        severity = Severity.ERROR
-    finding = kinds.SAME_CLUSTER_ID.at(
-        second, text, field="cluster.id", expected=f"an id of its own, as {first} has it",
-        severity=severity,
-    )  # fmt: skip
+        finding = kinds.SAME_CLUSTER_ID.at(
+            second,
+            f"{text} {nodes} in both, and logs that have nothing in common",
+            field="cluster.id",
+            expected=f"an id of its own, as {first} has it",
+        )
     return FleetFinding(finding=finding, directories=(*found.first, *found.second), by=(AUDIT,))
 
 

@@ -8,10 +8,10 @@ and that nothing is said twice. The patients are light: no state, no batches; lo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from kraftool.reports.doctor.model import Diagnosis, Examination
+from kraftool.reports.doctor.model import Diagnosis, Examination, Patient
 from kraftool.reports.doctor.read import together
 from kraftool.reports.doctor.report import diagnose
 from kraftool.reports.findings import Finding, Severity
@@ -21,7 +21,7 @@ from kraftool.reports.kinds import fleet as kinds
 from kraftool.reports.verify.snapshot_compare import between
 from kraftool.reports.verify.snapshot_values import VerifiedDirectory
 from kraftool.spark.audit.cluster_glance import cluster_summary
-from kraftool.spark.audit.divergence import finding_of
+from kraftool.spark.audit.divergence import findings_of
 from kraftool.spark.audit.examine import Examined
 from kraftool.spark.audit.levels import may_be_behind, mixed_levels
 from kraftool.spark.audit.said import RANK, counted
@@ -36,6 +36,10 @@ class Unit:
     name: str
     members: tuple[Examined, ...]
     divergences: tuple[Divergence, ...] = ()
+    lent: Mapping[str, str] = field(default_factory=dict)
+    """Directories with the cluster.id of another cluster, and one directory of that."""
+    log_of: Mapping[str, str] = field(default_factory=dict)
+    """Directories with the log of another cluster, and one directory of that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,12 +54,18 @@ class Compared:
 
 def compare(unit: Unit, ignored_codes: Collection[str] = ()) -> Compared:
     """Compare the directories of a cluster. What goes wrong is a finding."""
-    members = _in_order(unit.members)
+    members = _in_order(unit)
     examination = together([])
     found: list[FleetFinding] = []
+    ours = [each for each in members if each.summary.name not in unit.log_of]
     try:
-        examination = together([each.patient for each in members if each.patient is not None])
-        found += _found(unit, members, examination)
+        found += _other_logs(unit, members)
+        found += _other_ids(unit, ours)
+        id = ours[0].summary.cluster_id if ours else None
+        examination = together(
+            [_as_of(id, each.patient) for each in ours if each.patient is not None]
+        )
+        found += _found(unit, ours, examination)
     except Exception as error:  # one cluster must not take the others' findings with it
         names = tuple(each.summary.name for each in members)
         told = kinds.FAILED.at(
@@ -65,18 +75,72 @@ def compare(unit: Unit, ignored_codes: Collection[str] = ()) -> Compared:
     kept = [each for each in found if each.finding.code not in ignored_codes]
     kept.sort(key=lambda each: RANK[each.finding.severity])
     findings = tuple(replace(each, cluster=unit.name) for each in kept)
+    summary = cluster_summary(unit.name, ours or members, examination, counted(findings), unit)
     return Compared(
-        summary=cluster_summary(unit.name, members, examination, counted(findings), unit),
+        summary=replace(summary, directories=len(members)),
         findings=findings,
         divergences=unit.divergences,
         ignored=len(found) - len(kept),
     )
 
 
-def _in_order(members: Iterable[Examined]) -> list[Examined]:
+def _other_logs(unit: Unit, members: Sequence[Examined]) -> Iterator[FleetFinding]:
+    """Directories that are this cluster's by their meta.properties alone."""
+    for each in members:
+        name = each.summary.name
+        if name in unit.log_of:
+            finding = kinds.OTHER_LOG.at(
+                name,
+                f"its log is that of the cluster of {unit.log_of[name]}; by its meta.properties it"
+                f" is node {each.summary.node_id} of this one",
+                field="cluster.id",
+                found=each.summary.cluster_id or "",
+            )
+            yield FleetFinding(finding=finding, directory=name, directories=(name,), by=(AUDIT,))
+
+
+def _other_ids(unit: Unit, members: Sequence[Examined]) -> Iterator[FleetFinding]:
+    """Members that their logs tell, under another cluster's id."""
+    first = members[0].summary if members else None
+    for each in members:
+        mine = each.summary
+        if first is None or not mine.cluster_id or mine.cluster_id == first.cluster_id:
+            continue
+        owner = unit.lent.get(mine.name)
+        text = f"its cluster.id is that of {owner}" if owner else "another cluster.id"
+        text += f" than that of {first.name}" if not owner else ""
+        finding = dir_kinds.CLUSTER_ID.at(
+            mine.name,
+            f"{text}; its log is the one of {first.name}, with which it is compared",
+            field="cluster.id",
+            expected=first.cluster_id or "",
+            found=mine.cluster_id,
+            advice="nodes with different ones refuse each other: with Kafka stopped, write the"
+            " cluster.id of the others into its meta.properties. Do not format it: its log, and the"
+            " vote that it gave, are this cluster's",
+        )
+        names = (first.name, mine.name)
+        yield FleetFinding(finding=finding, directories=names, by=(AUDIT,))
+
+
+def _as_of(cluster_id: str | None, patient: Patient) -> Patient:
+    """A patient under the cluster id that it should have, so that nothing sets it aside."""
+    node = patient.source.node
+    if not node.cluster_id or node.cluster_id == cluster_id or patient.report is None:
+        return patient
+    node = replace(node, cluster_id=cluster_id)
+    report = replace(patient.report, summary=replace(patient.report.summary, node=node))
+    return replace(patient, source=replace(patient.source, node=node), report=report)
+
+
+def _in_order(unit: Unit) -> list[Examined]:
     """The ones of the cluster id that most have first: others are compared with the first."""
-    listed = list(members)
-    ids = Counter(each.summary.cluster_id for each in listed if each.summary.cluster_id)
+    listed = list(unit.members)
+    ids = Counter(
+        each.summary.cluster_id
+        for each in listed
+        if each.summary.cluster_id and each.summary.name not in unit.lent
+    )
     # Of equally many, the one whose directories are furthest.
     furthest: dict[str | None, tuple[int, int]] = {}
     for each in listed:
@@ -100,9 +164,9 @@ def _found(
     unit: Unit, members: Sequence[Examined], examination: Examination
 ) -> Iterator[FleetFinding]:
     names = [each.summary.name for each in members]
-    for divergence in unit.divergences:
-        told = tuple(sorted({one for side in divergence.sides for one in side.directories}))
-        yield FleetFinding(finding=finding_of(divergence), directories=told, by=(AUDIT,))
+    for found, places in findings_of(unit.divergences):
+        told = tuple(sorted({one for side in places[0].sides for one in side.directories}))
+        yield FleetFinding(finding=found, directories=told, by=(AUDIT,))
     if len(members) < 2:
         return
     known = _Known(members)

@@ -7,12 +7,13 @@ it says nothing about what the batch was. Only batches whose CRC holds are compa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import NamedTuple
 
-from kraftool.reports.findings import Finding
+from kraftool.reports import parting
+from kraftool.reports.findings import Finding, FindingKind
 from kraftool.reports.fleet.model import DivergedSide, Divergence
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.kinds import signatures
@@ -58,6 +59,7 @@ class _Range:
     first_offset: int
     parts: dict[str, _Part] = field(default_factory=dict)
     same_epoch: bool = False
+    only_epoch: bool = True
 
     def extend(self, found: list[BatchAt]) -> None:
         """Take what all directories that reach here have at one offset."""
@@ -78,6 +80,8 @@ class _Range:
             elif each.base_offset > part.last_offset:
                 part.last_offset, part.batches = each.last_offset, part.batches + 1
         self.same_epoch |= any(len(each) > 1 for each in epochs.values())
+        # Without its epoch, which no CRC covers; the CRC covers all else.
+        self.only_epoch &= len({each._replace(epoch=0).identity for each in found}) == 1
 
     def sides(self) -> list[list[str]]:
         """The directories, side by side."""
@@ -148,39 +152,82 @@ def _closed(cluster: str, found: _Range, *, is_open: bool) -> Divergence:
         last_offset=sorted(ends)[-2],
         sides=tuple(sorted(sides, key=lambda each: (-len(each.directories), each.directories))),
         same_epoch=found.same_epoch,
+        only_epoch=found.only_epoch,
         is_open=is_open,
     )
 
 
-def finding_of(divergence: Divergence) -> Finding:
-    """A divergence as a finding, with the code that doctor has for it."""
+def findings_of(
+    divergences: Iterable[Divergence],
+) -> Iterator[tuple[Finding, Sequence[Divergence]]]:
+    """Divergences as findings, with the codes that doctor has for them: one for all places at which
+    the same directories differ in the same way, with those places."""
+    alike: dict[tuple[object, ...], list[Divergence]] = {}
+    for each in divergences:
+        sides = tuple(sorted(side.directories for side in each.sides))
+        alike.setdefault((sides, each.same_epoch, each.only_epoch), []).append(each)
+    for found in alike.values():
+        yield _finding(found[0], found[1:]), found
+
+
+def _finding(divergence: Divergence, more: Sequence[Divergence]) -> Finding:
     first, *others = divergence.sides
     side = others[0] if others else first
     kind = signatures.SAME_PLACE if divergence.same_epoch else log_kinds.DIVERGED
-    span = f"offsets {divergence.first_offset} to {divergence.last_offset}"
-    if divergence.first_offset == divergence.last_offset:
-        span = f"offset {divergence.first_offset}"
-    names = " and ".join(first.directories)
-    text = f"other records than {names} at {span}"
-    if divergence.same_epoch:
-        text += (
-            f", in the same epoch {side.epoch}"
-            if side.epoch == first.epoch
-            else (", some of them in the same epoch")
-        )
-    text += (
-        "; the logs do not come together again"
-        if divergence.is_open
-        else ("; behind it they are the same again")
-    )
+    is_majority = len(first.directories) > len(side.directories)
     return kind.at(
         side.file,
-        text,
+        _text(divergence, more, is_majority=is_majority),
         position=side.position,
         offset=side.base_offset,
         expected=_batch(first),
         found="; ".join(_batch(each) for each in others),
+        advice=_advice(kind, divergence, is_majority=is_majority),
     )
+
+
+def _text(divergence: Divergence, more: Sequence[Divergence], *, is_majority: bool) -> str:
+    first, *others = divergence.sides
+    span = f"offsets {divergence.first_offset} to {divergence.last_offset}"
+    if divergence.first_offset == divergence.last_offset:
+        span = f"offset {divergence.first_offset}"
+    names = " and ".join(first.directories)
+    what = "the same records under another epoch" if divergence.only_epoch else "other records"
+    text = f"{what} than {names} at {span}"
+    if not is_majority:
+        rest = "".join(f" and {' with '.join(each.directories)}" for each in others)
+        text = f"{what} in each of {' with '.join(first.directories)}{rest} at {span}"
+    if divergence.same_epoch:
+        epochs = {each.epoch for each in divergence.sides}
+        text += (
+            f", in the same epoch {first.epoch}"
+            if len(epochs) == 1
+            else (", some of them in the same epoch")
+        )
+    if _has_no_beginning_in_common(divergence):
+        text += "; the logs have nothing in common"
+    elif divergence.is_open:
+        text += "; the logs do not come together again"
+    else:
+        text += "; behind it they are the same again"
+    if more:
+        places = "place" if len(more) == 1 else "places"
+        text += f"; so it is at {len(more)} more {places}, up to offset {more[-1].last_offset}"
+    return text
+
+
+def _has_no_beginning_in_common(divergence: Divergence) -> bool:
+    return divergence.is_open and divergence.first_offset == 0
+
+
+def _advice(kind: FindingKind, divergence: Divergence, *, is_majority: bool) -> str:
+    if divergence.only_epoch:
+        return parting.EPOCH_ALONE
+    if _has_no_beginning_in_common(divergence):
+        return parting.NOTHING_IN_COMMON
+    if not divergence.same_epoch:
+        return kind.advice
+    return parting.advice(kind, divergence.sides[0].directories, is_majority=is_majority)
 
 
 def _batch(side: DivergedSide) -> str:

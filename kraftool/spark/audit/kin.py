@@ -85,11 +85,28 @@ class Kin:
     voters: frozenset[int] = frozenset()
     """The ids of the newest voters that it knows."""
     traces: Traces = NO_TRACES
+    directory_id: str | None = None
+    seats: frozenset[tuple[int, str]] = frozenset()
+    """The same voters with their directory ids, where they have some."""
+    piece: int = 0
+    """Not 0 where its log is of another quorum than those of most with its cluster id."""
+
+    @property
+    def home(self) -> str:
+        """What it is taken for at first: its cluster, or without an id something by itself."""
+        return self.cluster_id or f"\0{self.name}"
 
     @property
     def key(self) -> str:
-        """What it is taken for at first: its cluster, or without an id something by itself."""
-        return self.cluster_id or f"\0{self.name}"
+        """The same, for each piece."""
+        return f"{self.home}\0{self.piece}" if self.piece else self.home
+
+    def sits_among(self, seats: frozenset[tuple[int, str]]) -> bool | None:
+        """Whether it is one of these voters by its directory id; None where that is not told."""
+        known = {directory for id, directory in seats if id == self.node_id}
+        if self.directory_id is None or not known:
+            return None
+        return self.directory_id in known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,37 +117,104 @@ class Household:
     names: tuple[str, ...]
     node_ids: frozenset[int]
     voters: frozenset[int]
+    home: str = ""
+    members: tuple[Kin, ...] = ()
+    """Without their traces."""
+    claimed: frozenset[int] = frozenset()
+    """The node ids of all pieces under its cluster id."""
+
+    @property
+    def is_piece(self) -> bool:
+        """Whether it is not what its cluster id stands for."""
+        return any(each.piece for each in self.members)
 
     @property
     def is_part(self) -> bool:
         """Whether these cannot be a whole quorum: they may be missing elsewhere."""
         return not self.voters or 2 * len(self.node_ids & self.voters) <= len(self.voters)
 
+    @property
+    def seats(self) -> frozenset[tuple[int, str]]:
+        """The voters that any of them knows, with directory ids."""
+        return frozenset(seat for each in self.members for seat in each.seats)
+
 
 def households(members: Iterable[Kin]) -> dict[str, Household]:
     """The members by key."""
     found: dict[str, list[Kin]] = {}
+    claimed: dict[str, set[int]] = {}
     for each in members:
         found.setdefault(each.key, []).append(each)
+        if each.node_id is not None:
+            claimed.setdefault(each.home, set()).add(each.node_id)
     return {
         key: Household(
             key=key,
             names=tuple(sorted(each.name for each in some)),
             node_ids=frozenset(each.node_id for each in some if each.node_id is not None),
             voters=max((each.voters for each in some), key=len),
+            home=some[0].home,
+            members=tuple(some),
+            claimed=frozenset(claimed.get(some[0].home, ())),
         )
         for key, some in found.items()
     }
 
 
+def pieces(members: Sequence[Kin]) -> dict[str, int]:
+    """Of one cluster id: the directories whose logs may be of another quorum than those of most,
+    which what they have in common with other clusters has to show.
+
+    Of equally many, those are at home whose directory ids are in their own logs' voters.
+    """
+
+    def weight(some: Sequence[Kin]) -> tuple[int, int]:
+        return len(some), sum(each.sits_among(each.seats) is True for each in some)
+
+    first, *others = sorted(
+        _components(sorted(members, key=lambda each: each.name)), key=weight, reverse=True
+    )
+    seats = frozenset(seat for each in first for seat in each.seats)
+    strange = [some for some in others if _contradict(first, some) or _are_unknown(some, seats)]
+    return {each.name: number for number, some in enumerate(strange, 1) for each in some}
+
+
+def _are_unknown(some: Sequence[Kin], seats: frozenset[tuple[int, str]]) -> bool:
+    """Whether logs that have nothing in common with most are not voters' of those either."""
+    has_traces = any(each.traces.tokens for each in some)
+    return has_traces and not any(each.sits_among(seats) for each in some)
+
+
 def missing_from(part: Household, whole: Household) -> bool:
-    """Whether one household may be what another lacks: nodes of its own, and not the larger one."""
-    if part.key == whole.key or not part.is_part or part.node_ids & whole.node_ids:
+    """Whether one household may be what another lacks: nodes of its own, and not the larger one.
+
+    A piece belongs nowhere by its cluster id, so that its directory ids alone can say that it does.
+    """
+    if part.key == whole.key or whole.is_piece:
+        return False
+    overlap = part.node_ids & (whole.claimed or whole.node_ids)
+    if part.is_piece:
+        told = [each.sits_among(whole.seats) for each in part.members]
+        is_other = part.home != whole.home and not whole.key.startswith("\0")
+        return is_other and False not in told and (not overlap or all(told))
+    if not part.is_part or overlap:
         return False
     mine, theirs = len(part.names), len(whole.names)
     if whole.key.startswith("\0"):
         return part.key.startswith("\0") and part.names < whole.names
     return part.key.startswith("\0") or (mine, part.key) < (theirs, whole.key)
+
+
+def holds_log_of(part: Household, whole: Household) -> bool:
+    """Whether the log in a piece that has no home may be another cluster's: one that was put beside
+    a meta.properties which it does not go with."""
+    return (
+        part.is_piece
+        and not whole.is_piece
+        and part.home != whole.home
+        and part.is_part
+        and not any(each.sits_among(each.seats) for each in part.members)
+    )
 
 
 def adopted(
@@ -213,9 +297,11 @@ def _strangers(members: Sequence[Kin]) -> list[list[Kin]]:
 
 
 def _are_strangers(one: Sequence[Kin], other: Sequence[Kin]) -> bool:
-    return bool(_both(one, other)) and any(
-        mine.traces.contradict(theirs.traces) for mine in one for theirs in other
-    )
+    return bool(_both(one, other)) and _contradict(one, other)
+
+
+def _contradict(one: Sequence[Kin], other: Sequence[Kin]) -> bool:
+    return any(mine.traces.contradict(theirs.traces) for mine in one for theirs in other)
 
 
 def _components(members: Sequence[Kin]) -> Iterator[list[Kin]]:

@@ -7,19 +7,23 @@ the rest goes on.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.reports.findings import Finding
+from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.fleet.model import AUDIT, FleetFinding
 from kraftool.reports.kinds import directory as kinds
 from kraftool.reports.locations import unopened
-from kraftool.spark.fleet import DEPTH, FleetFile, Unread, find_fleet
+from kraftool.spark.fleet import DEPTH, Empty, FleetFile, Unread, find_fleet
 from kraftool.storage.entry import METADATA_PARTITION
 from kraftool.storage.remote import is_url, shown_url
 
+_WIPED = (
+    "if it is a node's, its disk is new, or the copy was not made: a voter that starts without its"
+    " log may elect a leader that lacks committed records"
+)
 Item = tuple[FleetFile, ...]
 """All files of one directory, or those of it that were named by themselves."""
 
@@ -42,6 +46,7 @@ def find(
     items: dict[str, Item] = {}
     led_by: dict[str, str] = {}
     problems: list[Unread] = []
+    empty: dict[str, Empty] = {}
     for root in roots:
         try:
             fleet = find_fleet([root], depth=depth, options=options)
@@ -50,7 +55,8 @@ def find(
             told.setdefault((found.code, found.file), found)
             continue
         problems += fleet.problems
-        if not fleet.files and not fleet.problems:
+        empty |= {each.name: each for each in fleet.empty}
+        if not (fleet.files or fleet.problems or any(each.is_data for each in fleet.empty)):
             found = kinds.NOTHING.at(shown_url(root), "there is no data directory of Kafka's here")
             told.setdefault((found.code, found.file), found)
         for key, item in _by_directory(fleet.files).items():
@@ -63,10 +69,33 @@ def find(
         if not any(each.name == one or each.name.startswith(f"{one}/") for one in names):
             found = kinds.UNREADABLE.at(each.name, each.reason, advice=each.hint)
             told.setdefault((found.code, found.file), found)
+    for found in _wiped(empty.values(), names):
+        told.setdefault((found.code, found.file), found)
     ordered = sorted(items.values(), key=lambda item: (-size_of(item), item[0].directory.name))
     findings = tuple(FleetFinding(finding=each, by=(AUDIT,)) for each in told.values())
     leading = dict.fromkeys(led_by[key] for key in items)
     return Found(items=tuple(ordered), roots=tuple(leading), findings=findings)
+
+
+def _wiped(empty: Iterable[Empty], directories: Collection[str]) -> Iterator[Finding]:
+    """Folders without a file where a data directory should be, as after a disk was replaced. Of
+    one that does not look like one, what lies around it has to tell."""
+    beside = {os.path.dirname(each) for each in directories}
+    alike = {_around(each) for each in directories}
+    for each in empty:
+        if each.is_data:
+            yield kinds.NOTHING.at(each.name, "this data directory has no file", advice=_WIPED)
+        elif each.is_named:
+            yield kinds.NOTHING.at(each.name, "this folder is empty", advice=_WIPED)
+        elif os.path.dirname(each.name) in beside or _around(each.name) in alike:
+            text = "this folder is empty, and there are data directories around it"
+            yield kinds.NOTHING.at(each.name, text, advice=_WIPED, severity=Severity.WARNING)
+
+
+def _around(name: str) -> tuple[str, str]:
+    """What `node-1/data` and `node-2/data` have in common."""
+    above, last = os.path.split(name)
+    return os.path.dirname(above), last
 
 
 def size_of(item: Item) -> int:

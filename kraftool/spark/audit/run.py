@@ -8,7 +8,7 @@ streams it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -101,12 +101,20 @@ def _compared(
     """The directories of each cluster with each other."""
     clusters: dict[str, list[str]] = {}
     for directory, cluster in homes.cluster_of.items():
-        clusters.setdefault(cluster, []).append(directory)
+        if directory not in homes.log_of:
+            clusters.setdefault(cluster, []).append(directory)
     sources = Sources(roots=found.roots, depth=wanted.depth, storage=wanted.storage)
-    width = max(min(len(clusters), max(32, 4 * spark.sparkContext.defaultParallelism)), 1)
+    width = max(
+        min(
+            len(set(homes.cluster_of.values())), max(32, 4 * spark.sparkContext.defaultParallelism)
+        ),
+        1,
+    )
     members = examined.map(_with_home(spark, homes))
     parted = diverged(spark, sources, clusters).map(_by_cluster)
-    task = partial(_compare, ignored_codes=wanted.ignored_codes)
+    task = partial(
+        _compare, ignored_codes=wanted.ignored_codes, lent=homes.lent, log_of=homes.log_of
+    )
     return members.cogroup(parted, width).map(task).persist(StorageLevel.DISK_ONLY)
 
 
@@ -128,8 +136,19 @@ def _by_cluster(divergence: Divergence) -> tuple[str, Divergence]:
     return divergence.cluster, divergence
 
 
-def _compare(group: tuple[str, tuple[Any, Any]], ignored_codes: frozenset[str]) -> Compared:
+def _compare(
+    group: tuple[str, tuple[Any, Any]],
+    ignored_codes: frozenset[str],
+    lent: Mapping[str, str],
+    log_of: Mapping[str, str],
+) -> Compared:
     name, (members, divergences) = group
     in_order = sorted(divergences, key=lambda each: each.first_offset)
-    unit = Unit(name=name, members=tuple(members), divergences=tuple(in_order))
+    unit = Unit(
+        name=name,
+        members=tuple(members),
+        divergences=tuple(in_order),
+        lent=lent,
+        log_of=log_of,
+    )
     return compare(unit, ignored_codes)

@@ -18,16 +18,16 @@ from typing import Any
 
 import orjson
 
-from kraftool.decoders.errors import KraftoolError
+from kraftool.spark.errors import OccupiedError
 from kraftool.spark.live.frame import Following
-from kraftool.spark.outputs import data_directory_around
+from kraftool.spark.outputs import own_folder
 from kraftool.storage.remote import shown_url
 
 NOTE = "kraftool.json"
 _VERSION = 1
 
 
-class OtherStream(KraftoolError):
+class OtherStream(OccupiedError):
     """A folder that belongs to another stream, or to no stream at all."""
 
 
@@ -57,13 +57,7 @@ def note_of(following: Following, target: str) -> dict[str, Any]:
 @contextmanager
 def held(folder: Path, wanted: dict[str, Any]) -> Iterator[Checkpoint]:
     """Take a checkpoint for the time of a run: a new one, or the one that this stream left."""
-    inside = data_directory_around(folder)
-    if inside is not None:
-        raise OtherStream(
-            f"{folder} lies in the data directory {inside}", hint="name a folder outside of it"
-        )
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    names = {each.name for each in folder.iterdir() if not each.name.startswith(".")}
+    names = {each for each in own_folder(folder) if not each.startswith(".")}
     if names and NOTE not in names:
         raise OtherStream(
             f"{folder} holds something else than a stream's checkpoint",

@@ -13,7 +13,7 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind, detect
 from kraftool.decoders.names import parse_segment_name
 from kraftool.spark.fleet import Fleet, FleetDirectory, FleetFile, Unread, find_fleet, with_batches
-from kraftool.spark.places import missing
+from kraftool.spark.places import is_missing
 from kraftool.spark.settings import Settings
 from kraftool.spark.tail import Segment
 from kraftool.storage.remote import shown_url
@@ -29,7 +29,7 @@ def fleet_now(settings: Settings) -> Fleet:
             found = find_fleet([path], depth=settings.depth, options=settings.storage)
         except KraftoolError as error:
             shown = shown_url(path)
-            if error.message != missing(shown).message:
+            if not is_missing(shown, error):
                 problems.append(Unread(name=shown, reason=error.message, hint=error.hint))
             continue
         problems += found.problems

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.live.checkpoint import NOTE, Checkpoint, OtherStream, read_note, write_note
 from kraftool.spark.live.frame import json_key, json_line
-from kraftool.spark.outputs import data_directory_around
+from kraftool.spark.outputs import own_folder, refuse_inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,15 +36,10 @@ CHECKPOINT = "_checkpoint"
 
 def refuse_foreign(folder: Path) -> None:
     """Refuse a folder that is not ours: in a data directory, or with other things in it."""
-    inside = data_directory_around(folder)
-    if inside is not None:
-        raise OtherStream(
-            f"{folder} lies in the data directory {inside}",
-            hint="name a folder outside of it with --to parquet:DIR",
-        )
+    refuse_inside(folder)
     if not folder.exists() or read_note(folder / _NOTE):
         return
-    there = {each.name for each in folder.iterdir() if not each.name.startswith(".")}
+    there = {each for each in own_folder(folder) if not each.startswith(".")}
     # A first run that was killed early has left its checkpoint, and no note.
     if there - ({CHECKPOINT} if (folder / CHECKPOINT / NOTE).is_file() else set()):
         raise OtherStream(
@@ -58,8 +53,8 @@ class ParquetSink:
 
     def __init__(self, folder: Path, checkpoint: Checkpoint) -> None:
         self.folder = folder
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         refuse_foreign(folder)
+        own_folder(folder)
         self._take(checkpoint)
         shutil.rmtree(folder / _STAGING, ignore_errors=True)
         (folder / _STAGING).mkdir(mode=0o700, exist_ok=True)

@@ -14,13 +14,15 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import orjson
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.spark.outputs import data_directory_around
-from kraftool.spark.tables.layout import FILE_MODE, FOLDER_MODE, OURS, make_file, make_folders
+from kraftool.spark.errors import OccupiedError, UnusableError
+from kraftool.spark.outputs import own_folder
+from kraftool.spark.tables.layout import FILE_MODE, OURS, make_file, make_folders
 from kraftool.storage.remote import is_url
 
 LAYOUT = 1
@@ -33,7 +35,7 @@ _LOCK = f"{OURS}/lock"
 _STAGING = f"{OURS}/staging"
 
 
-class TablesRefusedError(KraftoolError):
+class TablesRefusedError(OccupiedError):
     """A folder that is not to be written to, or not now."""
 
 
@@ -64,6 +66,8 @@ class Marker:
     kept: Kept
     roots: tuple[str, ...] = ()
     """The ROOTs, as they are shown. What a run does not look at it could take for gone."""
+    depth: int = 0
+    """How deep below them runs have looked, for the same reason."""
     run: int = 0
     totals: Mapping[str, Totals] = field(default_factory=dict)
 
@@ -75,6 +79,7 @@ class Marker:
                 "showSecrets": self.kept.show_secrets,
                 "snapshots": self.kept.snapshots,
                 "roots": list(self.roots),
+                "depth": self.depth,
                 "tables": {
                     name: [each.rows, each.files, each.size] for name, each in self.totals.items()
                 },
@@ -152,19 +157,34 @@ def finish(root: str) -> None:
     """Carry out the journal, of which any part may have been carried out before."""
     journal = os.path.join(root, _JOURNAL)
     emptied: set[str] = set()
-    with open(journal, "rb") as lines:
-        for line in lines:
-            match orjson.loads(line):
-                case ["move", source, target]:
-                    _move(root, source, target)
-                case ["delete", path]:
-                    with suppress(FileNotFoundError):
-                        os.unlink(os.path.join(root, path))
-                    emptied.add(path.rpartition("/")[0])
-    for folder in emptied:
-        _remove_empty(root, folder)
-    os.sync()
-    os.unlink(journal)
+    with _without_readers(root):
+        with open(journal, "rb") as lines:
+            for line in lines:
+                match orjson.loads(line):
+                    case ["move", source, target]:
+                        _move(root, source, target)
+                    case ["delete", path]:
+                        with suppress(FileNotFoundError):
+                            os.unlink(os.path.join(root, path))
+                        emptied.add(path.rpartition("/")[0])
+        for folder in emptied:
+            _remove_empty(root, folder)
+        os.sync()
+        os.unlink(journal)
+
+
+@contextmanager
+def _without_readers(root: str) -> Iterator[None]:
+    """Wait for readers that hold our folder by a shared lock, and keep others out meanwhile: they
+    see the tables before a commit, or after it. Where folders have no locks, nobody can hold one.
+    """
+    descriptor = os.open(os.path.join(root, OURS), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _move(root: str, source: str, target: str) -> None:
@@ -190,7 +210,7 @@ def _remove_empty(root: str, folder: str) -> None:
 
 
 @contextmanager
-def held(out: str, kept: Kept, roots: Iterable[str]) -> Iterator[Store]:
+def held(out: str, kept: Kept, roots: Iterable[str], depth: int) -> Iterator[Store]:
     """Hold a folder of tables, made if need be. An interrupted run is finished or forgotten first.
 
     Raises TablesRefusedError where that cannot be.
@@ -202,7 +222,7 @@ def held(out: str, kept: Kept, roots: Iterable[str]) -> Iterator[Store]:
                 if os.path.exists(os.path.join(root, _JOURNAL)):
                     finish(root)
                 shutil.rmtree(os.path.join(root, _STAGING), ignore_errors=True)
-                store = Store(root, _marker(root, kept, tuple(roots)))
+                store = Store(root, _marker(root, kept, tuple(roots), depth))
             yield store
         finally:
             if not os.path.exists(os.path.join(root, _JOURNAL)):
@@ -221,26 +241,12 @@ def _told(root: str) -> Iterator[None]:
 def _checked(out: str) -> str:
     """Look at the folder before anything is written, and make it if it is not there."""
     if is_url(out):
-        raise TablesRefusedError(
+        raise UnusableError(
             "tables are written to a folder only, not to a URL",
             hint="a run has to rename files at once; copy the folder afterwards",
         )
     root = os.path.abspath(out)
-    inside = data_directory_around(root)
-    if inside is not None:
-        raise TablesRefusedError(
-            f"{out} lies in the data directory {inside}", hint="name a folder outside of it"
-        )
-    try:
-        os.mkdir(root, FOLDER_MODE)
-    except FileExistsError:
-        pass
-    except OSError as error:
-        raise KraftoolError(f"{out} cannot be made: {error.strerror}") from None
-    try:
-        there = set(os.listdir(root))
-    except OSError as error:
-        raise TablesRefusedError(f"{out} is no folder to write to: {error.strerror}") from None
+    there = own_folder(Path(root))
     # A first run that was killed early leaves no marker, and no table either.
     if there - {OURS} and not os.path.exists(os.path.join(root, MARKER)):
         raise TablesRefusedError(
@@ -257,7 +263,7 @@ def _locked(root: str) -> Iterator[None]:
         path = os.path.join(root, _LOCK)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
     except OSError as error:
-        raise KraftoolError(f"{root} cannot be written: {error.strerror}") from None
+        raise UnusableError(f"{root} cannot be written: {error.strerror}") from None
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -275,14 +281,14 @@ def _locked(root: str) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _marker(root: str, kept: Kept, roots: tuple[str, ...]) -> Marker:
+def _marker(root: str, kept: Kept, roots: tuple[str, ...], depth: int) -> Marker:
     """Read the marker, or make the folder ours."""
     path = os.path.join(root, MARKER)
     try:
         with open(path, "rb") as file:
             data = file.read()
     except FileNotFoundError:
-        fresh = Marker(kept=kept, roots=roots)
+        fresh = Marker(kept=kept, roots=roots, depth=depth)
         passing = f"{path}.{os.urandom(4).hex()}"
         make_file(passing, fresh.to_json())
         os.replace(passing, path)
@@ -294,6 +300,7 @@ def _marker(root: str, kept: Kept, roots: tuple[str, ...]) -> Marker:
             found = Marker(
                 kept=Kept(show_secrets=value["showSecrets"], snapshots=value["snapshots"]),
                 roots=tuple(value["roots"]),
+                depth=value["depth"],
                 run=value["run"],
                 totals={
                     name: Totals(rows=rows, files=files, size=size)
@@ -326,4 +333,17 @@ def _marker(root: str, kept: Kept, roots: tuple[str, ...]) -> Marker:
             f"{root} has the tables of {missing[0]} too, which this run would not look at",
             hint=f"name all ROOTs again ({', '.join(found.roots)}), or another folder",
         )
-    return replace(found, roots=roots)
+    if depth < found.depth:
+        raise TablesRefusedError(
+            f"{root} was written with --depth {found.depth}; with {depth} what lies deeper would"
+            " look gone",
+            hint=f"give --depth {found.depth}, or name another folder",
+        )
+    for name, each in found.totals.items():
+        if each.files and not os.path.isdir(os.path.join(root, name)):
+            raise TablesRefusedError(
+                f"{root} has lost its table {name}, of {each.rows} rows, and they are not read"
+                " again",
+                hint="put it back, or write the tables anew to another folder",
+            )
+    return replace(found, roots=roots, depth=depth)

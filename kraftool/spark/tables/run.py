@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from kraftool.spark.errors import UnusableError
 from kraftool.spark.fleet import DEPTH, find_fleet, require
 from kraftool.spark.splits import SPLIT_BYTES
 from kraftool.spark.tables.commit import (
     NOTHING,
     Kept,
     Store,
-    TablesRefusedError,
     Totals,
     held,
 )
@@ -99,7 +99,7 @@ def write_tables(wanted: Wanted, spark: StartSpark) -> TablesReport:
     require(list(wanted.roots), options=wanted.storage)  # else nothing is made
     kept = Kept(show_secrets=wanted.show_secrets, snapshots=wanted.snapshots)
     roots = [shown_url(each).rstrip("/") or "/" for each in wanted.roots]
-    with held(wanted.out, kept, roots) as store:
+    with held(wanted.out, kept, roots, wanted.depth) as store:
         found = _find(wanted, store)
         if not found.tasks:
             return _report(store, found, (), Settled(), is_new=False)
@@ -121,7 +121,7 @@ def _find(wanted: Wanted, store: Store) -> _Found:
     fleet = find_fleet(list(wanted.roots), depth=wanted.depth, options=wanted.storage)
     for each in fleet.files:
         if each.is_named:  # the other files of its log would never be read after it
-            raise TablesRefusedError(
+            raise UnusableError(
                 f"{each.name} is one file, and tables are of whole directories",
                 hint="name its directory; kraftool dump-log reads single files",
             )

@@ -93,12 +93,38 @@ def _settle(
         # Rows of the log as it was would be gone, and those of the log as it is not there.
         settled.skipped += 1
         return
-    after = _remembered(settled, task, looked, work)
+    own = Settled()
+    after = _remembered(own, task, looked, work)
+    settled.unreadable += own.unreadable
+    if _is_as_it_was(task, after):
+        return
+    settled.moves += own.moves
+    settled.added += own.added
+    settled.removed += own.removed
     path = os.path.join(staging, os.path.basename(key.path))
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     with os.fdopen(os.open(path, flags, FILE_MODE), "wb") as out:
         out.write(after.to_json())
     settled.moves.append((path, key.path))
+
+
+def _is_as_it_was(task: Task, after: GroupMemory) -> bool:
+    """Whether a cluster was looked at only since something could not be read the last time, and
+    could not be read again. What this run wrote of it is in the tables already."""
+    before = task.before
+    return (
+        bool(before.unreadable)
+        and not task.gone
+        and not task.moved
+        and (before.listing, before.unreadable) == (after.listing, after.unreadable)
+        and _far(before) == _far(after)
+    )
+
+
+def _far(memory: GroupMemory) -> object:
+    """How far everything was read."""
+    logs = {name: (each.listing, each.state, each.tail) for name, each in memory.logs.items()}
+    return logs, {name: each.listing for name, each in memory.wholes.items()}
 
 
 def _remembered(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.reports.doctor.cases import Log, begun, found, level, node, one, topic
+from tests.reports.doctor.cases import STAMP, Log, begun, found, level, node, one, topic
 
 
 def grown(*steps: int) -> Log:
@@ -48,3 +48,47 @@ def test_a_log_that_was_cleaned_is_compared_from_where_it_begins(tmp_path: Path)
     log.unlink()
     assert not found("KT-LOG-DIVERGED", whole, cleaned)
     assert not found("KT-SIG-SAME-PLACE", whole, cleaned)
+
+
+def test_what_most_have_is_what_the_others_are_held_against(tmp_path: Path) -> None:
+    """The one that goes furthest is the altered one."""
+    altered = begun().data_batch(level(29), topic())
+    altered.noops(1, 3)
+    paths = [node(tmp_path / "a", altered, 1)]
+    same = begun().data_batch(level(30), topic())
+    paths += [node(tmp_path / name, same, id) for name, id in (("b", 2), ("c", 3))]
+    told = one("KT-SIG-SAME-PLACE", *paths)
+    assert told.directory == str(paths[0])
+    assert f"other records than {paths[1]} and {paths[2]}" in told.finding.text
+    assert told.finding.advice.startswith(f"{paths[1]} and {paths[2]} agree")
+
+
+def test_of_one_against_one_neither_is_known_to_be_right(tmp_path: Path) -> None:
+    paths = (
+        node(tmp_path / "a", begun().data_batch(level(29), topic()), 1),
+        node(tmp_path / "b", begun().data_batch(level(30), topic()), 2),
+    )
+    told = one("KT-SIG-SAME-PLACE", *paths)
+    assert told.finding.advice.startswith("nothing here tells which of the sides is right")
+
+
+def test_an_epoch_alone_that_differs_is_said(tmp_path: Path) -> None:
+    paths = node(tmp_path / "a", grown(1, 1, 1), 1), node(tmp_path / "b", grown(1, 1, 1), 2)
+    log = paths[0] / "__cluster_metadata-0" / f"{0:020}.log"
+    data = bytearray(log.read_bytes())
+    size = (len(data) - len(begun().data)) // 3
+    at = len(begun().data) + size + 12
+    data[at : at + 4] = (2).to_bytes(4, "big")
+    log.write_bytes(bytes(data))
+    told = one("KT-LOG-DIVERGED", *paths)
+    assert "the same records under another epoch than" in told.finding.text
+    assert "no CRC covers" in told.finding.advice
+
+
+def test_a_log_that_has_nothing_in_common_is_not_to_be_deleted(tmp_path: Path) -> None:
+    other = begun(stamp=STAMP + 5)
+    told = one(
+        "KT-SIG-SAME-PLACE", node(tmp_path / "a", begun(), 1), node(tmp_path / "b", other, 2)
+    )
+    assert told.finding.text.endswith("the logs have nothing in common")
+    assert "delete nothing" in told.finding.advice

@@ -100,6 +100,70 @@ def test_another_cluster_id_is_found(tmp_path: Path) -> None:
     assert not found("KT-SIG-TWO-FORMATS", *paths)
 
 
+def test_the_cluster_of_most_directories_is_the_one_that_others_differ_from(
+    tmp_path: Path,
+) -> None:
+    foreign = node(tmp_path / "a", begun(), 1, cluster="Another-clusterAAAAAAA")
+    others = [node(tmp_path / str(id), begun(), id) for id in (2, 3)]
+    told = one("KT-DIR-CLUSTER-ID", foreign, *others).finding
+    assert told.file == str(foreign)
+    assert told.text == f"another cluster than that of {others[0]}; its voters are not compared"
+
+
+def test_an_empty_cluster_id_is_found_in_one_directory_too(tmp_path: Path) -> None:
+    path = node(tmp_path / "a", begun(), 1, cluster="")
+    told = one("KT-DIR-CLUSTER-ID-EMPTY", path)
+    assert told.finding.file == str(path / "meta.properties")
+    assert "cluster.id=CLUSTER-ID" in told.commands[0]
+    other = node(tmp_path / "b", begun(), 2)
+    assert "cluster.id=xxuyFdGYSvOPfcYJRNjaMA" in one(told.finding.code, path, other).commands[0]
+    assert not found("KT-DIR-CLUSTER-ID", path, other)
+
+
+@pytest.mark.parametrize(
+    "entry", ["c1.example", "c1.example:", "c1 example:9090", "c1:99999999999"]
+)
+def test_a_bootstrap_server_that_kafka_cannot_read_is_found(tmp_path: Path, entry: str) -> None:
+    servers = f"c2.example:9090,{entry}"
+    path = settings(tmp_path, begun(), controller__quorum__bootstrap__servers=servers)
+    told = one("KT-DIR-BOOTSTRAP-FORM", path).finding
+    assert (told.file, told.found) == (str(path), entry.strip())
+
+
+def test_every_form_of_a_bootstrap_server_that_kafka_takes_is_taken(tmp_path: Path) -> None:
+    servers = "c1:9090,[::1]:9091,PLAIN://c_2.example:9092,:9093"
+    path = settings(tmp_path, begun(), controller__quorum__bootstrap__servers=servers)
+    assert not found("KT-DIR-BOOTSTRAP-FORM", path)
+
+
+def test_a_torn_tail_says_who_has_what_it_may_have_lost(tmp_path: Path) -> None:
+    log = begun().noops(1, 3)
+    torn = node(tmp_path / "a", log, 1)
+    file = torn / PARTITION / LOG
+    file.write_bytes(log.data[:-5])
+    whole = node(tmp_path / "b", log, 2)
+    told = one("KT-LOG-TORN-TAIL", torn, whole)
+    assert (told.evidence[-1].file, told.evidence[-1].offset) == (str(whole), 5)
+    assert told.evidence[-1].text == "this log has the records from here to 5"
+    short = node(tmp_path / "c", begun(), 3)
+    told = one("KT-LOG-TORN-TAIL", torn, short)
+    assert told.evidence[-1].text == "none of the other directories has a record from here on"
+    assert len(one("KT-LOG-TORN-TAIL", torn).evidence) == len(told.evidence) - 1
+
+
+def test_of_a_running_node_no_file_is_moved_before_it_was_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = node(tmp_path / "a", begun(), 1)
+    file = path / PARTITION / "leader-epoch-checkpoint"
+    file.write_bytes(b"garbage\n")
+    assert commands("KT-DIR-EPOCHS", path)[0].startswith(f"mv {file} ")
+    monkeypatch.setattr("kraftool.reports.doctor.model.Patient.is_live", True)
+    told = commands("KT-DIR-EPOCHS", path)
+    assert told[0].startswith("# stop Kafka on this node first: another process holds the lock")
+    assert told[1].startswith(f"mv {file} ")
+
+
 def test_a_foreign_node_id_is_found(tmp_path: Path) -> None:
     node(tmp_path / "data", begun(), 1)
     path = server(tmp_path / "server.properties", 2, **{"log.dirs": str(tmp_path / "data")})

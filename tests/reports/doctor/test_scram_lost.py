@@ -39,6 +39,19 @@ def test_a_lost_credential_is_named_with_its_record(tmp_path: Path) -> None:
     )
 
 
+def test_without_a_removal_of_that_mechanism_the_snapshot_is_another_one(tmp_path: Path) -> None:
+    """Kafka's error takes others along with a removal; nothing else of it loses a credential."""
+    log = begun(1).data_batch(level(), credential("alice", 2), credential("bob"))
+    log.data_batch(without_credential("bob"))
+    path = node(tmp_path / "data", log)
+    snapshot(path, 7, level())
+    assert not found(CODE, path)
+    told = one("KT-SNAP-DIFFERS", path)
+    assert told.finding.text == (
+        "other than the log makes it: SCRAM credentials: 1 missing (SCRAM-SHA-512 of alice)"
+    )
+
+
 def test_removed_and_aborted_credentials_are_not_missed(tmp_path: Path) -> None:
     path = users(tmp_path / "data")
     snapshot(path, 11, level(), credential("alice"), credential("bob", 2))

@@ -14,12 +14,32 @@ def test_two_quorum_states_with_two_leaders_are_named(tmp_path: Path) -> None:
         node(tmp_path / "b", log, 2, epoch=5, leader_id=2),
     )
     told = one("KT-SIG-SPLIT-BRAIN", *paths)
-    assert told.finding.text == "epoch 5 has several leaders: 1, 2"
+    assert told.finding.text == (f"epoch 5 has several leaders: 1 by {paths[0]}; 2 by {paths[1]}")
     assert [each.text for each in told.evidence] == [
         "leaderEpoch 5, leaderId 1",
         "leaderEpoch 5, leaderId 2",
     ]
     assert told.commands[0] == f"cp -a {paths[0]} {paths[0]}.copy"
+
+
+def test_every_directory_that_says_so_is_named_and_the_leaders_own_first(tmp_path: Path) -> None:
+    paths = [
+        node(tmp_path / name, begun(), id, epoch=6, leader_id=leads)
+        for name, id, leads in (("a", 1, 1), ("b", 2, 3), ("c", 3, 3))
+    ]
+    told = one("KT-SIG-SPLIT-BRAIN", *paths)
+    assert told.finding.text.endswith(f": 1 by {paths[0]}; 3 by {paths[2]} and {paths[1]}")
+    assert len(told.evidence) == 3
+    assert told.finding.file.startswith(str(paths[2]))
+
+
+def test_a_leader_whose_directory_is_not_given_is_named_as_such(tmp_path: Path) -> None:
+    paths = [
+        node(tmp_path / str(id), begun(), id, epoch=6, leader_id=leads)
+        for id, leads in ((1, 1), (2, 3))
+    ]
+    told = one("KT-SIG-SPLIT-BRAIN", *paths)
+    assert f"; 3 (its own directory is not given) by {paths[1]}" in told.finding.text
 
 
 def test_two_logs_with_two_leaders_of_one_epoch_are_named(tmp_path: Path) -> None:

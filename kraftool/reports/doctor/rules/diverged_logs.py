@@ -1,18 +1,41 @@
 """Logs of several nodes that part: other bytes at the same offset.
 
 Of another epoch, that is a leader that lost its last records and truncates them. Of the same epoch,
-Kafka cannot tell them apart, and never repairs it.
+Kafka cannot tell them apart, and never repairs it: what most of the logs have there is what the
+others are held against, and where it is one against one, neither is known to be right.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
+from kraftool.reports import parting
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.log_statistics import LogStatistics
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.kinds import signatures as kinds
+
+
+class _Batch(NamedTuple):
+    """What a log has at an offset."""
+
+    epoch: int
+    crc: int
+
+
+class _Parting(NamedTuple):
+    """Where two logs part, and what others have there."""
+
+    offset: int
+    other: Patient
+    mine: _Batch
+    theirs: _Batch
+    agreeing: tuple[Patient, ...]
+    """Those with the same batch as the other, which is among them."""
+    is_majority: bool
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -21,16 +44,50 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         if len(logs) < 2:
             continue
         reference = max(logs, key=lambda each: each.statistics.rank)
+        told: set[str] = set()
         for patient in logs:
-            found = (
+            parted = (
                 None if patient is reference else _parts(patient.statistics, reference.statistics)
             )
-            if found is not None:
-                yield _diagnosis(examination, patient, reference, *found)
+            if parted is None:
+                continue
+            one, found = _held_against_most(logs, patient, reference, *parted)
+            if one.path not in told:
+                told.add(one.path)
+                yield _diagnosis(examination, one, found)
 
 
-def _parts(one: LogStatistics, other: LogStatistics) -> tuple[int, int, int] | None:
-    """The first offset at which both have a batch that differs, and the epochs of the two."""
+def _held_against_most(
+    logs: Sequence[Patient],
+    patient: Patient,
+    reference: Patient,
+    offset: int,
+    mine: _Batch,
+    theirs: _Batch,
+) -> tuple[Patient, _Parting]:
+    """The one that fewer agree with, and what there is to say about it."""
+    others = [
+        (each, _batch_at(each.statistics, offset))
+        for each in logs
+        if each is not patient and each is not reference
+    ]
+    with_mine = (patient, *(each for each, batch in others if batch == mine))
+    with_theirs = (reference, *(each for each, batch in others if batch == theirs))
+    if mine.epoch == theirs.epoch and len(with_mine) > len(with_theirs):
+        return reference, _Parting(offset, patient, theirs, mine, with_mine, True)
+    is_majority = len(with_theirs) > len(with_mine)
+    return patient, _Parting(offset, reference, mine, theirs, with_theirs, is_majority)
+
+
+def _batch_at(log: LogStatistics, offset: int) -> _Batch | None:
+    number = bisect_left(log.offsets, offset)
+    if number == len(log.offsets) or log.offsets[number] != offset:
+        return None
+    return _Batch(log.epochs[number], log.crcs[number])
+
+
+def _parts(one: LogStatistics, other: LogStatistics) -> tuple[int, _Batch, _Batch] | None:
+    """The first offset at which both have a batch that differs, and the two."""
     here = there = 0
     while here < len(one.offsets) and there < len(other.offsets):
         mine, theirs = one.offsets[here], other.offsets[there]
@@ -43,40 +100,56 @@ def _parts(one: LogStatistics, other: LogStatistics) -> tuple[int, int, int] | N
         ):  # fmt: skip
             here, there = here + 1, there + 1
         elif mine == theirs:
-            return mine, one.epochs[here], other.epochs[there]
+            return (
+                mine,
+                _Batch(one.epochs[here], one.crcs[here]),
+                _Batch(other.epochs[there], other.crcs[there]),
+            )
         else:
             return None  # a log with a gap, which has a finding of its own
     return None
 
 
-def _diagnosis(
-    examination: Examination,
-    patient: Patient,
-    reference: Patient,
-    offset: int,
-    epoch: int,
-    other_epoch: int,
-) -> Diagnosis:
-    kind = kinds.SAME_PLACE if epoch == other_epoch else log_kinds.DIVERGED
-    text = f"other records than {reference.path} from offset {offset} on"
-    if epoch == other_epoch:
-        text += f", in the same epoch {epoch}"
+def _diagnosis(examination: Examination, patient: Patient, found: _Parting) -> Diagnosis:
+    same_epoch = found.mine.epoch == found.theirs.epoch
+    only_epoch = found.mine.crc == found.theirs.crc
+    kind = kinds.SAME_PLACE if same_epoch else log_kinds.DIVERGED
+    what = "the same records under another epoch" if only_epoch else "other records"
+    names = " and ".join(each.path for each in found.agreeing)
+    text = f"{what} than {names} from offset {found.offset} on"
+    if same_epoch:
+        text += f", in the same epoch {found.mine.epoch}"
+    advice = kind.advice
+    if same_epoch:
+        agreeing = [each.path for each in found.agreeing]
+        advice = parting.advice(kind, agreeing, is_majority=found.is_majority)
+    if only_epoch:
+        advice = parting.EPOCH_ALONE
+    elif found.offset == 0:
+        text += ": the logs have nothing in common"
+        advice = parting.NOTHING_IN_COMMON
     return Diagnosis(
         finding=kind.at(
             patient.path,
             text,
-            offset=offset,
-            expected=f"the batch of epoch {other_epoch} that {reference.path} has",
-            found=f"another one of epoch {epoch}",
+            offset=found.offset,
+            expected=f"the batch of epoch {found.theirs.epoch} that {found.other.path} has",
+            found=f"another one of epoch {found.mine.epoch}",
+            advice=advice,
         ),
         directory=patient.path,
         evidence=(
-            Evidence(file=reference.path, offset=offset, text=f"a batch of epoch {other_epoch}"),
-            Evidence(file=patient.path, offset=offset, text=f"another batch of epoch {epoch}"),
+            _evidence(found.other, found.offset, found.theirs, "a"),
+            _evidence(patient, found.offset, found.mine, "another"),
         ),
         commands=(
             tools.keep_copy(patient.path),
-            tools.on(patient.path, "dump-log", "--offsets", f"{offset}.."),
-            tools.on(reference.path, "dump-log", "--offsets", f"{offset}.."),
+            tools.on(patient.path, "dump-log", "--offsets", f"{found.offset}.."),
+            tools.on(found.other.path, "dump-log", "--offsets", f"{found.offset}.."),
         ),
     )
+
+
+def _evidence(patient: Patient, offset: int, batch: _Batch, which: str) -> Evidence:
+    text = f"{which} batch of epoch {batch.epoch}, crc {batch.crc:08x}"
+    return Evidence(file=patient.path, offset=offset, text=text)

@@ -25,7 +25,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 ),
                 directory=patient.path,
                 evidence=(Evidence(file=folder, text="a folder"),),
-                commands=(tools.aside(folder),),
+                commands=(*tools.stop_first(patient), tools.aside(folder)),
             )
 
 

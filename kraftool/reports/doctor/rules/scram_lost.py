@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from kraftool.image.scram import MECHANISMS
 from kraftool.reports.doctor import tools
-from kraftool.reports.doctor.log_statistics import CredentialChange
+from kraftool.reports.doctor.log_statistics import Credential, CredentialChange
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.findings import Finding
 from kraftool.reports.kinds import snapshot as kinds
 from kraftool.reports.metadata_summary import Snapshot
+from kraftool.reports.verify.snapshot_diff import StateDifference
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -27,15 +29,8 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         lost = sorted(expected.keys() - told)
         if not lost:
             continue
-        users = ", ".join(f"{name} ({MECHANISMS.get(kind, kind)})" for name, kind in lost)
         yield Diagnosis(
-            finding=kinds.SCRAM_LOST.at(
-                newest.file,
-                f"it lacks credentials that the log has at its offset: {users}",
-                offset=newest.offset,
-                expected=f"{len(expected)} credentials",
-                found=str(len(expected) - len(lost)),
-            ),
+            finding=_finding(newest, lost, expected, _removed(patient, newest)),
             directory=patient.path,
             evidence=tuple(
                 Evidence(
@@ -54,6 +49,39 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 for name, kind in lost[:5]
             ),
         )  # fmt: skip
+
+
+def _finding(
+    snapshot: Snapshot,
+    lost: Sequence[Credential],
+    expected: Collection[Credential],
+    removed: Collection[int],
+) -> Finding:
+    told = StateDifference(lost_credentials=tuple((kind, name) for name, kind in lost))
+    if not told.is_kafkas_loss(removed):
+        # In the words of verify-snapshot, which finds all that is other than it should be.
+        return kinds.DIFFERS.at(
+            snapshot.file,
+            f"other than the log makes it: {told.all_words()}",
+            offset=snapshot.offset,
+        )
+    users = ", ".join(f"{name} ({MECHANISMS.get(kind, kind)})" for name, kind in lost)
+    return kinds.SCRAM_LOST.at(
+        snapshot.file,
+        f"it lacks credentials that the log has at its offset: {users}",
+        offset=snapshot.offset,
+        expected=f"{len(expected)} credentials",
+        found=str(len(expected) - len(lost)),
+    )
+
+
+def _removed(patient: Patient, snapshot: Snapshot) -> set[int]:
+    """The mechanisms of which the log removes a credential before the snapshot's offset."""
+    return {
+        each.credential[1]
+        for each in patient.statistics.credentials
+        if each.offset < snapshot.offset and not each.present
+    }
 
 
 def _expected(patient: Patient, snapshot: Snapshot) -> dict[tuple[str, int], CredentialChange]:

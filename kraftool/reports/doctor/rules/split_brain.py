@@ -1,20 +1,40 @@
-"""Two leaders of one epoch, by quorum-state files and by LeaderChange records of several nodes."""
+"""Two leaders of one epoch, by quorum-state files and by LeaderChange records of several nodes.
+
+Every directory that says so is named, and a leader whose own directory was not given as well.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
 from kraftool.reports.kinds import signatures as kinds
 
+_MOST_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Claim:
+    """A leader of an epoch, by what one directory says."""
+
+    patient: Patient
+    evidence: Evidence
+
+
+_Claims = dict[int, list[_Claim]]
+"""By leader."""
+
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patients in examination.clusters():
-        led: dict[int, dict[int, Evidence]] = {}
+        led: dict[int, _Claims] = {}
         for patient in patients:
             for epoch, leader, evidence in _claims(patient):
-                led.setdefault(epoch, {}).setdefault(leader, evidence)
+                claims = led.setdefault(epoch, {}).setdefault(leader, [])
+                if not claims or claims[-1].patient is not patient:
+                    claims.append(_Claim(patient=patient, evidence=evidence))
         for epoch, leaders in sorted(led.items()):
             if len(leaders) > 1:
                 yield _diagnosis(examination, patients, epoch, leaders)
@@ -39,27 +59,39 @@ def _claims(patient: Patient) -> Iterator[tuple[int, int, Evidence]]:
 
 
 def _diagnosis(
-    examination: Examination,
-    patients: Sequence[Patient],
-    epoch: int,
-    leaders: dict[int, Evidence],
+    examination: Examination, patients: Sequence[Patient], epoch: int, leaders: _Claims
 ) -> Diagnosis:
-    first, second, *_ = leaders.values()
-    ids = ", ".join(map(str, sorted(leaders)))
+    given = {each.node_id for each in patients}
+    told = {id: _own_first(id, claims) for id, claims in sorted(leaders.items())}
+    first, second, *_ = (claims[0].evidence for claims in told.values())
+    by = "; ".join(_words(id, claims, is_given=id in given) for id, claims in told.items())
     copies = tuple(tools.keep_copy(each.path) for each in patients if each.report is not None)
     return Diagnosis(
         finding=kinds.SPLIT_BRAIN.at(
             second.file,
-            f"epoch {epoch} has several leaders: {ids}",
+            f"epoch {epoch} has several leaders: {by}",
             position=second.position,
             offset=second.offset,
             expected=first.text,
             found=second.text,
         ),
-        evidence=tuple(leaders.values()),
+        evidence=tuple(each.evidence for claims in told.values() for each in claims[:_MOST_NAMED]),
         commands=(
             *copies,
             tools.on_all(examination, "timeline"),
             tools.on_all(examination, "diff-voters"),
         ),
     )
+
+
+def _own_first(id: int, claims: Sequence[_Claim]) -> list[_Claim]:
+    """What a leader says of itself counts most."""
+    return sorted(claims, key=lambda each: each.patient.node_id != id)
+
+
+def _words(id: int, claims: Sequence[_Claim], *, is_given: bool) -> str:
+    names = [each.patient.path for each in claims]
+    more = len(names) - _MOST_NAMED
+    listed = " and ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    absent = "" if is_given else " (its own directory is not given)"
+    return f"{id}{absent} by {listed}"

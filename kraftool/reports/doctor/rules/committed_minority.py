@@ -1,0 +1,252 @@
+"""Committed records that fewer than a majority of the voters have: the others can elect without.
+
+Kafka writes a snapshot, or cleans a log, only below the high watermark, so that a majority of the
+voters had what comes before. Where most of their directories lack it, some of them are older than
+they should be, or their logs were cut.
+
+Directories that were copied from running nodes, one after the other, can show the same, and with
+an election between them even in different epochs; a set like that is dangerous to start from all
+the same. So it is an error where the logs end in another epoch than what is committed, or more than
+an hour before it. Within one epoch and an hour it is a warning that names the other reason. What is
+in use is read one after the other too, while its nodes go on: there such a difference is nothing,
+and a larger one a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.findings import Severity
+from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.kinds import snapshot as snap_kinds
+from kraftool.reports.metadata_summary import Voters
+from kraftool.reports.voters.between import newest_source
+from kraftool.reports.voters.commit import Proof, with_verdicts
+from kraftool.reports.voters.holding import (
+    committed,
+    committed_voters,
+    common_end,
+    has,
+    rank,
+    seats,
+)
+from kraftool.reports.voters.voter_set import majority
+
+_HOUR_MS = 3_600_000
+_DISTRUSTED = frozenset(
+    each.code
+    for each in (
+        snap_kinds.DAMAGE, snap_kinds.FORM, snap_kinds.FILE_NAME, snap_kinds.LOG_EPOCH,
+        snap_kinds.LOG_BOUNDARY, snap_kinds.LOG_VOTERS, snap_kinds.REPLAY,
+    )
+)  # fmt: skip
+_RANK = {None: 0, Severity.INFO: 1, Severity.WARNING: 2, Severity.ERROR: 3}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Case:
+    """Something committed, and who has it."""
+
+    proof: Proof
+    voters: Voters
+    voting: tuple[tuple[int, Patient], ...]
+    """The voters that have it, each with its directory."""
+    having: tuple[Patient, ...]
+    """All directories that have it, those of voters or not."""
+    lacking: tuple[tuple[int, Patient], ...]
+    """The voters that lack it, the least far first."""
+    timestamp: int | None
+    """When it was written, where that is known."""
+
+    @property
+    def can_elect(self) -> bool:
+        """Whether the voters that lack it are a majority."""
+        return len(self.lacking) >= majority(self.voters.voters)
+
+    @property
+    def gone_on(self) -> tuple[tuple[int, Patient], ...]:
+        """Those that have a later leader's records instead."""
+        return tuple(each for each in self.lacking if rank(each[1].source)[0] > self.proof.epoch)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether a copy that was made a little earlier would look like that."""
+        for _, patient in self.lacking:
+            log = patient.summary.log
+            if log is None or log.last_epoch != self.proof.epoch:
+                return False
+            if None not in (self.timestamp, log.last_timestamp):
+                assert self.timestamp is not None
+                assert log.last_timestamp is not None
+                if self.timestamp - log.last_timestamp > _HOUR_MS:
+                    return False
+        return True
+
+    @property
+    def severity(self) -> Severity | None:
+        """None for what is as it should be."""
+        if any(each.is_live for _, each in (*self.lacking, *self.voting)):
+            return None if self.is_small or not self.can_elect else Severity.WARNING
+        if self.is_small:
+            return Severity.WARNING if self.can_elect else Severity.INFO
+        return Severity.ERROR if self.can_elect else Severity.WARNING
+
+    @property
+    def first_lost(self) -> int:
+        """From where on a leader of those that lack it may write other records."""
+        needed = min(majority(self.voters.voters), len(self.lacking))
+        _, winner = self.lacking[needed - 1]
+        ends = [common_end(winner.source.log, each.source.log) for each in self.having]
+        return min(max(ends, default=rank(winner.source)[1]), self.proof.below - 1)
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patients in examination.clusters():
+        found = [(each.severity, each) for each in _cases(patients)]
+        told = [each for each in found if each[0] is not None]
+        if told:
+            severity, case = max(told, key=lambda each: (_RANK[each[0]], each[1].proof.below))
+            yield _diagnosis(examination, case, severity)
+
+
+def _cases(patients: Sequence[Patient]) -> Iterator[_Case]:
+    """Whatever fewer than a majority can have, counting voters that were not given as having it."""
+    given = [each for each in patients if each.report is not None]
+    if len(given) < 2:
+        return
+    sources = with_verdicts([each.source for each in given])
+    of = dict(zip(map(id, sources), given, strict=True))
+    newest = newest_source(sources)
+    voters = committed_voters(newest) if newest is not None else None
+    if voters is None:
+        return
+    distrusted = {
+        each.file
+        for patient in given
+        for each in (patient.report.findings if patient.report is not None else ())
+        if each.code in _DISTRUSTED
+    }
+    times = {each.file: each.timestamp for one in given for each in one.summary.snapshots}
+    for proof in committed(sources, distrusted):
+        voting, lacking = [], []
+        for seat in seats(voters.voters, sources):
+            there = next((each for each in seat.sources if has(each, proof)), None)
+            if there is not None:
+                voting.append((seat.voter.id, of[id(there)]))
+            elif seat.sources:
+                lacking.append((seat.voter.id, of[id(seat.best)]))
+        having = tuple(of[id(each)] for each in sources if has(each, proof))
+        is_minority = len(voters.voters) - len(lacking) < majority(voters.voters)
+        # Voters that have no log at all are another rule's, and what nobody has is lost already.
+        if having and is_minority and any(rank(each.source)[1] for _, each in lacking):
+            lacking.sort(key=lambda each: rank(each[1].source))
+            yield _Case(
+                proof=proof,
+                voters=voters,
+                voting=tuple(voting),
+                having=having,
+                lacking=tuple(lacking),
+                timestamp=times.get(proof.file),
+            )
+
+
+def _diagnosis(examination: Examination, case: _Case, severity: Severity | None) -> Diagnosis:
+    proof, places = case.proof, [each.path for each in case.having]
+    holder = case.having[0]
+    first = case.first_lost
+    span = f"offsets {first} to {proof.below - 1}" if first < proof.below - 1 else f"offset {first}"
+    text = f"{span}: committed, since {_sign(proof)}, and in {' and '.join(places)} alone"
+    return Diagnosis(
+        finding=kinds.COMMITTED_MINORITY.at(
+            proof.file or holder.path,
+            f"{text}; {_who(case)}",
+            offset=first,
+            expected=f"{majority(case.voters.voters)} of {len(case.voters.voters)} voters with it",
+            found=_ids([id for id, _ in case.voting]),
+            severity=severity,
+            advice=_advice(case, severity),
+        ),
+        evidence=(
+            *(
+                Evidence(file=each.path, offset=rank(each.source)[1], text=f"voter {id} ends here")
+                for id, each in case.lacking
+            ),
+            *(
+                Evidence(file=each.path, offset=rank(each.source)[1], text="this goes further")
+                for each in case.having
+            ),
+        ),
+        commands=(
+            *(tools.keep_copy(each.path) for each in case.having[:3]),
+            tools.on_all(examination, "timeline"),
+        ),
+    )
+
+
+def _ids(ids: Sequence[int]) -> str:
+    return ", ".join(map(str, sorted(ids))) or "none"
+
+
+def _sign(proof: Proof) -> str:
+    if proof.file:
+        return f"a snapshot ends at offset {proof.below}"
+    if proof.below == proof.offset:
+        return f"a log begins at offset {proof.below}"
+    return f"the change of voters at offset {proof.offset} is ({proof.words})"
+
+
+def _who(case: _Case) -> str:
+    """Who lacks it, and what they can do."""
+    ids = _ids([id for id, _ in case.lacking])
+    several = "s" if len(case.lacking) > 1 else ""
+    every = _ids([each.id for each in case.voters.voters])
+    ends = sorted({rank(each.source)[1] for _, each in case.lacking})
+    where = str(ends[0]) if len(ends) == 1 else f"{ends[0]} to {ends[-1]}"
+    if case.gone_on:
+        epoch = max(rank(each.source)[0] for _, each in case.gone_on)
+        return (
+            f"voter{several} {ids} of {every} went on without it, up to epoch {epoch}: a node that"
+            " follows them cuts it off"
+        )
+    if case.can_elect:
+        return (
+            f"voter{several} {ids} of {every} can elect a leader without it, with log{several}"
+            f" that end{'' if several else 's'} at {where}"
+        )
+    return (
+        f"voter{several} {ids} of {every} cannot have lacked it, and ha{'ve' if several else 's'}"
+        f" log{several} up to {where}: an older copy took the place of a directory"
+    )
+
+
+def _advice(case: _Case, severity: Severity | None) -> str:
+    copy = f"keep a copy of {case.having[0].path} first"
+    ids = _ids([id for id, _ in case.lacking])
+    if case.gone_on:
+        return (
+            f"{copy}: its records are gone from the quorum, and as soon as it follows the others"
+            " they are gone from it too"
+        )
+    if not case.voting:
+        advice = (
+            f"{copy}, and start none of {ids}: no voter's directory has these records. Look for"
+            " newer ones of the voters"
+        )
+    elif case.can_elect:
+        most = majority(case.voters.voters) - 1
+        advice = (
+            f"do not start {ids} without {_ids([id for id, _ in case.voting])}; {copy}, start it"
+            f" with no more than {most} of them until it leads and they have caught up, then the"
+            " others"
+        )
+    else:
+        advice = f"{copy}; find out what became of the directory that {ids} had"
+    if severity is not Severity.ERROR and not any(each.is_live for each in case.having):
+        advice += (
+            ". Where they were copied one after the other from running nodes that alone may be the"
+            " reason; do not bring up a quorum from such a set otherwise"
+        )
+    return advice

@@ -1,0 +1,71 @@
+"""A voter that gave two votes in one epoch: by its quorum-state, and by a LeaderChange.
+
+Kafka writes the vote down before it answers with it. A LeaderChange that lists the node among those
+who granted the leader's election, and a vote for somebody else in the quorum-state of that very
+epoch, cannot both come from a node that remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.log_statistics import Election
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.kinds import signatures as kinds
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patients in examination.clusters():
+        for patient in patients:
+            election = _other_vote(patient, patients)
+            if election is not None:
+                yield _diagnosis(examination, patient, election)
+
+
+def _other_vote(patient: Patient, patients: Sequence[Patient]) -> Election | None:
+    """The election of quorum-state's epoch that the node decided for another than it says."""
+    state, node = patient.summary.quorum_state, patient.summary.node
+    if state is None or state.voted_id < 0 or node.node_id is None:
+        return None
+    for one in patients:
+        for each in one.statistics.elections:
+            if (
+                each.epoch == state.leader_epoch
+                and each.leader_id != state.voted_id
+                and each.had_vote_of(node.node_id, node.directory_id)
+            ):
+                return each
+    return None
+
+
+def _diagnosis(examination: Examination, patient: Patient, election: Election) -> Diagnosis:
+    state = patient.summary.quorum_state
+    assert state is not None, "a vote stands in a quorum-state"
+    file, id = patient.source.quorum_state_file, patient.node_id
+    copies = (each.path for each in examination.patients if each.report is not None)
+    return Diagnosis(
+        finding=kinds.DOUBLE_VOTE.at(
+            file,
+            f"node {id} voted twice in epoch {election.epoch}: for {state.voted_id} by its"
+            f" quorum-state, for {election.leader_id} by the LeaderChange of that epoch",
+            field="votedId",
+            expected=str(election.leader_id),
+            found=str(state.voted_id),
+        ),
+        directory=patient.path,
+        evidence=(
+            Evidence(
+                file=election.file,
+                position=election.position,
+                offset=election.offset,
+                text=f"LeaderChange of epoch {election.epoch}: leader {election.leader_id}, granted"
+                f" by {', '.join(str(each) for each, _ in election.granting) or 'nobody named'}",
+            ),
+            Evidence(file=file, text=f"leaderEpoch {state.leader_epoch}, votedId {state.voted_id}"),
+        ),
+        commands=(
+            *(tools.keep_copy(each) for each in copies),
+            tools.on_all(examination, "timeline"),
+        ),
+    )

@@ -1,0 +1,83 @@
+"""A voter whose quorum-state is of an earlier epoch than one that it is known to have voted in.
+
+A node writes its epoch and its vote down before it answers, and its quorum-state never goes back. A
+LeaderChange lists who granted the vote that won, so any log of the cluster shows that an older copy
+of a directory took the place of the one that voted. Where the node's own log is of a later epoch
+Kafka takes that one at its start, and the vote is of no use any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.log_statistics import Election
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.findings import Severity
+from kraftool.reports.kinds import signatures as kinds
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patients in examination.clusters():
+        for patient in patients:
+            election = _newest_vote(patient, patients)
+            state = patient.summary.quorum_state
+            if election is None or state is None:
+                continue
+            if election.epoch > max(state.leader_epoch, _started_epoch(patient) - 1):
+                yield _diagnosis(examination, patient, election, state.leader_epoch)
+
+
+def _newest_vote(patient: Patient, patients: Sequence[Patient]) -> Election | None:
+    """The election of the highest epoch that this node led or gave its vote in."""
+    node = patient.summary.node
+    if node.node_id is None:
+        return None
+    voted = [
+        each
+        for one in patients
+        for each in one.statistics.elections
+        if each.had_vote_of(node.node_id, node.directory_id)
+    ]
+    return max(voted, key=lambda each: each.epoch, default=None)
+
+
+def _started_epoch(patient: Patient) -> int:
+    """The epoch that Kafka takes from log and snapshots when it starts here."""
+    log, newest = patient.summary.log, patient.summary.newest_snapshot
+    last = log.last_epoch if log is not None else None
+    return max(last if last is not None else 0, newest.epoch if newest is not None else 0)
+
+
+def _diagnosis(
+    examination: Examination, patient: Patient, election: Election, epoch: int
+) -> Diagnosis:
+    id = patient.node_id
+    did = "led" if election.leader_id == id else f"gave {election.leader_id} its vote in"
+    file = patient.source.quorum_state_file
+    live = patient.is_live
+    return Diagnosis(
+        finding=kinds.FORGOTTEN_VOTE.at(
+            file,
+            f"voter {id} {did} epoch {election.epoch}, and its quorum-state is of epoch {epoch}:"
+            " an older copy took the place of this directory",
+            field="leaderEpoch",
+            expected=f"{election.epoch} or more",
+            found=str(epoch),
+            severity=Severity.INFO if live else None,
+            advice="its Kafka runs: the files were read at different times" if live else None,
+        ),
+        directory=patient.path,
+        evidence=(
+            Evidence(
+                file=election.file,
+                position=election.position,
+                offset=election.offset,
+                text=f"LeaderChange of epoch {election.epoch}: leader {election.leader_id}, granted"
+                f" by {', '.join(str(each) for each, _ in election.granting) or 'nobody named'}",
+            ),
+            Evidence(file=file, text=f"leaderEpoch {epoch}"),
+        ),
+        commands=() if live else (*tools.epoch_to_write(examination),
+                                  tools.on_all(examination, "timeline")),
+    )  # fmt: skip

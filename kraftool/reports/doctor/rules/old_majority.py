@@ -1,0 +1,127 @@
+"""Directories that go by an earlier voter set, of which they are a majority.
+
+A node elects by the newest set in its own log. Nodes that stopped before voters were added and
+removed, or were restored from that time, know nothing of it: if most voters of then are among them,
+they need nobody else. Kafka changes one voter at a time, so that no majority of one set can do
+without the next; two changes later that no longer holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.metadata_summary import Voter
+from kraftool.reports.voters.between import newest_source
+from kraftool.reports.voters.commit import with_verdicts
+from kraftool.reports.voters.holding import rank, seats
+from kraftool.reports.voters.model import Commitment, HistoryEntry, VoterSourceReport
+from kraftool.reports.voters.voter_set import keys_changed, majority
+
+Sources = Sequence[VoterSourceReport]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Old:
+    """Those that can elect by an earlier set."""
+
+    entry: HistoryEntry
+    candidate: VoterSourceReport
+    granting: tuple[tuple[int, VoterSourceReport], ...]
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patients in examination.clusters():
+        given = [each for each in patients if each.report is not None]
+        sources = with_verdicts([each.source for each in given])
+        of = dict(zip(map(id, sources), given, strict=True))
+        newest = newest_source(sources)
+        now = newest.newest if newest is not None else None
+        if newest is None or now is None or now.voters is None:
+            continue
+        going = [
+            (seat.voter.id, each)
+            for seat in seats(now.voters, sources)
+            for each in seat.sources[:1]
+            if _same(each.newest, now.voters)
+        ]
+        is_held = len(going) >= majority(now.voters)
+        if not is_held and now.verdict.commitment is not Commitment.COMMITTED:
+            continue
+        for old in _old_majorities(sources, newest, now.voters):
+            yield _diagnosis(examination, old, now, [id for id, _ in going], of)
+
+
+def _same(entry: HistoryEntry | None, voters: Sequence[Voter]) -> bool:
+    return entry is not None and not keys_changed(entry.voters or (), voters)
+
+
+def _old_majorities(
+    sources: Sources, newest: VoterSourceReport, now: Sequence[Voter]
+) -> Iterator[_Old]:
+    """For each earlier set of the history: the node that could win by it, if one could."""
+    told: list[Sequence[Voter]] = []
+    for candidate in sorted(sources, key=rank, reverse=True):
+        entry = candidate.newest
+        if entry is None or entry.voters is None or _same(entry, now):
+            continue
+        is_earlier = any(_same(each, entry.voters) for each in newest.voter_sets)
+        if not is_earlier or any(_same(entry, each) for each in told):
+            continue
+        if not any(candidate in seat.sources for seat in seats(entry.voters, sources)):
+            continue  # one that does not vote is nobody's candidate
+        # Nobody votes for a log that ends before its own.
+        granting = tuple(
+            (seat.voter.id, best)
+            for seat in seats(entry.voters, sources)
+            for best in (seat.best for _ in seat.sources[:1])
+            if rank(best) <= rank(candidate)
+        )
+        if len(granting) >= majority(entry.voters):
+            told.append(entry.voters)
+            yield _Old(entry=entry, candidate=candidate, granting=granting)
+
+
+def _diagnosis(
+    examination: Examination,
+    old: _Old,
+    now: HistoryEntry,
+    going: Sequence[int],
+    of: dict[int, Patient],
+) -> Diagnosis:
+    ids = _ids([id for id, _ in old.granting])
+    before, after = (_ids([one.id for one in each.voters or ()]) for each in (old.entry, now))
+    removed = {id for id, _ in old.granting} - {each.id for each in now.voters or ()}
+    beside = f" beside {_ids(going)}" if going else ""
+    advice = f"do not start {ids} before the voters of now have a leader"
+    if removed:
+        advice += f", and {_ids(sorted(removed))} not at all, since it was removed: put it away"
+    patient = of[id(old.candidate)]
+    return Diagnosis(
+        finding=kinds.OLD_MAJORITY.at(
+            patient.path,
+            f"{ids} go by the voters {before} and know nothing of those since offset"
+            f" {now.offset}, {after}: they are a majority of the earlier ones and can elect a"
+            f" leader{beside}",
+            offset=rank(old.candidate)[1],
+            field="KRaftVoters",
+            expected=after,
+            found=before,
+            advice=advice,
+        ),
+        evidence=(
+            Evidence(file=now.file, position=now.position, offset=now.offset, text=after),
+            *(
+                Evidence(file=of[id(each)].path, offset=rank(each)[1], text=f"{number} ends here")
+                for number, each in old.granting
+            ),
+        ),
+        commands=(tools.on_all(examination, "diff-voters"),),
+    )
+
+
+def _ids(ids: Sequence[int]) -> str:
+    return ", ".join(map(str, sorted(ids)))

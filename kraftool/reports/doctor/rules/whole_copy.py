@@ -1,0 +1,110 @@
+"""Damage in a log, and which of the other directories have the records of that place whole.
+
+Said once for all that are damaged at the same places. One log alone says nothing here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.findings import Severity
+from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.voters.model import VoterSourceReport
+from kraftool.reports.voters.voter_set import majority
+
+_MOST_OFFSETS = 5
+
+_Group = tuple[tuple[Patient, ...], tuple[Patient, ...]]
+"""Those that are damaged at a place, and those that have it whole."""
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patients in examination.clusters():
+        logs = [each for each in patients if each.source.log is not None]
+        if len({each.path for each in logs}) < 2:
+            continue
+        groups: dict[tuple[str, ...], tuple[_Group, list[int]]] = {}
+        for offset in sorted({each for one in logs for each in _breaks(one)}):
+            damaged = tuple(each for each in logs if offset in _breaks(each))
+            whole = tuple(each for each in logs if _has(each.source, offset))
+            key = (*(each.path for each in damaged), "", *(each.path for each in whole))
+            groups.setdefault(key, ((damaged, whole), []))[1].append(offset)
+        for (damaged, whole), offsets in groups.values():
+            yield _diagnosis(examination, logs, damaged, whole, offsets)
+
+
+def _breaks(patient: Patient) -> tuple[int, ...]:
+    """Where something lies behind the damage: what a log ends with is fetched again."""
+    log = patient.source.log
+    return tuple(each for each in log.breaks if each < log.end) if log is not None else ()
+
+
+def _has(source: VoterSourceReport, offset: int) -> bool:
+    log = source.log
+    # What is missing lies before the offset, and what is damaged at it.
+    return log is not None and log.covers(max(offset - 1, log.start), offset)
+
+
+def _diagnosis(
+    examination: Examination,
+    logs: Sequence[Patient],
+    damaged: Sequence[Patient],
+    whole: Sequence[Patient],
+    offsets: Sequence[int],
+) -> Diagnosis:
+    first, last = damaged[0], offsets[-1]
+    places = ", ".join(map(str, offsets[:_MOST_OFFSETS]))
+    more = len(offsets) - _MOST_OFFSETS
+    told = f"offset{'s' if len(offsets) > 1 else ''} {places}"
+    told += f" and {more} more" if more > 0 else ""
+    beyond = [each for each in logs if _reaches(each.source, last)]
+    names = " and ".join(each.path for each in damaged)
+    text = f"damaged at {told}, or missing right before, in {names}"
+    if whole:
+        alone = " alone" if len(whole) == 1 and len(logs) > 2 else ""
+        text += f"; whole there: {' and '.join(each.path for each in whole)}{alone}"
+    elif beyond:
+        text += "; no log here has that whole, but a snapshot beyond it is there: "
+        text += " and ".join(each.path for each in beyond)
+    else:
+        text += "; no log here has that whole, and no snapshot goes beyond it"
+    return Diagnosis(
+        finding=kinds.WHOLE_COPY.at(
+            first.path,
+            text,
+            offset=offsets[0],
+            severity=_severity(examination, damaged, whole, beyond),
+            advice=None
+            if whole
+            else "keep a copy of every directory; what the damage hid has to come from a backup",
+        ),
+        evidence=tuple(
+            Evidence(file=each.path, offset=offsets[0], text="whole here") for each in whole
+        ),
+        commands=(
+            *(tools.keep_copy(each.path) for each in (whole or damaged)[:3]),
+            *(tools.on(each.path, "verify-log") for each in (whole or damaged)[:3]),
+        ),
+    )
+
+
+def _reaches(source: VoterSourceReport, offset: int) -> bool:
+    return any(each.intact and each.offset > offset for each in source.snapshots)
+
+
+def _severity(
+    examination: Examination,
+    damaged: Sequence[Patient],
+    whole: Sequence[Patient],
+    beyond: Sequence[Patient],
+) -> Severity:
+    """The damage itself is told as it deserves: here counts how many are left."""
+    if not whole and not beyond:
+        return Severity.ERROR
+    told = examination.voters_of(damaged[0])
+    if told is None:
+        return Severity.INFO
+    bad = {each.node_id for each in damaged} & {each.id for each in told.voters}
+    return Severity.WARNING if len(bad) >= majority(told.voters) else Severity.INFO

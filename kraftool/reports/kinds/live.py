@@ -1,0 +1,138 @@
+"""What is wrong with a running quorum, by the answers of its nodes.
+
+Owns codes, default severities and advice. Thresholds are those of `client/health.py`.
+"""
+
+from __future__ import annotations
+
+from kraftool.reports.findings import Severity
+from kraftool.reports.kinds import Area
+
+_kind = Area("KT-LIVE").kind
+_ERROR, _WARNING, _INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
+
+NO_LEADER = _kind(
+    "NO-LEADER",
+    _ERROR,
+    "No node that could be asked leads: nothing can be committed, brokers cannot register, and"
+    " voters can be neither added nor removed.",
+    "look at the nodes that could not be reached, and run kraftool simulate-election on the"
+    " controllers' directories to see who could win",
+)
+TWO_LEADERS = _kind(
+    "TWO-LEADERS",
+    _WARNING,
+    "Two nodes answer as leaders, of different epochs: the older one is cut off from the majority,"
+    " and resigns when its time has run out. In one epoch this would be two separate quorums.",
+    "ask again after a few seconds; if it stays, compare the voter sets with kraftool diff-voters",
+)
+UNREACHED = _kind(
+    "UNREACHED",
+    _WARNING,
+    "A controller of this quorum could not be asked: it is down, unreachable from here, or does not"
+    " accept whoever asks.",
+    "from outside its network, name a port-forward with --resolve ID=HOST:PORT",
+)
+REFUSED = _kind(
+    "REFUSED",
+    _WARNING,
+    "A node did not answer everything that it was asked, so that less can be said of it.",
+    "an authorizer wants ClusterAction, Describe and, for changes, Alter on the cluster: ask as"
+    " one of super.users",
+)
+DISAGREE = _kind(
+    "DISAGREE",
+    _WARNING,
+    "Nodes do not name the same leader of the same epoch. During an election that is so for a"
+    " moment; if it stays, a node does not hear of the others.",
+    "ask again; then look at the network between the nodes named",
+)
+CLUSTER_ID = _kind(
+    "CLUSTER-ID",
+    _ERROR,
+    "The nodes asked are of different clusters, or one was formatted with another cluster id.",
+    "name the controllers of one cluster with --bootstrap-controller",
+)
+NO_SPARE = _kind(
+    "NO-SPARE",
+    _WARNING,
+    "A bare majority of the voters is keeping up: if one more of them fails nothing can be"
+    " committed.",
+    "bring back the voters that do not keep up before anything else is stopped",
+)
+NO_MAJORITY = _kind(
+    "NO-MAJORITY",
+    _ERROR,
+    "Fewer than a majority of the voters are keeping up: nothing is committed, and the leader is"
+    " about to resign.",
+    "bring back the voters that do not keep up",
+)
+SILENT = _kind(
+    "SILENT",
+    _WARNING,
+    "A replica has not fetched from the leader for longer than three fetch timeouts.",
+    "look whether it runs and reaches the leader's controller listener",
+)
+LAG = _kind(
+    "LAG",
+    _WARNING,
+    "A replica fetches, but is behind the leader's log.",
+    "a replica that was away catches up by itself; look at its disk and network if the lag grows",
+)
+STUCK = _kind(
+    "STUCK",
+    _ERROR,
+    "The leader's log has grown and the high watermark has not: records are written, and no"
+    " majority has them.",
+    "bring back the voters that do not keep up",
+)
+IDLE = _kind(
+    "IDLE",
+    _INFO,
+    "The log did not grow between two looks. An active controller writes a record at least every"
+    " metadata.max.idle.interval.ms, unless that is 0.",
+)
+ELECTION = _kind(
+    "ELECTION",
+    _WARNING,
+    "The epoch changed between two looks: there was an election.",
+    "kraftool timeline on the controllers' directories shows how often that happens",
+)
+FEATURE_RANGE = _kind(
+    "FEATURE-RANGE",
+    _ERROR,
+    "A level is finalized that a node does not support: it cannot lead, and stops when it reads"
+    " of it.",
+    "upgrade the software of the node named",
+)
+FEATURES_DIFFER = _kind(
+    "FEATURES-DIFFER",
+    _WARNING,
+    "Nodes tell different finalized levels, in two looks: one of them does not apply the metadata.",
+    "kraftool features on their directories tells which records they have",
+)
+FEW_VOTERS = _kind(
+    "FEW-VOTERS",
+    _INFO,
+    "With one or two voters no failure is survived.",
+    "add controllers until there are three or five voters",
+)
+EVEN_VOTERS = _kind(
+    "EVEN-VOTERS",
+    _INFO,
+    "An even number of voters survives no more failures than one fewer would.",
+    "three or five voters are usual",
+)
+STANDBY = _kind(
+    "STANDBY",
+    _INFO,
+    "A controller is registered and is no voter: it takes no part in elections.",
+    "kraftool quorum add-controller makes it a voter",
+)
+STATIC = _kind(
+    "STATIC",
+    _INFO,
+    "The voters are static (kraft.version 0): they are read from controller.quorum.voters, and can"
+    " be changed by no command.",
+    "kraftool quorum upgrade --dry-run tells what stands in the way of kraft.version 1",
+)

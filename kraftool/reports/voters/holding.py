@@ -1,0 +1,146 @@
+"""Who has what is provably committed, among the sources of one cluster.
+
+Owns when a source has it. A log has it if it goes on from the same record (log matching: one offset
+and one epoch are one history), or if it begins beyond, which it does below the high watermark only.
+A snapshot has it for a node only where Kafka would take it instead of the log, as it does at its
+start with one that is ahead of the log in epoch and offset; one of an earlier epoch is left beside
+a log that others have cut. It refuses to say what follows for an election.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from kraftool.reports.metadata_summary import Voter, Voters, VoterSource
+from kraftool.reports.voters.commit import Proof, proofs_of
+from kraftool.reports.voters.model import (
+    Commitment,
+    LogExtent,
+    Origin,
+    SnapshotExtent,
+    VoterSourceReport,
+)
+from kraftool.reports.voters.voter_set import matches
+
+_KNOWN = (Commitment.COMMITTED, Commitment.FORMATTED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seat:
+    """A voter and the directories that are its own, which may be none."""
+
+    voter: Voter
+    sources: tuple[VoterSourceReport, ...]
+
+    @property
+    def best(self) -> VoterSourceReport:
+        """The directory that is furthest."""
+        return max(self.sources, key=rank)
+
+
+def seats(voters: Sequence[Voter], sources: Sequence[VoterSourceReport]) -> tuple[Seat, ...]:
+    """The voters by id, each with its directories."""
+    return tuple(
+        Seat(
+            voter=voter,
+            sources=tuple(
+                each
+                for each in sources
+                if each.node.node_id == voter.id and matches(voter, each.node.directory_id)
+            ),
+        )
+        for voter in sorted(voters, key=lambda each: each.id)
+    )
+
+
+def rank(source: VoterSourceReport) -> tuple[int, int]:
+    """How up to date a node is in an election once it has started on these files."""
+    log, newest = source.log, instead_of_log(source)
+    if newest is not None:
+        return newest.epoch, newest.offset
+    return log.rank if log is not None and log.end > 0 else (-1, 0)
+
+
+def instead_of_log(source: VoterSourceReport) -> SnapshotExtent | None:
+    """The snapshot for which Kafka wipes the log when it starts."""
+    whole = [each for each in source.snapshots if each.intact and each.offset > 0]
+    newest = max(whole, key=lambda each: (each.offset, each.epoch), default=None)
+    if newest is None:
+        return None
+    log = source.log
+    there = log.rank if log is not None else (-1, 0)
+    return newest if (newest.epoch, newest.offset) > there else None
+
+
+def has(source: VoterSourceReport, proof: Proof) -> bool:
+    """Whether a node that starts on these files has all that is proved to be committed."""
+    taken = instead_of_log(source)
+    if taken is not None:
+        return taken.offset >= proof.below and taken.epoch >= proof.epoch
+    log = source.log
+    if log is None or log.end == 0:
+        return False
+    if log.start >= proof.below or log.epoch_at(proof.offset) == proof.epoch:
+        return True
+    # What the start of a log proves ends where the other log may end too.
+    return log.end == proof.below <= proof.offset and log.rank[0] <= proof.epoch
+
+
+def common_end(log: LogExtent | None, other: LogExtent | None) -> int:
+    """Up to where two logs are one history, as Kafka finds it: by the newest epoch of both."""
+    if log is None or other is None:
+        return 0
+    ends = [_ends(each) for each in (log, other)]
+    both = ends[0].keys() & ends[1].keys()
+    if not both:
+        return min(max(log.start, other.start), log.end, other.end)
+    newest = max(both)
+    return min(each[newest] for each in ends)
+
+
+def _ends(log: LogExtent) -> dict[int, int]:
+    """By epoch, the offset at which it ends."""
+    starts = [start for start, _ in log.epochs[1:]]
+    return {epoch: end for (_, epoch), end in zip(log.epochs, [*starts, log.end], strict=True)}
+
+
+def committed(
+    sources: Sequence[VoterSourceReport], distrusted: Collection[str] = ()
+) -> Iterator[Proof]:
+    """What sources with their verdicts prove, each once; not by the snapshots that are distrusted.
+
+    A snapshot that contradicts the log beside it proves nothing: it was renamed, or is another's.
+    """
+    seen: set[tuple[int, int, int]] = set()
+    for source in sources:
+        for proof in (*proofs_of(source), *_of_changes(source)):
+            key = proof.offset, proof.epoch, proof.below
+            log = source.log
+            told = log.epoch_at(proof.offset) if log is not None else None
+            if key in seen or proof.file in distrusted or told not in (None, proof.epoch):
+                continue
+            seen.add(key)
+            yield proof
+
+
+def _of_changes(source: VoterSourceReport) -> Iterator[Proof]:
+    """Changes of voters that are committed, which nothing but what followed may show."""
+    for each in source.history:
+        if each.origin is Origin.LOG and each.verdict.commitment is Commitment.COMMITTED:
+            yield Proof(
+                offset=each.offset,
+                epoch=each.epoch,
+                below=each.offset + 1,
+                words=each.verdict.reason,
+            )
+
+
+def committed_voters(source: VoterSourceReport) -> Voters | None:
+    """The newest voters of a source that are known to be committed, or else those it goes by."""
+    for each in reversed(source.voter_sets):
+        if each.voters is not None and each.verdict.commitment in _KNOWN:
+            return Voters(
+                source=VoterSource.RECORD, voters=each.voters, offset=each.offset, file=each.file
+            )
+    return source.in_force

@@ -1,0 +1,109 @@
+"""Directories that claim to be the same one, or the same node.
+
+Owns what two meta.properties with one id can mean: a copy, a file that was edited, or one that was
+copied over another node's. Directory ids are random, so that two are never equal by chance. It
+refuses to say which of the two is the node's own where nothing tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.kinds import directory as kinds
+from kraftool.reports.metadata_summary import Voters
+from kraftool.reports.voters.between import newest_source
+from kraftool.reports.voters.model import VoterSourceReport
+from kraftool.reports.voters.voter_set import directory_id
+
+Sources = Sequence[VoterSourceReport]
+
+
+def ids_twice(sources: Sources) -> Iterator[Finding]:
+    """Directories with the same directory id, and one node with several directories."""
+    by_directory: dict[str, VoterSourceReport] = {}
+    by_node: dict[int, VoterSourceReport] = {}
+    reference = newest_source(sources)
+    voters = reference.in_force if reference is not None else None
+    for source in sources:
+        node = source.node
+        if node.directory_id is not None:
+            first = by_directory.setdefault(node.directory_id, source)
+            if first is not source:
+                yield _same_directory(first, source, voters, sources)
+        if node.node_id is None or node.directory_id is None:
+            continue
+        first = by_node.setdefault(node.node_id, source)
+        if first.node.directory_id != node.directory_id:
+            yield kinds.SAME_NODE_ID.at(
+                source.name,
+                f"{first.name} is node {node.node_id} too{_missing_words(voters, sources)}",
+                field="directory.id",
+                expected=str(first.node.directory_id),
+                found=node.directory_id,
+            )
+
+
+def _same_directory(
+    first: VoterSourceReport, source: VoterSourceReport, voters: Voters | None, sources: Sources
+) -> Finding:
+    mine, other = source.node.node_id, first.node.node_id
+    text = f"{first.name} has the same directory.id"
+    expected, advice, severity = "", None, None
+    if None not in (mine, other) and mine != other:
+        wrong, right = (source, first) if _votes_with(first, voters) else (first, source)
+        voter = voters.of(wrong.node.node_id) if voters is not None else None
+        expected = (directory_id(voter) or "") if voter is not None else ""
+        text = f"{right.name} has the same directory.id as node {right.node.node_id}"
+        advice = "one of these meta.properties was made from the other: write back the directory.id"
+        advice += " that the voters have for this node, and never let both run before"
+        source = wrong
+    elif missing := _missing_words(voters, sources):
+        text += f" and node.id{missing}"
+        advice = (
+            "look at where each comes from (kraftool doctor on the server.properties beside it says"
+            " which node it is for); never let both run: a node with another's meta.properties"
+            " votes in its name"
+        )
+        severity = Severity.ERROR if _are_two_nodes(first, source) else None
+    elif mine is not None:
+        text += f" and node.id {mine}: one is a copy of the other"
+    return kinds.SAME_DIRECTORY_ID.at(
+        source.name,
+        text,
+        field="directory.id",
+        expected=expected,
+        found=str(source.node.directory_id),
+        advice=advice,
+        severity=severity,
+    )
+
+
+def _votes_with(source: VoterSourceReport, voters: Voters | None) -> bool:
+    """Whether the voters name the node with the directory id that it has."""
+    voter = voters.of(source.node.node_id) if voters is not None else None
+    return voter is not None and directory_id(voter) == source.node.directory_id
+
+
+def _missing_words(voters: Voters | None, sources: Sources) -> str:
+    """That voters have no directory here, where all others have one."""
+    if voters is None:
+        return ""
+    there = {each.node.node_id for each in sources}
+    missing = sorted(each.id for each in voters.voters if each.id not in there)
+    twice = sum(each.node.node_id is not None for each in sources) - len(there - {None})
+    if not missing or len(missing) > twice:
+        return ""
+    who = f"voter {missing[0]} has"
+    if len(missing) > 1:
+        who = f"voters {', '.join(map(str, missing))} have"
+    return f", and {who} no directory here: one of the two may be that node's"
+
+
+def _are_two_nodes(one: VoterSourceReport, other: VoterSourceReport) -> bool:
+    """Whether neither is an older or an exact copy: as far as each other, with snapshots of their
+    own or another quorum-state."""
+    if one.end != other.end:
+        return False
+    mine, theirs = ({(each.offset, each.epoch) for each in of.snapshots} for of in (one, other))
+    return mine != theirs or one.quorum_state != other.quorum_state

@@ -1,0 +1,16 @@
+"""The two ways in which a pipeline turns down what it was asked for, before anything is done.
+
+What cannot be read is neither: it is a finding, or a plain KraftoolError where it was all.
+"""
+
+from __future__ import annotations
+
+from kraftool.decoders.errors import KraftoolError
+
+
+class UnusableError(KraftoolError):
+    """What was asked for cannot be done whatever is there: no such master, no place to write to."""
+
+
+class OccupiedError(KraftoolError):
+    """A place that is not to be written to, or not in this way: it holds what could be lost."""

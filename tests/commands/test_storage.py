@@ -1,0 +1,247 @@
+"""`format` and `storage`: what is planned, what is refused, what is left on the disk."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from kraftool.decoders import meta_properties
+from kraftool.storage.format_plan import random_directory_id, voters_of
+from kraftool.storage.lock_taking import DirectoryLock
+from kraftool.storage.scram_records import scram_user
+
+Run = Callable[..., Any]
+ROOT = Path(__file__).resolve().parents[2]
+CLUSTER = "5L6g3nShT-eMCtK--X86sw"
+FIRST, SECOND = "m4edhskZReujT5KaPved-A", "tZQSAvsjSkG1h6dlBS_MFA"
+PARTITION = "__cluster_metadata-0"
+FIRST_SNAPSHOT = f"{PARTITION}/{0:020}-{0:010}.checkpoint"
+
+
+def _settings(folder: Path, **more: str) -> Path:
+    given = {
+        "process.roles": "controller",
+        "node.id": "1",
+        "controller.listener.names": "CONTROLLER",
+        "listeners": "CONTROLLER://127.0.0.1:9093",
+        "controller.quorum.bootstrap.servers": "127.0.0.1:9093",
+        "log.dirs": f"{folder / 'a'},{folder / 'b'}",
+        **{key.replace("_", "."): value for key, value in more.items()},
+    }
+    path = folder / "server.properties"
+    path.write_text("".join(f"{key}={value}\n" for key, value in given.items()))
+    return path
+
+
+def _files(folder: Path) -> list[str]:
+    return sorted(
+        str(each.relative_to(folder))
+        for each in folder.rglob("*")
+        if each.is_file() and each.name != "server.properties"
+    )
+
+
+def test_a_dry_run_tells_and_writes_nothing(kraftool: Run, tmp_path: Path):
+    config = _settings(tmp_path)
+    words = ("format", "-c", config, "-t", CLUSTER, "--standalone", "--dry-run")
+    ran = kraftool(*words, "--add-scram", "SCRAM-SHA-256=[name=alice,password=canary]")
+    assert ran.code == 0
+    assert "Would format dynamic metadata voter directory" in ran.text
+    assert "SCRAM-SHA-256 for alice" in ran.text
+    assert "canary" not in ran.text + ran.err
+    assert _files(tmp_path) == []
+
+
+@pytest.mark.parametrize("dry", [True, False])
+def test_the_document_fits_its_schema(kraftool: Run, tmp_path: Path, dry: bool):
+    schema = json.loads((ROOT / "docs/schemas/format.json").read_text())
+    Draft202012Validator.check_schema(schema)
+    config = _settings(tmp_path)
+    words = ("format", "-c", config, "-t", CLUSTER, "-o", "json", "--standalone")
+    ran = kraftool(
+        *words,
+        *("-S", "SCRAM-SHA-512=[name=alice,password=canary]"),
+        *(("--dry-run",) if dry else ()),
+    )
+    document = json.loads(ran.out)
+    Draft202012Validator(schema).validate(document)
+    assert set(document) == set(schema["properties"])
+    assert document["dryRun"] is dry
+    assert [each["role"] for each in document["directories"]] == [
+        "dynamic metadata voter directory",
+        "data directory",
+    ]
+    assert "canary" not in ran.text
+    if not dry:
+        data = (tmp_path / "a" / "meta.properties").read_bytes()
+        meta, findings = meta_properties.decode(data)
+        assert findings == ()
+        assert meta.directory_id == document["directories"][0]["directoryId"]
+        assert meta.directory_id == document["voters"][0]["directoryId"]
+
+
+def test_a_formatted_directory_is_refused_and_left_alone(kraftool: Run, tmp_path: Path):
+    config = _settings(tmp_path)
+    assert kraftool("format", "-c", config, "-t", CLUSTER, "-s").code == 0
+    before = {name: (tmp_path / name).read_bytes() for name in _files(tmp_path)}
+    ran = kraftool("format", "-c", config, "-t", CLUSTER, "-s")
+    assert ran.code == 5
+    assert "is formatted already" in ran.err
+    ran = kraftool("format", "-c", config, "-t", CLUSTER, "-s", "--ignore-formatted")
+    assert ran.code == 0
+    assert ran.text == "All of the log directories are already formatted.\n"
+    assert {name: (tmp_path / name).read_bytes() for name in _files(tmp_path)} == before
+
+
+def test_with_ignore_formatted_the_others_are_formatted(kraftool: Run, tmp_path: Path):
+    config = _settings(tmp_path)
+    assert kraftool("format", "-c", config, "-t", CLUSTER, "-s").code == 0
+    (tmp_path / "b" / "meta.properties").unlink()
+    ran = kraftool("format", "-c", config, "-t", CLUSTER, "-s", "-g")
+    assert ran.code == 0, ran.err
+    assert ran.text.startswith(f"Formatting data directory {tmp_path / 'b'} ")
+    assert (tmp_path / "b" / "meta.properties").exists()
+
+
+def test_another_cluster_or_node_is_refused(kraftool: Run, tmp_path: Path):
+    config = _settings(tmp_path)
+    assert kraftool("format", "-c", config, "-t", CLUSTER, "-s").code == 0
+    ran = kraftool("format", "-c", config, "-t", "another", "-s", "-g")
+    assert (ran.code, f"cluster.id {CLUSTER}" in ran.err) == (5, True)
+    config = _settings(tmp_path, node_id="2")
+    ran = kraftool("format", "-c", config, "-t", CLUSTER, "-s", "-g")
+    assert (ran.code, "node.id 1" in ran.err) == (5, True)
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        f"a/{PARTITION}/quorum-state",
+        f"a/{PARTITION}/{0:020}.log",
+        f"a/{PARTITION}/{5:020}-{1:010}.checkpoint",
+        f"b/{PARTITION}/quorum-state",
+    ],
+)
+def test_where_a_quorum_has_begun_no_other_begins(kraftool: Run, tmp_path: Path, left: str):
+    """kafka-storage formats a directory that has lost its meta.properties, or another log dir."""
+    config = _settings(tmp_path)
+    path = tmp_path / left
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"x")
+    ran = kraftool("format", "-c", config, "-t", CLUSTER, "-s")
+    assert ran.code == 5
+    assert "metadata already" in ran.err
+    assert _files(tmp_path) == [left]
+
+
+def test_a_format_that_was_cut_short_can_be_run_again(kraftool: Run, tmp_path: Path):
+    """The last thing written is meta.properties; what came before is written over."""
+    config = _settings(tmp_path)
+    assert kraftool("format", "-c", config, "-t", CLUSTER, "-s", "-r", "4.3").code == 0
+    whole = _files(tmp_path)
+    for each in ("a", "b"):
+        (tmp_path / each / "meta.properties").unlink()
+    ran = kraftool("format", "-c", config, "-t", CLUSTER, "-s", "-r", "4.3")
+    assert ran.code == 0, ran.err
+    assert _files(tmp_path) == whole
+
+
+def test_a_directory_in_use_is_refused(kraftool: Run, tmp_path: Path):
+    config = _settings(tmp_path)
+    (tmp_path / "a").mkdir()
+    with DirectoryLock(str(tmp_path / "a")):
+        ran = kraftool("format", "-c", config, "-t", CLUSTER, "-s")
+    assert ran.code == 5 or "in use" in ran.err
+    assert _files(tmp_path) == ["a/.lock"]
+
+
+def test_the_same_voter_in_another_directory_is_refused(kraftool: Run, tmp_path: Path):
+    config = _settings(tmp_path)
+    mine = f"1@127.0.0.1:9093:{FIRST}"
+    assert kraftool("format", "-c", config, "-t", CLUSTER, "-I", mine).code == 0
+    again = kraftool("format", "-c", config, "-t", CLUSTER, "-g", "-I", mine.replace(FIRST, SECOND))
+    assert (again.code, FIRST in again.err) == (5, True)
+
+
+@pytest.mark.parametrize(
+    ("voters", "word"),
+    [
+        (f"1@h:9093:{FIRST},2@h:9093:{SECOND}", "the address"),
+        (f"1@h:9093:{FIRST},2@h:9094:{FIRST}", "the directory id"),
+        (f"1@h:9093:{FIRST},1@h:9094:{SECOND}", "the id"),
+        (f"1@h:0:{FIRST}", "nobody reaches"),
+        ("1@h:9093:AAAAAAAAAAAAAAAAAAAAAQ", "no directory may have"),
+        (f"-1@h:9093:{FIRST}", "not of the form"),
+        (f"1@[::1:9093:{FIRST}", "not of the form"),
+        (",", "nobody"),
+    ],
+)
+def test_voters_that_could_not_be_told_apart_are_refused(
+    kraftool: Run, tmp_path: Path, voters: str, word: str
+):
+    ran = kraftool("format", "-c", _settings(tmp_path), "-t", CLUSTER, "-I", voters)
+    assert ran.code == 5
+    assert word in ran.err
+    assert _files(tmp_path) == []
+
+
+def test_ways_to_choose_voters_exclude_each_other(kraftool: Run, tmp_path: Path):
+    ran = kraftool("format", "-c", _settings(tmp_path), "-t", CLUSTER, "-s", "-N")
+    assert (ran.code, "exclude each other" in ran.err) == (5, True)
+
+
+def test_a_configuration_that_kafka_refuses_is_refused(kraftool: Run, tmp_path: Path):
+    config = _settings(tmp_path, listeners="OTHER://127.0.0.1:9093")
+    ran = kraftool("format", "-c", config, "-t", CLUSTER, "-s")
+    assert ran.code != 0
+    assert "listener.security.protocol.map says nothing of OTHER" in ran.err
+    assert _files(tmp_path) == []
+
+
+def test_which_files_depend_on_the_release(kraftool: Run, tmp_path: Path):
+    for release, expected in (
+        ("4.3", ["a/" + FIRST_SNAPSHOT, "a/bootstrap.checkpoint", "a/meta.properties"]),
+        ("4.4", ["a/" + FIRST_SNAPSHOT, "a/meta.properties"]),
+    ):
+        folder = tmp_path / release
+        folder.mkdir()
+        config = _settings(folder, log_dirs=str(folder / "a"))
+        assert kraftool("format", "-c", config, "-t", CLUSTER, "-s", "-r", release).code == 0
+        assert _files(folder) == expected
+
+
+def test_a_format_is_what_verify_snapshot_accepts(kraftool: Run, tmp_path: Path):
+    config = _settings(tmp_path)
+    assert kraftool("format", "-c", config, "-t", CLUSTER, "-s").code == 0
+    ran = kraftool("verify-snapshot", tmp_path / "a" / FIRST_SNAPSHOT)
+    assert ran.code == 0, ran.text
+
+
+def test_uuids_never_begin_with_a_hyphen(kraftool: Run):
+    ran = kraftool("storage", "random-uuid")
+    assert (ran.code, len(ran.text), ran.text[:1] != "-") == (0, 23, True)
+    assert not any(random_directory_id().startswith("-") for _ in range(500))
+
+
+def test_an_address_of_ipv6_is_written_out_as_java_does():
+    voters = voters_of(f"1@[2001:db8::1]:9093:{FIRST}", "controller")
+    endpoint = voters.voters[1].endpoints["CONTROLLER"]
+    assert endpoint == ("2001:db8:0:0:0:0:0:1", 9093)
+
+
+def test_the_keys_of_a_password_are_those_of_rfc_5802():
+    user = scram_user(
+        'SCRAM-SHA-256=[name="a b",salt=bWFueSBncmFpbnM=,iterations=8192,password=p=w]'
+    )
+    salted = hashlib.pbkdf2_hmac("sha256", b"p=w", b"many grains", 8192)
+    client = hmac.digest(salted, b"Client Key", "sha256")
+    assert user.name == "a b"
+    assert user.record["storedKey"] == hashlib.sha256(client).digest()
+    assert user.record["serverKey"] == hmac.digest(salted, b"Server Key", "sha256")

@@ -1,0 +1,67 @@
+"""Damage at a place of some logs, and who has it whole: most, one alone, nobody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kraftool.reports.findings import Severity
+from tests.reports.doctor.cases import PARTITION, begun, found, node, one, snapshot
+
+CODE = "KT-SIG-WHOLE-COPY"
+
+
+def quorum(path: Path, *damaged: int) -> list[Path]:
+    """Three voters; of some the record at offset 6 is damaged."""
+    made = begun().noops(1, 7)
+    paths = [node(path / str(id), made, id) for id in (1, 2, 3)]
+    for id in damaged:
+        _damage(paths[id - 1])
+    return paths
+
+
+def _damage(path: Path) -> None:
+    log = path / PARTITION / f"{0:020}.log"
+    data = bytearray(log.read_bytes())
+    size = (len(data) - len(begun().data)) // 7
+    data[len(begun().data) + 3 * size + 62] ^= 1
+    log.write_bytes(bytes(data))
+
+
+def test_what_one_alone_has_whole_is_said(tmp_path: Path) -> None:
+    paths = quorum(tmp_path, 2, 3)
+    finding = one(CODE, *paths).finding
+    assert finding.text == (
+        f"damaged at offset 6, or missing right before, in {paths[1]} and {paths[2]};"
+        f" whole there: {paths[0]} alone"
+    )
+    assert (finding.severity, finding.offset) == (Severity.WARNING, 6)
+
+
+def test_where_most_are_whole_it_is_info(tmp_path: Path) -> None:
+    paths = quorum(tmp_path, 3)
+    finding = one(CODE, *paths).finding
+    assert finding.severity is Severity.INFO
+    assert finding.text.endswith(f"whole there: {paths[0]} and {paths[1]}")
+
+
+def test_where_nobody_has_it_only_a_snapshot_beyond_helps(tmp_path: Path) -> None:
+    paths = quorum(tmp_path, 1, 2, 3)
+    finding = one(CODE, *paths).finding
+    assert finding.severity is Severity.ERROR
+    assert "has that whole, and no snapshot goes beyond it" in finding.text
+    snapshot(paths[1], 8)
+    finding = one(CODE, *paths).finding
+    assert finding.severity is Severity.WARNING
+    assert finding.text.endswith(f"a snapshot beyond it is there: {paths[1]}")
+
+
+def test_one_log_alone_or_whole_ones_say_nothing(tmp_path: Path) -> None:
+    assert not found(CODE, quorum(tmp_path / "a", 1)[0])
+    assert not found(CODE, *quorum(tmp_path / "b"))
+
+
+def test_what_a_log_ends_with_is_fetched_again(tmp_path: Path) -> None:
+    paths = quorum(tmp_path)
+    log = paths[0] / PARTITION / f"{0:020}.log"
+    log.write_bytes(log.read_bytes()[:-5])
+    assert not found(CODE, *paths)

@@ -1,0 +1,114 @@
+"""One rule for all pipelines: how they end where they cannot, or will not, begin.
+
+2 is a command line that cannot be carried out, 3 what cannot be read, 5 what would be lost or mixed
+up. None of it starts a JVM, and none of it leaves a trace.
+"""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pyspark")
+
+from kraftool.commands import output, pipeline_options
+
+pytestmark = pytest.mark.spark
+Call = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Call:
+    """Runs a pipeline, which may not come to a JVM: its exit code and stderr."""
+    monkeypatch.setattr(
+        "kraftool.spark.jvm.find_java", lambda _: pytest.fail("a JVM would have been started")
+    )
+
+    def run(*arguments: object) -> tuple[int, str]:
+        monkeypatch.setattr("sys.argv", ["kraftool", "pipeline", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            output.guarded()
+        return int(ended.value.code or 0), capfd.readouterr().err
+
+    return run
+
+
+@pytest.fixture
+def place(tmp_path: Path, fixtures_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a data directory, a file, and a folder of somebody's."""
+    shutil.copytree(fixtures_dir / "kafka-4.3.0/static-single/node-1/data", tmp_path / "data")
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/letter").write_text("mine")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return tmp_path
+
+
+def _everything(place: Path) -> list[str]:
+    return sorted(str(each) for each in place.rglob("*"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        # What cannot be done whatever is there.
+        (("tables", "data", "--out", "s3://bucket/tables"), 2, "not to a URL"),
+        (("tables", "data", "--out", "file/below"), 2, "Not a directory"),
+        (("stream", "data", "--to", "parquet:s3://bucket/x"), 2, "not a URL"),
+        (("stream", "data", "--to", "parquet:file/below"), 2, "Not a directory"),
+        (("stream", "data", "--checkpoint", "file/below"), 2, "Not a directory"),
+        (("audit", "data", "--html", "nowhere/x.html"), 2, "cannot be written"),
+        (("audit", "data", "--out", "nowhere/x.json"), 2, "cannot be written"),
+        (("audit", "data", "--spark-log", "file/below"), 2, "cannot be written"),
+        (("audit", "data", "--html", "x", "--out", "./x"), 2, "--out and --html name the same"),
+        (("audit", "data", "--html", "x", "--spark-log", "./x"), 2, "name the same file"),
+        (("audit", "data", "--master", "sc://host"), 2, "Spark Connect cannot be used"),
+        (("stream", "data", "--master", "sc://host"), 2, "Spark Connect cannot be used"),
+        (("tables", "data", "--out", "new", "--master", "host:7"), 2, "names no Spark master"),
+        (("tables", "data", "--out", "new", "--conf", "spark.master=host:7"), 2, "no Spark master"),
+        (("audit", ""), 2, "a ROOT has no name"),
+        (("tables", "", "--out", "new"), 2, "a ROOT has no name"),
+        (("stream", "data", ""), 2, "a ROOT has no name"),
+        (("stream", "data", "--type", "TopicRecrod"), 2, "did you mean TopicRecord"),
+        (("stream", "data", "--type", "XYZZY"), 2, "AbortTransactionRecord, "),
+        (("tables", "data/meta.properties", "--out", "new"), 2, "is one file"),
+        # What cannot be read.
+        (("tables", "dta", "--out", "new"), 3, "did you mean {}/data?"),
+        (("stream", "dta"), 3, "did you mean {}/data?"),
+        (("stream", "data/node-7/x"), 3, "{}/data is there, and has no node-7"),
+        # What would be lost, or mixed up.
+        (("tables", "data", "--out", "file"), 5, "is no folder"),
+        (("tables", "data", "--out", "full"), 5, "something else"),
+        (("tables", "data", "--out", "~/data/new"), 5, "lies in the data directory"),
+        (("stream", "data", "--to", "parquet:file"), 5, "is no folder"),
+        (("stream", "data", "--to", "parquet:full"), 5, "something else"),
+        (("stream", "data", "--to", "parquet:data/new"), 5, "lies in the data directory"),
+        (("stream", "data", "--checkpoint", "file"), 5, "is no folder"),
+        (("stream", "data", "--checkpoint", "full"), 5, "something else"),
+        (("stream", "data", "--checkpoint", "data/new"), 5, "lies in the data directory"),
+        (("audit", "data", "--out", "file"), 5, "exists already"),
+        (("audit", "data", "--html", "file"), 5, "exists already"),
+        (("audit", "data", "--html", "data/x.html"), 5, "lies in the data directory"),
+        (("audit", "data", "--out", "data/x.json"), 5, "lies in the data directory"),
+        (("stream", "data", "--spark-log", "data/x.log"), 5, "lies in the data directory"),
+    ],
+)
+def test_mistakes_of_one_kind_end_in_one_way(
+    arguments: tuple[str, ...], code: int, said: str, call: Call, place: Path
+) -> None:
+    before = _everything(place)
+    ended, told = call(*arguments)
+    assert said.format(place) in told
+    assert "internal error" not in told
+    assert ended == code
+    left = [each for each in _everything(place) if each not in before]
+    assert all("/new" in each and "/data/" not in each for each in left)
+
+
+def test_names_are_made_whole_before_anything_is_looked_up(place: Path) -> None:
+    given = ["~/data", "data/../data", "s3://bucket/~/x"]
+    assert pipeline_options.absolute(given) == (
+        f"{place}/data", f"{place}/data", "s3://bucket/~/x",
+    )  # fmt: skip

@@ -7,6 +7,7 @@ BIN          := $(VENV)/bin
 DEMO_FIXTURE ?= fixtures/kafka-4.3.0/dynamic-quorum/node-2/data
 VERSION      ?= 4.4.0
 SEEDS        ?= 0..10000
+ROUNDS       ?= 200
 PYTEST_ARGS  ?= -n auto --dist loadfile
 KRAFTOOL     := $(BIN)/kraftool
 
@@ -16,7 +17,7 @@ CANDIDATES   := python3 python3.14 python3.13 python3.12 python3.11 python
 PYTHON       ?= $(shell for p in $(CANDIDATES); do \
                   $$p -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
-.PHONY: help demo test check fresh format catalogue man soak spark sim mutants bench-dump bench-inspect bench-spark bench-sim package clean
+.PHONY: help demo test check fresh format catalogue man soak spark chaos sim mutants bench-dump bench-inspect bench-spark bench-sim package clean
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -65,6 +66,9 @@ soak: $(VENV)/.installed-dev  ## the long tests: fuzzing and property tests for 
 
 spark: $(VENV)/.installed-dev  ## the tests of the Spark data sources, real clusters included
 	$(BIN)/python -m pytest tests/spark tests/storage/test_remote.py
+
+chaos: $(VENV)/.installed-dev  ## 200 rounds of faults on quorums of real Kafkas and of ours
+	KRAFTOOL_CHAOS_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest -q tests/interop/test_node_chaos.py
 
 sim: $(VENV)/.installed-dev  ## quorums in virtual time: 10,000 seeds with all faults (SEEDS=4711)
 	$(BIN)/python tools/simulate.py --seeds $(SEEDS)

@@ -13,10 +13,14 @@ from kraftool.commands.dump import dump
 from kraftool.commands.dump_log import dump_log
 from kraftool.commands.explain import explain
 from kraftool.commands.features import features
+from kraftool.commands.node import app as node
 from kraftool.commands.pipeline import app as pipeline
+from kraftool.commands.quorum import app as quorum
 from kraftool.commands.shell import shell
 from kraftool.commands.simulate_election import simulate_election
 from kraftool.commands.state import state
+from kraftool.commands.storage import app as storage
+from kraftool.commands.storage_format import format_
 from kraftool.commands.timeline import timeline
 from kraftool.commands.verify_log import verify_log
 from kraftool.commands.verify_snapshot import verify_snapshot
@@ -49,10 +53,14 @@ app.command("dump")(dump)
 app.command("dump-log")(dump_log)
 app.command("explain")(explain)
 app.command("features")(features)
+app.command("format")(format_)
+app.add_typer(node)
 app.add_typer(pipeline)
+app.add_typer(quorum)
 app.command("shell")(shell)
 app.command("simulate-election")(simulate_election)
 app.command("state")(state)
+app.add_typer(storage)
 app.command("timeline")(timeline)
 app.command("verify-log")(verify_log)
 app.command("verify-snapshot")(verify_snapshot)

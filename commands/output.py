@@ -59,6 +59,10 @@ class RefusedError(KraftoolError):
     """What kraftool will not do because something could be lost."""
 
 
+class UnreachableError(KraftoolError):
+    """Not one node could be reached."""
+
+
 class ColorWhen(StrEnum):
     """When to colour."""
 
@@ -482,6 +486,8 @@ def _unexpected(error: Exception) -> int:
 def _code_of(error: KraftoolError) -> ExitCode:
     if isinstance(error, UsageError):
         return ExitCode.USAGE
+    if isinstance(error, UnreachableError):
+        return ExitCode.UNREACHABLE
     return ExitCode.REFUSED if isinstance(error, RefusedError) else ExitCode.UNREADABLE
 
 

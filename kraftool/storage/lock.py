@@ -4,8 +4,9 @@ Kafka holds a POSIX record lock on it while it runs. A reader that took the lock
 moment, could stop a Kafka that is starting, so F_GETLK only asks who holds it. A lock that another
 host holds on a shared file system may not show.
 
-A process that holds the lock itself must not ask: POSIX drops all of a process's locks on a file
-when it closes any descriptor of that file, and F_GETLK does not tell a process its own locks.
+A process that holds the lock itself (`lock_taking.py`) does not ask the system: POSIX drops all of
+a process's locks on a file when it closes any descriptor of that file, and F_GETLK does not tell a
+process its own locks.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ import struct
 import sys
 from dataclasses import dataclass
 from enum import StrEnum
+
+from kraftool.storage.lock_taking import is_held_here
 
 
 class LockState(StrEnum):
@@ -42,6 +45,8 @@ class Lock:
 def lock_holder(directory: str) -> Lock:
     """Ask who holds a data directory's lock."""
     path = os.path.join(directory, ".lock")
+    if is_held_here(path):
+        return Lock(LockState.HELD, os.getpid())
     try:
         # NONBLOCK: a pipe of that name must not make us wait for its writer.
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)

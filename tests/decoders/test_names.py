@@ -140,6 +140,8 @@ def test_a_folder_is_read_as_kafka_reads_it(name: str, expected: FolderName | No
 def test_written_names_come_back(offset: int, epoch: int) -> None:
     checkpoint = names.parse_checkpoint_name(names.write_checkpoint_name(offset, epoch))
     assert checkpoint == CheckpointName(offset=offset, epoch=epoch)
+    part = names.parse_checkpoint_name(names.write_part_name(offset, epoch, "77"))
+    assert part == CheckpointName(offset=offset, epoch=epoch, state=FileState.PART, random="77")
     segment = names.parse_segment_name(names.write_segment_name(offset, ".log"))
     assert segment == SegmentName(base_offset=offset, suffix=".log")
     folder = names.parse_folder_name(names.write_folder_name("a.b-c", epoch))

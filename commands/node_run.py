@@ -1,0 +1,188 @@
+"""`kraftool node run`: a real voter or observer from a Kafka server.properties."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kraftool.commands.options import Color, Debug, Quiet
+from kraftool.commands.output import ColorWhen, ExitCode, Output, RefusedError, UsageError
+
+if TYPE_CHECKING:
+    from kraftool.node.config import NodeConfig
+    from kraftool.node.identity import Identity
+    from kraftool.raft.names import Endpoint
+
+
+class Role(StrEnum):
+    """What it is to be."""
+
+    VOTER = "voter"
+    OBSERVER = "observer"
+
+
+class LogFormat(StrEnum):
+    """How it tells on stderr what happens."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def run(
+    config: Annotated[
+        str, typer.Option("--config", "-c", metavar="FILE", help="A Kafka server.properties.")
+    ],
+    role: Annotated[
+        Role | None,
+        typer.Option("--role", help="What it is to be; by default what its own log says."),
+    ] = None,
+    witness: Annotated[
+        bool,
+        typer.Option("--witness", help="Vote and replicate, and never stand for election."),
+    ] = False,
+    lead_without_controller: Annotated[
+        bool,
+        typer.Option(
+            "--lead-without-controller",
+            help="Stand for election, and lead the log without an active controller.",
+        ),
+    ] = False,
+    image: Annotated[
+        bool,
+        typer.Option("--image/--no-image", help="Replay the metadata and write snapshots of it."),
+    ] = True,
+    override: Annotated[
+        list[str] | None,
+        typer.Option("--override", metavar="KEY=VALUE", help="A property in the file's stead."),
+    ] = None,
+    metrics_listen: Annotated[
+        str,
+        typer.Option("--metrics-listen", metavar="[HOST:]PORT", help="Serve /metrics there."),
+    ] = "",
+    shutdown_timeout: Annotated[
+        float,
+        typer.Option("--shutdown-timeout", metavar="S", min=0, help="How long an end may take."),
+    ] = 5.0,
+    log_format: Annotated[
+        LogFormat, typer.Option("--log-format", help="Of what is told on stderr.")
+    ] = LogFormat.TEXT,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would run; touch and send nothing.")
+    ] = False,
+    color: Color = ColorWhen.AUTO,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Run a voter or an observer of a quorum of real Kafka controllers.
+
+    Example: kraftool node run --config /etc/kafka/server.properties --dry-run
+
+    Without --dry-run it runs until a signal ends it. The directories are those of the
+    configuration, as Kafka formats them (kraftool storage format); Kafka starts on them again
+    afterwards. An observer replicates and is not counted; a voter's
+    disk and vote count for majorities. A directory that is a voter's cannot be made to observe.
+
+    There is no active controller in it yet, so that a voter runs as a witness: it replicates and
+    votes for others and never stands for election itself. If it alone has the newest records,
+    nobody can be elected until another voter has them, too. --lead-without-controller lets it be
+    elected: the log is then led, committed and replicated, and brokers and admin tools are not
+    served as long as it leads.
+
+    It ends on SIGTERM and Ctrl-C: with 0 in order, with 1 if it took too long, and with 70 after an
+    invariant broke, whose state is told on stderr.
+
+    It writes to the metadata directory of the configuration: log, snapshots, quorum-state. With
+    --dry-run nothing is written.
+    """
+    from kraftool.decoders.errors import KraftoolError
+    from kraftool.node.config import read_config
+    from kraftool.node.identity import NotStarted, Part, read_identity
+    from kraftool.node.process import Ended, NodeOptions, run_node
+    from kraftool.node.runner import NodeFailedError
+
+    to = Output(color=color, quiet=quiet)
+    if witness and lead_without_controller:
+        raise UsageError("--witness never leads", hint="drop --lead-without-controller")
+    if role is Role.OBSERVER and (witness or lead_without_controller):
+        raise UsageError("an observer neither votes nor leads", hint="--role voter")
+    settings = read_config(config, overrides=dict(map(_override, override or ())))
+    for each in settings.notes:
+        to.note(f"kraftool: {settings.file}: {each}")
+    if not settings.is_controller:
+        raise UsageError(f"{config}: process.roles has no controller")
+    options = NodeOptions(
+        part=None if role is None else Part(role.value),
+        stands=lead_without_controller,
+        replays=image,
+        metrics=_endpoint(metrics_listen) if metrics_listen else None,
+        shutdown_s=shutdown_timeout,
+    )
+    try:
+        identity = read_identity(settings)
+        if dry_run:
+            _describe(to, settings, identity, options.part, stands=options.stands)
+            to.finish()
+        if lead_without_controller:
+            to.note(
+                "kraftool: --lead-without-controller: while this node leads, no broker is"
+                " registered, fenced or unfenced, and no admin tool is served"
+            )
+        _narrate(to, log_format)
+        import asyncio
+
+        from kraftool.node.security import security_of
+
+        ended = asyncio.run(run_node(settings, identity, options, security_of(settings)))
+    except NotStarted as error:
+        raise RefusedError(error.message, hint=error.hint) from error
+    except NodeFailedError as error:
+        to.note(f"kraftool: the node has ended: {error.message}")
+        raise SystemExit(int(ExitCode.INTERNAL)) from error
+    except KraftoolError:
+        raise
+    if ended is not Ended.IN_ORDER:
+        to.note(f"kraftool: ended {ended.value}")
+        to.raise_code(ExitCode.FINDING)
+    to.finish()
+
+
+def _override(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise UsageError(
+            "--override wants KEY=VALUE", hint="--override controller.quorum.fetch.timeout.ms=5000"
+        )
+    return key.strip(), value
+
+
+def _endpoint(text: str) -> Endpoint:
+    from kraftool.raft.names import Endpoint
+
+    host, _, port = text.rpartition(":")
+    if not port.isascii() or not port.isdigit() or int(port) > 65535:
+        raise UsageError(f"--metrics-listen {text}: no port", hint="--metrics-listen 9100")
+    return Endpoint(host.strip("[]") or "127.0.0.1", int(port))
+
+
+def _narrate(to: Output, log_format: LogFormat) -> None:
+    """Have what the node says told on stderr."""
+    import logging
+
+    from kraftool.commands.node_log import handler
+
+    told = handler(to.note, as_json=log_format is LogFormat.JSON)
+    for name in ("kraftool.node", "kraftool.net"):
+        logger = logging.getLogger(name)
+        logger.setLevel(logging.INFO)
+        logger.propagate = False
+        logger.handlers = [told]
+
+
+def _describe(
+    to: Output, config: NodeConfig, identity: Identity, part: object, *, stands: bool
+) -> None:
+    from kraftool.commands.node_view import write_plan
+
+    write_plan(to, config, identity, wanted=None if part is None else str(part), stands=stands)

@@ -1,0 +1,103 @@
+"""`kraftool quorum add-controller`: an observing controller becomes a voter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kraftool.commands.options import Color, Debug, Out, PlainFormat, Quiet
+from kraftool.commands.output import ColorWhen, Output, UsageError
+from kraftool.commands.quorum_options import Bootstrap, CommandConfig, DryRun, Resolve, Timeout
+
+if TYPE_CHECKING:
+    from kraftool.client.listeners import Candidate
+
+
+def add_controller(
+    bootstrap_controller: Bootstrap,
+    config: Annotated[
+        str,
+        typer.Option(
+            "--config",
+            metavar="FILE",
+            help="The new controller's server.properties; its directory has to be here too.",
+        ),
+    ] = "",
+    controller_id: Annotated[
+        int | None, typer.Option("--controller-id", min=0, help="Instead of --config: its node.id.")
+    ] = None,
+    controller_directory_id: Annotated[
+        str,
+        typer.Option(
+            "--controller-directory-id",
+            metavar="UUID",
+            help="Its directory.id; without one the one with which it observes.",
+        ),
+    ] = "",
+    endpoint: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--endpoint",
+            metavar="LISTENER://HOST:PORT",
+            help="Where others reach it; may be given repeatedly.",
+        ),
+    ] = None,
+    dry_run: DryRun = False,
+    command_config: CommandConfig = "",
+    resolve: Resolve = None,
+    timeout: Timeout = 5.0,
+    output: Annotated[
+        PlainFormat, typer.Option("--output", "-o", help="The format of the output.")
+    ] = PlainFormat.TABLE,
+    out: Out = "",
+    color: Color = ColorWhen.AUTO,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Add a controller to the voters of a live quorum.
+
+    Example: kraftool quorum add-controller --bootstrap-controller c1:9093 --config c4.properties
+
+    The controller has to run already, as an observer that has caught up. Before the leader is asked
+    it is checked that there is one, that the voters are dynamic, that the controller observes with
+    this directory id and is close behind, that its endpoints answer and have the listener that the
+    voters use, and that the new set of voters has a majority that keeps up.
+
+    It ends with 5 where a check blocks, or with 1 with --dry-run; with 1 where the leader refuses.
+    With --dry-run nothing is changed. No file is ever written.
+    """
+    from kraftool.client.voter_changes import add_controller as add
+    from kraftool.commands.quorum_change_run import carry_out
+    from kraftool.commands.quorum_options import target as target_of
+
+    candidate = _candidate(config, controller_id, controller_directory_id, endpoint or [])
+    target = target_of(bootstrap_controller, command_config, timeout, resolve)
+    to = Output(color=color, quiet=quiet, out=out)
+    carry_out(to, add(target, candidate, dry_run=dry_run), output, dry_run=dry_run)
+
+
+def _candidate(
+    config: str, controller_id: int | None, directory_id: str, endpoint: list[str]
+) -> Candidate:
+    from kraftool.client.endpoints import EndpointError
+    from kraftool.client.listeners import Candidate, candidate_of, parse_listeners
+    from kraftool.commands.quorum_options import directory_id_of
+    from kraftool.net.settings import SettingsError
+
+    if bool(config) == (controller_id is not None):
+        raise UsageError("name either --config or --controller-id")
+    if config and (directory_id or endpoint):
+        raise UsageError("--config tells directory id and endpoints")
+    if controller_id is not None and not endpoint:
+        raise UsageError("--controller-id needs --endpoint")
+    try:
+        if config:
+            return candidate_of(config)
+        return Candidate(
+            node_id=controller_id,
+            directory_id=directory_id_of(directory_id),
+            endpoints=parse_listeners(endpoint),
+        )
+    except (EndpointError, SettingsError) as error:
+        raise UsageError(error.message, hint=error.hint) from None

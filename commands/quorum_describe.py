@@ -1,0 +1,87 @@
+"""`kraftool quorum describe`: who leads, who votes, how far everyone is, by every node's words."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kraftool.commands.options import Color, Debug, Out, PlainFormat, Quiet, TimeZone
+from kraftool.commands.output import ColorWhen, Output, UsageError
+from kraftool.commands.quorum_options import Bootstrap, CommandConfig, Resolve, Timeout
+
+
+def describe(
+    bootstrap_controller: Bootstrap,
+    status: Annotated[
+        bool, typer.Option("--status", help="As kafka-metadata-quorum describe --status prints it.")
+    ] = False,
+    replication: Annotated[
+        bool,
+        typer.Option(
+            "--replication", help="As kafka-metadata-quorum describe --replication prints it."
+        ),
+    ] = False,
+    human_readable: Annotated[
+        bool, typer.Option("--human-readable", help="With --replication: times as time ago.")
+    ] = False,
+    command_config: CommandConfig = "",
+    resolve: Resolve = None,
+    timeout: Timeout = 5.0,
+    output: Annotated[
+        PlainFormat, typer.Option("--output", "-o", help="The format of the output.")
+    ] = PlainFormat.TABLE,
+    tz: TimeZone = "UTC",
+    out: Out = "",
+    color: Color = ColorWhen.AUTO,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Describe a live quorum by what each of its controllers says.
+
+    Example: kraftool quorum describe --bootstrap-controller ctl-1:9093
+
+    The leader tells who votes, who observes, and how far each is. Every other controller is asked
+    whom it takes for the leader, of which epoch, and which feature levels it has applied; that is
+    told without a leader too. --status and --replication print what kafka-metadata-quorum prints.
+
+    It ends with 1 where no node leads or nodes disagree, with 4 where none could be reached.
+    Nothing is changed; nobody takes the asker for an observer.
+    """
+    import asyncio
+    import time
+
+    from kraftool.commands.quorum_options import target as target_of
+    from kraftool.commands.quorum_options import tell_reach
+    from kraftool.commands.times import time_zone
+
+    if status and replication:
+        raise UsageError("--status and --replication are two outputs", hint="name one of them")
+    if human_readable and not replication:
+        raise UsageError("--human-readable is for --replication")
+    if (status or replication) and output is not PlainFormat.TABLE:
+        raise UsageError("-o json has all of it", hint="leave --status and --replication out")
+    zone = time_zone(tz)
+    target = target_of(bootstrap_controller, command_config, timeout, resolve)
+    to = Output(color=color, quiet=quiet, out=out)
+    view = asyncio.run(target.survey())
+    if output is PlainFormat.JSON:
+        from kraftool.client.quorum_json import describe_document
+        from kraftool.commands.output import json_document
+
+        to.write(json_document(describe_document(view)))
+    elif status or replication:
+        from kraftool.client.kafka_text import replication_text, status_text
+
+        if view.quorum is None:
+            to.note("no node leads: what only a leader knows is left out")
+        if status:
+            to.write(status_text(view))
+        else:
+            to.write(replication_text(view, int(time.time() * 1000) if human_readable else None))
+    else:
+        from kraftool.commands.quorum_view import write_quorum
+
+        write_quorum(to, view, zone)
+    tell_reach(to, view)
+    to.finish()

@@ -1,0 +1,65 @@
+"""`kraftool quorum endpoints`: where the quorum is told that a voter is reached."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kraftool.commands.options import Color, Debug, Out, PlainFormat, Quiet
+from kraftool.commands.output import ColorWhen, Output, UsageError
+from kraftool.commands.quorum_options import Bootstrap, CommandConfig, DryRun, Resolve, Timeout
+
+
+def endpoints(
+    bootstrap_controller: Bootstrap,
+    controller_id: Annotated[
+        int, typer.Option("--controller-id", "-i", min=0, help="The voter's node.id.")
+    ],
+    endpoint: Annotated[
+        list[str],
+        typer.Option(
+            "--endpoint",
+            metavar="LISTENER://HOST:PORT",
+            help="Where others are to reach it: all its listeners, each by one of these.",
+        ),
+    ],
+    dry_run: DryRun = False,
+    command_config: CommandConfig = "",
+    resolve: Resolve = None,
+    timeout: Timeout = 5.0,
+    output: Annotated[
+        PlainFormat, typer.Option("--output", "-o", help="The format of the output.")
+    ] = PlainFormat.TABLE,
+    out: Out = "",
+    color: Color = ColorWhen.AUTO,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Correct the endpoints under which a live quorum knows a voter.
+
+    Example: kraftool quorum endpoints --bootstrap-controller c1:9093 -i 3 --endpoint C://c3:9093
+
+    For a voter that moved and cannot tell the leader itself. A controller that runs tells its
+    advertised.listeners by itself, and sets back what differs from them, so change those first.
+    Before the leader is asked it is checked that a controller of this cluster answers there.
+    kraftool quorum describe shows the endpoints that are known.
+
+    It ends with 5 where a check blocks, or with 1 with --dry-run; with 1 where the leader refuses.
+    With --dry-run nothing is changed. No file is ever written.
+    """
+    from kraftool.client.endpoints import EndpointError
+    from kraftool.client.listeners import parse_listeners
+    from kraftool.client.voter_changes import move_controller
+    from kraftool.commands.quorum_change_run import carry_out
+    from kraftool.commands.quorum_options import target as target_of
+
+    try:
+        wanted = parse_listeners(endpoint)
+    except EndpointError as error:
+        raise UsageError(error.message, hint=error.hint) from None
+    target = target_of(bootstrap_controller, command_config, timeout, resolve)
+    to = Output(color=color, quiet=quiet, out=out)
+    carry_out(
+        to, move_controller(target, controller_id, wanted, dry_run=dry_run), output, dry_run=dry_run
+    )

@@ -1,0 +1,69 @@
+"""`kraftool quorum health`: whether a live quorum is well, and what is wrong if not."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kraftool.commands.options import Color, Debug, Out, PlainFormat, Quiet, TimeZone
+from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.quorum_options import Bootstrap, CommandConfig, Resolve, Timeout
+
+
+def health(
+    bootstrap_controller: Bootstrap,
+    command_config: CommandConfig = "",
+    resolve: Resolve = None,
+    timeout: Timeout = 5.0,
+    output: Annotated[
+        PlainFormat, typer.Option("--output", "-o", help="The format of the output.")
+    ] = PlainFormat.TABLE,
+    tz: TimeZone = "UTC",
+    out: Out = "",
+    color: Color = ColorWhen.AUTO,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Tell whether a live quorum is well, and what to do if not.
+
+    Example: kraftool quorum health --bootstrap-controller ctl-1:9093
+
+    Two looks, a moment apart: one leader that everyone knows, a majority of voters that fetch,
+    a high watermark that moves, replicas less than 1000 records and 5 s behind, levels of features
+    that every node supports. kraftool doctor --explain CODE tells more of each finding.
+
+    It ends with 1 from a warning up, with 4 where no node could be reached. Nothing is changed.
+    """
+    import asyncio
+
+    from kraftool.client.health import LOOKS_APART_S, Health
+    from kraftool.client.health import health as judge
+    from kraftool.commands.finding_view import settle
+    from kraftool.commands.quorum_options import target as target_of
+    from kraftool.commands.quorum_options import tell_reach
+    from kraftool.commands.times import time_zone
+
+    zone = time_zone(tz)
+    target = target_of(bootstrap_controller, command_config, timeout, resolve)
+    to = Output(color=color, quiet=quiet, out=out)
+
+    async def look_twice() -> Health:
+        before = await target.survey()
+        if before.reached:
+            await asyncio.sleep(LOOKS_APART_S)
+        return judge(before, await target.survey() if before.reached else before)
+
+    found = asyncio.run(look_twice())
+    if output is PlainFormat.JSON:
+        from kraftool.client.quorum_json import health_document
+        from kraftool.commands.output import json_document
+
+        to.write(json_document(health_document(found)))
+    else:
+        from kraftool.commands.quorum_view import write_health
+
+        write_health(to, found, zone)
+    tell_reach(to, found.view)
+    settle(to, found.findings)
+    to.finish()

@@ -1,0 +1,81 @@
+"""The options that all commands on a live quorum share, and what they come to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kraftool.commands.output import ExitCode, Output, UsageError
+
+if TYPE_CHECKING:
+    from kraftool.client.model import QuorumView
+    from kraftool.client.target import Target
+
+Bootstrap = Annotated[
+    str,
+    typer.Option(
+        "--bootstrap-controller",
+        metavar="HOST:PORT,…",
+        help="Controllers to ask first; the others are found from there.",
+    ),
+]
+CommandConfig = Annotated[
+    str,
+    typer.Option(
+        "--command-config",
+        metavar="FILE",
+        help="Kafka client properties: security.protocol, ssl.*, sasl.*.",
+    ),
+]
+Timeout = Annotated[
+    float,
+    typer.Option("--timeout", metavar="SECONDS", min=0.1, help="How long to wait for a node."),
+]
+Resolve = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--resolve",
+        metavar="ID=HOST:PORT",
+        help="Where to reach a node from here, as through a port-forward; may be given repeatedly.",
+    ),
+]
+DryRun = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Tell what would be done, and whether it could; do nothing."),
+]
+
+
+def target(
+    bootstrap: str, command_config: str, timeout: float, resolve: list[str] | None
+) -> Target:
+    """The quorum that the options name. What they do not take is the user's fault."""
+    from kraftool.client.endpoints import EndpointError
+    from kraftool.client.target import target_of
+    from kraftool.net.settings import SettingsError
+
+    try:
+        return target_of(bootstrap, resolve or (), command_config, timeout)
+    except (EndpointError, SettingsError) as error:
+        raise UsageError(error.message, hint=error.hint) from None
+
+
+def directory_id_of(text: str) -> str | None:
+    """A directory id as Kafka writes it; None where none is given."""
+    from kraftool.decoders.java_text import read_uuid
+
+    if not text:
+        return None
+    found = read_uuid(text)
+    if found is None:
+        raise UsageError(f"{text!r} is no directory id", hint="it is in meta.properties")
+    return found
+
+
+def tell_reach(to: Output, view: QuorumView) -> None:
+    """End with 4 where nobody was reached; with 1 where there is no leader, or nodes disagree."""
+    if not view.reached:
+        for each in view.nodes:
+            to.problem(each.problem, code=ExitCode.UNREACHABLE)
+    elif view.leader is None or not view.agrees:
+        to.raise_code(ExitCode.FINDING)

@@ -1,0 +1,170 @@
+"""A live quorum for people: its replicas as the leader knows them, then every node by itself.
+
+Owns layout and colour. Everything from nodes goes through `printable` into Text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import tzinfo
+
+from rich.table import Table
+from rich.text import Text
+
+from kraftool.client.endpoints import shown
+from kraftool.client.health import Health
+from kraftool.client.model import NodeAnswer, QuorumView
+from kraftool.client.quorum_json import leader_end
+from kraftool.commands.dump_view import heading, plain_table
+from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, text, write_findings
+from kraftool.commands.output import Output
+from kraftool.commands.times import iso
+from kraftool.image.metadata_version import METADATA_VERSION, level_name
+from kraftool.raft.messages import ReplicaState
+
+
+def write_quorum(output: Output, view: QuorumView, zone: tzinfo) -> None:
+    """Write what the nodes said."""
+    _head(output, view)
+    if view.quorum is not None:
+        output.line()
+        output.rich(_replicas(view, zone))
+    output.line()
+    output.rich(_nodes(view))
+    _problems(output, view)
+    _features(output, view)
+
+
+def write_health(output: Output, health: Health, zone: tzinfo) -> None:
+    """Write what the nodes said, and what is wrong."""
+    view = health.view
+    _head(output, view)
+    if view.quorum is not None:
+        count = len(view.voters)
+        words = f"{len(health.keeping_up)} of {count} voters keep up, {count // 2 + 1} are needed"
+        if health.commits_per_s is not None:
+            words += f"; the high watermark moves by {health.commits_per_s:.1f} records/s"
+        output.rich(text(words, QUIET))
+        output.line()
+        output.rich(_replicas(view, zone))
+    write_findings(output, health.findings, "", explain=True)
+    output.line()
+    if health.is_well:
+        output.rich(Text("The quorum is well.", style=GOOD))
+    else:
+        output.rich(Text("The quorum is not well.", style=BAD))
+
+
+def _head(output: Output, view: QuorumView) -> None:
+    line = Text("Quorum", style=NAME)
+    if view.cluster_ids:
+        line.append(" of cluster ", style="").append_text(text(", ".join(view.cluster_ids), NAME))
+    if view.leader is not None and view.quorum is not None:
+        line.append(f": node {view.leader.node_id} leads epoch {view.epoch}", style=GOOD)
+        mark = view.quorum.high_watermark
+        line.append(
+            f", high watermark {mark}" if mark >= 0 else ", no high watermark yet",
+            style=GOOD if mark >= 0 else WARN,
+        )
+    else:
+        epoch = "" if view.epoch is None else f" (epoch {view.epoch})"
+        line.append(f": no node leads{epoch}", style=BAD)
+    output.rich(line)
+
+
+def _replicas(view: QuorumView, zone: tzinfo) -> Table:
+    table = plain_table(
+        "Replicas, as the leader knows them", "node", "role", "directory id", "log end", "lag",
+        "fetched", "caught up", right=("node", "log end", "lag"),
+    )  # fmt: skip
+    assert view.quorum is not None, "a leader tells of replicas"
+    end = leader_end(view)
+    clock = max((each.last_fetch_timestamp for each in view.voters), default=-1)
+    voters = sorted(view.voters, key=lambda each: each.replica.id)
+    for each in (*voters, *sorted(view.observers, key=lambda each: each.replica.id)):
+        role = "observer"
+        if each in view.voters:
+            role = "leader" if each.replica.id == view.quorum.leader_id else "voter"
+        known = each.log_end_offset >= 0
+        table.add_row(
+            text(each.replica.id, NAME),
+            Text(role, style=GOOD if role == "leader" else ""),
+            text(each.replica.directory_id or "-", QUIET),
+            text(each.log_end_offset) if known else Text("?", style=WARN),
+            text(max(end - each.log_end_offset, 0)) if known else Text("?", style=WARN),
+            *_times(each, clock, zone, is_leader=role == "leader"),
+        )
+    return table
+
+
+def _times(each: ReplicaState, clock: int, zone: tzinfo, *, is_leader: bool) -> Iterable[Text]:
+    """How long ago, by the leader's clock; beyond a minute the time itself."""
+    for timestamp in (each.last_fetch_timestamp, each.last_caught_up_timestamp):
+        if is_leader:
+            yield Text("-", style=QUIET)
+        elif timestamp < 0:
+            yield Text("never", style=WARN)
+        elif clock - timestamp < 60_000:
+            yield text(f"{max(clock - timestamp, 0)} ms ago")
+        else:
+            yield text(iso(timestamp, zone), WARN)
+
+
+def _nodes(view: QuorumView) -> Table:
+    table = plain_table(
+        "Nodes, as each says itself", "node", "asked at", "leader", "epoch", "answer",
+        right=("node", "leader", "epoch"),
+    )  # fmt: skip
+    for each in view.nodes:
+        agrees = view.leader is not None and (each.epoch, each.leader_id) == (
+            view.leader.epoch,
+            view.leader.node_id,
+        )
+        style = "" if agrees or view.leader is None else WARN
+        table.add_row(
+            text("?" if each.node_id is None else each.node_id, NAME),
+            text(shown(each.endpoint)),
+            text(_or_none(each.leader_id, each), style),
+            text(_or_none(each.epoch, each), style),
+            _answer(each),
+        )
+    return table
+
+
+def _or_none(value: int | None, each: NodeAnswer) -> str:
+    if value is not None:
+        return str(value)
+    return "none" if each.is_reached and each.epoch is not None else "-"
+
+
+def _answer(each: NodeAnswer) -> Text:
+    if not each.is_reached:
+        return Text("not reached", style=BAD)
+    if each.problem:
+        return Text("refused", style=WARN)
+    return text(f"{each.took_ms} ms", QUIET)
+
+
+def _problems(output: Output, view: QuorumView) -> None:
+    for each in view.nodes:
+        if each.problem:
+            output.rich(text(each.problem, WARN))
+
+
+def _features(output: Output, view: QuorumView) -> None:
+    """The finalized levels; nodes that tell the same share a line."""
+    told: dict[tuple[tuple[str, int], ...], list[NodeAnswer]] = {}
+    for each in view.reached:
+        told.setdefault(tuple(sorted(each.offered.finalized.items())), []).append(each)
+    if not told:
+        return
+    output.line()
+    output.rich(heading("Finalized features"))
+    for levels, nodes in told.items():
+        ids = ", ".join("?" if each.node_id is None else str(each.node_id) for each in nodes)
+        words = ", ".join(
+            f"{name} {level}" + (f" ({level_name(level)})" if name == METADATA_VERSION else "")
+            for name, level in levels
+        )
+        line = Text() if len(told) == 1 else text(f"nodes {ids}: ", NAME)
+        output.rich(line.append_text(text(words or "none")))

@@ -1,0 +1,45 @@
+"""`kraftool storage feature-dependencies`: what a feature level needs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kraftool.commands.options import Debug
+from kraftool.commands.output import Output, UsageError
+
+
+def feature_dependencies(
+    feature: Annotated[
+        list[str],
+        typer.Option("--feature", "-f", metavar="NAME=LEVEL", help="A feature level; repeatable."),
+    ],
+    debug: Debug = False,
+) -> None:
+    """Print which levels of other features a feature level needs.
+
+    Example: kraftool storage feature-dependencies --feature eligible.leader.replicas.version=1
+
+    The lines of kafka-storage. Nothing is written.
+    """
+    from kraftool.image.metadata_version import needs_of, release_name
+    from kraftool.storage.format_levels import FormatRefused, check_level, feature_levels
+
+    def named(name: str, level: int) -> str:
+        release = release_name(name, level)
+        return f"{name}={level}" + (f" ({release})" if release else "")
+
+    to = Output()
+    try:
+        asked = feature_levels(feature)
+        for name, level in asked.items():
+            check_level(name, level)
+    except FormatRefused as error:
+        raise UsageError(error.message, hint=error.hint) from None
+    for name, level in asked.items():
+        needs = needs_of(name, level)
+        to.write(named(name, level) + (" requires:\n" if needs else " has no dependencies.\n"))
+        for each in needs:
+            to.write(f"    {named(*each)}\n")
+    to.finish()

@@ -1,0 +1,214 @@
+"""`kraftool format`: a node's directories, made ready for a cluster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kraftool.commands.options import Debug, PlainFormat, Quiet
+from kraftool.commands.output import Output, RefusedError, UsageError, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kraftool.storage.format_plan import FormatPlan
+
+
+def format_(
+    config: Annotated[
+        str,
+        typer.Option("--config", "-c", metavar="FILE", help="The node's server.properties."),
+    ],
+    cluster_id: Annotated[
+        str,
+        typer.Option("--cluster-id", "-t", metavar="ID", help="The same for every node."),
+    ],
+    standalone: Annotated[
+        bool,
+        typer.Option("--standalone", "-s", help="This controller alone is the first quorum."),
+    ] = False,
+    initial_controllers: Annotated[
+        str,
+        typer.Option(
+            "--initial-controllers",
+            "-I",
+            metavar="ID@HOST:PORT:DIRECTORY_ID,…",
+            help="The first quorum; the same words on every controller of it.",
+        ),
+    ] = "",
+    no_initial_controllers: Annotated[
+        bool,
+        typer.Option("--no-initial-controllers", "-N", help="It joins a quorum that is there."),
+    ] = False,
+    release_version: Annotated[
+        str,
+        typer.Option(
+            "--release-version",
+            "-r",
+            metavar="RELEASE",
+            help="Feature levels of a release as 4.3 or 4.3-IV0; the newest if not given.",
+        ),
+    ] = "",
+    feature: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--feature", "-f", metavar="NAME=LEVEL", help="Another level of a feature; repeatable."
+        ),
+    ] = None,
+    add_scram: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--add-scram",
+            "-S",
+            metavar="CREDENTIAL",
+            help="SCRAM-SHA-256=[name=alice,password=…], also with iterations, salt and"
+            " saltedpassword; repeatable.",
+        ),
+    ] = None,
+    ignore_formatted: Annotated[
+        bool,
+        typer.Option("--ignore-formatted", "-g", help="Leave formatted directories as they are."),
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only tell what would be formatted, and as what.")
+    ] = False,
+    output: Annotated[
+        PlainFormat, typer.Option("--output", "-o", help="The format of the output.")
+    ] = PlainFormat.TABLE,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Format the directories of a node for a cluster.
+
+    \b
+    Examples:
+    $ kraftool format -c /etc/kafka/server.properties -t 5L6g3nShT-eMCtK--X86sw -s --dry-run
+    $ kraftool storage format -c /etc/kafka/server.properties -t 5L6g3nShT-eMCtK--X86sw -N --dry-run
+
+    What kafka-storage format does, with its options: meta.properties in each directory, the first
+    records of the cluster, and on controllers of a quorum that can change its voters the first
+    voters. Up to metadata.version 4.3-IV0 it is as Kafka 4.3 lays it out, from 4.4 on as 4.4.0
+    does; give --release-version where a server of the cluster is older than 4.4.
+
+    Beyond what Kafka refuses it refuses what would give one cluster two voter sets: a directory
+    whose metadata partition has a log already, a second directory with one, voters that share an
+    address or a directory id, a formatted directory with another id than --initial-controllers
+    gives it.
+
+    A formatted directory is never changed. meta.properties is written last, so what was cut short
+    can be run again. Relative directories are below the working directory, as for Kafka.
+    """
+    from kraftool.node.config import read_config
+    from kraftool.storage.format_levels import FormatRefused, feature_levels
+    from kraftool.storage.format_plan import FormatRequest, plan_format
+    from kraftool.storage.scram_records import scram_user
+
+    to = Output(quiet=quiet)
+    read = read_config(config)
+    for note in read.notes:
+        to.note(note)
+    if not cluster_id.strip():
+        raise UsageError("--cluster-id is empty", hint="`kraftool storage random-uuid` gives one")
+    try:
+        request = FormatRequest(
+            node_id=read.node_id,
+            cluster_id=cluster_id,
+            directories=read.directories(),
+            metadata_directory=read.metadata_directory,
+            is_controller=read.is_controller,
+            static_voters=read.static_voters,
+            listener=read.default_listener,
+            advertised=read.listeners.advertised.get(read.default_listener),
+            standalone=standalone,
+            initial_controllers=initial_controllers,
+            no_initial_controllers=no_initial_controllers,
+            release=release_version,
+            features=feature_levels(feature or []),
+            scram=[scram_user(each) for each in add_scram or ()],
+            ignore_formatted=ignore_formatted,
+        )
+        plan = plan_format(request)
+    except FormatRefused as error:
+        raise RefusedError(error.message, hint=error.hint) from None
+    for note in (*plan.notes, *(f"{each}; left out" for each in plan.unusable)):
+        to.note(note)
+    if output is PlainFormat.JSON:
+        from kraftool.commands.output import json_document
+
+        if not dry_run:
+            for _ in _written(plan):
+                pass
+        to.write(json_document(_document(plan, dry_run=dry_run)))
+    elif dry_run:
+        _show(to, plan)
+    else:
+        for line in _written(plan):
+            to.line(line)
+            to.flush()
+        if not plan.directories:
+            to.line("All of the log directories are already formatted.")
+    to.finish()
+
+
+def _written(plan: FormatPlan) -> Iterator[str]:
+    """Carry the plan out; a line for each directory when it is begun."""
+    import time
+
+    from kraftool.image.metadata_version import METADATA_VERSION, level_name
+    from kraftool.storage.files import Files
+    from kraftool.storage.format_write import write_format
+
+    named = level_name(plan.metadata_version)
+    for each in write_format(plan, Files(), int(time.time() * 1000)):
+        path = printable(each.path)
+        yield f"Formatting {each.role.value} {path} with {METADATA_VERSION} {named}."
+
+
+def _show(to: Output, plan: FormatPlan) -> None:
+    """What would be done. Directory ids that are chosen by lot are not shown: others will be."""
+    from kraftool.image.metadata_version import release_name
+
+    to.line(f"Cluster {printable(plan.cluster_id)}, node {plan.node_id}")
+    for name, level in plan.levels.items():
+        named = release_name(name, level)
+        to.line(f"  {name}={level}" + (f" ({named})" if named else ""))
+    for user in plan.scram:
+        to.line(f"  {user.mechanism} for {printable(user.name)}")
+    for voter in plan.voters or ():
+        for name, at in voter.endpoints.items():
+            where = f"{printable(at.host)}:{at.port} ({printable(name)})"
+            to.line(f"  voter {voter.key.id} at {where}")
+    for each in plan.directories:
+        to.line(f"Would format {each.role.value} {printable(each.path)}")
+    for path in plan.formatted:
+        to.line(f"Would leave {printable(path)}, which is formatted")
+
+
+def _document(plan: FormatPlan, *, dry_run: bool) -> dict[str, object]:
+    return {
+        "schemaVersion": 1,
+        "dryRun": dry_run,
+        "clusterId": plan.cluster_id,
+        "nodeId": plan.node_id,
+        "features": dict(plan.levels),
+        "scramUsers": [{"name": each.name, "mechanism": each.mechanism} for each in plan.scram],
+        "voters": [
+            {
+                "id": each.key.id,
+                "directoryId": each.key.directory_id,
+                "endpoints": [
+                    {"name": name, "host": at.host, "port": at.port}
+                    for name, at in each.endpoints.items()
+                ],
+            }
+            for each in plan.voters or ()
+        ],
+        "directories": [
+            {"path": each.path, "role": each.role.value, "directoryId": each.directory_id}
+            for each in plan.directories
+        ],
+        "formatted": list(plan.formatted),
+        "unusable": list(plan.unusable),
+        "notes": list(plan.notes),
+    }

@@ -1,0 +1,60 @@
+"""`kraftool storage info`: how a node's directories are formatted."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kraftool.commands.options import Debug, Quiet
+from kraftool.commands.output import ExitCode, Output, printable
+
+
+def info(
+    config: Annotated[
+        str,
+        typer.Option("--config", "-c", metavar="FILE", help="The node's server.properties."),
+    ],
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Tell how a node's directories are formatted.
+
+    Example: kraftool storage info --config /etc/kafka/server.properties
+
+    Every directory of log.dirs and metadata.log.dir, what meta.properties says, and what does not
+    fit; then it ends with 1. Relative directories are those below the working directory, as for
+    Kafka. Nothing is written, and nothing is locked.
+    """
+    from kraftool.node.config import read_config
+    from kraftool.storage.formatted import look_at
+
+    to = Output(quiet=quiet)
+    read = read_config(config)
+    for note in read.notes:
+        to.note(note)
+    found = look_at(read.directories())
+    if found.directories:
+        _list(to, "log director", ("y", "ies"), found.directories)
+    meta = found.meta
+    if meta is not None:
+        told = {
+            "cluster.id": meta.cluster_id,
+            "directory.id": meta.directory_id,
+            "node.id": meta.node_id,
+            "version": meta.version,
+        }
+        shown = ", ".join(f"{key}={value}" for key, value in told.items() if value is not None)
+        to.line(f"Found metadata: {{{printable(shown)}}}")
+        to.line()
+    if found.problems:
+        _list(to, "problem", ("", "s"), found.problems)
+        to.raise_code(ExitCode.FINDING)
+    to.finish()
+
+
+def _list(to: Output, what: str, endings: tuple[str, str], items: tuple[str, ...]) -> None:
+    to.line(f"Found {what}{endings[len(items) > 1]}:")
+    for each in items:
+        to.line(f"  {printable(each)}")
+    to.line()

@@ -1,0 +1,164 @@
+"""Questions to one node: each a request whose answer is a value of the protocol, or an error.
+
+Owns which requests an outsider may send without being noticed: none of these changes anything, and
+a fetch names no replica, so that no leader counts it among its observers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field, replace
+
+from kraftool.client.model import NodeAnswer
+from kraftool.net.connection import Connection, connect
+from kraftool.net.errors import NetError, UnsupportedError
+from kraftool.net.security import ClientSecurity
+from kraftool.raft.messages import (
+    DescribeQuorumRequest,
+    DescribeQuorumResponse,
+    FetchRequest,
+    FetchResponse,
+    Request,
+    Response,
+)
+from kraftool.raft.names import NO_ID, Endpoint, Error
+from kraftool.raft.wire import requests, responses
+from kraftool.raft.wire.shapes import Value
+
+CLIENT_ID = "kraftool"
+LISTENER = "CONTROLLER"
+"""Stands for the listener that was asked, whose name one cannot know from outside."""
+_CONTROLLERS = 2
+"""DescribeCluster's endpoint type."""
+_FETCH = (12, 18)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """How nodes are reached."""
+
+    security: ClientSecurity = field(default_factory=ClientSecurity)
+    timeout_s: float = 5.0
+    """For each node, all its answers together."""
+
+
+async def ask(connection: Connection, name: str, request: Request, timeout_s: float) -> Response:
+    """A request of the protocol, in the newest version that both sides have."""
+    wanted = _FETCH if name == "Fetch" else None
+    body = await connection.request(
+        name, wanted, lambda version: requests.to_kafka(request, version), timeout_s
+    )
+    return responses.from_kafka(name, body, LISTENER)
+
+
+async def question(
+    endpoint: Endpoint,
+    access: Access,
+    *,
+    node_id: int | None = None,
+    server_name: str | None = None,
+) -> NodeAnswer:
+    """Everything that a node tells of itself; what stands in the way is part of the answer."""
+    began = time.monotonic()
+    answer = NodeAnswer(endpoint=endpoint, node_id=node_id, asked_ms=int(time.time() * 1000))
+    try:
+        connection = await connect(
+            endpoint,
+            access.security,
+            CLIENT_ID,
+            timeout_s=access.timeout_s,
+            server_name=server_name,
+        )
+    except NetError as error:
+        answer = replace(answer, is_reached=False, problem=error.message)
+        return _timed(answer, began)
+    try:
+        answer = replace(answer, offered=connection.offered)
+        answer = await _asked(connection, answer, access.timeout_s)
+    except NetError as error:
+        answer = replace(answer, problem=error.message)
+    finally:
+        await connection.close()
+    return _timed(answer, began)
+
+
+def _timed(answer: NodeAnswer, began: float) -> NodeAnswer:
+    return replace(answer, took_ms=round((time.monotonic() - began) * 1000))
+
+
+async def _asked(connection: Connection, answer: NodeAnswer, timeout_s: float) -> NodeAnswer:
+    """The questions go out at once, and are answered in their order."""
+    told = await asyncio.gather(
+        _who_leads(connection, timeout_s),
+        _describe(connection, timeout_s),
+        _cluster(connection, timeout_s),
+        return_exceptions=True,
+    )
+    problems = []
+    for each in told:
+        if isinstance(each, UnsupportedError):
+            problems.append(each.message)
+        elif isinstance(each, BaseException):
+            raise each
+    leads, quorum, cluster = told
+    if isinstance(leads, FetchResponse):
+        if leads.top_error is not Error.NONE:
+            problems.append(f"it refuses a fetch: {leads.top_error.name}")
+        else:
+            answer = replace(
+                answer,
+                epoch=leads.leader_epoch if leads.leader_epoch >= 0 else None,
+                leader_id=leads.leader_id if leads.leader_id != NO_ID else None,
+                leader_endpoint=leads.endpoints.get(LISTENER),
+            )
+    if isinstance(quorum, DescribeQuorumResponse):
+        if quorum.top_error is not Error.NONE:
+            problems.append(f"it refuses to describe the quorum: {quorum.top_error.name}")
+        elif quorum.error is Error.NONE:
+            answer = replace(
+                answer,
+                quorum=quorum,
+                node_id=quorum.leader_id,
+                leader_id=quorum.leader_id,
+                epoch=quorum.leader_epoch,
+            )
+    if isinstance(cluster, dict):
+        if cluster["errorCode"]:
+            said = cluster["errorMessage"] or f"error {cluster['errorCode']}"
+            problems.append(f"it refuses to describe the cluster: {said}")
+        else:
+            answer = replace(
+                answer,
+                cluster_id=cluster["clusterId"],
+                controllers={
+                    each["brokerId"]: Endpoint(each["host"], each["port"])
+                    for each in cluster["brokers"]
+                },
+            )
+    return replace(answer, problem="; ".join(problems))
+
+
+async def _who_leads(connection: Connection, timeout_s: float) -> Response:
+    """A fetch that no node can answer, of epoch 0: the refusal tells epoch and leader."""
+    request = FetchRequest(
+        replica=None,
+        current_leader_epoch=0,
+        fetch_offset=0,
+        last_fetched_epoch=0,
+        max_wait_ms=0,
+    )
+    return await ask(connection, "Fetch", request, timeout_s)
+
+
+async def _describe(connection: Connection, timeout_s: float) -> Response:
+    return await ask(connection, "DescribeQuorum", DescribeQuorumRequest(), timeout_s)
+
+
+async def _cluster(connection: Connection, timeout_s: float) -> Value:
+    body: Value = {"includeClusterAuthorizedOperations": False}
+
+    def said(version: int) -> Value:
+        return body | ({"endpointType": _CONTROLLERS} if version >= 1 else {})
+
+    return await connection.request("DescribeCluster", None, said, timeout_s)

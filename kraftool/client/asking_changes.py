@@ -1,0 +1,133 @@
+"""Requests that change a quorum: one each, sent to the leader, never sent twice.
+
+Owns how their answers are told. Where no answer comes the request may have been done, and only a
+later look tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from kraftool.client.asking import CLIENT_ID, Access, ask
+from kraftool.client.change import Answer
+from kraftool.client.health import KRAFT_VERSION
+from kraftool.client.model import NodeAnswer, QuorumView
+from kraftool.net.connection import Connection, connect
+from kraftool.net.errors import DisconnectedError, RequestTimeoutError
+from kraftool.raft.messages import (
+    AddVoterRequest,
+    RemoveVoterRequest,
+    Request,
+    UpdateVoterRequest,
+)
+from kraftool.raft.names import Endpoints, Error, ReplicaKey, VersionRange
+from kraftool.raft.wire.shapes import Value
+
+CHANGE_S = 30.0
+"""A change is answered once it is committed, or when the leader gives up."""
+_UPGRADE = 1
+"""UpdateFeatures' upgrade type."""
+
+
+async def at_leader(
+    view: QuorumView, access: Access, send: Callable[[Connection], Awaitable[Answer]]
+) -> Answer | None:
+    """Send something to the leader; None where its answer did not come."""
+    leader = view.leader
+    assert leader is not None, "a change was checked against a leader"
+    connection = await connect(
+        leader.endpoint,
+        access.security,
+        CLIENT_ID,
+        timeout_s=access.timeout_s,
+        server_name=_server_name(view, leader),
+    )
+    try:
+        return await send(connection)
+    except (DisconnectedError, RequestTimeoutError):
+        return None
+    finally:
+        await connection.close()
+
+
+def _server_name(view: QuorumView, leader: NodeAnswer) -> str | None:
+    """The name in its certificate, where it is reached through a port-forward."""
+    assert leader.node_id is not None, "a leader is known by its id"
+    endpoints = view.voter_endpoints.get(leader.node_id, {})
+    if not endpoints or leader.endpoint in endpoints.values():
+        return None
+    return next(iter(endpoints.values())).host
+
+
+async def add_voter(
+    view: QuorumView, access: Access, voter: ReplicaKey, endpoints: Endpoints
+) -> Answer | None:
+    request = AddVoterRequest(
+        cluster_id=view.cluster_id,
+        voter=voter,
+        listeners=endpoints,
+        timeout_ms=int(CHANGE_S * 1000),
+    )
+    return await _change(view, access, "AddRaftVoter", request)
+
+
+async def remove_voter(view: QuorumView, access: Access, voter: ReplicaKey) -> Answer | None:
+    request = RemoveVoterRequest(cluster_id=view.cluster_id, voter=voter)
+    return await _change(view, access, "RemoveRaftVoter", request)
+
+
+async def update_voter(
+    view: QuorumView,
+    access: Access,
+    voter: ReplicaKey,
+    endpoints: Endpoints,
+    levels: VersionRange,
+) -> Answer | None:
+    assert view.epoch is not None, "a change was checked against a leader"
+    request = UpdateVoterRequest(
+        cluster_id=view.cluster_id,
+        current_leader_epoch=view.epoch,
+        voter=voter,
+        listeners=endpoints,
+        kraft_version=levels,
+    )
+    return await _change(view, access, "UpdateRaftVoter", request)
+
+
+async def _change(view: QuorumView, access: Access, name: str, request: Request) -> Answer | None:
+    async def send(connection: Connection) -> Answer:
+        response = await ask(connection, name, request, CHANGE_S + access.timeout_s)
+        if response.error is Error.NONE:
+            return Answer()
+        return Answer(error=response.error.name, message=getattr(response, "message", ""))
+
+    return await at_leader(view, access, send)
+
+
+async def upgrade(
+    view: QuorumView, access: Access, level: int, *, validate_only: bool
+) -> Answer | None:
+    """Finalize a level of kraft.version."""
+    body: Value = {
+        "timeoutMs": int(CHANGE_S * 1000),
+        "featureUpdates": [
+            {"feature": KRAFT_VERSION, "maxVersionLevel": level, "upgradeType": _UPGRADE}
+        ],
+        "validateOnly": validate_only,
+    }
+
+    async def send(connection: Connection) -> Answer:
+        told = await connection.request("UpdateFeatures", (1, 2), body, CHANGE_S + access.timeout_s)
+        results = [each for each in told.get("results") or () if each["errorCode"]]
+        failed = told if told["errorCode"] or not results else results[0]
+        return _answer(failed["errorCode"], failed["errorMessage"] or "")
+
+    return await at_leader(view, access, send)
+
+
+def _answer(code: int, message: str) -> Answer:
+    try:
+        name = Error(code).name
+    except ValueError:
+        name = f"error {code}"
+    return Answer() if code == 0 else Answer(error=name, message=message)

@@ -1,0 +1,156 @@
+"""A change to a live quorum: what is to be done, what was looked at before, what came of it.
+
+Owns the values, and the checks that every change begins with. A check that fails blocks: either
+Kafka would refuse, or the quorum would be lost. A caution is told and does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from kraftool.client.health import KRAFT_VERSION, keeping_up
+from kraftool.client.model import QuorumView
+from kraftool.raft.messages import ReplicaState
+
+
+class Verdict(StrEnum):
+    """What a check came to."""
+
+    FINE = "fine"
+    CAUTION = "caution"
+    BLOCKED = "blocked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One thing that was looked at."""
+
+    verdict: Verdict
+    text: str
+    advice: str = ""
+
+
+def fine(text: str) -> Check:
+    return Check(verdict=Verdict.FINE, text=text)
+
+
+def caution(text: str, advice: str = "") -> Check:
+    return Check(verdict=Verdict.CAUTION, text=text, advice=advice)
+
+
+def blocked(text: str, advice: str = "") -> Check:
+    return Check(verdict=Verdict.BLOCKED, text=text, advice=advice)
+
+
+class Outcome(StrEnum):
+    """What came of a change."""
+
+    NOT_TRIED = "not tried"
+    DONE = "done"
+    REFUSED = "refused"
+    """By the leader."""
+    UNKNOWN = "unknown"
+    """The answer did not come; a later look tells."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A change from its plan to its end."""
+
+    kind: str
+    """As the command is called: add-controller."""
+    subject: str
+    """In words: controller 4 with directory id X and endpoints CONTROLLER://h:1."""
+    checks: tuple[Check, ...]
+    is_needed: bool = True
+    """Whether there is anything to do: what is asked for may be so already."""
+    outcome: Outcome = Outcome.NOT_TRIED
+    reason: str = ""
+    """What the leader said where it refused."""
+
+    @property
+    def is_possible(self) -> bool:
+        return all(each.verdict is not Verdict.BLOCKED for each in self.checks)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What the leader said."""
+
+    error: str = ""
+    """Kafka's name of it; empty for none."""
+    message: str = ""
+
+
+def finished(change: Change, answer: Answer | None) -> Change:
+    """The change with what came of it; no answer is one that did not come."""
+    if answer is None:
+        return replace(change, outcome=Outcome.UNKNOWN)
+    if not answer.error:
+        return replace(change, outcome=Outcome.DONE)
+    said = f"{answer.error}: {answer.message}" if answer.message else answer.error
+    return replace(change, outcome=Outcome.REFUSED, reason=said)
+
+
+def leadership(view: QuorumView) -> list[Check]:
+    """There has to be a leader that commits, and everyone should know it."""
+    if view.leader is None or view.quorum is None:
+        return [
+            blocked(
+                "no node leads",
+                "kraftool quorum health tells what is wrong; without a leader nobody can change"
+                " who votes",
+            )
+        ]
+    found = [fine(f"node {view.leader.node_id} leads epoch {view.epoch}")]
+    if len(view.cluster_ids) > 1:
+        found.append(blocked(f"the nodes are of clusters {', '.join(view.cluster_ids)}"))
+    if view.quorum.high_watermark < 0:
+        found.append(
+            blocked("the leader has committed nothing in its epoch yet", "try again in a moment")
+        )
+    if not view.agrees:
+        found.append(caution("not every node knows this leader", "see kraftool quorum describe"))
+    return found
+
+
+def is_dynamic(view: QuorumView) -> list[Check]:
+    """Voters are changed at kraft.version 1 only."""
+    level = 0 if view.leader is None else view.leader.offered.finalized.get(KRAFT_VERSION, 0)
+    if level >= 1:
+        return [fine(f"kraft.version is {level}")]
+    return [
+        blocked(
+            "kraft.version is 0: the voters are static",
+            "kraftool quorum upgrade makes them dynamic",
+        )
+    ]
+
+
+def majority_after(voters: Iterable[int], keeping: Iterable[int]) -> Check:
+    """Whether the voters that would be have a majority that keeps up."""
+    after = set(voters)
+    well = len(after & set(keeping))
+    needed = len(after) // 2 + 1
+    words = f"{well} of {len(after)} voters keep up afterwards, {needed} are needed"
+    if well < needed:
+        return blocked(words, "nothing could be committed any more; bring back voters first")
+    return fine(words)
+
+
+def parity(count: int) -> list[Check]:
+    if count > 2 and count % 2 == 0:
+        return [caution(f"{count} voters survive no more failures than {count - 1} would")]
+    if count == 2:
+        return [caution("with two voters no failure is survived")]
+    return []
+
+
+def keeping(view: QuorumView) -> tuple[int, ...]:
+    return () if view.quorum is None else keeping_up(view.quorum)
+
+
+def of(replicas: Sequence[ReplicaState], node_id: int) -> ReplicaState | None:
+    return next((each for each in replicas if each.replica.id == node_id), None)

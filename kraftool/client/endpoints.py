@@ -1,0 +1,55 @@
+"""Endpoints as operators write them: HOST:PORT lists, and ID=HOST:PORT for port-forwards.
+
+Owns their form. It refuses to look a name up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.raft.names import Endpoint
+
+
+class EndpointError(KraftoolError):
+    """What is no endpoint."""
+
+
+def parse_endpoint(text: str) -> Endpoint:
+    """HOST:PORT; an IPv6 address stands in brackets."""
+    host, mark, port = text.strip().rpartition(":")
+    if host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
+    elif ":" in host:
+        mark = ""
+    if not mark or not host or not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+        raise EndpointError(f"{text.strip()!r} is no HOST:PORT", hint="for example ctl-1:9093")
+    return Endpoint(host, int(port))
+
+
+def parse_endpoints(text: str) -> tuple[Endpoint, ...]:
+    """HOST:PORT,HOST:PORT,…"""
+    found = tuple(parse_endpoint(each) for each in text.split(",") if each.strip())
+    if not found:
+        raise EndpointError("no endpoint is named", hint="for example ctl-1:9093,ctl-2:9093")
+    return tuple(dict.fromkeys(found))
+
+
+def parse_resolved(given: Iterable[str]) -> dict[int, Endpoint]:
+    """ID=HOST:PORT, once for each node."""
+    found: dict[int, Endpoint] = {}
+    for each in given:
+        number, mark, address = each.partition("=")
+        if not mark or not (number.strip().isascii() and number.strip().isdigit()):
+            raise EndpointError(
+                f"{each!r} is no ID=HOST:PORT", hint="for example 2=localhost:19093"
+            )
+        if int(number) in found:
+            raise EndpointError(f"node {int(number)} is named twice")
+        found[int(number)] = parse_endpoint(address)
+    return found
+
+
+def shown(endpoint: Endpoint) -> str:
+    host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
+    return f"{host}:{endpoint.port}"

@@ -1,0 +1,217 @@
+"""Whether a live quorum is well: two looks at it, a moment apart, against thresholds.
+
+Owns the thresholds and what follows from them. Times are compared by the leader's clock, which all
+its timestamps are of, so that the clock here does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kraftool.client.endpoints import shown
+from kraftool.client.model import NodeAnswer, QuorumView
+from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
+from kraftool.reports.findings import Finding, Severity, in_order
+from kraftool.reports.kinds import live as kinds
+
+SILENT_MS = 6_000
+"""Three times the default of controller.quorum.fetch.timeout.ms."""
+LAG_RECORDS = 1_000
+LAG_MS = 5_000
+LOOKS_APART_S = 1.5
+"""Three times the default of metadata.max.idle.interval.ms."""
+
+KRAFT_VERSION = "kraft.version"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """The second look, and what is wrong."""
+
+    view: QuorumView
+    findings: tuple[Finding, ...]
+    commits_per_s: float | None = None
+    """How fast the high watermark moved; None without a leader in both looks."""
+    keeping_up: tuple[int, ...] = ()
+    """The voters that fetch, by id."""
+
+    @property
+    def is_well(self) -> bool:
+        return all(each.severity is Severity.INFO for each in self.findings)
+
+
+def health(before: QuorumView, now: QuorumView) -> Health:
+    """Judge a quorum by two looks at it."""
+    findings = [*_nodes(now), *_leadership(before, now), *_features(before, now)]
+    quorum, leader = now.quorum, now.leader
+    keeping: tuple[int, ...] = ()
+    speed = None
+    if quorum is not None and leader is not None:
+        keeping = keeping_up(quorum)
+        findings += [*_voters(now, quorum, keeping), *_replicas(quorum)]
+        speed, stuck = _progress(before, now)
+        findings += stuck
+    return Health(
+        view=now, findings=tuple(in_order(findings)), commits_per_s=speed, keeping_up=keeping
+    )
+
+
+def _node(answer: NodeAnswer) -> str:
+    where = shown(answer.endpoint)
+    return where if answer.node_id is None else f"node {answer.node_id} ({where})"
+
+
+def _nodes(now: QuorumView) -> Iterator[Finding]:
+    for each in now.nodes:
+        if not each.is_reached:
+            yield kinds.UNREACHED.at(_node(each), each.problem)
+        elif each.problem:
+            yield kinds.REFUSED.at(_node(each), each.problem)
+    if len(now.cluster_ids) > 1:
+        yield kinds.CLUSTER_ID.at("", f"cluster ids {', '.join(now.cluster_ids)}")
+
+
+def _leadership(before: QuorumView, now: QuorumView) -> Iterator[Finding]:
+    if now.leader is None:
+        epoch = "" if now.epoch is None else f" of epoch {now.epoch}"
+        yield kinds.NO_LEADER.at("", f"no leader{epoch} among {len(now.reached)} nodes reached")
+    if len(now.leaders) > 1:
+        told = ", ".join(f"{_node(each)} of epoch {each.epoch}" for each in now.leaders)
+        same = len({each.epoch for each in now.leaders}) < len(now.leaders)
+        yield kinds.TWO_LEADERS.at("", told, severity=Severity.ERROR if same else None)
+    if now.leader is not None:
+        for each in now.reached:
+            if each is now.leader or each.epoch is None:
+                continue
+            if (each.epoch, each.leader_id) != (now.leader.epoch, now.leader.node_id):
+                known = "no leader" if each.leader_id is None else f"leader {each.leader_id}"
+                yield kinds.DISAGREE.at(
+                    _node(each),
+                    f"knows {known} of epoch {each.epoch}; node {now.leader.node_id} leads epoch"
+                    f" {now.leader.epoch}",
+                )
+    if before.epoch is not None and now.epoch is not None and now.epoch > before.epoch:
+        yield kinds.ELECTION.at("", f"from epoch {before.epoch} to {now.epoch}")
+
+
+def keeping_up(quorum: DescribeQuorumResponse) -> tuple[int, ...]:
+    """The voters that have fetched lately, the leader among them."""
+    clock = _clock(quorum)
+    return tuple(
+        each.replica.id
+        for each in quorum.voters
+        if each.replica.id == quorum.leader_id
+        or 0 <= clock - each.last_fetch_timestamp <= SILENT_MS
+    )
+
+
+def _clock(quorum: DescribeQuorumResponse) -> int:
+    """The leader's: the time of its own entry, which is that of its answer."""
+    every = (*quorum.voters, *quorum.observers)
+    own = [each for each in every if each.replica.id == quorum.leader_id]
+    return max((each.last_fetch_timestamp for each in own or every), default=-1)
+
+
+def _voters(
+    now: QuorumView, quorum: DescribeQuorumResponse, keeping: tuple[int, ...]
+) -> Iterator[Finding]:
+    count = len(quorum.voters)
+    majority = count // 2 + 1
+    if len(keeping) < majority:
+        yield kinds.NO_MAJORITY.at("", f"{len(keeping)} of {count} voters keep up")
+    elif len(keeping) == majority and count > 2:
+        yield kinds.NO_SPARE.at("", f"{len(keeping)} of {count} voters keep up")
+    if count <= 2:
+        yield kinds.FEW_VOTERS.at("", "one voter" if count == 1 else f"{count} voters")
+    elif count % 2 == 0:
+        yield kinds.EVEN_VOTERS.at("", f"{count} voters")
+    ids = {each.replica.id for each in quorum.voters}
+    for node_id in sorted({each for node in now.nodes for each in node.controllers} - ids):
+        yield kinds.STANDBY.at(f"node {node_id}", "a registered controller that is no voter")
+    leader = now.leader
+    if leader is None or KRAFT_VERSION not in leader.offered.supported:
+        return
+    if not leader.offered.finalized.get(KRAFT_VERSION):
+        yield kinds.STATIC.at("", "kraft.version 0")
+
+
+def _replicas(quorum: DescribeQuorumResponse) -> Iterator[Finding]:
+    clock = _clock(quorum)
+    end = max((each.log_end_offset for each in quorum.voters), default=-1)
+    for role, replicas in (("voter", quorum.voters), ("observer", quorum.observers)):
+        for each in replicas:
+            if each.replica.id == quorum.leader_id:
+                continue
+            yield from _replica(each, role, clock, end)
+
+
+def _replica(each: ReplicaState, role: str, clock: int, end: int) -> Iterator[Finding]:
+    name = f"{role} {each.replica.id}"
+    if each.last_fetch_timestamp < 0:
+        yield kinds.SILENT.at(name, "has not fetched from this leader")
+        return
+    silent = clock - each.last_fetch_timestamp
+    if silent > SILENT_MS:
+        yield kinds.SILENT.at(name, f"fetched last {silent / 1000:.1f} s ago")
+        return
+    records, behind = end - each.log_end_offset, clock - each.last_caught_up_timestamp
+    if records > LAG_RECORDS:
+        yield kinds.LAG.at(name, f"{records} records behind")
+    elif each.last_caught_up_timestamp >= 0 and behind > LAG_MS:
+        yield kinds.LAG.at(name, f"was caught up last {behind / 1000:.1f} s ago")
+
+
+def _progress(before: QuorumView, now: QuorumView) -> tuple[float | None, list[Finding]]:
+    then, this = before.quorum, now.quorum
+    assert this is not None, "who asks for progress has a leader"
+    if then is None or then.leader_id != this.leader_id or then.leader_epoch != this.leader_epoch:
+        return None, []
+    grown = _end(this) - _end(then)
+    committed = this.high_watermark - then.high_watermark
+    seconds = (_clock(this) - _clock(then)) / 1000
+    found = []
+    if committed <= 0 and grown > 0:
+        found.append(
+            kinds.STUCK.at("", f"{grown} records were written in {seconds:.1f} s, none committed")
+        )
+    elif grown <= 0:
+        found.append(kinds.IDLE.at("", f"no record was written in {seconds:.1f} s"))
+    return (committed / seconds if seconds > 0 else None), found
+
+
+def _end(quorum: DescribeQuorumResponse) -> int:
+    own = [each for each in quorum.voters if each.replica.id == quorum.leader_id]
+    return max((each.log_end_offset for each in own or quorum.voters), default=-1)
+
+
+def _features(before: QuorumView, now: QuorumView) -> Iterator[Finding]:
+    """Each node's levels against the newest that are told, and its range."""
+    told = [each for each in now.reached if each.offered.finalized_epoch >= 0]
+    if not told:
+        return
+    newest = max(told, key=lambda each: (each.quorum is not None, each.offered.finalized_epoch))
+    levels = newest.offered.finalized
+    for each in now.reached:
+        for name, level in sorted(levels.items()):
+            low, high = each.offered.supported.get(name, (0, 0))
+            if each.offered.supported and not low <= level <= high:
+                yield kinds.FEATURE_RANGE.at(
+                    _node(each), f"{name} is {level}, and it supports {low} to {high}"
+                )
+    for each in told:
+        # A change takes a moment to be applied everywhere: only what both looks show counts.
+        earlier = None if each.node_id is None else before.node(each.node_id)
+        stays = earlier is not None and earlier.offered.finalized == each.offered.finalized
+        if stays and each.offered.finalized != levels:
+            yield kinds.FEATURES_DIFFER.at(_node(each), _difference(each, newest))
+
+
+def _difference(one: NodeAnswer, other: NodeAnswer) -> str:
+    names = sorted({*one.offered.finalized, *other.offered.finalized})
+    mine, theirs = one.offered.finalized, other.offered.finalized
+    return ", ".join(
+        f"{name} {mine.get(name, 0)}, where {_node(other)} has {theirs.get(name, 0)}"
+        for name in names
+        if mine.get(name, 0) != theirs.get(name, 0)
+    )

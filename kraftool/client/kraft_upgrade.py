@@ -1,0 +1,77 @@
+"""From static voters to dynamic ones: kraft.version 0 to 1.
+
+Owns its preflight. The leader has the last word before anything is written: it is asked to validate
+first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kraftool.client import asking_changes
+from kraftool.client.change import Change, blocked, caution, fine, finished, leadership
+from kraftool.client.health import KRAFT_VERSION
+from kraftool.client.target import Target
+
+LEVEL = 1
+
+
+async def upgrade(target: Target, *, dry_run: bool) -> Change:
+    """Make the voters dynamic."""
+    view = await target.reached()
+    checks = leadership(view)
+    now = 0 if view.leader is None else view.leader.offered.finalized.get(KRAFT_VERSION, 0)
+    change = Change(
+        kind="upgrade",
+        subject=f"{KRAFT_VERSION} from {now} to {LEVEL}",
+        checks=(),
+        is_needed=now < LEVEL,
+    )
+    if view.leader is None or not change.is_needed:
+        return replace(change, checks=tuple(checks))
+    voters = {each.replica.id for each in view.voters}
+    for node_id in sorted(voters):
+        node = view.node(node_id)
+        if node is None or not node.is_reached:
+            checks.append(
+                blocked(f"voter {node_id} is not reached", "every voter has to tell that it can")
+            )
+            continue
+        low, high = node.offered.supported.get(KRAFT_VERSION, (0, 0))
+        if not low <= LEVEL <= high:
+            checks.append(
+                blocked(
+                    f"voter {node_id} supports {KRAFT_VERSION} {low} to {high}",
+                    "upgrade its software to Kafka 3.9 or newer",
+                )
+            )
+        else:
+            checks.append(fine(f"voter {node_id} supports {KRAFT_VERSION} {LEVEL}"))
+    checks.append(
+        caution(
+            "there is no way back to static voters",
+            "afterwards replace controller.quorum.voters by controller.quorum.bootstrap.servers in"
+            " every node's configuration",
+        )
+    )
+    if any(each.verdict.value == "blocked" for each in checks):
+        return replace(change, checks=tuple(checks))
+    answer = await asking_changes.upgrade(view, target.access, LEVEL, validate_only=True)
+    if answer is None:
+        checks.append(blocked("the leader did not answer whether it could"))
+    elif answer.error:
+        said = f"{answer.error}: {answer.message}".rstrip(": ")
+        checks.append(
+            blocked(
+                f"the leader would refuse: {said}",
+                "a leader hears from each voter within a few seconds after its election; then try"
+                " again",
+            )
+        )
+    else:
+        checks.append(fine("the leader would do it"))
+    change = replace(change, checks=tuple(checks))
+    if dry_run or not change.is_possible:
+        return change
+    done = await asking_changes.upgrade(view, target.access, LEVEL, validate_only=False)
+    return finished(change, done)

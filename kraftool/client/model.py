@@ -1,0 +1,107 @@
+"""What nodes of a live quorum said of themselves and of each other.
+
+Owns the values, and what follows from several answers together: who leads, who votes, who is not
+known. It refuses to judge that; `health.py` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kraftool.net.api_versions import Offered
+from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
+from kraftool.raft.names import Endpoint, Endpoints
+
+_NOTHING_OFFERED = Offered(apis={})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeAnswer:
+    """One node, asked itself."""
+
+    endpoint: Endpoint
+    """Where it was asked."""
+    node_id: int | None = None
+    """None where nobody tells whose endpoint that is."""
+    asked_ms: int
+    took_ms: int = 0
+    problem: str = ""
+    """Why it was not reached, or what it refused; empty where it answered everything."""
+    is_reached: bool = True
+    cluster_id: str | None = None
+    offered: Offered = _NOTHING_OFFERED
+    epoch: int | None = None
+    leader_id: int | None = None
+    """Whom it knows as the leader of that epoch."""
+    leader_endpoint: Endpoint | None = None
+    quorum: DescribeQuorumResponse | None = None
+    """What it says as the leader; None from any other."""
+    controllers: Mapping[int, Endpoint] = field(default_factory=dict)
+    """By id, as it answers DescribeCluster: on the listener on which it was asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuorumView:
+    """A quorum at a moment, by the answers of its nodes."""
+
+    nodes: tuple[NodeAnswer, ...]
+    """By id, the ones without last."""
+
+    @property
+    def reached(self) -> tuple[NodeAnswer, ...]:
+        return tuple(each for each in self.nodes if each.is_reached)
+
+    @property
+    def leaders(self) -> tuple[NodeAnswer, ...]:
+        """Those that answer as leaders, the newest first; more than one is rare, not wrong: an old
+        one learns of its successor only when it asks, or its time has run out."""
+        found = [each for each in self.nodes if each.quorum is not None]
+        return tuple(sorted(found, key=lambda each: -(each.epoch or 0)))
+
+    @property
+    def leader(self) -> NodeAnswer | None:
+        """The newest leader, unless a node already knows of a newer epoch than that."""
+        leaders = self.leaders
+        if not leaders or (self.epoch or 0) > (leaders[0].epoch or 0):
+            return None
+        return leaders[0]
+
+    @property
+    def quorum(self) -> DescribeQuorumResponse | None:
+        return None if self.leader is None else self.leader.quorum
+
+    @property
+    def epoch(self) -> int | None:
+        """The newest that any node knows."""
+        return max((each.epoch for each in self.nodes if each.epoch is not None), default=None)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether everyone who was reached names the same leader of the same epoch."""
+        known = {(each.epoch, each.leader_id) for each in self.reached if each.epoch is not None}
+        return len(known) <= 1 and len(self.cluster_ids) <= 1
+
+    @property
+    def cluster_ids(self) -> tuple[str, ...]:
+        return tuple(sorted({each.cluster_id for each in self.nodes if each.cluster_id}))
+
+    @property
+    def cluster_id(self) -> str | None:
+        return None if len(self.cluster_ids) != 1 else self.cluster_ids[0]
+
+    @property
+    def voters(self) -> tuple[ReplicaState, ...]:
+        return () if self.quorum is None else self.quorum.voters
+
+    @property
+    def observers(self) -> tuple[ReplicaState, ...]:
+        return () if self.quorum is None else self.quorum.observers
+
+    @property
+    def voter_endpoints(self) -> Mapping[int, Endpoints]:
+        """Of every listener, from 3.9 on."""
+        return {} if self.quorum is None else self.quorum.nodes
+
+    def node(self, node_id: int) -> NodeAnswer | None:
+        return next((each for each in self.nodes if each.node_id == node_id), None)

@@ -1,0 +1,129 @@
+"""The shapes of what `quorum` writes with -o json, schemaVersion 1.
+
+Owns the names of the documents' members; docs/schemas/quorum.json describes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from kraftool.client.change import Change
+from kraftool.client.endpoints import shown
+from kraftool.client.health import Health
+from kraftool.client.model import NodeAnswer, QuorumView
+from kraftool.raft.messages import ReplicaState
+from kraftool.raft.names import Endpoints
+from kraftool.reports.plain_json import finding_counts, finding_object
+
+SCHEMA_VERSION = 1
+
+
+def describe_document(view: QuorumView) -> dict[str, Any]:
+    """What the nodes said."""
+    return {"schemaVersion": SCHEMA_VERSION, **_quorum(view)}
+
+
+def health_document(health: Health) -> dict[str, Any]:
+    """What the nodes said, and what is wrong."""
+    return {
+        "schemaVersion": SCHEMA_VERSION,
+        **_quorum(health.view),
+        "health": {
+            "isWell": health.is_well,
+            "keepingUp": sorted(health.keeping_up),
+            "commitsPerSecond": None
+            if health.commits_per_s is None
+            else round(health.commits_per_s, 2),
+            "findings": [finding_object(each) for each in health.findings],
+            "findingCounts": finding_counts(health.findings),
+        },
+    }
+
+
+def change_document(change: Change, *, dry_run: bool) -> dict[str, Any]:
+    """A change with its checks and what came of it."""
+    return {
+        "schemaVersion": SCHEMA_VERSION,
+        "change": {
+            "kind": change.kind,
+            "subject": change.subject,
+            "dryRun": dry_run,
+            "isNeeded": change.is_needed,
+            "isPossible": change.is_possible,
+            "checks": [
+                {"verdict": each.verdict.value, "text": each.text, "advice": each.advice}
+                for each in change.checks
+            ],
+            "outcome": change.outcome.value,
+            "reason": change.reason,
+        },
+    }
+
+
+def _quorum(view: QuorumView) -> dict[str, Any]:
+    quorum = view.quorum
+    return {
+        "clusterId": view.cluster_id,
+        "leaderId": None if view.leader is None else view.leader.node_id,
+        "epoch": view.epoch,
+        "highWatermark": None
+        if quorum is None or quorum.high_watermark < 0
+        else quorum.high_watermark,
+        "voters": _replicas(view, view.voters) if quorum is not None else None,
+        "observers": _replicas(view, view.observers) if quorum is not None else None,
+        "nodes": [_node(each) for each in view.nodes],
+    }
+
+
+def _replicas(view: QuorumView, replicas: Iterable[ReplicaState]) -> list[dict[str, Any]]:
+    end = leader_end(view)
+    return [
+        {
+            "id": each.replica.id,
+            "directoryId": each.replica.directory_id,
+            "endpoints": _endpoints(view.voter_endpoints.get(each.replica.id, {})),
+            "logEndOffset": _known(each.log_end_offset),
+            "lag": None if each.log_end_offset < 0 else max(end - each.log_end_offset, 0),
+            "lastFetchTimestamp": _known(each.last_fetch_timestamp),
+            "lastCaughtUpTimestamp": _known(each.last_caught_up_timestamp),
+        }
+        for each in replicas
+    ]
+
+
+def leader_end(view: QuorumView) -> int:
+    """The leader's log end, or the longest where the leader is no voter."""
+    assert view.quorum is not None, "lag is told by a leader"
+    own = [each for each in view.voters if each.replica.id == view.quorum.leader_id]
+    return max((each.log_end_offset for each in own or view.voters), default=-1)
+
+
+def _endpoints(endpoints: Endpoints) -> list[dict[str, Any]]:
+    return [
+        {"listener": name, "host": each.host, "port": each.port} for name, each in endpoints.items()
+    ]
+
+
+def _known(number: int) -> int | None:
+    return None if number < 0 else number
+
+
+def _node(each: NodeAnswer) -> dict[str, Any]:
+    return {
+        "id": each.node_id,
+        "endpoint": shown(each.endpoint),
+        "isReached": each.is_reached,
+        "problem": each.problem,
+        "tookMs": each.took_ms,
+        "clusterId": each.cluster_id,
+        "isLeader": each.quorum is not None,
+        "leaderId": each.leader_id,
+        "epoch": each.epoch,
+        "finalizedFeaturesEpoch": _known(each.offered.finalized_epoch),
+        "finalizedFeatures": dict(sorted(each.offered.finalized.items())),
+        "supportedFeatures": {
+            name: {"min": low, "max": high}
+            for name, (low, high) in sorted(each.offered.supported.items())
+        },
+    }

@@ -1,0 +1,276 @@
+"""Adding, removing and moving voters: what is looked at before, and the change itself.
+
+Owns the preflight of each: what Kafka would refuse or let time out is found before it is asked, and
+what would leave no majority is not asked at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kraftool.client import asking_changes
+from kraftool.client.asking import question
+from kraftool.client.change import (
+    Change,
+    Check,
+    blocked,
+    caution,
+    fine,
+    finished,
+    is_dynamic,
+    keeping,
+    leadership,
+    majority_after,
+    of,
+    parity,
+)
+from kraftool.client.endpoints import shown
+from kraftool.client.health import KRAFT_VERSION, LAG_RECORDS
+from kraftool.client.listeners import Candidate, words
+from kraftool.client.model import QuorumView
+from kraftool.client.quorum_json import leader_end
+from kraftool.client.target import Target
+from kraftool.raft.messages import ReplicaState
+from kraftool.raft.names import Endpoints, ReplicaKey, VersionRange
+
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_RECENT_MS = 60 * 60 * 1000
+"""Kafka adds only a controller that has fetched within the last hour."""
+
+
+async def add_controller(target: Target, candidate: Candidate, *, dry_run: bool) -> Change:
+    """Make an observing controller a voter."""
+    view = await target.reached()
+    assert candidate.node_id is not None, "somebody in particular is to be added"
+    checks = [*leadership(view), *is_dynamic(view)]
+    voter = of(view.voters, candidate.node_id)
+    observer = _observer(view, candidate)
+    directory_id = candidate.directory_id
+    if directory_id is None and observer is not None:
+        directory_id = observer.replica.directory_id
+    key = ReplicaKey(candidate.node_id, directory_id)
+    change = Change(
+        kind="add-controller",
+        subject=f"controller {candidate.node_id} with directory id {directory_id or 'unknown'}"
+        f" and endpoints {words(candidate.endpoints)}",
+        checks=(),
+        is_needed=voter is None or voter.replica != key,
+    )
+    if view.quorum is not None and change.is_needed:
+        checks += _addable(view, key, voter, observer)
+        checks += _endpoints(view, candidate.endpoints)
+        if candidate.cluster_id not in (None, view.cluster_id):
+            checks.append(
+                blocked(
+                    f"its directory is of cluster {candidate.cluster_id}, not of {view.cluster_id}"
+                )
+            )
+        voters = [each.replica.id for each in view.voters]
+        checks.append(
+            majority_after((*voters, key.id), (*keeping(view), *([key.id] if observer else [])))
+        )
+        checks += parity(len(voters) + 1)
+        checks += await _answers(target, view, candidate.endpoints)
+    change = replace(change, checks=tuple(checks))
+    if dry_run or not change.is_possible or not change.is_needed:
+        return change
+    answer = await asking_changes.add_voter(view, target.access, key, candidate.endpoints)
+    return finished(change, answer)
+
+
+def _observer(view: QuorumView, candidate: Candidate) -> ReplicaState | None:
+    """The candidate among those that observe; its directory id decides where it is given."""
+    found = [each for each in view.observers if each.replica.id == candidate.node_id]
+    if candidate.directory_id is not None:
+        found = [each for each in found if each.replica.directory_id == candidate.directory_id]
+    return found[0] if len(found) == 1 else None
+
+
+def _addable(
+    view: QuorumView, key: ReplicaKey, voter: ReplicaState | None, observer: ReplicaState | None
+) -> list[Check]:
+    if voter is not None:
+        return [
+            blocked(
+                f"node {key.id} votes already, with directory id {voter.replica.directory_id}",
+                "a disk that was formatted anew is another voter: remove the old one first, with"
+                f" kraftool quorum remove-controller --controller-id {key.id}",
+            )
+        ]
+    if observer is None:
+        return [
+            blocked(
+                f"the leader does not see node {key.id}"
+                + (f" with directory id {key.directory_id}" if key.directory_id else "")
+                + " fetch",
+                "start it first, formatted with --no-initial-controllers and with"
+                " controller.quorum.bootstrap.servers set; it has to catch up as an observer",
+            )
+        ]
+    if key.directory_id is None:
+        return [blocked(f"node {key.id} tells no directory id", "name --controller-directory-id")]
+    lag = leader_end(view) - observer.log_end_offset
+    assert view.quorum is not None, "observers are told by a leader"
+    own = of(view.voters, view.quorum.leader_id)
+    clock = own.last_fetch_timestamp if own is not None else observer.last_fetch_timestamp
+    if observer.last_caught_up_timestamp < 0 or lag > LAG_RECORDS:
+        return [blocked(f"node {key.id} is {lag} records behind", "wait until it has caught up")]
+    if clock - observer.last_fetch_timestamp > _RECENT_MS:
+        return [blocked(f"node {key.id} has not fetched for an hour", "look whether it runs")]
+    return [fine(f"node {key.id} observes, {lag} records behind")]
+
+
+def _endpoints(view: QuorumView, endpoints: Endpoints) -> list[Check]:
+    """Whether others could reach it: by the listener that they use, at an address of its own."""
+    if not endpoints:
+        return [blocked("no endpoint is known of it", "name --endpoint LISTENER://HOST:PORT")]
+    found = []
+    known = [set(each) for each in view.voter_endpoints.values()]
+    common = set.intersection(*known) if known else set()
+    if common and not common & set(endpoints):
+        found.append(
+            blocked(
+                f"none of its listeners ({', '.join(endpoints)}) is one that the voters have"
+                f" ({', '.join(sorted(common))})"
+            )
+        )
+    hosts = {each.host for one in view.voter_endpoints.values() for each in one.values()}
+    for name, each in endpoints.items():
+        if each.host in ("0.0.0.0", "::"):
+            found.append(blocked(f"{name}://{shown(each)} is no address to reach a node by"))
+        elif each.host in _LOOPBACK and any(host not in _LOOPBACK for host in hosts):
+            found.append(caution(f"{name}://{shown(each)} leads every node to itself"))
+        for other, theirs in view.voter_endpoints.items():
+            if each in theirs.values():
+                found.append(caution(f"{shown(each)} is the endpoint of voter {other}"))
+    return found
+
+
+async def _answers(target: Target, view: QuorumView, endpoints: Endpoints) -> list[Check]:
+    """Whether somebody of this cluster answers there who supports what is finalized."""
+    level = 0 if view.leader is None else view.leader.offered.finalized.get(KRAFT_VERSION, 0)
+    found = []
+    for name, each in endpoints.items():
+        told = await question(each, target.access)
+        if not told.is_reached:
+            found.append(
+                caution(
+                    f"{name}://{shown(each)} is not reached from here: {told.problem}",
+                    "the other controllers have to reach it",
+                )
+            )
+            continue
+        if told.cluster_id not in (None, view.cluster_id):
+            found.append(blocked(f"{shown(each)} is of cluster {told.cluster_id}"))
+            continue
+        low, high = told.offered.supported.get(KRAFT_VERSION, (0, 0))
+        if not low <= level <= high:
+            found.append(
+                blocked(f"{shown(each)} supports kraft.version {low} to {high}, not {level}")
+            )
+        else:
+            found.append(fine(f"{name}://{shown(each)} answers"))
+    return found
+
+
+async def remove_controller(
+    target: Target, node_id: int, directory_id: str | None, *, dry_run: bool
+) -> Change:
+    """Let a voter vote no more."""
+    view = await target.reached()
+    checks = [*leadership(view), *is_dynamic(view)]
+    voter = of(view.voters, node_id)
+    known = voter.replica.directory_id if voter is not None else None
+    key = ReplicaKey(node_id, directory_id or known)
+    change = Change(
+        kind="remove-controller",
+        subject=f"controller {node_id} with directory id {key.directory_id or 'unknown'}",
+        checks=(),
+    )
+    if view.quorum is not None:
+        checks += _removable(view, key, voter)
+    change = replace(change, checks=tuple(checks))
+    if dry_run or not change.is_possible:
+        return change
+    return finished(change, await asking_changes.remove_voter(view, target.access, key))
+
+
+def _removable(view: QuorumView, key: ReplicaKey, voter: ReplicaState | None) -> list[Check]:
+    voters = {each.replica.id for each in view.voters}
+    if voter is None:
+        ids = ", ".join(map(str, sorted(voters)))
+        return [blocked(f"node {key.id} is no voter", f"the voters are {ids}")]
+    if key.directory_id is None or voter.replica.directory_id != key.directory_id:
+        return [blocked(f"voter {key.id} has directory id {voter.replica.directory_id}")]
+    if len(voters) == 1:
+        return [blocked("it is the only voter")]
+    found = [
+        fine(f"node {key.id} is a voter"),
+        majority_after(voters - {key.id}, keeping(view)),
+        *parity(len(voters) - 1),
+    ]
+    if view.quorum is not None and view.quorum.leader_id == key.id:
+        found.append(caution("it leads: it resigns once it is removed, and another is elected"))
+    found.append(
+        caution(
+            "if it goes on running with controller.quorum.auto.join.enable=true it joins again",
+            "stop it first, or set that to false",
+        )
+    )
+    return found
+
+
+async def move_controller(
+    target: Target, node_id: int, endpoints: Endpoints, *, dry_run: bool
+) -> Change:
+    """Tell the quorum where a voter is reached."""
+    view = await target.reached()
+    voter = of(view.voters, node_id)
+    before = view.voter_endpoints.get(node_id, {})
+    change = Change(
+        kind="endpoints",
+        subject=f"controller {node_id} from {words(before) or 'unknown'} to {words(endpoints)}",
+        checks=(),
+        is_needed=dict(before) != dict(endpoints),
+    )
+    checks = leadership(view)
+    levels = VersionRange(0, 0)
+    if view.quorum is not None and change.is_needed:
+        checks += is_dynamic(view)
+        if voter is None:
+            checks.append(blocked(f"node {node_id} is no voter"))
+        checks += _endpoints(view, endpoints)
+        reach, levels = await _is_there(target, view, endpoints)
+        checks += reach
+        checks.append(
+            caution(
+                "the node itself sets back what its own advertised.listeners says",
+                "change its configuration too",
+            )
+        )
+    change = replace(change, checks=tuple(checks))
+    if dry_run or not change.is_possible or not change.is_needed:
+        return change
+    assert voter is not None, "a voter was found"
+    answer = await asking_changes.update_voter(
+        view, target.access, voter.replica, endpoints, levels
+    )
+    return finished(change, answer)
+
+
+async def _is_there(
+    target: Target, view: QuorumView, endpoints: Endpoints
+) -> tuple[list[Check], VersionRange]:
+    """The node has to answer at its new endpoints: nobody else tells what it supports."""
+    found, levels = [], VersionRange(0, 0)
+    for name, each in endpoints.items():
+        told = await question(each, target.access)
+        if not told.is_reached:
+            found.append(blocked(f"{name}://{shown(each)} is not reached: {told.problem}"))
+            continue
+        if told.cluster_id not in (None, view.cluster_id):
+            found.append(blocked(f"{shown(each)} is of cluster {told.cluster_id}"))
+            continue
+        found.append(fine(f"{name}://{shown(each)} answers"))
+        levels = VersionRange(*told.offered.supported.get(KRAFT_VERSION, (0, 0)))
+    return found, levels

@@ -1,0 +1,1 @@
+"""Connections: frames over TCP and TLS, who is at the other end, and what both sides speak."""

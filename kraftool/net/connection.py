@@ -1,0 +1,281 @@
+"""A connection to a node: several requests may be on their way, answers come in their order.
+
+Owns what stands at its beginning (TLS, ApiVersions, SASL), the pairing of answers with requests,
+and its end: after a request that timed out, or an answer that fits none, a connection is closed, as
+nothing on it can be relied on. Whoever wants another one connects again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import ssl
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from kraftool.decoders import codec
+from kraftool.decoders.errors import DecodeError
+from kraftool.net import api_versions
+from kraftool.net.api_versions import Offered, Range
+from kraftool.net.errors import (
+    AuthenticationError,
+    ConnectError,
+    DisconnectedError,
+    NetError,
+    ProtocolViolation,
+    RequestTimeoutError,
+)
+from kraftool.net.framing import read_frame
+from kraftool.net.security import ClientSecurity
+from kraftool.raft.names import Endpoint
+from kraftool.raft.wire.frames import (
+    API_VERSIONS,
+    RequestFrame,
+    decode_response,
+    encode_request,
+    header_versions,
+)
+from kraftool.raft.wire.shapes import Value
+
+MAX_RESPONSE_BYTES = 100 << 20
+"""Of an answer; a whole batch of metadata may have 8 MiB, and a fetch asks for one at least."""
+CONNECT_S = 10.0
+_PATIENCE_S = 30.0
+
+Body = Value | Callable[[int], Value]
+"""Of a request; a function where it depends on the version that is spoken."""
+
+
+@dataclass(slots=True)
+class _Waiting:
+    correlation_id: int
+    name: str
+    version: int
+    answer: asyncio.Future[Value]
+
+
+async def connect(
+    endpoint: Endpoint,
+    security: ClientSecurity | None = None,
+    client_id: str = "kraftool",
+    *,
+    timeout_s: float = CONNECT_S,
+    max_response_bytes: int = MAX_RESPONSE_BYTES,
+    server_name: str | None = None,
+) -> Connection:
+    """Reach a node, agree on versions, and say who is asking.
+
+    `server_name`: the name to be found in its certificate, if it is not the endpoint's host.
+    Raises ConnectError, AuthenticationError, or what a request can.
+    """
+    secured = security or ClientSecurity()
+    connection: Connection | None = None
+    try:
+        async with asyncio.timeout(timeout_s):
+            reader, writer = await _open(endpoint, secured, server_name)
+            connection = Connection(endpoint, reader, writer, client_id, max_response_bytes)
+            await connection.agree()
+            if secured.sasl is not None:
+                await secured.sasl.authenticate(connection)
+            return connection
+    except AuthenticationError as error:
+        await _give_up(connection)
+        said = error.message.removeprefix(f"{_shown(endpoint)}: ")
+        raise AuthenticationError(f"{_shown(endpoint)}: {said}", hint=error.hint) from None
+    except TimeoutError:
+        await _give_up(connection)
+        raise ConnectError(f"{_shown(endpoint)} did not answer within {timeout_s:g} s") from None
+    except BaseException:
+        await _give_up(connection)
+        raise
+
+
+async def _give_up(connection: Connection | None) -> None:
+    if connection is not None:
+        await connection.close()
+
+
+async def _open(
+    endpoint: Endpoint, security: ClientSecurity, server_name: str | None
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    where = _shown(endpoint)
+    extra: dict[str, Any] = {}
+    if security.tls is not None:
+        extra = {"ssl": security.tls, "server_hostname": server_name or endpoint.host}
+    try:
+        return await asyncio.open_connection(endpoint.host, endpoint.port, **extra)
+    except ssl.SSLCertVerificationError as error:
+        raise AuthenticationError(
+            f"{where}: its certificate is not accepted: {error.verify_message}"
+        ) from None
+    except ssl.SSLError as error:
+        reason = error.reason or str(error)
+        raise AuthenticationError(f"{where}: no TLS: {reason.lower().replace('_', ' ')}") from None
+    except OSError as error:
+        if security.tls is not None and not error.errno:
+            raise AuthenticationError(f"{where}: it ends the TLS handshake") from None
+        raise ConnectError(f"{where}: {_reason(error)}") from None
+    except UnicodeError:
+        raise ConnectError(f"{where}: not a host's name") from None
+
+
+def _reason(error: OSError) -> str:
+    """asyncio says less than the system does, and says it for every address of a name."""
+    if isinstance(error, socket.gaierror) or not error.errno:
+        return error.strerror or str(error)
+    return os.strerror(error.errno).lower()
+
+
+def _shown(endpoint: Endpoint) -> str:
+    host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
+    return f"{host}:{endpoint.port}"
+
+
+class Connection:
+    """Requests and their answers. Made by `connect`."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        client_id: str,
+        max_response_bytes: int,
+    ) -> None:
+        self.endpoint = endpoint
+        self.offered = Offered(apis={API_VERSIONS: (0, api_versions.FIRST_ASKED)})
+        self._reader, self._writer = reader, writer
+        self._client_id = client_id
+        self._max_bytes = max_response_bytes
+        self._next_id = 0
+        self._waiting: deque[_Waiting] = deque()
+        self._ended: NetError | None = None
+        self._receiving = asyncio.get_running_loop().create_task(self._receive())
+
+    async def agree(self) -> None:
+        """Ask which versions there are, in an older one where the first is not known."""
+        version = api_versions.FIRST_ASKED
+        body = await self._exchange(API_VERSIONS, version, api_versions.question(version))
+        if body["errorCode"] == api_versions.UNSUPPORTED_VERSION:
+            version = min(api_versions.own_range(body)[1], version - 1)
+            body = await self._exchange(API_VERSIONS, version, api_versions.question(version))
+        if body["errorCode"]:
+            raise ProtocolViolation(
+                f"{_shown(self.endpoint)} refuses ApiVersions with error {body['errorCode']}"
+            )
+        self.offered = api_versions.offered(body)
+
+    @property
+    def is_open(self) -> bool:
+        return self._ended is None
+
+    async def request(
+        self,
+        name: str,
+        versions: int | Range | None,
+        body: Body,
+        timeout_s: float | None = None,
+    ) -> Value:
+        """The body of the answer, whatever errors that holds.
+
+        `versions`: the one to speak, or the range to choose the newest from that both sides have;
+        None for any. Raises UnsupportedError before anything is sent; DisconnectedError,
+        RequestTimeoutError and ProtocolViolation afterwards.
+        """
+        wanted = (versions, versions) if isinstance(versions, int) else versions
+        version = self.offered.version(name, wanted)
+        said = body(version) if callable(body) else body
+        return await self._exchange(name, version, said, timeout_s)
+
+    async def _exchange(
+        self, name: str, version: int, body: Value, timeout_s: float | None = None
+    ) -> Value:
+        if self._ended is not None:
+            raise self._ended
+        self._next_id = (self._next_id + 1) & 0x7FFFFFFF
+        frame = encode_request(
+            RequestFrame(
+                name=name,
+                version=version,
+                correlation_id=self._next_id,
+                client_id=self._client_id,
+                body=body,
+            )
+        )
+        answer: asyncio.Future[Value] = asyncio.get_running_loop().create_future()
+        self._waiting.append(_Waiting(self._next_id, name, version, answer))
+        self._writer.writelines((len(frame).to_bytes(4, "big"), frame))
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await answer
+        except TimeoutError:
+            error = RequestTimeoutError(
+                f"{_shown(self.endpoint)}: no answer to {name} within {timeout_s:g} s"
+            )
+            self._end(error)
+            raise error from None
+
+    async def close(self) -> None:
+        """End it; whoever still waits for an answer is told."""
+        self._end(DisconnectedError(f"the connection to {_shown(self.endpoint)} was closed"))
+        self._receiving.cancel()
+        await asyncio.gather(self._receiving, return_exceptions=True)
+
+    def _end(self, error: NetError) -> None:
+        if self._ended is None:
+            self._ended = error
+            # Waiting for a goodbye (TLS has one) would be waiting for the other side.
+            self._writer.transport.abort()
+        while self._waiting:
+            waiting = self._waiting.popleft()
+            if not waiting.answer.done():
+                waiting.answer.set_exception(error)
+
+    async def _receive(self) -> None:
+        where = _shown(self.endpoint)
+        error: NetError = DisconnectedError(f"{where} closed the connection")
+        try:
+            while True:
+                frame = await read_frame(
+                    self._reader, self._max_bytes, idle_s=None, patience_s=_PATIENCE_S
+                )
+                if frame is None:
+                    break
+                self._take(frame)
+        except asyncio.CancelledError:
+            raise
+        except TimeoutError:
+            error = DisconnectedError(f"{where} stopped in the middle of an answer")
+        except NetError as problem:
+            error = ProtocolViolation(f"{where}: {problem.message}")
+        except DecodeError as problem:
+            error = ProtocolViolation(f"{where}: an answer that cannot be read: {problem.message}")
+        except asyncio.IncompleteReadError:
+            error = DisconnectedError(f"{where} closed the connection in the middle of an answer")
+        except OSError as problem:
+            error = DisconnectedError(f"{where}: {problem.strerror or problem}")
+        self._end(error)
+
+    def _take(self, frame: bytes) -> None:
+        """Pair an answer with what was asked first: Kafka answers in order."""
+        if not self._waiting:
+            raise ProtocolViolation("an answer that nobody asked for")
+        asked = self._waiting[0]
+        if frame[:4] != asked.correlation_id.to_bytes(4, "big"):
+            raise ProtocolViolation("an answer to another request than the first in line")
+        body = _body(frame, asked.name, asked.version)
+        self._waiting.popleft()
+        if not asked.answer.done():
+            asked.answer.set_result(body)
+
+
+def _body(frame: bytes, name: str, version: int) -> Value:
+    if name == API_VERSIONS and version > 0 and len(frame) >= 6:
+        _, start = codec.decode("ResponseHeader", header_versions(name, version)[1], frame)
+        if frame[start : start + 2] == api_versions.UNSUPPORTED_VERSION.to_bytes(2, "big"):
+            # The one answer that is not in the version of its question.
+            return decode_response(frame, name, 0).body
+    return decode_response(frame, name, version).body

@@ -1,0 +1,190 @@
+"""SASL over Kafka's requests: SaslHandshake names a mechanism, SaslAuthenticate carries its tokens.
+
+Owns both sides of a login with PLAIN, SCRAM-SHA-256 and SCRAM-SHA-512. The mechanisms are
+generators (see `scram.py`); what they say of a failure is for this side's log: the other side is
+told no more than that it failed.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kraftool.net import scram
+from kraftool.net.errors import AuthenticationError, DisconnectedError, UnsupportedError
+from kraftool.raft.wire.frames import RequestFrame
+from kraftool.raft.wire.shapes import Value
+
+if TYPE_CHECKING:
+    from kraftool.net.connection import Connection
+
+PLAIN = "PLAIN"
+MECHANISMS = (PLAIN, *scram.DIGESTS)
+SASL_APIS: Mapping[str, tuple[int, int]] = {"SaslHandshake": (1, 1), "SaslAuthenticate": (0, 2)}
+"""What is served. Version 0 of the handshake is followed by tokens without any header."""
+
+UNSUPPORTED_SASL_MECHANISM = 33
+ILLEGAL_SASL_STATE = 34
+SASL_AUTHENTICATION_FAILED = 58
+
+Exchange = Generator[bytes, bytes, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaslClient:
+    """Who to log in as."""
+
+    mechanism: str
+    user: str
+    password: str = field(repr=False)
+
+    async def authenticate(self, connection: Connection) -> None:
+        """Log in. Raises AuthenticationError."""
+        try:
+            await self._log_in(connection)
+        except UnsupportedError as error:
+            raise AuthenticationError(f"no SASL login there: {error.message}") from None
+        except DisconnectedError as error:
+            raise AuthenticationError(f"the login was cut off: {error.message}") from None
+
+    async def _log_in(self, connection: Connection) -> None:
+        body = await connection.request("SaslHandshake", 1, {"mechanism": self.mechanism})
+        if body["errorCode"]:
+            there = ", ".join(body["mechanisms"]) or "none"
+            raise AuthenticationError(
+                f"the node does not take {self.mechanism}", hint=f"its mechanisms: {there}"
+            )
+        exchange = self._exchange()
+        token = next(exchange)
+        while True:
+            body = await connection.request("SaslAuthenticate", None, {"authBytes": token})
+            if body["errorCode"]:
+                said = body["errorMessage"] or f"error {body['errorCode']}"
+                raise AuthenticationError(f"the node refuses the login of {self.user}: {said}")
+            try:
+                token = exchange.send(body["authBytes"])
+            except StopIteration:
+                return
+
+    def _exchange(self) -> Exchange:
+        if self.mechanism == PLAIN:
+            return _plain_client(self.user, self.password)
+        return scram.client(self.mechanism, self.user, self.password)
+
+
+def _plain_client(user: str, password: str) -> Exchange:
+    yield f"\0{user}\0{password}".encode()
+    return user
+
+
+def _plain_server(passwords: Mapping[str, str]) -> Exchange:
+    token = yield b""
+    parts = token.decode("utf-8", "replace").split("\0")
+    if len(parts) != 3 or not parts[1] or not parts[2]:
+        raise AuthenticationError("a PLAIN message without a name and a password")
+    authorization, user, password = parts
+    expected = passwords.get(user, "")
+    is_right = hmac.compare_digest(expected.encode(), password.encode())
+    if user not in passwords or not is_right:
+        raise AuthenticationError("invalid credentials with SASL mechanism PLAIN")
+    if authorization not in ("", user):
+        raise AuthenticationError("a PLAIN login as somebody else")
+    yield b""
+    return user
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaslServer:
+    """Whom to let in, by mechanism."""
+
+    plain: Mapping[str, str] | None = field(default=None, repr=False)
+    """Passwords by user; None where PLAIN is not enabled."""
+    scram: Mapping[str, scram.Lookup] = field(default_factory=dict, repr=False)
+    """The enabled mechanisms, each with where its credentials are."""
+
+    @property
+    def mechanisms(self) -> tuple[str, ...]:
+        return (*([PLAIN] if self.plain is not None else []), *self.scram)
+
+    def exchange(self, mechanism: str) -> Exchange | None:
+        """A login; None for a mechanism that is not enabled."""
+        if mechanism == PLAIN and self.plain is not None:
+            return _plain_server(self.plain)
+        lookup = self.scram.get(mechanism)
+        return None if lookup is None else scram.server(mechanism, lookup)
+
+
+class Login:
+    """One connection's way in."""
+
+    def __init__(self, server: SaslServer) -> None:
+        self._server = server
+        self._exchange: Exchange | None = None
+        self._mechanism = ""
+        self.user: str | None = None
+        """Set at the end of a login that went well."""
+        self.failure = ""
+        """Why it failed, in words for this side; the connection ends after the answer."""
+        self._steps: Mapping[str, Callable[[RequestFrame], Value]] = {
+            "SaslHandshake": self._handshake,
+            "SaslAuthenticate": self._authenticate,
+        }
+
+    def answer(self, request: RequestFrame) -> Value:
+        """The answer to one of SASL's requests."""
+        return self._steps[request.name](request)
+
+    def _handshake(self, request: RequestFrame) -> Value:
+        mechanisms = list(self._server.mechanisms)
+        mechanism = request.body["mechanism"]
+        if self._exchange is not None:
+            self.failure = "a second SaslHandshake"
+            return {"errorCode": ILLEGAL_SASL_STATE, "mechanisms": mechanisms}
+        self._exchange = self._server.exchange(mechanism)
+        if self._exchange is None:
+            self.failure = f"it wants the mechanism {mechanism[:40]!r}"
+            return {"errorCode": UNSUPPORTED_SASL_MECHANISM, "mechanisms": mechanisms}
+        next(self._exchange)
+        self._mechanism = mechanism
+        return {"errorCode": 0, "mechanisms": mechanisms}
+
+    def _authenticate(self, request: RequestFrame) -> Value:
+        if self._exchange is None:
+            self.failure = "SaslAuthenticate without SaslHandshake"
+            return refused(ILLEGAL_SASL_STATE, "SaslHandshake has to come first")
+        try:
+            token = self._exchange.send(request.body["authBytes"])
+        except AuthenticationError as error:
+            self.failure = error.message
+            return refused(SASL_AUTHENTICATION_FAILED, _failed(self._mechanism))
+        except StopIteration:
+            self.failure = "a login goes on after its end"
+            return refused(ILLEGAL_SASL_STATE, "the login is over")
+        if self._is_last(token):
+            assert self._exchange is not None, "an exchange has begun"
+            try:
+                next(self._exchange)
+            except StopIteration as end:
+                self.user = end.value
+        return {"errorCode": 0, "errorMessage": None, "authBytes": token, "sessionLifetimeMs": 0}
+
+    def _is_last(self, token: bytes) -> bool:
+        """PLAIN ends with nothing to say, SCRAM with the server's own proof."""
+        return token == b"" if self._mechanism == PLAIN else token.startswith(b"v=")
+
+
+def _failed(mechanism: str) -> str:
+    """In Kafka's words, whatever the reason."""
+    if mechanism == PLAIN:
+        return "Authentication failed: Invalid username or password"
+    return (
+        "Authentication failed during authentication due to invalid credentials with SASL"
+        f" mechanism {mechanism}"
+    )
+
+
+def refused(code: int, message: str) -> Value:
+    """The answer to a SaslAuthenticate that does not get in."""
+    return {"errorCode": code, "errorMessage": message, "authBytes": b"", "sessionLifetimeMs": 0}

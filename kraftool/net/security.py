@@ -1,0 +1,58 @@
+"""How a connection is secured: what each side of one has to be given.
+
+Owns the values only. `tls.py` makes the contexts, `sasl.py` the conversations, `settings.py` both
+from Kafka's configuration keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import ssl
+
+    from kraftool.net.sasl import SaslClient, SaslServer
+
+
+class SecurityProtocol(StrEnum):
+    """Kafka's names."""
+
+    PLAINTEXT = "PLAINTEXT"
+    SSL = "SSL"
+    SASL_PLAINTEXT = "SASL_PLAINTEXT"
+    SASL_SSL = "SASL_SSL"
+
+    @property
+    def has_tls(self) -> bool:
+        return self in (SecurityProtocol.SSL, SecurityProtocol.SASL_SSL)
+
+    @property
+    def has_sasl(self) -> bool:
+        return self in (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL)
+
+
+ANONYMOUS = "User:ANONYMOUS"
+"""The principal of whoever did not have to say who it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientSecurity:
+    """How to reach a listener."""
+
+    protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
+    tls: ssl.SSLContext | None = None
+    sasl: SaslClient | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerSecurity:
+    """How a listener wants to be reached."""
+
+    protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
+    tls: ssl.SSLContext | None = None
+    sasl: SaslServer | None = None
+    principal: Callable[[bytes | None], str] = lambda certificate: ANONYMOUS
+    """Of the other side's certificate (DER), where that says who it is."""

@@ -1,0 +1,420 @@
+"""Listeners: who connects, what it may send, and the answers in order.
+
+Owns the life of each connection on the serving side: it is counted from its first packet on, has to
+secure itself and say who it is in time, sends frames of bounded size at a bounded slowness, and has
+one request handled at a time. When there are too many, the one that was of least use goes. A
+request that nobody here can read ends its connection, as in Kafka. It refuses to know what is
+asked: the handler does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import socket
+import ssl
+from collections import Counter, OrderedDict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kraftool.decoders.errors import DecodeError, KraftoolError
+from kraftool.net import api_versions
+from kraftool.net.api_versions import Range
+from kraftool.net.errors import AuthenticationError, NetError
+from kraftool.net.framing import Budget, read_frame, write_frame
+from kraftool.net.sasl import ILLEGAL_SASL_STATE, SASL_APIS, Login, refused
+from kraftool.net.security import ANONYMOUS, ServerSecurity
+from kraftool.raft.names import Endpoint
+from kraftool.raft.wire.frames import (
+    API_VERSIONS,
+    RequestFrame,
+    ResponseFrame,
+    apis,
+    decode_request,
+    encode_response,
+    peek,
+)
+from kraftool.raft.wire.shapes import Value
+
+LOGGER = logging.getLogger("kraftool.net")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listener:
+    """Where to listen, and how one is to come in."""
+
+    name: str
+    """As it is configured; it is compared in upper case."""
+    host: str
+    """Empty for all addresses."""
+    port: int
+    """0 for any that is free."""
+    security: ServerSecurity = field(default_factory=ServerSecurity)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What is put up with. The defaults are Kafka's where it has one."""
+
+    max_request_bytes: int = 100 << 20
+    """socket.request.max.bytes"""
+    max_connections: int = 4096
+    """Kafka's max.connections; more than this would take the files that the log needs."""
+    max_connections_per_ip: int = 1 << 31
+    idle_s: float = 600.0
+    """connections.max.idle.ms"""
+    authentication_s: float = 10.0
+    """For TLS and SASL together."""
+    max_login_bytes: int = 512 << 10
+    """sasl.server.max.receive.size"""
+    failed_authentication_delay_s: float = 0.1
+    """connection.failed.authentication.delay.ms"""
+    patience_s: float = 30.0
+    """For each part of a frame, and for an answer to be taken."""
+    buffered_bytes: int = 256 << 20
+    """Of all large requests that are coming in."""
+    backlog: int = 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Peer:
+    """Who asks."""
+
+    listener: str
+    principal: str
+    """As super.users names it: User:ANONYMOUS, User:alice, User:CN=node-1."""
+    host: str
+    port: int
+
+
+Handler = Callable[[Peer, RequestFrame], Awaitable[Value | None]]
+"""Gives the body of the answer, or None where the connection is to be closed."""
+
+
+@dataclass(eq=False, slots=True)
+class _Guest:
+    """A connection that came in."""
+
+    listener: Listener
+    socket: socket.socket
+    host: str
+    port: int
+    task: asyncio.Task[None] | None = None
+    writer: asyncio.StreamWriter | None = None
+    is_served: bool = False
+    """Whether a request of it is being handled."""
+
+
+class Server:
+    """All listeners of a node."""
+
+    def __init__(
+        self,
+        listeners: Sequence[Listener],
+        handler: Handler,
+        known_apis: Mapping[str, Range],
+        limits: Limits | None = None,
+    ) -> None:
+        """`known_apis`: the versions of each api that the handler answers, ApiVersions among them.
+
+        ApiVersions goes to the handler too, of whom one does not know yet who it is; SASL's own
+        requests do not.
+        """
+        self._listeners = listeners
+        self._handler = handler
+        self._known = {**SASL_APIS, **known_apis}
+        self.limits = limits or Limits()
+        self._budget = Budget(self.limits.buffered_bytes)
+        self._accepting: list[asyncio.Task[None]] = []
+        self._sockets: list[socket.socket] = []
+        self._silent: OrderedDict[_Guest, None] = OrderedDict()
+        """Connections that have not asked anything yet, oldest first."""
+        self._known_guests: OrderedDict[_Guest, None] = OrderedDict()
+        """The others, the one that asked longest ago first."""
+        self._by_host: Counter[str] = Counter()
+        self.bound: dict[str, Endpoint] = {}
+        """Where each listener really listens."""
+
+    @property
+    def connections(self) -> int:
+        """How many there are now."""
+        return len(self._silent) + len(self._known_guests)
+
+    async def start(self) -> None:
+        """Listen. Raises NetError where an address cannot be had."""
+        loop = asyncio.get_running_loop()
+        try:
+            for listener in self._listeners:
+                bound = _bind(listener, self.limits.backlog)
+                self._sockets.append(bound)
+                host, port = bound.getsockname()[:2]
+                self.bound[listener.name] = Endpoint(host, port)
+        except BaseException:
+            await self.close()
+            raise
+        for listener, bound in zip(self._listeners, self._sockets, strict=True):
+            self._accepting.append(loop.create_task(self._accept(listener, bound)))
+
+    async def close(self) -> None:
+        """Listen no more, and end every connection."""
+        guests = [*self._silent, *self._known_guests]
+        tasks = [*self._accepting, *(each.task for each in guests if each.task is not None)]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for bound in self._sockets:
+            bound.close()
+        self._accepting, self._sockets = [], []
+
+    async def _accept(self, listener: Listener, bound: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                connection, address = await loop.sock_accept(bound)
+            except OSError as error:
+                # No more files, mostly: let one go and give the others time to.
+                LOGGER.warning("no connection can be accepted: %s", error)
+                self._make_room()
+                await asyncio.sleep(0.1)
+                continue
+            self._admit(listener, connection, address)
+            await asyncio.sleep(0)  # those who are in have their turn too
+
+    def _admit(
+        self, listener: Listener, connection: socket.socket, address: tuple[Any, ...]
+    ) -> None:
+        host, port = address[:2]
+        if self._by_host[host] >= self.limits.max_connections_per_ip:
+            LOGGER.info("%s has too many connections", host)
+            connection.close()
+            return
+        if self.connections >= self.limits.max_connections and not self._make_room():
+            connection.close()
+            return
+        guest = _Guest(listener, connection, host, port)
+        self._silent[guest] = None
+        self._by_host[host] += 1
+        guest.task = asyncio.get_running_loop().create_task(self._host(guest))
+
+    def _make_room(self) -> bool:
+        """End the connection that will be missed least; whether there was one."""
+        for guests in (self._silent, self._known_guests):
+            for guest in guests:
+                if not guest.is_served and guest.task is not None:
+                    guest.task.cancel()
+                    self._forget(guest)
+                    return True
+        return False
+
+    def _forget(self, guest: _Guest) -> None:
+        if guest in self._silent or guest in self._known_guests:
+            self._silent.pop(guest, None)
+            self._known_guests.pop(guest, None)
+            self._by_host[guest.host] -= 1
+            if not self._by_host[guest.host]:
+                del self._by_host[guest.host]
+
+    async def _host(self, guest: _Guest) -> None:
+        """One connection from its first byte to its end."""
+        is_wanted = True
+        try:
+            async with asyncio.timeout(self.limits.authentication_s):
+                reader, writer = await _streams(guest)
+                peer = await self._authenticated(guest, reader, writer)
+            while await self._exchange(guest, peer, reader, writer):
+                pass
+        except asyncio.CancelledError:
+            is_wanted = False
+            raise
+        except (TimeoutError, asyncio.IncompleteReadError, ConnectionError):
+            pass  # it went, or has to
+        except (NetError, DecodeError, ssl.SSLError) as error:
+            said = error.message if isinstance(error, KraftoolError) else str(error)
+            LOGGER.info("connection of %s:%s ended: %s", guest.host, guest.port, said)
+        except OSError as error:
+            LOGGER.info("connection of %s:%s ended: %s", guest.host, guest.port, error)
+        except Exception:
+            LOGGER.exception("connection of %s:%s ended by an error", guest.host, guest.port)
+        finally:
+            self._forget(guest)
+            if guest.writer is None:
+                guest.socket.close()
+            elif is_wanted:
+                await _let_go(guest.writer)
+            else:
+                guest.writer.transport.abort()
+
+    async def _authenticated(
+        self, guest: _Guest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> Peer:
+        """Learn who it is."""
+        security = guest.listener.security
+        principal = ANONYMOUS
+        if security.tls is not None and security.sasl is None:
+            secured = writer.get_extra_info("ssl_object")
+            principal = security.principal(secured.getpeercert(binary_form=True))
+        peer = Peer(
+            listener=guest.listener.name, principal=principal, host=guest.host, port=guest.port
+        )
+        if security.sasl is None:
+            return peer
+        user = await self._log_in(peer, Login(security.sasl), reader, writer)
+        return replace(peer, principal=f"User:{user}")
+
+    async def _log_in(
+        self,
+        peer: Peer,
+        login: Login,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+    ) -> str:
+        """A SASL login. Until it is over, nothing but its requests and ApiVersions is answered."""
+        patience_s = self.limits.patience_s
+        while login.user is None:
+            data = await read_frame(
+                reader, self.limits.max_login_bytes, idle_s=patience_s, patience_s=patience_s
+            )
+            if data is None:
+                raise AuthenticationError("it left before it said who it is")
+            answer = await self._answer(peer, data, login)
+            if login.failure:
+                await asyncio.sleep(self.limits.failed_authentication_delay_s)
+            if answer is not None:
+                await write_frame(writer, answer, patience_s=patience_s)
+            if login.failure or answer is None:
+                raise AuthenticationError(login.failure or "a request before the login")
+        return login.user
+
+    async def _exchange(
+        self,
+        guest: _Guest,
+        peer: Peer,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+    ) -> bool:
+        """A request and its answer; whether the connection goes on."""
+        limits = self.limits
+        data = await read_frame(
+            reader,
+            limits.max_request_bytes,
+            idle_s=limits.idle_s,
+            patience_s=limits.patience_s,
+            budget=self._budget,
+        )
+        if data is None:
+            return False
+        guest.is_served = True
+        self._silent.pop(guest, None)
+        self._known_guests[guest] = None
+        self._known_guests.move_to_end(guest)
+        answer = await self._answer(peer, data)
+        guest.is_served = False
+        if answer is None:
+            return False
+        await write_frame(writer, answer, patience_s=limits.patience_s)
+        return True
+
+    async def _answer(self, peer: Peer, data: bytes, login: Login | None = None) -> bytes | None:
+        key, version, correlation_id = peek(data)
+        name = apis().get(key)
+        served = self._known.get(name) if name is not None else None
+        if name is None or served is None:
+            LOGGER.info("%s:%s asks for api %s, which is not served", peer.host, peer.port, key)
+            return None
+        if not served[0] <= version <= served[1]:
+            if name != API_VERSIONS:
+                LOGGER.info(
+                    "%s:%s asks for %s version %s, which is not served",
+                    *(peer.host, peer.port, name, version),
+                )
+                return None
+            return _encoded(name, 0, correlation_id, api_versions.unknown_version(served))
+        request = decode_request(data)
+        if name in SASL_APIS:
+            body = _out_of_place(name) if login is None else login.answer(request)
+        elif login is not None and name != API_VERSIONS:
+            return None
+        elif name == API_VERSIONS and not api_versions.is_wellformed(request):
+            body = {"errorCode": api_versions.INVALID_REQUEST, "apiKeys": []}
+        else:
+            given = await self._handler(peer, request)
+            if given is None:
+                return None
+            body = _with_sasl(given) if name == API_VERSIONS else given
+        return _encoded(name, version, correlation_id, body)
+
+
+def _encoded(name: str, version: int, correlation_id: int, body: Value) -> bytes:
+    return encode_response(
+        ResponseFrame(name=name, version=version, correlation_id=correlation_id, body=body)
+    )
+
+
+def _out_of_place(name: str) -> Value:
+    """SASL where it is not wanted, or no more."""
+    if name == "SaslHandshake":
+        return {"errorCode": ILLEGAL_SASL_STATE, "mechanisms": []}
+    return refused(ILLEGAL_SASL_STATE, "nobody has to log in here, or not any more")
+
+
+def _with_sasl(body: Value) -> Value:
+    """ApiVersions with what is answered here."""
+    listed = {each["apiKey"]: each for each in body["apiKeys"]}
+    for key, name in apis().items():
+        if name in SASL_APIS:
+            low, high = SASL_APIS[name]
+            listed.setdefault(key, {"apiKey": key, "minVersion": low, "maxVersion": high})
+    return {**body, "apiKeys": [listed[key] for key in sorted(listed)]}
+
+
+def _bind(listener: Listener, backlog: int) -> socket.socket:
+    """A listening socket. Without a host it takes IPv4 and IPv6 where the machine has both."""
+    where = f"{listener.host}:{listener.port}"
+    try:
+        if not listener.host:
+            both = socket.has_dualstack_ipv6()
+            bound = socket.create_server(
+                ("", listener.port),
+                family=socket.AF_INET6 if both else socket.AF_INET,
+                backlog=backlog,
+                dualstack_ipv6=both,
+            )
+        else:
+            family, _, _, _, address = socket.getaddrinfo(
+                listener.host, listener.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            )[0]
+            bound = socket.create_server(address[:2], family=family, backlog=backlog)
+    except OSError as error:
+        raise NetError(
+            f"listener {listener.name} cannot listen on {where}: {error.strerror or error}"
+        ) from None
+    bound.setblocking(False)
+    return bound
+
+
+async def _streams(guest: _Guest) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """The streams over a socket, after the TLS handshake where there is to be one."""
+    loop = asyncio.get_running_loop()
+    with contextlib.suppress(OSError):
+        guest.socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    reader = asyncio.StreamReader(loop=loop)
+    protocol = asyncio.StreamReaderProtocol(reader, loop=loop)
+    transport, _ = await loop.connect_accepted_socket(
+        lambda: protocol, guest.socket, ssl=guest.listener.security.tls
+    )
+    guest.writer = asyncio.StreamWriter(transport, protocol, reader, loop)
+    return reader, guest.writer
+
+
+async def _let_go(writer: asyncio.StreamWriter) -> None:
+    """Close it without waiting long: what was answered last may still go out."""
+    writer.close()
+    try:
+        async with asyncio.timeout(1):
+            await writer.wait_closed()
+    except (OSError, TimeoutError):  # ssl.SSLError is an OSError
+        pass
+    finally:
+        writer.transport.abort()

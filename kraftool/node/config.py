@@ -1,0 +1,382 @@
+"""What a server.properties says of a node of the quorum.
+
+Owns the reading of every key that concerns the node, and the contradictions that Kafka refuses,
+here all at once. Keys that it does not know are noted, as Kafka notes them. Keys of security are
+collected and not judged: `kraftool.net` knows them. It refuses to read a data directory.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from kraftool.decoders import properties
+from kraftool.decoders.errors import KraftoolError
+from kraftool.net.providers import expand
+from kraftool.net.security import SecurityProtocol
+from kraftool.node.config_keys import is_known, is_of_security
+from kraftool.node.config_listeners import (
+    ANY_HOST,
+    Listener,
+    Listeners,
+    host_and_port,
+    listeners_of,
+)
+from kraftool.node.config_values import KEYS, Values
+from kraftool.raft.names import Endpoint, ReplicaKey, Voter, VoterSet
+from kraftool.raft.settings import NodeSettings, Timing
+from kraftool.storage.log_config import LogConfig
+from kraftool.storage.source import FileSource
+
+BROKER, CONTROLLER = "broker", "controller"
+_VOTERS = "controller.quorum.voters"
+_SERVERS = "controller.quorum.bootstrap.servers"
+_NAMES = "controller.listener.names"
+
+
+class ConfigRefused(KraftoolError):
+    """A configuration that Kafka would not start with, and every reason found."""
+
+    def __init__(self, file: str, reasons: tuple[str, ...]) -> None:
+        super().__init__(f"{file}: {'; '.join(reasons)}")
+        self.file, self.reasons = file, reasons
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SocketLimits:
+    """What the server side of the network is bounded by."""
+
+    request_max_bytes: int
+    listen_backlog: int
+    send_buffer_bytes: int
+    receive_buffer_bytes: int
+    queued_max_bytes: int
+    """Of all requests being read or answered; negative for no bound."""
+    max_connections: int
+    max_connections_per_ip: int
+    max_connections_per_ip_overrides: Mapping[str, int]
+    max_connection_creation_rate: int
+    connections_max_idle_ms: int
+    failed_authentication_delay_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeConfig:
+    """One node, as its server.properties wants it."""
+
+    file: str
+    node_id: int
+    roles: tuple[str, ...]
+    log_dirs: tuple[str, ...]
+    metadata_directory: str
+    """metadata.log.dir, else the first log dir: where meta.properties and the partition are."""
+    listeners: Listeners
+    static_voters: VoterSet
+    bootstrap_servers: tuple[Endpoint, ...]
+    auto_join: bool
+    timing: Timing
+    fetch_max_bytes: int
+    fetch_snapshot_max_bytes: int
+    log: LogConfig
+    max_idle_interval_ms: int
+    limits: SocketLimits
+    sasl_mechanism: str
+    """sasl.mechanism.controller.protocol: by which it asks other controllers."""
+    authorizer: str
+    """authorizer.class.name; empty where anybody may do everything."""
+    super_users: frozenset[str]
+    """Principals, such as User:admin."""
+    broker_listener: str
+    """By which brokers reach each other; without a meaning for a controller."""
+    given: Mapping[str, str] = field(repr=False)
+    """Every key as it was given: secrets are among the values."""
+    notes: tuple[str, ...] = ()
+    """What has no effect, or not the one that its author may have meant."""
+
+    @property
+    def is_controller(self) -> bool:
+        return CONTROLLER in self.roles
+
+    @property
+    def bound(self) -> tuple[Listener, ...]:
+        """The listeners that a controller opens; none for a broker."""
+        return self.listeners.of_controllers() if self.is_controller else ()
+
+    @property
+    def default_listener(self) -> str:
+        """The first of controller.listener.names: by which nodes of the quorum reach each other."""
+        return self.listeners.controllers[0]
+
+    @property
+    def default_protocol(self) -> SecurityProtocol:
+        return self.listeners.protocols[self.default_listener]
+
+    @property
+    def security(self) -> dict[str, str]:
+        """The keys that say how connections are secured, prefixed ones too. Secrets are in it."""
+        return {key: value for key, value in self.given.items() if is_of_security(key)}
+
+    def directories(self) -> tuple[str, ...]:
+        """Every directory that a format makes, the metadata's first and none twice."""
+        return tuple(dict.fromkeys((self.metadata_directory, *self.log_dirs)))
+
+    def advertised(self, ports: Mapping[str, int] | None = None) -> dict[str, Endpoint]:
+        """Where others reach this node; `ports` are those in use for listeners of port 0.
+
+        A listener of no host, or of every interface, is advertised by the machine's own name.
+        """
+        found = {}
+        for name, each in self.listeners.advertised.items():
+            host = each.host if each.host not in ("", ANY_HOST, "::") else _own_name()
+            found[name] = Endpoint(host, each.port or (ports or {}).get(name, 0))
+        return found
+
+    def settings(
+        self,
+        *,
+        directory_id: str,
+        cluster_id: str,
+        ports: Mapping[str, int] | None = None,
+        is_witness: bool = False,
+    ) -> NodeSettings:
+        """What the core is told. The ids come from meta.properties."""
+        return NodeSettings(
+            node_id=self.node_id,
+            directory_id=directory_id,
+            cluster_id=cluster_id,
+            listeners=self.advertised(ports) if self.is_controller else {},
+            default_listener=self.default_listener,
+            static_voters=self.static_voters,
+            bootstrap_servers=self.bootstrap_servers,
+            is_controller=self.is_controller,
+            auto_join=self.auto_join,
+            is_witness=is_witness,
+            timing=self.timing,
+            fetch_max_bytes=self.fetch_max_bytes,
+            fetch_snapshot_max_bytes=self.fetch_snapshot_max_bytes,
+        )
+
+
+def read_config(path: str, *, overrides: Mapping[str, str] | None = None) -> NodeConfig:
+    """Read a server.properties. Raises ConfigRefused where Kafka would not start with it."""
+    with FileSource(path) as source:
+        loaded, findings = properties.decode(source.read_at(0, properties.MAX_BYTES + 1))
+    if not loaded.accepted:
+        raise ConfigRefused(path, tuple(each.describe() for each in findings))
+    config = config_of({**loaded.as_dict(), **(overrides or {})}, file=path)
+    return replace(config, notes=(*(each.describe() for each in findings), *config.notes))
+
+
+def config_of(given: Mapping[str, str], *, file: str = "the configuration") -> NodeConfig:
+    """The configuration that these properties make, with Kafka's defaults for the others.
+
+    What config providers fill in is filled in. Raises KraftoolError, ConfigRefused among it.
+    """
+    given = _with_synonyms(expand(given))
+    values = Values(given)
+    roles = values.items("process.roles")
+    node_id = values.number("node.id")
+    if values.number("broker.id") != node_id and not values.problems:
+        values.problems.append("node.id and broker.id differ")
+    listeners = listeners_of(values)
+    static_voters = _static_voters(values, listeners)
+    for listed in static_voters.endpoints_of(node_id).values():
+        listeners = listeners.known_as(listed)
+    log_dirs = values.items("log.dirs" if values.has("log.dirs") else "log.dir")
+    config = NodeConfig(
+        file=file,
+        node_id=node_id,
+        roles=roles,
+        log_dirs=log_dirs,
+        metadata_directory=values.text("metadata.log.dir") or (log_dirs[0] if log_dirs else ""),
+        listeners=listeners,
+        static_voters=static_voters,
+        bootstrap_servers=_bootstrap_servers(values),
+        auto_join=values.truth("controller.quorum.auto.join.enable"),
+        timing=_timing(values),
+        fetch_max_bytes=values.number("controller.quorum.fetch.max.bytes"),
+        fetch_snapshot_max_bytes=values.number("controller.quorum.fetch.snapshot.max.bytes"),
+        log=_log(values),
+        max_idle_interval_ms=values.number("metadata.max.idle.interval.ms"),
+        limits=_limits(values),
+        sasl_mechanism=values.text("sasl.mechanism.controller.protocol"),
+        authorizer=values.text("authorizer.class.name"),
+        super_users=_super_users(values),
+        broker_listener=(
+            values.text("inter.broker.listener.name")
+            or values.text("security.inter.broker.protocol")
+        ).upper(),
+        given=given,
+        notes=_notes(given),
+    )
+    reasons = (*values.problems, *_contradictions(config))
+    if reasons:
+        raise ConfigRefused(file, tuple(dict.fromkeys(reasons)))
+    return config
+
+
+def _with_synonyms(given: Mapping[str, str]) -> Mapping[str, str]:
+    """node.id and broker.id stand for each other where only one is there."""
+    for one, other in (("node.id", "broker.id"), ("broker.id", "node.id")):
+        if one in given and other not in given:
+            return {**given, other: given[one]}
+    return given
+
+
+def _timing(values: Values) -> Timing:
+    def ms(name: str) -> int:
+        return values.number(f"controller.quorum.{name}.ms")
+
+    return Timing(
+        election_timeout_ms=ms("election.timeout"),
+        fetch_timeout_ms=ms("fetch.timeout"),
+        election_backoff_max_ms=ms("election.backoff.max"),
+        append_linger_ms=ms("append.linger"),
+        request_timeout_ms=ms("request.timeout"),
+        retry_backoff_ms=ms("retry.backoff"),
+    )
+
+
+def _log(values: Values) -> LogConfig:
+    segment_bytes = values.number("metadata.log.segment.bytes")
+    return LogConfig(
+        segment_bytes=values.number("internal.metadata.log.segment.bytes") or segment_bytes,
+        segment_ms=values.number("metadata.log.segment.ms"),
+        retention_bytes=values.number("metadata.max.retention.bytes"),
+        retention_ms=values.number("metadata.max.retention.ms"),
+        snapshot_after_bytes=values.number("metadata.log.max.record.bytes.between.snapshots"),
+        snapshot_after_ms=values.number("metadata.log.max.snapshot.interval.ms"),
+    )
+
+
+def _limits(values: Values) -> SocketLimits:
+    key = "max.connections.per.ip.overrides"
+    overrides: dict[str, int] = {}
+    for each in filter(None, (part.strip() for part in values.text(key).split(","))):
+        host, _, number = each.rpartition(":")
+        if not host or not number.strip().isdecimal():
+            values.problems.append(f"{key}: {each!r} is not of the form HOST:NUMBER")
+            continue
+        overrides[host.strip()] = int(number)
+    return SocketLimits(
+        request_max_bytes=values.number("socket.request.max.bytes"),
+        listen_backlog=values.number("socket.listen.backlog.size"),
+        send_buffer_bytes=values.number("socket.send.buffer.bytes"),
+        receive_buffer_bytes=values.number("socket.receive.buffer.bytes"),
+        queued_max_bytes=values.number("queued.max.request.bytes"),
+        max_connections=values.number("max.connections"),
+        max_connections_per_ip=values.number("max.connections.per.ip"),
+        max_connections_per_ip_overrides=overrides,
+        max_connection_creation_rate=values.number("max.connection.creation.rate"),
+        connections_max_idle_ms=values.number("connections.max.idle.ms"),
+        failed_authentication_delay_ms=values.number("connection.failed.authentication.delay.ms"),
+    )
+
+
+def _super_users(values: Values) -> frozenset[str]:
+    found = set()
+    for each in filter(None, (part.strip() for part in values.text("super.users").split(";"))):
+        kind, mark, name = each.partition(":")
+        if not mark or not kind or not name:
+            values.problems.append(f"super.users: {each!r} is not of the form TYPE:NAME")
+        found.add(each)
+    return frozenset(found)
+
+
+def _static_voters(values: Values, listeners: Listeners) -> VoterSet:
+    """controller.quorum.voters: each is reached by the first controller listener."""
+    voters = {}
+    for each in values.items(_VOTERS):
+        id_text, mark, address = each.partition("@")
+        endpoint = host_and_port(address) if mark else None
+        try:
+            node_id = int(id_text)
+        except ValueError:
+            node_id = -1
+        if node_id < 0 or endpoint is None:
+            values.problems.append(f"{_VOTERS}: {each!r} is not of the form ID@HOST:PORT")
+            continue
+        if endpoint.host == ANY_HOST:
+            # KafkaConfig takes it; the server ends when it reads the voters.
+            values.problems.append(f"{_VOTERS}: nobody reaches {each!r}")
+        names = listeners.controllers[:1]
+        voters[node_id] = Voter(key=ReplicaKey(node_id), endpoints=dict.fromkeys(names, endpoint))
+    return VoterSet(voters)
+
+
+def _bootstrap_servers(values: Values) -> tuple[Endpoint, ...]:
+    found = []
+    for each in values.items(_SERVERS):
+        endpoint = host_and_port(each)
+        if endpoint is None:
+            values.problems.append(f"{_SERVERS}: {each!r} is not of the form HOST:PORT")
+            continue
+        found.append(endpoint)
+    return tuple(found)
+
+
+def _notes(given: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(
+        f"{key} is no key that Kafka knows; it has no effect"
+        for key in sorted(given)
+        if key not in KEYS and not is_known(key)
+    )
+
+
+def _contradictions(config: NodeConfig) -> list[str]:
+    """What Kafka's own check of a whole configuration refuses, for a node with a role."""
+    found = []
+    voters, bound = config.static_voters.ids, {each.name for each in config.listeners.bound}
+    controllers = config.listeners.controllers
+    if not voters and not config.bootstrap_servers:
+        found.append(f"neither {_SERVERS} nor {_VOTERS} says where the quorum is")
+    found += [
+        f"{_NAMES}: listener.security.protocol.map says nothing of {name}"
+        for name in controllers
+        if name not in config.listeners.protocols
+    ]
+    if config.is_controller:
+        if voters and config.node_id not in voters:
+            found.append(f"a controller is a voter: {_VOTERS} has no {config.node_id}")
+        found += [
+            f"{_NAMES}: {name} is not in listeners" for name in controllers if name not in bound
+        ]
+        if BROKER not in config.roles:
+            found += [
+                f"listeners: {name} is none of {_NAMES}, and the node is no broker"
+                for name in sorted(bound - set(controllers))
+            ]
+    elif config.roles:
+        if config.node_id in voters:
+            found.append(f"only controllers are voters: {_VOTERS} has {config.node_id}")
+        found += [
+            f"listeners: {name} is a controller's, and the node is none"
+            for name in sorted(bound & set(controllers))
+        ]
+        if config.auto_join:
+            found.append("controller.quorum.auto.join.enable: only controllers join the quorum")
+    return found + (_of_a_broker(config) if BROKER in config.roles else [])
+
+
+def _of_a_broker(config: NodeConfig) -> list[str]:
+    names = [each.name for each in config.listeners.brokers]
+    if not names:
+        return [f"listeners: a broker has one that is not in {_NAMES}"]
+    found = [
+        f"advertised.listeners: {name} is not in listeners"
+        for name in names
+        if name not in {each.name for each in config.listeners.bound}
+    ]
+    found += [
+        f"advertised.listeners: nobody reaches {each.name} at {ANY_HOST}"
+        for each in config.listeners.brokers
+        if each.host == ANY_HOST
+    ]
+    if config.broker_listener not in names:
+        found.append(f"inter.broker.listener.name: {config.broker_listener} is not advertised")
+    return found
+
+
+def _own_name() -> str:
+    return socket.getfqdn()

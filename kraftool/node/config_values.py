@@ -1,0 +1,165 @@
+"""How the values of a server.properties are read: numbers, lists, truths, with their limits.
+
+Owns what Kafka's ConfigDef makes of a text, and the table of the keys that the node goes by. It
+refuses to know what the values mean to each other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kraftool.decoders.java_text import INT32_MAX, read_int32, read_int64
+
+_DAY_MS = 24 * 3_600_000
+_COMMA = re.compile(r"[ \t\n\x0b\f\r]*,[ \t\n\x0b\f\r]*")
+_JAVA_BLANKS = "".join(map(chr, range(0x21)))
+
+
+class Kind(StrEnum):
+    """Kafka's types of configuration, as far as the node needs them."""
+
+    INT = "a whole number of 32 bits"
+    LONG = "a whole number of 64 bits"
+    BOOLEAN = "true or false"
+    LIST = "a list"
+    SET = "a list that counts everything once"
+    STRING = "a text"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """One key. Without a default it has to be given."""
+
+    kind: Kind
+    default: str | None = ""
+    lowest: int | None = None
+    """The least a number may be."""
+    may_be_empty: bool = True
+    """Whether a SET may hold nothing."""
+    only: tuple[str, ...] = ()
+    """All that a SET may hold; anything if empty."""
+
+
+def _int(default: int, lowest: int | None = 0) -> Key:
+    return Key(kind=Kind.INT, default=str(default), lowest=lowest)
+
+
+def _long(default: int, lowest: int | None = None) -> Key:
+    return Key(kind=Kind.LONG, default=str(default), lowest=lowest)
+
+
+KEYS: Mapping[str, Key] = {
+    "process.roles": Key(
+        kind=Kind.SET, default=None, may_be_empty=False, only=("broker", "controller")
+    ),
+    "node.id": Key(kind=Kind.INT, default=None, lowest=0),
+    "broker.id": _int(-1, None),
+    "controller.listener.names": Key(kind=Kind.SET, default=None, may_be_empty=False),
+    "listeners": Key(kind=Kind.SET, default="PLAINTEXT://:9092", may_be_empty=False),
+    "advertised.listeners": Key(kind=Kind.SET, may_be_empty=False),
+    "listener.security.protocol.map": Key(kind=Kind.STRING),
+    "controller.quorum.voters": Key(kind=Kind.LIST),
+    "controller.quorum.bootstrap.servers": Key(kind=Kind.LIST),
+    "controller.quorum.election.timeout.ms": _int(1000),
+    "controller.quorum.fetch.timeout.ms": _int(2000),
+    "controller.quorum.election.backoff.max.ms": _int(1000),
+    "controller.quorum.append.linger.ms": _int(25),
+    "controller.quorum.request.timeout.ms": _int(2000),
+    "controller.quorum.retry.backoff.ms": _int(20),
+    "controller.quorum.auto.join.enable": Key(kind=Kind.BOOLEAN, default="false"),
+    "controller.quorum.fetch.max.bytes": _int(1 << 20, 1),
+    "controller.quorum.fetch.snapshot.max.bytes": _int(1 << 20, 1),
+    "log.dir": Key(kind=Kind.SET, default="/tmp/kafka-logs", may_be_empty=False),
+    "log.dirs": Key(kind=Kind.SET, may_be_empty=False),
+    "metadata.log.dir": Key(kind=Kind.STRING),
+    "metadata.log.segment.bytes": _int(1 << 30, 8 << 20),
+    "internal.metadata.log.segment.bytes": _int(0, None),
+    "metadata.log.segment.ms": _long(7 * _DAY_MS),
+    "metadata.max.retention.bytes": _long(100 << 20),
+    "metadata.max.retention.ms": _long(7 * _DAY_MS),
+    "metadata.max.idle.interval.ms": _int(500),
+    "metadata.log.max.record.bytes.between.snapshots": _long(20 << 20, 1),
+    "metadata.log.max.snapshot.interval.ms": _long(3_600_000, 0),
+    "socket.request.max.bytes": _int(100 << 20, 1),
+    "socket.listen.backlog.size": _int(50, 1),
+    "socket.send.buffer.bytes": _int(100 << 10, None),
+    "socket.receive.buffer.bytes": _int(100 << 10, None),
+    "queued.max.request.bytes": _long(-1),
+    "max.connections": _int(INT32_MAX),
+    "max.connections.per.ip": _int(INT32_MAX),
+    "max.connections.per.ip.overrides": Key(kind=Kind.STRING),
+    "max.connection.creation.rate": _int(INT32_MAX),
+    "connections.max.idle.ms": _long(600_000),
+    "connection.failed.authentication.delay.ms": _int(100),
+    "sasl.mechanism.controller.protocol": Key(kind=Kind.STRING, default="GSSAPI"),
+    "authorizer.class.name": Key(kind=Kind.STRING),
+    "super.users": Key(kind=Kind.STRING),
+    "inter.broker.listener.name": Key(kind=Kind.STRING),
+    "security.inter.broker.protocol": Key(kind=Kind.STRING, default="PLAINTEXT"),
+    "early.start.listeners": Key(kind=Kind.SET),
+}
+"""What the node goes by. `internal.` keys are for tests, as in Kafka."""
+
+
+class Values:
+    """A configuration's values by kind. What cannot be read is a problem, its default the value."""
+
+    def __init__(self, given: Mapping[str, str]) -> None:
+        self.given = given
+        self.problems: list[str] = []
+
+    def has(self, key: str) -> bool:
+        return key in self.given
+
+    def number(self, key: str) -> int:
+        known, text = KEYS[key], self._text(key)
+        value = read_int32(text) if known.kind is Kind.INT else read_int64(text)
+        if value is None:
+            if text or key in self.given:
+                self.problems.append(f"{key}: {text!r} is not {known.kind}")
+            return int(known.default or 0)
+        if known.lowest is not None and value < known.lowest:
+            self.problems.append(f"{key}: {value} is less than {known.lowest}")
+        return value
+
+    def truth(self, key: str) -> bool:
+        text = self._text(key).lower()
+        if text not in ("true", "false"):
+            self.problems.append(f"{key}: {text!r} is not {Kind.BOOLEAN}")
+        return text == "true"
+
+    def text(self, key: str) -> str:
+        return self._text(key)
+
+    def items(self, key: str) -> tuple[str, ...]:
+        known, text = KEYS[key], self._text(key)
+        # Java's split by commas keeps what is empty at the end, since Kafka asks it to.
+        found = tuple(_COMMA.split(text)) if text else ()
+        if known.kind is Kind.SET and (key in self.given or known.default):
+            self._judge(key, known, found)
+            return tuple(dict.fromkeys(found))
+        return found
+
+    def _judge(self, key: str, known: Key, found: tuple[str, ...]) -> None:
+        if not found and not known.may_be_empty:
+            self.problems.append(f"{key}: nothing is given")
+        if any(not each for each in found):
+            self.problems.append(f"{key}: there is nothing between two commas")
+        for each in found:
+            if known.only and each and each not in known.only:
+                self.problems.append(f"{key}: {each!r} is none of {', '.join(known.only)}")
+
+    def _text(self, key: str) -> str:
+        given = self.given.get(key)
+        if given is not None:
+            return given.strip(_JAVA_BLANKS)
+        default = KEYS[key].default
+        if default is None:
+            problem = f"{key} is not given"
+            if problem not in self.problems:
+                self.problems.append(problem)
+            return ""
+        return default

@@ -1,0 +1,92 @@
+"""Who a node is: what meta.properties and its configuration say together, and what part it plays.
+
+Owns the reasons not to start that have to do with that. It refuses to write anything.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kraftool.decoders import meta_properties
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.wire import ZERO_UUID
+from kraftool.node.config import NodeConfig
+from kraftool.raft.control_history import ControlHistory
+from kraftool.raft.names import ReplicaKey
+from kraftool.storage.source import FileSource
+
+_META = "meta.properties"
+_LARGEST = 1 << 20
+
+
+class Part(StrEnum):
+    """What a node does in the quorum."""
+
+    VOTER = "voter"
+    OBSERVER = "observer"
+
+
+class NotStarted(KraftoolError):
+    """A node that must not be started as it was asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """A formatted metadata directory."""
+
+    node_id: int
+    cluster_id: str
+    directory_id: str
+
+    @property
+    def key(self) -> ReplicaKey:
+        return ReplicaKey(self.node_id, self.directory_id)
+
+
+def read_identity(config: NodeConfig) -> Identity:
+    """The identity of the metadata directory. Raises NotStarted where Kafka would not start."""
+    directory = config.metadata_directory
+    path = os.path.join(directory, _META)
+    format_it = f"kraftool storage format --config {config.file} … formats it"
+    try:
+        with FileSource(path) as source:
+            data = source.read_at(0, _LARGEST)
+    except KraftoolError as error:
+        if os.path.exists(path):
+            raise
+        raise NotStarted(f"{directory} is not formatted: {error.message}", hint=format_it) from None
+    meta, findings = meta_properties.decode(data)
+    if not meta.accepted and findings:
+        raise NotStarted(f"{path}: {findings[0].describe()}")
+    if meta.node_id is None or not meta.cluster_id:
+        raise NotStarted(f"{path} has no node.id or no cluster.id", hint=format_it)
+    if meta.node_id != config.node_id:
+        raise NotStarted(
+            f"{path} is of node {meta.node_id}, and {config.file} configures {config.node_id}",
+            hint="either the directory or the configuration is another node's",
+        )
+    if meta.directory_id is None or meta.directory_id == ZERO_UUID:
+        raise NotStarted(
+            f"{path} has no directory.id",
+            hint="a Kafka of 3.7 or later writes one when it starts on the directory",
+        )
+    return Identity(
+        node_id=meta.node_id, cluster_id=meta.cluster_id, directory_id=meta.directory_id
+    )
+
+
+def part_of(identity: Identity, control: ControlHistory, wanted: Part | None) -> Part:
+    """What the node is by its own log; raises NotStarted where it was asked to be something else.
+
+    A voter that is told to observe would still be counted on for majorities; so that is refused.
+    """
+    is_voter = control.voters.has(identity.key)
+    if wanted is Part.OBSERVER and is_voter:
+        raise NotStarted(
+            f"this directory is voter {identity.key}'s: it cannot only observe",
+            hint="--role voter runs it as a witness; to observe, use a copy with another node.id"
+            " and directory.id",
+        )
+    return wanted or (Part.VOTER if is_voter else Part.OBSERVER)

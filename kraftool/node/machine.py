@@ -1,0 +1,154 @@
+"""The state machine above the log: it replays what is committed into the metadata image.
+
+Owns how far the image is, and what ends the node: a record type or a metadata.version that this
+software does not know, or records that do not fit. Replaying is done in slices, so that the node
+answers its peers meanwhile. What is to be written as a snapshot is `snapshotting.py`'s.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from kraftool.decoders.control import ControlRecordType
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.segment import Damage, scan
+from kraftool.image.image import EMPTY, MetadataImage
+from kraftool.image.loader import ImageLoader
+from kraftool.image.metadata_version import LATEST_LEVEL, OLDEST_KRAFT_LEVEL, level_name
+from kraftool.raft.events import Deliver, LeaderChanged, StateMachineAt
+from kraftool.raft.names import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch
+from kraftool.reports.state.replay import Replay
+from kraftool.storage.source import BytesSource, FileSource
+
+if TYPE_CHECKING:
+    from kraftool.node.runner import Runner
+
+_SLICE_BYTES = 1 << 20
+_SLICE_S = 0.02
+"""After so much time the loop gets its turn."""
+
+
+class UnsupportedError(KraftoolError):
+    """The log holds what this node does not support."""
+
+
+class ImageMachine:
+    """Replays into an image."""
+
+    def __init__(
+        self, runner: Runner, applied: Callable[[ImageMachine, int], object] | None = None
+    ) -> None:
+        self._runner = runner
+        self._applied = applied
+        """Told after every delivery, with how many bytes of log it had."""
+        self._replay = Replay()
+        self.next_offset = 0
+        self.image: MetadataImage = EMPTY
+        self.leader: LeaderChanged | None = None
+        self._consuming: asyncio.Task[None] | None = None
+        """One delivery at a time: the core waits to be told."""
+
+    def deliver(self, effect: Deliver) -> None:
+        self._consuming = asyncio.get_running_loop().create_task(self._consume(effect))
+
+    def leader_changed(self, effect: LeaderChanged) -> None:
+        self.leader = effect
+
+    async def _consume(self, effect: Deliver) -> None:
+        try:
+            size = 0
+            if effect.snapshot_id is None:
+                size = await self._log(effect.from_offset, effect.to_offset)
+            elif effect.snapshot_id != BOOTSTRAP_SNAPSHOT:
+                # What a format wrote is in the log again, as the first leader's records.
+                await self._snapshot(effect.snapshot_id)
+            self.image = self._replay.loader.image()
+            self._refuse_unsupported()
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:
+            self._runner.fail(error)
+            return
+        self._runner.post(StateMachineAt(next_offset=self.next_offset))
+        if self._applied is not None:
+            self._applied(self, size)
+
+    async def _log(self, start: int, end: int) -> int:
+        """Replay the log up to an offset, as many bytes as that is."""
+        runner, size, turn = self._runner, 0, time.monotonic()
+        self.next_offset = start
+        while self.next_offset < end:
+            data = await runner.on_disk(runner.log.read, self.next_offset, _SLICE_BYTES)
+            before = self.next_offset
+            for batch in scan(BytesSource("log", data).read_at):
+                if isinstance(batch, Damage) or not batch.is_valid:
+                    raise KraftoolError(f"the log is damaged after offset {self.next_offset - 1}")
+                if batch.base_offset >= end:
+                    break
+                self.next_offset = self._replay.batch(
+                    "the log", batch, start=self.next_offset, below=end
+                )
+                size += batch.size
+                self._refuse_findings()
+                if time.monotonic() - turn > _SLICE_S:
+                    await asyncio.sleep(0)
+                    turn = time.monotonic()
+            if self.next_offset == before:
+                raise KraftoolError(f"offset {before} is committed, and the log does not have it")
+        return size
+
+    async def _snapshot(self, snapshot_id: OffsetAndEpoch) -> None:
+        """Begin anew with a snapshot's records."""
+        runner = self._runner
+        path = runner.log.snapshot_path(snapshot_id)
+        self._replay = Replay(loader=ImageLoader())
+        turn = time.monotonic()
+        with FileSource(path) as source:
+            for batch in scan(source.read_at):
+                if isinstance(batch, Damage) or not batch.is_valid:
+                    raise KraftoolError(f"{path} is damaged")
+                self._replay.batch(path, batch, snapshot=True)
+                self._refuse_findings()
+                if time.monotonic() - turn > _SLICE_S:
+                    await asyncio.sleep(0)
+                    turn = time.monotonic()
+        header = self._replay.controls.get(ControlRecordType.SNAPSHOT_HEADER)
+        timestamp = header.value["lastContainedLogTimestamp"] if header is not None else -1
+        self._replay.loader.end_batch(snapshot_id.offset - 1, snapshot_id.epoch, timestamp)
+        self.next_offset = snapshot_id.offset
+
+    def _refuse_findings(self) -> None:
+        """What Kafka calls a metadata fault: the state would no longer be the quorum's."""
+        if self._replay.findings:
+            found = self._replay.findings[0]
+            where = f" at offset {found.offset}" if found.offset is not None else ""
+            raise UnsupportedError(
+                f"the metadata cannot be replayed{where}: {found.sentence()}",
+                hint="kraftool dump-log shows the record; a newer kraftool may know it",
+            )
+
+    def _refuse_unsupported(self) -> None:
+        level = self.image.features.metadata_version
+        if level is not None and not OLDEST_KRAFT_LEVEL <= level <= LATEST_LEVEL:
+            raise UnsupportedError(
+                f"metadata.version is {level_name(level)}, and this node supports"
+                f" {level_name(OLDEST_KRAFT_LEVEL)} to {level_name(LATEST_LEVEL)}",
+                hint="a newer kraftool may know it",
+            )
+
+
+class BlindMachine:
+    """Consumes without looking: for logs whose records are not metadata, and for `--no-image`."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+        self.leader: LeaderChanged | None = None
+
+    def deliver(self, effect: Deliver) -> None:
+        self._runner.post(StateMachineAt(next_offset=effect.to_offset))
+
+    def leader_changed(self, effect: LeaderChanged) -> None:
+        self.leader = effect

@@ -1,0 +1,61 @@
+"""A page of metrics for Prometheus: GET /metrics, and nothing else.
+
+Owns the little of HTTP that needs. It listens where it is told to, which is loopback unless the
+operator names another address; it refuses bodies, other methods and slow senders.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+_LONGEST_HEAD = 8 << 10
+_PATIENCE_S = 5.0
+_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class MetricsServer:
+    """Serves what a function gives."""
+
+    def __init__(self, page: Callable[[], bytes]) -> None:
+        self._page = page
+        self._server: asyncio.Server | None = None
+
+    async def start(self, host: str, port: int) -> int:
+        """Listen, and give the port (another than asked for if that was 0)."""
+        self._server = await asyncio.start_server(self._serve, host, port, limit=_LONGEST_HEAD)
+        return int(self._server.sockets[0].getsockname()[1])
+
+    async def close(self) -> None:
+        if self._server is not None:
+            self._server.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            async with asyncio.timeout(_PATIENCE_S):
+                head = await reader.readuntil(b"\r\n\r\n")
+                writer.write(self._answer(head))
+                await writer.drain()
+        except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            pass
+        finally:
+            writer.close()
+
+    def _answer(self, head: bytes) -> bytes:
+        words = head.split(b"\r\n", 1)[0].split()
+        if len(words) != 3 or not words[2].startswith(b"HTTP/1."):
+            return _response("400 Bad Request", b"not HTTP\n")
+        if words[0] not in (b"GET", b"HEAD"):
+            return _response("405 Method Not Allowed", b"only GET\n")
+        if words[1].split(b"?", 1)[0] != b"/metrics":
+            return _response("404 Not Found", b"only /metrics\n")
+        page = _response("200 OK", self._page())
+        return page if words[0] == b"GET" else page.split(b"\r\n\r\n", 1)[0] + b"\r\n\r\n"
+
+
+def _response(status: str, body: bytes) -> bytes:
+    head = (
+        f"HTTP/1.1 {status}\r\nContent-Type: {_TYPE}\r\nContent-Length: {len(body)}\r\n"
+        "Connection: close\r\n\r\n"
+    )
+    return head.encode() + body

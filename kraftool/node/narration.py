@@ -1,0 +1,99 @@
+"""What a node says while it runs: one line for whatever an operator would want to find later.
+
+Owns which steps are worth a line, and its fields. Lines go to the logger `kraftool.node` with their
+fields as `extra`; whoever runs the node decides on text or JSON.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import Any
+
+from kraftool.raft.events import (
+    Effect,
+    Event,
+    InstallSnapshot,
+    LogCleaned,
+    RequestReceived,
+    ResponseReceived,
+    SnapshotWritten,
+    StartSnapshotDownload,
+    Truncate,
+)
+from kraftool.raft.names import ProtocolError
+from kraftool.raft.raft import Raft
+from kraftool.raft.roles import Role
+
+LOGGER = logging.getLogger("kraftool.node")
+
+
+def say(text: str, level: int = logging.INFO, **fields: Any) -> None:
+    """Say something, with its fields: `say("listening", port=9093)`."""
+    LOGGER.log(level, text, extra={"fields": fields})
+
+
+class Narration:
+    """Says what changes from step to step."""
+
+    def __init__(self) -> None:
+        self._role: Role | None = None
+        self._voters: object = None
+        self._refusals = 0
+        self._refusal_s = 0.0
+        """When the last refusal was told: a flood of them must not become one of lines."""
+
+    def refused(self, event: RequestReceived | ResponseReceived, error: ProtocolError) -> None:
+        """Say that a message was refused, once a second at most."""
+        self._refusals += 1
+        now = time.monotonic()
+        if now - self._refusal_s < 1:
+            return
+        self._refusal_s = now
+        if isinstance(event, RequestReceived):
+            source, message = None, type(event.request).__name__
+        else:
+            source, message = event.source_id, type(event.response).__name__
+        say(
+            "refused a message",
+            logging.ERROR,
+            message_type=message,
+            source=source,
+            reason=error.message,
+            refusals=self._refusals,
+        )
+
+    def stepped(self, raft: Raft, event: Event | None, effects: list[Effect]) -> None:
+        """Say what a step has changed."""
+        if raft.role is not self._role:
+            self._role = role = raft.role
+            voted = role.voted if hasattr(role, "voted") else None
+            say(
+                type(role).__name__,
+                epoch=role.epoch,
+                leader=role.leader_id,
+                voted=None if voted is None else str(voted),
+                end=raft.log.end_offset,
+                lastEpoch=raft.log.last_epoch,
+            )
+        if raft.control.voters is not self._voters:
+            self._voters = raft.control.voters
+            say(
+                "voters",
+                voters=[str(each.key) for each in raft.control.voters],
+                offset=raft.control.voters_offset,
+                isVoter=raft.is_voter,
+            )
+        match event:
+            case SnapshotWritten(snapshot_id=snapshot):
+                say("snapshot written", offset=snapshot.offset, epoch=snapshot.epoch)
+            case LogCleaned(start_offset=start):
+                say("log cleaned", start=start)
+        for each in effects:
+            match each:
+                case Truncate(offset=offset):
+                    say("log truncated", logging.WARNING, to=offset)
+                case StartSnapshotDownload(snapshot_id=snapshot):
+                    say("fetching a snapshot", offset=snapshot.offset, epoch=snapshot.epoch)
+                case InstallSnapshot(snapshot_id=snapshot):
+                    say("snapshot installed", offset=snapshot.offset, epoch=snapshot.epoch)

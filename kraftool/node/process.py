@@ -1,0 +1,274 @@
+"""A node from its start to its end: what is opened in which order, and closed again.
+
+Owns that order, the signals, and how an end is told: in order, out of time, or failed. The lock of
+the directory comes first and goes last.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from kraftool.image.image import MetadataImage
+from kraftool.image.metadata_version import (
+    FEATURES,
+    KRAFT_VERSION,
+    LATEST_LEVEL,
+    METADATA_VERSION,
+    OLDEST_KRAFT_LEVEL,
+)
+from kraftool.net.connection import Connection, connect
+from kraftool.net.security import ClientSecurity, ServerSecurity
+from kraftool.net.server import Limits, Listener, Peer, Server
+from kraftool.node.config import NodeConfig
+from kraftool.node.identity import Identity, Part, part_of
+from kraftool.node.machine import BlindMachine, ImageMachine
+from kraftool.node.metrics import RaftMetrics, exposition
+from kraftool.node.metrics_http import MetricsServer
+from kraftool.node.narration import Narration, say
+from kraftool.node.peers import Peers
+from kraftool.node.runner import Clock, Consumer, NodeFailedError, Runner
+from kraftool.node.serving import SERVED, Serving
+from kraftool.node.snapshotting import Snapshotting
+from kraftool.raft.events import Effect, Event, RequestReceived, ResponseReceived
+from kraftool.raft.names import Endpoint, ProtocolError, VersionRange
+from kraftool.raft.raft import Raft
+from kraftool.raft.wire.frames import RequestFrame
+from kraftool.raft.wire.shapes import Value
+from kraftool.storage.metadata_log import MetadataLog
+
+SHUTDOWN_S = 5.0
+"""Kafka's patience with its raft client's shutdown."""
+
+
+class Ended(Enum):
+    """How a node ended."""
+
+    IN_ORDER = "in order"
+    OUT_OF_TIME = "without waiting any longer for a successor"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeOptions:
+    """What is asked of a run beside its configuration."""
+
+    part: Part | None = None
+    """None: what the log says it is."""
+    stands: bool = False
+    """Whether a voter stands for election; a witness does not."""
+    replays: bool = True
+    """Whether it replays into an image and writes snapshots of it."""
+    metrics: Endpoint | None = None
+    shutdown_s: float = SHUTDOWN_S
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Security:
+    """How this node is reached, listener by listener, and how it reaches others."""
+
+    servers: Callable[[str], ServerSecurity]
+    client: ClientSecurity
+
+
+class _Watching:
+    """Hands every step on to narration and metrics."""
+
+    def __init__(self, metrics: RaftMetrics) -> None:
+        self._metrics, self._narration = metrics, Narration()
+
+    def stepped(
+        self, raft: Raft, event: Event | None, effects: list[Effect], took_s: float
+    ) -> None:
+        self._metrics.stepped(raft, event, effects, took_s)
+        self._narration.stepped(raft, event, effects)
+
+    def refused(self, event: RequestReceived | ResponseReceived, error: ProtocolError) -> None:
+        self._metrics.refused += 1
+        self._narration.refused(event, error)
+
+
+async def run_node(
+    config: NodeConfig, identity: Identity, options: NodeOptions, security: Security
+) -> Ended:
+    """Run a node until a signal ends it. Raises KraftoolError where it cannot start or go on."""
+    async with contextlib.AsyncExitStack() as closing:
+        return await _run(config, identity, options, security, closing)
+
+
+async def _run(
+    config: NodeConfig,
+    identity: Identity,
+    options: NodeOptions,
+    security: Security,
+    closing: contextlib.AsyncExitStack,
+) -> Ended:
+    log = MetadataLog.open(
+        config.metadata_directory, config.log, static_voters=config.static_voters
+    )
+    closing.callback(log.close, clean=False)  # which after a clean one does nothing
+    for sentence in log.recovery.sentences():
+        say("recovery", logging.WARNING, what=sentence)
+    part = part_of(identity, log.control, options.part)
+    is_ready = asyncio.Event()
+    serving: Serving | None = None
+
+    async def handle(peer: Peer, frame: RequestFrame) -> Value | None:
+        await is_ready.wait()
+        assert serving is not None, "a node that is ready serves"
+        return await serving.answer(peer.principal, peer.listener, frame)
+
+    server = Server(
+        [
+            Listener(
+                name=each.name,
+                host=each.host,
+                port=each.port,
+                security=security.servers(each.name),
+            )
+            for each in config.bound
+        ],
+        handle,
+        SERVED,
+        _limits(config),
+    )
+    await server.start()
+    closing.push_async_callback(server.close)
+    ports = {name: each.port for name, each in server.bound.items()}
+    settings = config.settings(
+        directory_id=identity.directory_id,
+        cluster_id=identity.cluster_id,
+        ports=ports,
+        is_witness=not options.stands,
+    )
+    clock = Clock()
+    runner = Runner(settings, log, clock)
+    closing.push_async_callback(runner.close)
+    metrics = RaftMetrics(clock.now_ms())
+    runner.watcher = _Watching(metrics)
+
+    async def reach(endpoint: Endpoint) -> Connection:
+        return await connect(
+            endpoint,
+            security.client,
+            f"raft-client-{identity.node_id}",
+            timeout_s=settings.timing.request_timeout_ms / 1000,
+        )
+
+    peers = Peers(runner, reach)
+    closing.push_async_callback(peers.close)
+    runner.sender = peers
+    runner.consumer, image = _machine(config, options, runner, closing)
+    serving = Serving(
+        runner,
+        image,
+        features=supported_features(settings.kraft_version),
+        is_allowed=lambda principal: not config.authorizer or principal in config.super_users,
+    )
+    if options.metrics is not None:
+        page = MetricsServer(lambda: exposition(metrics.samples(runner.raft)))
+        port = await page.start(*options.metrics)
+        closing.push_async_callback(page.close)
+        say("metrics", url=f"http://{options.metrics.host}:{port}/metrics")
+    is_ready.set()
+    say(
+        "started",
+        node=identity.node_id,
+        directory=identity.directory_id,
+        cluster=identity.cluster_id,
+        part=part.value,
+        witness=settings.is_witness,
+        listeners={name: f"{each.host}:{each.port}" for name, each in settings.listeners.items()},
+    )
+    return await _until_ended(runner, options)
+
+
+def _machine(
+    config: NodeConfig,
+    options: NodeOptions,
+    runner: Runner,
+    closing: contextlib.AsyncExitStack,
+) -> tuple[Consumer, Callable[[], MetadataImage | None]]:
+    """The state machine, and where its image is."""
+    if not options.replays:
+        return BlindMachine(runner), lambda: None
+    snapshotting = Snapshotting(
+        runner,
+        after_bytes=config.log.snapshot_after_bytes,
+        after_ms=config.log.snapshot_after_ms,
+    )
+    closing.push_async_callback(snapshotting.close)
+    machine = ImageMachine(runner, snapshotting.applied)
+    cleaning = asyncio.get_running_loop().create_task(snapshotting.clean_for_ever())
+    closing.callback(cleaning.cancel)
+    return machine, lambda: machine.image
+
+
+def _limits(config: NodeConfig) -> Limits:
+    given, usual = config.limits, Limits()
+    idle_ms = given.connections_max_idle_ms
+    return Limits(
+        max_request_bytes=given.request_max_bytes,
+        max_connections=min(given.max_connections, usual.max_connections),
+        max_connections_per_ip=given.max_connections_per_ip,
+        idle_s=idle_ms / 1000 if idle_ms > 0 else usual.idle_s,
+        buffered_bytes=given.queued_max_bytes
+        if given.queued_max_bytes > 0
+        else usual.buffered_bytes,
+        backlog=given.listen_backlog,
+    )
+
+
+def supported_features(kraft_version: VersionRange) -> dict[str, VersionRange]:
+    """The levels of features that this software reads and writes."""
+    found = {
+        name: VersionRange(0, max(each.level for each in rules))
+        for name, rules in FEATURES.items()
+        if name != KRAFT_VERSION
+    }
+    return {
+        METADATA_VERSION: VersionRange(OLDEST_KRAFT_LEVEL, LATEST_LEVEL),
+        KRAFT_VERSION: kraft_version,
+        **found,
+    }
+
+
+async def _until_ended(runner: Runner, options: NodeOptions) -> Ended:
+    """Run, and on a signal end in order; a second one, or too much time, ends it at once."""
+    loop = asyncio.get_running_loop()
+    running = loop.create_task(runner.run())
+    asked = asyncio.Event()
+    signals = (signal.SIGTERM, signal.SIGINT)
+
+    def end(number: int) -> None:
+        if asked.is_set():
+            runner.stop_now()
+            return
+        say("ending", signal=signal.Signals(number).name)
+        asked.set()
+        runner.shut_down()
+
+    for each in signals:
+        loop.add_signal_handler(each, end, each)
+    waiting = loop.create_task(asked.wait())
+    try:
+        await asyncio.wait({running, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        if not running.done():
+            await asyncio.wait({running}, timeout=options.shutdown_s)
+        ended = Ended.IN_ORDER
+        if not running.done() or not runner.raft.is_stopped:
+            ended = Ended.OUT_OF_TIME
+            runner.stop_now()
+        await running
+        return ended
+    except NodeFailedError as error:
+        say("failed", logging.ERROR, reason=error.message, state=error.state)
+        raise
+    finally:
+        waiting.cancel()
+        for each in signals:
+            loop.remove_signal_handler(each)

@@ -1,0 +1,423 @@
+"""The one loop of a node: an event goes into the core, what the core wants is done in order.
+
+Owns that order. A step's effects are all done before the next event is looked at, as Kafka's one
+raft thread does it; whatever waits (the network, the state machine) waits outside and posts an
+event. Disk work runs on one thread of its own, so that the loop keeps reading from the network
+meanwhile.
+
+An invariant that breaks ends the node: it never limps on. A message of another node that the core
+will not have, before it has changed anything, is not that: it is refused, and told of. (Kafka's
+raft thread dies of such messages.)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.raft.events import (
+    Append,
+    AppendBatches,
+    Appended,
+    AppendToSnapshot,
+    Deliver,
+    DropSnapshotDownload,
+    Effect,
+    Event,
+    Flush,
+    InstallSnapshot,
+    LeaderChanged,
+    LogCleaned,
+    LogFlushed,
+    PersistElection,
+    Refused,
+    Reply,
+    RequestReceived,
+    Resign,
+    ResponseReceived,
+    Send,
+    SetDeadline,
+    Shutdown,
+    SnapshotInstalled,
+    SnapshotWritten,
+    StartSnapshotDownload,
+    Stopped,
+    TimePassed,
+    Truncate,
+    UpgradeKRaftVersion,
+)
+from kraftool.raft.messages import (
+    FetchResponse,
+    FetchSnapshotResponse,
+    ReadRange,
+    Request,
+    Response,
+    SnapshotRange,
+)
+from kraftool.raft.names import Error, ImpossibleMessage, ProtocolError
+from kraftool.raft.raft import Raft
+from kraftool.raft.records import Batch
+from kraftool.raft.roles import Leader
+from kraftool.raft.settings import NodeSettings
+from kraftool.storage.metadata_log import MetadataLog
+
+_LOCAL = (Append, Resign, UpgradeKRaftVersion)
+"""Events of this process that are answered by Appended or Refused."""
+
+
+class NodeFailedError(KraftoolError):
+    """The node cannot go on; why, and what it knew."""
+
+    def __init__(self, message: str, *, state: dict[str, Any], hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.state = state
+
+
+class Sender(Protocol):
+    """Whoever carries requests to other nodes, and posts what comes back."""
+
+    def send(self, effect: Send) -> None: ...
+
+
+class Consumer(Protocol):
+    """The state machine above the log."""
+
+    def deliver(self, effect: Deliver) -> None: ...
+
+    def leader_changed(self, effect: LeaderChanged) -> None: ...
+
+
+class Watcher(Protocol):
+    """Whoever writes down what happens: the log lines and the metrics."""
+
+    def stepped(
+        self, raft: Raft, event: Event | None, effects: list[Effect], took_s: float
+    ) -> None: ...
+
+    def refused(self, event: RequestReceived | ResponseReceived, error: ProtocolError) -> None: ...
+
+
+class RefusedMessage(KraftoolError):
+    """A request that the core will not have; its connection is to be closed."""
+
+
+@dataclass(slots=True)
+class _Posted:
+    event: Event
+    answer: asyncio.Future[Appended | Refused | None] | None = None
+
+
+class Clock:
+    """Wall-clock milliseconds that never go back: batches carry them, timers count with them."""
+
+    def __init__(self) -> None:
+        self._began_ms, self._began = int(time.time() * 1000), time.monotonic()
+
+    def now_ms(self) -> int:
+        return self._began_ms + int((time.monotonic() - self._began) * 1000)
+
+
+class Runner:
+    """One node's core and log. `run` returns once the node has ended in order."""
+
+    def __init__(
+        self, settings: NodeSettings, log: MetadataLog, clock: Clock | None = None
+    ) -> None:
+        self.settings, self.log = settings, log
+        self.clock = clock or Clock()
+        self.raft = Raft(settings, random.SystemRandom(), log.view, log.control, log.election)
+        self.sender: Sender | None = None
+        self.consumer: Consumer | None = None
+        self.watcher: Watcher | None = None
+        self._disk = ThreadPoolExecutor(1, thread_name_prefix="disk")
+        self._events: deque[_Posted] = deque()
+        self._posted = asyncio.Event()
+        self._deadline_ms = 0
+        self._requests: dict[int, asyncio.Future[Response]] = {}
+        self._next_request = 0
+        self.refused = 0
+        """Messages that the core would not have."""
+        self._is_stopped = False
+        self._failure: BaseException | None = None
+        self._has_failed = False
+
+    # What others tell the node
+
+    def post(self, event: Event) -> None:
+        """Let the core have an event in its turn."""
+        self._events.append(_Posted(event))
+        self._posted.set()
+
+    def fail(self, error: BaseException) -> None:
+        """Something that the node cannot go on without is broken."""
+        if self._failure is None:
+            self._failure = error
+        self._posted.set()
+
+    async def ask(self, request: Request, listener: str) -> Response:
+        """Have a request answered, of another node or of an operator."""
+        self._next_request += 1
+        number = self._next_request
+        waiting = asyncio.get_running_loop().create_future()
+        self._requests[number] = waiting
+        self.post(RequestReceived(request_id=number, request=request, listener=listener))
+        try:
+            answer: Response = await waiting
+        finally:
+            self._requests.pop(number, None)
+        return answer
+
+    async def order(self, event: Append | Resign | UpgradeKRaftVersion) -> Appended | None:
+        """Have the leader do something of its own accord. Raises KraftoolError if it refuses."""
+        answer: asyncio.Future[Appended | Refused | None] = (
+            asyncio.get_running_loop().create_future()
+        )
+        self._events.append(_Posted(event, answer))
+        self._posted.set()
+        told = await answer
+        if isinstance(told, Refused):
+            raise KraftoolError(told.reason)
+        return told
+
+    async def on_disk(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        """Have something done by the one thread that touches the log."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._disk, work, *arguments)
+
+    async def snapshot_written(self, event: SnapshotWritten) -> None:
+        """A snapshot of the own state machine is in its place."""
+        self.post(event)
+
+    async def clean(self) -> None:
+        """Drop what the newest snapshots make needless, as far as the configuration says."""
+        start = await self.on_disk(self._clean, self.raft.role.high_watermark)
+        if start is not None:
+            self.post(LogCleaned(start_offset=start))
+
+    def _clean(self, committed: int | None) -> int | None:
+        return self.log.clean(self.clock.now_ms(), committed=committed)
+
+    # The loop
+
+    async def run(self) -> None:
+        """Step until the node is told to end, and has. Raises NodeFailedError."""
+        try:
+            await self._perform(self.raft.start(self.clock.now_ms()), None)
+            while not self._is_stopped:
+                await self._step(await self._next())
+        except ProtocolError as error:
+            raise self._failed(f"an invariant is broken: {error.message}") from error
+        except KraftoolError as error:
+            raise self._failed(error.message, hint=error.hint) from error
+        except OSError as error:
+            raise self._failed(f"the disk failed: {error}") from error
+        finally:
+            for each in self._requests.values():
+                each.cancel()
+
+    async def close(self, *, clean: bool = True) -> None:
+        """Let go of the log: cleanly, unless the node has failed or is to end as at a crash."""
+        clean = clean and not self._has_failed
+        await self.on_disk(lambda: self.log.close(clean=clean))
+        self._disk.shutdown(wait=True)
+
+    def shut_down(self) -> None:
+        """Ask the core to end in order: a leader resigns and waits for a successor."""
+        self.post(Shutdown())
+
+    def stop_now(self) -> None:
+        """End without waiting for anyone."""
+        self._is_stopped = True
+        self._posted.set()
+
+    async def _next(self) -> _Posted:
+        while not self._events:
+            if self._failure is not None:
+                raise self._failure
+            if self._is_stopped:
+                break
+            wait_s = (self._deadline_ms - self.clock.now_ms()) / 1000
+            if wait_s <= 0:
+                break
+            self._posted.clear()
+            try:
+                await asyncio.wait_for(self._posted.wait(), min(wait_s, 3600.0))
+            except TimeoutError:
+                break
+        if self._failure is not None:
+            raise self._failure
+        return self._events.popleft() if self._events else _Posted(TimePassed())
+
+    async def _step(self, posted: _Posted) -> None:
+        if self._is_stopped:
+            return
+        began = time.perf_counter()
+        try:
+            effects = self.raft.step(self.clock.now_ms(), posted.event)
+        except ImpossibleMessage as error:
+            assert isinstance(posted.event, RequestReceived | ResponseReceived), "only messages are"
+            effects = self._refused(posted.event, error)
+        if posted.answer is not None and not posted.answer.done():
+            told = (each for each in effects if isinstance(each, Appended | Refused))
+            posted.answer.set_result(next(told, None))
+        if self.watcher is not None:
+            self.watcher.stepped(self.raft, posted.event, effects, time.perf_counter() - began)
+        await self._perform(effects, posted.event)
+
+    def _refused(
+        self, event: RequestReceived | ResponseReceived, error: ImpossibleMessage
+    ) -> list[Effect]:
+        """Go on without a message that no honest node sends."""
+        self.refused += 1
+        if self.watcher is not None:
+            self.watcher.refused(event, error)
+        if isinstance(event, RequestReceived):
+            waiting = self._requests.get(event.request_id)
+            if waiting is not None and not waiting.done():
+                waiting.set_exception(RefusedMessage(error.message))
+        return self.raft.refuse(event)
+
+    async def _perform(self, effects: list[Effect], event: Event | None) -> None:
+        if event is None and self.watcher is not None:
+            self.watcher.stepped(self.raft, None, effects, 0.0)
+        waiting: list[Callable[[], object]] = []
+        """Disk work that was not begun yet: one visit to its thread does it all."""
+        for effect in effects:
+            work = self._disk_work(effect)
+            if work is not None:
+                waiting.append(work)
+                continue
+            if waiting and not isinstance(effect, SetDeadline):
+                await self._do(waiting)
+                waiting = []
+            match effect:
+                case Send():
+                    assert self.sender is not None, "a node has peers before it runs"
+                    self.sender.send(effect)
+                case Reply():
+                    await self._reply(effect)
+                case Deliver():
+                    assert self.consumer is not None, "a node has a state machine before it runs"
+                    self.consumer.deliver(effect)
+                case LeaderChanged():
+                    assert self.consumer is not None, "a node has a state machine before it runs"
+                    self.consumer.leader_changed(effect)
+                case Stopped():
+                    self._is_stopped = True
+                case SetDeadline(at_ms=at):
+                    self._deadline_ms = at
+                case Appended() | Refused():
+                    pass  # whoever ordered it was told
+                case _:
+                    raise NotImplementedError(type(effect).__name__)
+        if waiting:
+            await self._do(waiting)
+
+    def _disk_work(self, effect: Effect) -> Callable[[], object] | None:
+        """What an effect is on the disk; what the core is told then is what the work returns."""
+        log = self.log
+        match effect:
+            case PersistElection(state=state, kraft_version=level):
+                return lambda: log.persist_election(state, level)
+            case AppendBatches(batches=batches):
+                return lambda: log.append(batches)
+            case Flush(end_offset=end):
+                return lambda: self._flushed(end)
+            case Truncate(offset=offset):
+                return lambda: log.truncate(offset)
+            case StartSnapshotDownload(snapshot_id=snapshot):
+                return lambda: log.begin_download(snapshot)
+            case AppendToSnapshot(snapshot_id=snapshot, chunk=chunk):
+                return lambda: log.append_to_download(snapshot, chunk)
+            case InstallSnapshot(snapshot_id=snapshot):
+                return lambda: log.install_snapshot(snapshot)
+            case DropSnapshotDownload(snapshot_id=snapshot):
+                return lambda: log.drop_download(snapshot)
+            case _:
+                return None
+
+    def _flushed(self, end: int) -> LogFlushed:
+        self.log.flush(end)
+        return LogFlushed(end_offset=end)
+
+    async def _do(self, works: list[Callable[[], object]]) -> None:
+        """Do it, and let the core hear of it before anything else."""
+
+        def all_of_it() -> list[object]:
+            return [each() for each in works]
+
+        told = await self.on_disk(all_of_it)
+        events = [each for each in told if isinstance(each, LogFlushed | SnapshotInstalled)]
+        self._events.extendleft(_Posted(each) for each in reversed(events))
+
+    async def _reply(self, effect: Reply) -> None:
+        waiting = self._requests.get(effect.request_id)
+        if waiting is None or waiting.done():
+            return  # who asked has gone
+        response = effect.response
+        if isinstance(response, FetchResponse | FetchSnapshotResponse) and response.read:
+            response = await self.on_disk(filled, self.log, response)
+        if not waiting.done():
+            waiting.set_result(response)
+
+    # What is told of it
+
+    def _failed(self, message: str, hint: str = "") -> NodeFailedError:
+        self._has_failed = True
+        return NodeFailedError(message, state=self.state(), hint=hint)
+
+    def state(self) -> dict[str, Any]:
+        """The node as it is, for a dump."""
+        raft = self.raft
+        role = raft.role
+        return {
+            "nodeId": self.settings.node_id,
+            "directoryId": self.settings.directory_id,
+            "role": type(role).__name__,
+            "epoch": role.epoch,
+            "leaderId": role.leader_id,
+            "highWatermark": role.high_watermark,
+            "logStartOffset": raft.log.start_offset,
+            "logEndOffset": raft.log.end_offset,
+            "flushedOffset": raft.log.flushed_offset,
+            "epochs": [list(each) for each in raft.log.epochs[-20:]],
+            "snapshots": [list(each) for each in raft.log.snapshots],
+            "kraftVersion": raft.control.kraft_version,
+            "voters": sorted(str(each.key) for each in raft.control.voters),
+            "quorumState": {
+                "epoch": raft.stored.epoch,
+                "leaderId": raft.stored.leader_id,
+                "voted": str(raft.stored.voted) if raft.stored.voted else None,
+            },
+        }
+
+    @property
+    def leads(self) -> bool:
+        return isinstance(self.raft.role, Leader)
+
+
+def filled(log: MetadataLog, response: FetchResponse | FetchSnapshotResponse) -> Response:
+    """The answer with what it asks to be read from the disk."""
+    match response.read:
+        case ReadRange(offset=offset, max_bytes=most):
+            data = log.read(offset, most)
+            # The bytes go out as they are; nobody looks at the batches on the way.
+            whole = (Batch(base_offset=offset, last_offset=offset, epoch=0, data=data),)
+            return replace(response, batches=whole if data else (), read=None)
+        case SnapshotRange(snapshot_id=snapshot, position=position, max_bytes=most):
+            found = log.read_snapshot(snapshot, position, most)
+            if found is None:
+                return replace(response, error=Error.SNAPSHOT_NOT_FOUND, read=None)
+            size, chunk = found
+            if position >= size:
+                return replace(response, error=Error.POSITION_OUT_OF_RANGE, read=None)
+            return replace(response, size=size, chunk=chunk, read=None)
+        case _:
+            return response

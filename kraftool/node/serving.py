@@ -1,0 +1,147 @@
+"""What the node answers on its listeners.
+
+Owns the step from Kafka's requests to the core's and back, who may ask (super.users, where an
+authorizer is configured), ApiVersions and DescribeCluster. What an active controller serves beside
+is not offered: ApiVersions says so, and clients go to the one that leads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from kraftool.image.features import FeaturesImage
+from kraftool.image.image import MetadataImage
+from kraftool.image.metadata_version import KRAFT_VERSION, METADATA_VERSION
+from kraftool.node.runner import RefusedMessage, Runner
+from kraftool.raft.messages import ANSWERED_BY
+from kraftool.raft.names import NO_ID, Error, VersionRange
+from kraftool.raft.wire import requests, responses
+from kraftool.raft.wire.frames import RequestFrame, apis
+from kraftool.raft.wire.shapes import Value
+
+SERVED: Mapping[str, tuple[int, int]] = {
+    "Fetch": (4, 18),
+    "ApiVersions": (0, 4),
+    "Vote": (0, 2),
+    "BeginQuorumEpoch": (0, 1),
+    "EndQuorumEpoch": (0, 1),
+    "DescribeQuorum": (0, 2),
+    "FetchSnapshot": (0, 1),
+    "DescribeCluster": (0, 2),
+    "AddRaftVoter": (0, 1),
+    "RemoveRaftVoter": (0, 0),
+    "UpdateRaftVoter": (0, 0),
+}
+"""The versions that Kafka 4.3's controllers serve."""
+_CONTROLLERS = 2
+"""DescribeCluster's endpoint type."""
+_NO_OPERATIONS = -(1 << 31)
+
+
+class Serving:
+    """Answers requests, by the core or by the image."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        image: Callable[[], MetadataImage | None],
+        *,
+        features: Mapping[str, VersionRange],
+        is_allowed: Callable[[str], bool],
+    ) -> None:
+        """`features`: the levels that the node supports. `is_allowed`: by a principal, such as
+        User:ANONYMOUS."""
+        self._runner = runner
+        self._image = image
+        self._features = features
+        self._is_allowed = is_allowed
+
+    async def answer(self, principal: str, listener: str, frame: RequestFrame) -> Value | None:
+        """The body of the answer; None where the connection is to be closed, as Kafka does."""
+        if frame.name == "ApiVersions":
+            return self.api_versions(frame.version)
+        if frame.name not in SERVED:
+            return None
+        if frame.name == "DescribeCluster":
+            return self._describe_cluster(frame, listener, allowed=self._is_allowed(principal))
+        request = requests.from_kafka(frame.name, frame.body)
+        if not self._is_allowed(principal):
+            refused = ANSWERED_BY[type(request)](top_error=Error.CLUSTER_AUTHORIZATION_FAILED)
+            return responses.to_kafka(frame.name, refused, frame.version)
+        try:
+            response = await self._runner.ask(request, listener.upper())
+        except RefusedMessage:
+            return None
+        return responses.to_kafka(frame.name, response, frame.version)
+
+    def api_versions(self, version: int) -> Value:
+        """What is served, and the levels of features: supported, and finalized in the image."""
+        by_name = {name: key for key, name in apis().items()}
+        body: Value = {
+            "errorCode": 0,
+            "apiKeys": [
+                {"apiKey": by_name[name], "minVersion": low, "maxVersion": high}
+                for name, (low, high) in sorted(SERVED.items(), key=lambda each: by_name[each[0]])
+            ],
+            "throttleTimeMs": 0,
+        }
+        if version >= 3:
+            image = self._image()
+            body["supportedFeatures"] = [
+                {"name": name, "minVersion": levels.min, "maxVersion": levels.max}
+                for name, levels in self._features.items()
+                # A minimum of 0 is what older clients cannot read.
+                if levels.min > 0 or version >= 4
+            ]
+            finalized = self._finalized(image.features if image is not None else None)
+            body["finalizedFeatures"] = [
+                {"name": name, "maxVersionLevel": level, "minVersionLevel": level}
+                for name, level in finalized.items()
+            ]
+            known = image is not None and image.provenance.last_offset >= 0
+            body["finalizedFeaturesEpoch"] = (
+                image.provenance.last_offset if known and image is not None else -1
+            )
+            body["zkMigrationReady"] = False
+        return body
+
+    def _finalized(self, features: FeaturesImage | None) -> dict[str, int]:
+        found = {KRAFT_VERSION: self._runner.raft.control.kraft_version}
+        if features is not None:
+            found |= features.finalized
+            if features.metadata_version is not None:
+                found[METADATA_VERSION] = features.metadata_version
+        return {name: level for name, level in found.items() if level > 0}
+
+    def _describe_cluster(self, frame: RequestFrame, listener: str, *, allowed: bool) -> Value:
+        raft = self._runner.raft
+        error, text = Error.NONE, None
+        if not allowed:
+            error = Error.CLUSTER_AUTHORIZATION_FAILED
+        elif frame.version >= 1 and frame.body.get("endpointType", 1) != _CONTROLLERS:
+            error, text = Error.INVALID_REQUEST, "a controller describes controllers only"
+        nodes: list[Value] = []
+        if error is Error.NONE:
+            for voter in sorted(raft.control.voters, key=lambda each: each.key.id):
+                endpoint = voter.endpoints.get(listener.upper())
+                if endpoint is not None:
+                    nodes.append(
+                        {
+                            "brokerId": voter.key.id,
+                            "host": endpoint.host,
+                            "port": endpoint.port,
+                            "rack": None,
+                            **({"isFenced": False} if frame.version >= 2 else {}),
+                        }
+                    )
+        leader = raft.leader_id
+        return {
+            "throttleTimeMs": 0,
+            "errorCode": int(error),
+            "errorMessage": text,
+            **({"endpointType": _CONTROLLERS} if frame.version >= 1 else {}),
+            "clusterId": self._runner.settings.cluster_id,
+            "controllerId": NO_ID if leader is None or error is not Error.NONE else leader,
+            "brokers": nodes,
+            "clusterAuthorizedOperations": _NO_OPERATIONS,
+        }

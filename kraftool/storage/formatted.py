@@ -1,0 +1,62 @@
+"""How the directories of a configuration are formatted, and what does not fit.
+
+Owns the questions that `kafka-storage info` answers. It refuses to look further than
+meta.properties.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kraftool.decoders.meta_properties import MetaProperties
+from kraftool.storage.format_levels import FormatRefused
+from kraftool.storage.format_plan import META_PROPERTIES, read_meta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Formatted:
+    """What was found."""
+
+    directories: tuple[str, ...]
+    """Those that are there, formatted or not."""
+    meta: MetaProperties | None
+    """What the first formatted one says."""
+    problems: tuple[str, ...]
+
+
+def look_at(directories: Iterable[str]) -> Formatted:
+    """Read each directory's meta.properties and compare them."""
+    there: list[str] = []
+    problems: list[str] = []
+    first: MetaProperties | None = None
+    for path in sorted(directories):
+        if not os.path.isdir(path):
+            is_file = os.path.exists(path)
+            problems.append(f"{path} {'is not a directory' if is_file else 'does not exist'}")
+            continue
+        there.append(path)
+        try:
+            meta = read_meta(path)
+        except FormatRefused as error:
+            problems.append(error.message)
+            continue
+        except OSError as error:
+            problems.append(
+                f"{os.path.join(path, META_PROPERTIES)} cannot be read: {error.strerror or error}"
+            )
+            continue
+        if meta is None:
+            problems.append(f"{path} is not formatted.")
+        elif first is None:
+            first = meta
+        elif meta.cluster_id != first.cluster_id:
+            problems.append("Mismatched cluster IDs between storage directories.")
+        elif meta.node_id != first.node_id:
+            problems.append("Mismatched node IDs between storage directories.")
+    if first is not None and first.version == 0:
+        problems.append(
+            f"{META_PROPERTIES} is of version 0: formatted for ZooKeeper, not for KRaft"
+        )
+    return Formatted(directories=tuple(there), meta=first, problems=tuple(problems))

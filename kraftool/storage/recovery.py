@@ -1,0 +1,301 @@
+"""A partition's folder at the start: read from end to end, and cut where it is no log any more.
+
+Owns what Kafka's LogLoader does with a log whose recovery point is 0, which is what it does for the
+metadata at every start: each batch is checked, the indexes are made anew, the first byte that is
+no batch ends the log, and what lies behind it goes. Where Kafka would go on over a gap in the
+offsets this refuses, before anything is changed: no torn write leaves one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from struct import Struct
+
+from crc32c import crc32c
+
+from kraftool.decoders.batch import CONTROL, CRC_START, HEADER_SIZE, LOG_OVERHEAD, RecordBatch
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.names import (
+    FileState,
+    parse_checkpoint_name,
+    parse_segment_name,
+    segment_offset,
+    write_segment_name,
+)
+from kraftool.decoders.segment import (
+    CHUNK,
+    LARGEST_BATCH,
+    SMALLEST_LENGTH,
+    Damage,
+    DamageKind,
+    scan,
+)
+from kraftool.raft.names import OffsetAndEpoch
+from kraftool.storage.files import Files
+from kraftool.storage.segment_writer import Segment
+
+_HEAD = Struct(">qiibIhi8xq")
+"""A batch's header up to its largest timestamp."""
+_STRAY = (FileState.DELETED, FileState.CLEANED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """Where a log ended before the files did."""
+
+    file: str
+    position: int
+    size: int
+    """The bytes that were cut off in this file."""
+    offset: int
+    """The log ends before this one."""
+    kind: DamageKind
+    reason: str
+    lost_batches: int
+    """How many whole batches stood behind, this file's and later segments'; 0 for a torn tail."""
+    lost_segments: tuple[str, ...]
+
+    def __str__(self) -> str:
+        behind = f", and {self.lost_batches} whole batches behind it" if self.lost_batches else ""
+        return (
+            f"{self.file} is cut at position {self.position} ({self.kind.value}: {self.reason}):"
+            f" {self.size} bytes are gone{behind}; the log ends before offset {self.offset}"
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class Recovery:
+    """What opening a log did to the directory."""
+
+    cut: Cut | None = None
+    removed: list[str] = field(default_factory=list)
+    """Names of files that no log has any more: `.deleted`, `.part`, orphaned indexes, snapshots
+    below the log's start."""
+    rebuilt: list[str] = field(default_factory=list)
+    """Names of files that are made of the log, and were otherwise."""
+    wiped_to: OffsetAndEpoch | None = None
+    """The snapshot that was beyond the log, which then began anew after it."""
+
+    def sentences(self) -> Iterator[str]:
+        """What an operator should read; nothing after a clean end."""
+        if self.cut is not None:
+            yield str(self.cut)
+        if self.wiped_to is not None:
+            yield f"the log is behind snapshot {self.wiped_to}, and begins anew after it"
+        if self.removed:
+            yield f"removed: {', '.join(self.removed)}"
+
+
+@dataclass(slots=True)
+class Layout:
+    """The files in a partition's folder, by what their names say."""
+
+    segments: list[int] = field(default_factory=list)
+    snapshots: list[OffsetAndEpoch] = field(default_factory=list)
+    stray: list[str] = field(default_factory=list)
+    """Marked for deletion, or without what they belong to."""
+    parts: list[str] = field(default_factory=list)
+    producer_states: list[tuple[int, str]] = field(default_factory=list)
+
+
+def layout(files: Files, folder: str) -> Layout:
+    """Look at the names."""
+    found, indexes = Layout(), []
+    for name in files.names(folder):
+        checkpoint = parse_checkpoint_name(name)
+        if checkpoint is not None:
+            if checkpoint.state is FileState.LIVE and checkpoint.canonical:
+                found.snapshots.append(OffsetAndEpoch(checkpoint.offset, checkpoint.epoch))
+            elif checkpoint.state is not FileState.LIVE:
+                found.parts.append(name)
+            continue
+        offset = segment_offset(name)
+        if offset is not None:
+            found.segments.append(offset)
+            continue
+        segment = parse_segment_name(name)
+        if segment is None:
+            continue
+        if segment.state in _STRAY:
+            found.stray.append(name)
+        elif segment.state is FileState.LIVE and segment.suffix == ".snapshot":
+            found.producer_states.append((segment.base_offset, name))
+        elif segment.state is FileState.LIVE and segment.suffix != ".log":
+            indexes.append((segment.base_offset, name))
+    found.stray += [name for offset, name in indexes if offset not in found.segments]
+    return found
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One pass over the segments; nothing is changed before it is over."""
+
+    files: Files
+    folder: str
+    interval: int
+    take: Callable[[RecordBatch], None]
+    """Told of each batch that begins an epoch, and of each control batch."""
+    segments: list[Segment] = field(default_factory=list)
+    last_epoch: int = -1
+    cut: Cut | None = None
+
+    def run(self, offsets: list[int]) -> None:
+        for number, base_offset in enumerate(offsets):
+            before = self.segments[-1] if self.segments else None
+            segment = self._opened(base_offset)
+            if before is not None and before.next_offset != base_offset:
+                if segment.log.size() or base_offset < before.next_offset:
+                    self._refuse_gap(before.next_offset, base_offset)
+                # A segment was begun, and the end of the one before it never reached the disk.
+                self.cut = _end_of(before, (base_offset,))
+            else:
+                self._read(segment)
+            if self.cut is not None:
+                self._count_later(offsets[number + 1 :])
+                return
+
+    def _opened(self, base_offset: int) -> Segment:
+        log = self.files.open(os.path.join(self.folder, _name(base_offset)))
+        segment = Segment(self.files, self.folder, base_offset, log, self.interval)
+        self.segments.append(segment)
+        return segment
+
+    def _read(self, segment: Segment) -> None:
+        items = scan(segment.log.read_at, self._read_sound(segment))
+        for item in items:
+            problem = self._problem(segment, item)
+            if problem is not None:
+                lost = sum(1 for each in items if isinstance(each, RecordBatch) and each.is_valid)
+                if isinstance(item, RecordBatch) and item.is_valid:
+                    lost += 1
+                self.cut = replace(
+                    _end_of(segment, ()),
+                    size=segment.log.size() - item.position,
+                    kind=item.kind if isinstance(item, Damage) else DamageKind.CORRUPT,
+                    reason=problem,
+                    lost_batches=lost,
+                )
+                return
+            assert isinstance(item, RecordBatch), "damage is a problem"
+            segment.note(item.last_offset, item.header.max_timestamp, item.size)
+            self.last_epoch = item.epoch
+            self.take(item)
+
+    def _read_sound(self, segment: Segment) -> int:
+        """Take the batches up to the first that needs a closer look; where that lies.
+
+        A week of a quiet cluster is a million batches, nearly always all of them sound.
+        """
+        position, wanted = 0, CHUNK
+        while True:
+            chunk, asked = segment.log.read_at(position, wanted), wanted
+            view, at, end, wanted = memoryview(chunk), 0, len(chunk), CHUNK
+            while at + HEADER_SIZE <= end:
+                base_offset, length, epoch, magic, crc, attributes, delta, timestamp = (
+                    _HEAD.unpack_from(chunk, at)
+                )
+                following = at + LOG_OVERHEAD + length
+                if not (
+                    SMALLEST_LENGTH <= length <= LARGEST_BATCH - LOG_OVERHEAD
+                    and magic == 2
+                    and base_offset == segment.next_offset
+                    and delta >= 0
+                    and epoch >= self.last_epoch
+                ):
+                    return position + at
+                if following > end:
+                    wanted = max(CHUNK, following - at)
+                    break
+                if crc32c(view[at + CRC_START : following]) != crc:
+                    return position + at
+                segment.note(base_offset + delta, timestamp, following - at)
+                if epoch > self.last_epoch or attributes & CONTROL:
+                    self.last_epoch = epoch
+                    self.take(RecordBatch.read(chunk[at:following], position + at))
+                at = following
+            position += at
+            if not at and (end < asked or wanted <= asked):
+                return position
+
+    def _problem(self, segment: Segment, item: RecordBatch | Damage) -> str | None:
+        """Why the log ends before this; None where it goes on."""
+        if isinstance(item, Damage):
+            return item.reason
+        if not item.is_valid:
+            return "the CRC does not match"
+        if item.base_offset > segment.next_offset:
+            self._refuse_gap(segment.next_offset, item.base_offset)
+        if item.base_offset < segment.next_offset or item.last_offset < item.base_offset:
+            return f"offset {item.base_offset} comes where {segment.next_offset} should"
+        if item.epoch < self.last_epoch:
+            return f"epoch {item.epoch} comes after {self.last_epoch}"
+        return None
+
+    def _refuse_gap(self, expected: int, found: int) -> None:
+        raise KraftoolError(
+            f"{self.folder}: after offset {expected - 1} the log goes on with {found}",
+            hint="records are missing between them; see what kraftool verify-log says",
+        )
+
+    def _count_later(self, offsets: list[int]) -> None:
+        assert self.cut is not None, "only after a cut"
+        lost = 0
+        for base_offset in offsets:
+            log = self._opened(base_offset).log
+            lost += sum(
+                1 for each in scan(log.read_at) if isinstance(each, RecordBatch) and each.is_valid
+            )
+        self.cut = replace(
+            self.cut,
+            lost_batches=self.cut.lost_batches + lost,
+            lost_segments=(*self.cut.lost_segments, *(_name(each) for each in offsets)),
+        )
+
+
+def _end_of(segment: Segment, later: tuple[int, ...]) -> Cut:
+    """A cut where a segment's whole batches end, which takes later segments along."""
+    return Cut(
+        file=_name(segment.base_offset),
+        position=segment.size,
+        size=0,
+        offset=segment.next_offset,
+        kind=DamageKind.TORN_TAIL,
+        reason="the segment after it begins later",
+        lost_batches=0,
+        lost_segments=tuple(map(_name, later)),
+    )
+
+
+def _name(base_offset: int) -> str:
+    return write_segment_name(base_offset, ".log")
+
+
+def read_segments(
+    files: Files,
+    folder: str,
+    offsets: list[int],
+    interval: int,
+    take: Callable[[RecordBatch], None],
+) -> tuple[list[Segment], Cut | None]:
+    """Read a log, handing over those of its batches that begin an epoch or are control batches, and
+    perhaps others. Changes nothing: where it is cut, the segments that are lost come last, and
+    `cut_off` does it."""
+    reading = _Reading(files, folder, interval, take)
+    try:
+        reading.run(sorted(offsets))
+    except BaseException:
+        for each in reading.segments:
+            each.close()
+        raise
+    return reading.segments, reading.cut
+
+
+def cut_off(segments: list[Segment], cut: Cut) -> None:
+    """Cut a log where reading it ended, durably. From its end on, so that no gap can remain."""
+    for _ in cut.lost_segments:
+        segments.pop().remove()
+    last = segments[-1].log
+    last.truncate(cut.position)
+    last.sync()

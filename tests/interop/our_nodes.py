@@ -1,0 +1,120 @@
+"""Starts `kraftool node run` in a Kafka's stead, on the same folder, and looks at it from outside.
+
+Owns the process and what can be asked of its metrics page and its files. A Cluster treats it like
+any other of its nodes.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import kafka
+from clusters import HOST, Cluster, Node, free_ports
+
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.segment import Damage, scan
+from kraftool.raft.names import OffsetAndEpoch
+
+PARTITION = "__cluster_metadata-0"
+ROOT = Path(__file__).resolve().parents[2]
+_metrics: dict[int, int] = {}
+"""The metrics port of each process."""
+
+
+def start_ours(cluster: Cluster, *nodes: Node, options: tuple[str, ...] = ()) -> None:
+    """Start nodes as kraftool's, and wait until each listens."""
+    for node in nodes:
+        assert node.process is None, f"node {node.id} already runs"
+        [port] = free_ports(1)
+        command = [
+            "env", f"PYTHONPATH={ROOT}", sys.executable, "-m", "kraftool", "node", "run",
+            "--config", "server.properties", "--metrics-listen", str(port), *options,
+        ]  # fmt: skip
+        log = cluster.logs / f"node-{node.id}.log"
+        node.process = kafka.Process(command, log, cwd=node.directory)
+        _metrics[node.process.pid] = port
+    for node in nodes:
+        assert node.process is not None
+        node.process.wait_for_line(rf" started node={node.id} ")
+
+
+def metric(node: Node, name: str) -> int:
+    """A raft metric of one of ours, by Kafka's name."""
+    assert node.process is not None
+    node.process.require_alive()
+    url = f"http://{HOST}:{_metrics[node.process.pid]}/metrics"
+    with urllib.request.urlopen(url, timeout=5) as page:
+        lines = page.read().decode().splitlines()
+    found = next(each for each in lines if each.startswith(f"kafka_server_raft_metrics_{name} "))
+    return int(float(found.split()[1]))
+
+
+def batches(node: Node) -> dict[int, bytes]:
+    """The whole batches in a node's log, their bytes by base offset."""
+    found: dict[int, bytes] = {}
+    for path in sorted((node.metadata_log_dir / PARTITION).glob("*.log")):
+        data = path.read_bytes()
+        for each in scan(lambda at, size, data=data: data[at : at + size]):
+            if isinstance(each, Damage):
+                break  # what a running node is writing at the moment
+            assert isinstance(each, RecordBatch)
+            if each.is_valid:
+                found[each.base_offset] = each.data
+    return found
+
+
+def end_of(node: Node) -> OffsetAndEpoch:
+    """The offset after the last whole batch, and its epoch."""
+    every = batches(node)
+    if not every:
+        return OffsetAndEpoch(0, 0)
+    last = RecordBatch.read(every[max(every)], 0)
+    return OffsetAndEpoch(last.last_offset + 1, last.epoch)
+
+
+def assert_same_log(one: Node, other: Node, *, below: int) -> int:
+    """The batches that both have below an offset are the same bytes; how many there were."""
+    ours, theirs = batches(one), batches(other)
+    common = {each for each in ours.keys() & theirs.keys() if each < below}
+    start = max(min(ours, default=below), min(theirs, default=below))
+    for base in sorted(ours.keys() | theirs.keys()):
+        if start <= base < below:
+            assert base in ours, f"node {one.id} lacks the batch at {base}"
+            assert base in theirs, f"node {other.id} lacks the batch at {base}"
+            assert ours[base] == theirs[base], f"the batch at {base} differs"
+    assert common, f"nodes {one.id} and {other.id} have no batch in common below {below}"
+    return len(common)
+
+
+def high_watermark(cluster: Cluster) -> int:
+    """As the leader tells it."""
+    shown = kafka.wait_for("an answer to describe-quorum", cluster.quorum)
+    return int(shown["highWatermark"])
+
+
+def wait_committed(cluster: Cluster, beyond: int, *, timeout: float = 60) -> int:
+    """Wait until the high watermark is beyond an offset."""
+
+    def probe() -> int | None:
+        shown = cluster.quorum()
+        at = int(shown["highWatermark"]) if shown is not None else -1
+        return at if at > beyond else None
+
+    return kafka.wait_for(f"a commit beyond {beyond}", probe, timeout=timeout, every=0.2)
+
+
+def stands_still(cluster: Cluster, seconds: float) -> bool:
+    """Whether nothing is committed for so long; a quorum that lives writes twice a second."""
+    before = [end_of(each).offset for each in cluster.controllers]
+    until = time.monotonic() + seconds
+    watermarks = set()
+    while time.monotonic() < until:
+        shown = cluster.quorum()
+        if shown is not None:
+            watermarks.add(shown["highWatermark"])
+        time.sleep(0.2)
+    assert before, "controllers have logs"
+    return len(watermarks) <= 1

@@ -1,0 +1,203 @@
+"""`kraftool node run` in quorums of real controllers: as a voter, as the leader, as an observer.
+
+What it writes is compared byte for byte with what Kafka wrote; what it says, with Kafka's tools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import kafka
+import pytest
+from clusters import Cluster, Node
+from our_nodes import (
+    assert_same_log,
+    batches,
+    end_of,
+    high_watermark,
+    metric,
+    stands_still,
+    start_ours,
+    wait_committed,
+)
+
+pytestmark = pytest.mark.interop
+LEADS = ("--role", "voter", "--lead-without-controller")
+WITNESS = ("--role", "voter")
+
+
+@pytest.fixture
+def quorum(tmp_path: Path) -> Iterator[Cluster]:
+    """Three dynamic voters, formatted and not started."""
+    if problem := kafka.available(kafka.TOOLS_VERSION):
+        pytest.skip(problem)
+    with Cluster(kafka.TOOLS_VERSION, tmp_path / "nodes") as cluster:
+        nodes = [cluster.add_node(number, ("controller",)) for number in (1, 2, 3)]
+        cluster.use_bootstrap_servers()
+        cluster.format(nodes, "--initial-controllers", cluster.initial_controllers())
+        yield cluster
+
+
+def load(cluster: Cluster, rounds: int = 10) -> None:
+    """Records of some size beside those that an idle quorum writes."""
+    for number in range(rounds):
+        cluster.admin(
+            "configs", at_leader=True, type="BROKER", name="",
+            set={"log.cleaner.threads": str(number % 5 + 1)},
+        )  # fmt: skip
+
+
+def test_two_kafkas_and_one_of_ours_commit_when_a_kafka_dies(quorum: Cluster) -> None:
+    one, two, three = quorum.controllers
+    quorum.start(one, two)
+    start_ours(quorum, three, options=WITNESS)
+    leader = quorum.wait_leader()
+    assert leader is not three
+    load(quorum)
+    quorum.wait_caught_up(three)
+    below = high_watermark(quorum)
+    assert assert_same_log(three, leader, below=below) > 10
+
+    dying = two if leader is one else one
+    quorum.kill(dying)
+    after = wait_committed(quorum, high_watermark(quorum) + 3)
+    kafka.wait_for("ours to know that", lambda: metric(three, "high_watermark") >= after, every=0.2)
+    # Without ours there is no majority, which proves that it was counted.
+    quorum.kill(three)
+    assert stands_still(quorum, 2.0)
+    start_ours(quorum, three, options=WITNESS)
+    wait_committed(quorum, after + 2)
+    assert_same_log(three, leader, below=after)
+
+
+def test_ours_votes_a_kafka_into_office_after_the_leader_died(quorum: Cluster) -> None:
+    quorum.start(*quorum.controllers)
+    old = quorum.wait_leader()
+    ours, other = (each for each in quorum.controllers if each is not old)
+    quorum.stop(ours)
+    start_ours(quorum, ours, options=WITNESS)
+    quorum.wait_caught_up(ours, other)
+    epoch = quorum.leader_epoch()
+    quorum.kill(old)
+    assert quorum.wait_leader(above_epoch=epoch) is other
+    wait_committed(quorum, high_watermark(quorum) + 3)
+    assert metric(ours, "current_leader") == other.id
+
+
+def test_ours_leads_kafkas_that_replicate_from_it(quorum: Cluster) -> None:
+    quorum.start(*quorum.controllers)
+    old = quorum.wait_leader()
+    ours, other = (each for each in quorum.controllers if each is not old)
+    load(quorum)
+    quorum.stop(ours)
+    start_ours(quorum, ours, options=LEADS)
+    quorum.wait_caught_up(ours, other)
+    # With a shorter log, no other can win.
+    quorum.kill(other)
+    load(quorum, 3)
+    quorum.wait_caught_up(ours)
+    quorum.kill(old)
+    quorum.start(other)
+    kafka.wait_for("ours to lead", lambda: metric(ours, "current_leader") == ours.id, every=0.2)
+    quorum.start(old)
+    end = end_of(ours)
+    kafka.wait_for(
+        "the followers to have its log",
+        lambda: end_of(other) == end and end_of(old) == end,
+        every=0.2,
+    )
+    assert assert_same_log(ours, old, below=end.offset) > 10
+    assert assert_same_log(ours, other, below=end.offset) > 10
+    shown = quorum.peek("describe-quorum", other)
+    assert shown is not None
+    assert shown["leaderId"] == ours.id
+    assert {each["id"] for each in shown["voters"]} == {1, 2, 3}
+    assert shown["highWatermark"] == end.offset
+    # An orderly end hands over to one of them.
+    epoch = metric(ours, "current_epoch")
+    assert ours.process is not None
+    assert ours.process.stop() == 0
+    ours.process = None
+    quorum.wait_leader(above_epoch=epoch)
+
+
+def test_three_of_ours_and_a_rolling_change_from_kafka_and_back(quorum: Cluster) -> None:
+    quorum.start(*quorum.controllers)
+    quorum.wait_leader()
+    load(quorum)
+    kept = high_watermark(quorum)
+    before = [(each, batches(each)) for each in quorum.controllers]
+
+    def turn(node: Node, *, to_ours: bool) -> None:
+        assert node.process is not None
+        node.process.stop()
+        node.process = None
+        if to_ours:
+            start_ours(quorum, node, options=LEADS)
+        else:
+            quorum.start(node)
+
+    for each in quorum.controllers:
+        turn(each, to_ours=True)
+        kafka.wait_for(
+            "a leader that commits",
+            lambda each=each: (
+                metric(each, "high_watermark") >= kept and metric(each, "current_leader") > 0
+            ),
+            every=0.2,
+        )
+    ends = kafka.wait_for(
+        "one log",
+        lambda: (
+            len({end_of(each) for each in quorum.controllers}) == 1
+            and end_of(quorum.controllers[0])
+        ),
+        every=0.2,
+    )
+    for each in quorum.controllers[1:]:
+        assert_same_log(quorum.controllers[0], each, below=ends.offset)
+    for each in quorum.controllers:
+        turn(each, to_ours=False)
+    wait_committed(quorum, ends.offset + 3)
+    load(quorum, 3)
+    for node, had in before:
+        now = batches(node)
+        lost = {base for base, data in had.items() if base < kept and now.get(base) != data}
+        assert not lost, f"node {node.id} has lost {sorted(lost)}"
+
+
+def test_an_observer_comes_by_a_snapshot_and_follows_leaders(
+    quorum: Cluster, tmp_path: Path
+) -> None:
+    for each in quorum.controllers:
+        each.settings["metadata.log.max.record.bytes.between.snapshots"] = "2000"
+        each.settings["metadata.max.retention.bytes"] = "1"
+        each.write_properties()
+    quorum.start(*quorum.controllers)
+    leader = quorum.wait_leader()
+    load(quorum, 40)
+    kafka.wait_for("a snapshot", lambda: len(quorum.snapshots(leader)) > 1, every=0.5)
+    observer = quorum.add_node(4, ("controller",))
+    servers = quorum.controllers[0].settings["controller.quorum.bootstrap.servers"]
+    observer.settings["controller.quorum.bootstrap.servers"] = servers
+    observer.write_properties()
+    quorum.format([observer], "--no-initial-controllers")
+    start_ours(quorum, observer, options=("--role", "observer"))
+    quorum.wait_caught_up(observer)
+    assert quorum.snapshots(observer), "a log that was cleaned is followed by way of a snapshot"
+    assert min(batches(observer)) > 0
+    assert_same_log(observer, leader, below=high_watermark(quorum))
+
+    for _ in range(2):
+        leader = quorum.wait_leader()
+        epoch = quorum.leader_epoch()
+        quorum.kill(leader)
+        other = quorum.wait_leader(above_epoch=epoch)
+        quorum.start(leader)
+        load(quorum, 3)
+        quorum.wait_caught_up(observer, leader)
+        assert_same_log(observer, other, below=high_watermark(quorum))
+    shown = quorum.quorum()
+    assert shown is not None
+    assert 4 in {each["id"] for each in shown["observers"]}

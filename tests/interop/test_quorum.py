@@ -1,0 +1,241 @@
+"""`quorum` on real quorums: what it tells is what kafka-metadata-quorum tells, what it changes is so.
+
+One quorum for each release: three dynamic voters and a fourth controller that observes. Static ones
+are upgraded. The last test of a quorum takes its majority away.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import kafka
+import pytest
+from clusters import HOST, Cluster, Node, at_least
+from jsonschema import Draft202012Validator
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.interop
+SCHEMA = Draft202012Validator(json.loads((ROOT / "docs/schemas/quorum.json").read_text()))
+_MOVES = re.compile(r"^(HighWatermark|MaxFollowerLag|MaxFollowerLagTimeMs): .*", re.MULTILINE)
+
+
+def _kraftool(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "kraftool", "quorum", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def _document(*arguments: str, code: int = 0) -> Any:
+    done = _kraftool(*arguments, "-o", "json")
+    assert done.returncode == code, done.stdout + done.stderr
+    document = json.loads(done.stdout)
+    SCHEMA.validate(document)
+    return document
+
+
+def _tool(cluster: Cluster, *arguments: str) -> str:
+    done = kafka.run(
+        cluster.version,
+        "org.apache.kafka.tools.MetadataQuorumCommand",
+        *("--bootstrap-controller", cluster.wait_leader().at("CONTROLLER"), *arguments),
+        check=True,
+    )
+    return done.stdout.decode()
+
+
+@pytest.fixture(scope="module", params=["3.9.1", "4.1.1", "4.3.0", "4.4.0"])
+def quorum(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Cluster]:
+    if problem := kafka.available(request.param, kafka.TOOLS_VERSION):
+        pytest.skip(problem)
+    with Cluster(request.param, tmp_path_factory.mktemp("quorum") / "nodes") as cluster:
+        nodes = [cluster.add_node(number, ("controller",)) for number in (1, 2, 3)]
+        fourth = cluster.add_node(4, ("controller",))
+        cluster.use_bootstrap_servers()
+        initial = ",".join(cluster.initial_controllers().split(",")[:3])
+        cluster.format(nodes, "--initial-controllers", initial)
+        cluster.format([fourth], "--no-initial-controllers")
+        cluster.start(*nodes, fourth)
+        cluster.wait_caught_up(*nodes, fourth)
+        yield cluster
+
+
+def _at(node: Node) -> tuple[str, str]:
+    return "--bootstrap-controller", node.at("CONTROLLER")
+
+
+def _config(node: Node) -> str:
+    return str(node.directory / "server.properties")
+
+
+def test_status_is_what_kafkas_tool_prints(quorum: Cluster) -> None:
+    theirs = _tool(quorum, "describe", "--status")
+    ours = _kraftool("describe", *_at(quorum.nodes[2]), "--status")
+    assert ours.returncode == 0, ours.stderr
+    assert _MOVES.sub(r"\1", ours.stdout) == _MOVES.sub(r"\1", theirs)
+
+
+def test_replication_is_what_kafkas_tool_prints(quorum: Cluster) -> None:
+    def without_what_moves(shown: str) -> list[list[str]]:
+        rows = [line.split() for line in shown.splitlines()]
+        kept = [[row[0], row[1], row[-1]] for row in rows]
+        return [kept[0], *sorted(kept[1:])]
+
+    theirs = _tool(quorum, "describe", "--replication")
+    ours = _kraftool("describe", *_at(quorum.nodes[2]), "--replication")
+    assert without_what_moves(ours.stdout) == without_what_moves(theirs)
+    assert ours.stdout.splitlines()[0].split() == theirs.splitlines()[0].split()
+    human = _kraftool("describe", *_at(quorum.nodes[2]), "--replication", "--human-readable")
+    assert " ms ago" in human.stdout
+
+
+def test_every_controller_is_found_from_one_and_nobody_notices(quorum: Cluster) -> None:
+    told = _document("describe", *_at(quorum.nodes[1]))
+    assert told["clusterId"] == quorum.id
+    assert [each["id"] for each in told["nodes"]] == [1, 2, 3, 4]
+    assert {each["leaderId"] for each in told["nodes"]} == {told["leaderId"]}
+    assert sorted(each["id"] for each in told["voters"]) == [1, 2, 3]
+    assert [each["id"] for each in told["observers"]] == [4], "whoever asks does not observe"
+    endpoints = {each["id"]: each["endpoints"][0]["port"] for each in told["voters"]}
+    assert endpoints == {each: quorum.nodes[each].ports["CONTROLLER"] for each in (1, 2, 3)}
+
+
+def test_a_quorum_that_is_well_is_told_to_be(quorum: Cluster) -> None:
+    told = _document("health", *_at(quorum.nodes[1]))
+    assert told["health"]["isWell"], told["health"]["findings"]
+    assert told["health"]["keepingUp"] == [1, 2, 3]
+    assert told["health"]["commitsPerSecond"] > 0.5
+    assert [each["code"] for each in told["health"]["findings"]] == ["KT-LIVE-STANDBY"]
+
+
+def test_a_controller_is_added_moved_and_removed(quorum: Cluster) -> None:
+    fourth = quorum.nodes[4]
+    at = _at(quorum.nodes[2])
+    plan = _document("add-controller", *at, "--config", _config(fourth), "--dry-run")
+    assert plan["change"]["isPossible"]
+    assert plan["change"]["outcome"] == "not tried"
+    before = _document("describe", *at)
+    assert [each["id"] for each in before["observers"]] == [4], "a dry run changes nothing"
+
+    done = _document("add-controller", *at, "--config", _config(fourth))
+    assert done["change"]["outcome"] == "done"
+    again = _document("add-controller", *at, "--config", _config(fourth))
+    assert not again["change"]["isNeeded"]
+    assert f'"id": 4, "directoryId": "{fourth.directory_id}"' in _tool(
+        quorum, "describe", "--status"
+    )
+
+    port = fourth.ports["CONTROLLER"]
+    nowhere = _document(
+        *("endpoints", *at, "-i", "4", "--endpoint", f"CONTROLLER://{HOST}:1"), code=5
+    )
+    assert nowhere["change"]["outcome"] == "not tried"
+    moved = _document("endpoints", *at, "-i", "4", "--endpoint", f"CONTROLLER://localhost:{port}")
+    assert moved["change"]["outcome"] == "done"
+
+    gone = _document("remove-controller", *at, "-i", "4", "--dry-run")
+    assert gone["change"]["isPossible"]
+    gone = _document("remove-controller", *at, "-i", "4", "-d", fourth.directory_id)
+    assert gone["change"]["outcome"] == "done"
+    shown = _tool(quorum, "describe", "--replication")
+    assert re.search(rf"^4\s+{fourth.directory_id}\s.*Observer", shown, re.MULTILINE)
+
+
+def test_what_kafka_would_refuse_is_not_asked(quorum: Cluster) -> None:
+    at = _at(quorum.nodes[2])
+    for arguments in (
+        ("remove-controller", *at, "-i", "9"),
+        ("remove-controller", *at, "-i", "1", "-d", "AAAAAAAAAAAAAAAAAAAAAQ"),
+        ("add-controller", *at, "--controller-id", "9", "--endpoint", f"CONTROLLER://{HOST}:1"),
+        ("add-controller", *at, "--controller-id", "4", "--endpoint", f"OTHER://{HOST}:1"),
+        ("add-controller", *at, "--config", _config(quorum.nodes[1]).replace("1/s", "1/s")),
+    ):
+        is_there = "node-1" in arguments[-1]
+        told = _document(*arguments, code=0 if is_there else 5)
+        assert told["change"]["outcome"] == "not tried"
+        assert told["change"]["isPossible"] == is_there
+        assert _document(*arguments, "--dry-run", code=0 if is_there else 1)
+
+
+def test_an_upgraded_quorum_is_not_upgraded_again(quorum: Cluster) -> None:
+    told = _document("upgrade", *_at(quorum.nodes[2]))
+    assert not told["change"]["isNeeded"]
+
+
+def test_without_a_majority_every_node_still_tells_what_it_knows(quorum: Cluster) -> None:
+    leader = quorum.wait_leader()
+    first, second = (node for node in quorum.running() if node.id not in (leader.id, 4))
+    quorum.kill(first)
+    time_left = time.monotonic() + 30
+    while _document("health", *_at(leader), code=1)["health"]["keepingUp"].__len__() > 2:
+        assert time.monotonic() < time_left
+    told = _document("health", *_at(leader), code=1)
+    codes = {each["code"] for each in told["health"]["findings"]}
+    assert {"KT-LIVE-NO-SPARE", "KT-LIVE-SILENT", "KT-LIVE-UNREACHED"} <= codes
+    blocked = _document("remove-controller", *_at(leader), "-i", str(second.id), code=5)
+    assert any("1 of 2 voters keep up" in each["text"] for each in blocked["change"]["checks"])
+
+    quorum.kill(second)
+
+    def probe() -> bool:
+        done = _kraftool("describe", *_at(leader), "-o", "json")
+        return json.loads(done.stdout)["leaderId"] is None
+
+    kafka.wait_for("the leader to resign", probe, every=0.5)
+    told = _document("describe", *_at(leader), code=1)
+    assert told["voters"] is None
+    reached = [each for each in told["nodes"] if each["isReached"]]
+    assert [each["id"] for each in reached] == sorted([leader.id, 4])
+    assert all(each["epoch"] >= 1 and each["leaderId"] is None for each in reached)
+    assert all(each["finalizedFeatures"]["kraft.version"] == 1 for each in reached)
+    health = _document("health", *_at(leader), code=1)
+    assert "KT-LIVE-NO-LEADER" in {each["code"] for each in health["health"]["findings"]}
+    for node in quorum.running():
+        quorum.kill(node)
+    assert _kraftool("describe", *_at(leader)).returncode == 4
+    assert _kraftool("remove-controller", *_at(leader), "-i", "1").returncode == 4
+
+
+@pytest.mark.parametrize("version", ["3.9.1", "4.3.0"])
+def test_static_voters_become_dynamic(version: str, tmp_path: Path) -> None:
+    """From 3.9.1, where the level exists and cannot be set, the leader's refusal is told."""
+    if problem := kafka.available(version, kafka.TOOLS_VERSION):
+        pytest.skip(problem)
+    with Cluster(version, tmp_path / "nodes") as cluster:
+        nodes = [cluster.add_node(number, ("controller",)) for number in (1, 2, 3)]
+        cluster.use_static_voters()
+        cluster.format(nodes)
+        cluster.start(*nodes)
+        cluster.wait_caught_up(*nodes)
+        at = _at(nodes[0])
+        told = _document("health", *at)
+        assert "KT-LIVE-STATIC" in {each["code"] for each in told["health"]["findings"]}
+        blocked = _document("remove-controller", *at, "-i", "1", "--dry-run", code=1)
+        assert any("kraft.version is 0" in each["text"] for each in blocked["change"]["checks"])
+        if not at_least(version, "4.0"):
+            told = _document("upgrade", *at, code=5)
+            assert told["change"]["outcome"] == "not tried"
+            assert any("would refuse" in each["text"] for each in told["change"]["checks"])
+            return
+
+        def probe() -> bool:
+            return _kraftool("upgrade", *at, "--dry-run").returncode == 0
+
+        kafka.wait_for("every voter to have told what it supports", probe, every=0.5)
+        assert _document("upgrade", *at)["change"]["outcome"] == "done"
+        told = _document("describe", *at)
+        levels = [each["finalizedFeatures"].get("kraft.version") for each in told["nodes"]]
+        assert max(levels) == 1
+        assert '"directoryId"' in _tool(cluster, "describe", "--status")

@@ -1,0 +1,306 @@
+"""Directories formatted here and by kafka-storage: the same files with the same records, and real
+Kafka starts on what was formatted here."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import kafka
+import pytest
+from clusters import Cluster
+
+from kraftool.decoders import properties
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.control import BY_ID, decode_value, read_key
+from kraftool.decoders.segment import scan
+from kraftool.storage.format_levels import starting_levels
+
+ROOT = Path(__file__).resolve().parents[2]
+EACH = Path(__file__).parent / "java" / "StorageEach.java"
+VERSIONS = ("4.3.0", "4.4.0")
+IDS = ("m4edhskZReujT5KaPved-A", "tZQSAvsjSkG1h6dlBS_MFA")
+CLUSTER = "5L6g3nShT-eMCtK--X86sw"
+SCRAM = "SCRAM-SHA-256=[name=alice,salt=bWFueSBncmFpbnM,password=canary-secret]"
+SALTED = 'SCRAM-SHA-512=[name=bob,iterations=8192,salt="N3E=",saltedpassword="YCE="]'
+COMMON = {
+    "controller.listener.names": "CONTROLLER",
+    "listeners": "CONTROLLER://127.0.0.1:19093",
+    "log.dirs": "a,b/below",
+}
+DYNAMIC = {
+    **COMMON,
+    "process.roles": "controller",
+    "node.id": "1",
+    "controller.quorum.bootstrap.servers": "127.0.0.1:19093",
+}
+STATIC = {**DYNAMIC, "controller.quorum.voters": "1@127.0.0.1:19093"}
+BROKER = {
+    **DYNAMIC,
+    "process.roles": "broker",
+    "node.id": "11",
+    "listeners": "PLAINTEXT://127.0.0.1:19092",
+}
+MINE = f"1@127.0.0.1:19093:{IDS[0]},2@[::1]:19094:{IDS[1]}"
+OTHERS = f"2@other.example:19094:{IDS[1]}"
+
+FORMATS: dict[str, tuple[dict[str, str], Sequence[str]]] = {
+    "standalone": (DYNAMIC, ("--standalone",)),
+    "initial controllers": (DYNAMIC, ("--initial-controllers", MINE)),
+    "controllers that are others": (DYNAMIC, ("--initial-controllers", OTHERS)),
+    "no initial controllers": (DYNAMIC, ("--no-initial-controllers",)),
+    "static": (STATIC, ()),
+    "static with -N": (STATIC, ("-N",)),
+    "a broker": (BROKER, ()),
+    "a broker told of controllers": (BROKER, ("--initial-controllers", OTHERS)),
+    "metadata.log.dir": ({**DYNAMIC, "metadata.log.dir": "m"}, ("-s",)),
+    "SCRAM": (DYNAMIC, ("-s", "--add-scram", SCRAM, "-S", SALTED)),
+    "levels": (DYNAMIC, ("-s", "-f", "group.version=0", "--feature", "transaction.version=1")),
+    "kraft.version": (DYNAMIC, ("-s", "-f", "kraft.version=1")),
+}
+OF_43_ONLY: dict[str, tuple[dict[str, str], Sequence[str]]] = {
+    "3.5": (STATIC, ("--release-version", "3.5")),
+    "3.9-IV0": (DYNAMIC, ("-s", "--release-version", "3.9-IV0")),
+    "metadata.version": (DYNAMIC, ("-s", "-f", "metadata.version=25")),
+}
+
+REFUSED: dict[str, tuple[dict[str, str], Sequence[str]]] = {
+    "who votes": (DYNAMIC, ()),
+    "standalone beside static voters": (STATIC, ("-s",)),
+    "controllers beside static voters": (STATIC, ("-I", OTHERS)),
+    "a standalone broker": (BROKER, ("-s",)),
+    "kraft.version 0": (DYNAMIC, ("-s", "-f", "kraft.version=0")),
+    "kraft.version 1 of static voters": (STATIC, ("-f", "kraft.version=1")),
+    "an unknown feature": (DYNAMIC, ("-s", "-f", "foo.version=1")),
+    "an unknown level": (DYNAMIC, ("-s", "-f", "transaction.version=3")),
+    "a level that needs another": (
+        DYNAMIC,
+        ("-s", "-r", "3.9", "-f", "eligible.leader.replicas.version=1"),
+    ),
+    "a release and a level": (DYNAMIC, ("-s", "-r", "4.0", "-f", "metadata.version=25")),
+    "an unknown release": (DYNAMIC, ("-s", "-r", "9.9")),
+    "SCRAM before its time": (DYNAMIC, ("-s", "-r", "3.4", "-S", SCRAM)),
+    "SCRAM without a name": (DYNAMIC, ("-s", "-S", "SCRAM-SHA-256=[password=x]")),
+    "SCRAM without a password": (DYNAMIC, ("-s", "-S", "SCRAM-SHA-256=[name=x]")),
+    "SCRAM of few iterations": (
+        DYNAMIC,
+        ("-s", "-S", "SCRAM-SHA-256=[name=x,password=x,iterations=4095]"),
+    ),
+    "an unknown mechanism": (DYNAMIC, ("-s", "-S", "SCRAM-SHA-1=[name=x,password=x]")),
+    "a controller without a directory": (DYNAMIC, ("-I", "1@127.0.0.1:19093")),
+    "a controller twice": (DYNAMIC, ("-I", f"{OTHERS},{OTHERS}")),
+}
+
+
+TABLES: dict[str, Sequence[str]] = {
+    "4.0": ("version-mapping", "-r", "4.0"),
+    "3.7-IV2": ("version-mapping", "--release-version", "3.7-IV2"),
+    "4.3.0": ("version-mapping", "--release-version", "4.3.0"),
+    "what levels need": (
+        "feature-dependencies",
+        *("-f", "eligible.leader.replicas.version=1", "-f", "metadata.version=30"),
+        *("-f", "transaction.version=2", "-f", "kraft.version=0"),
+    ),
+}
+INFO = ("nothing", "not formatted", "formatted", "of two clusters", "a file")
+
+
+def _kraftool(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "kraftool", *arguments],
+        cwd=cwd,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def _settings(folder: Path, given: dict[str, str]) -> str:
+    """Write them, with the directories below the folder; the path of the file."""
+    folder.mkdir(parents=True)
+    below = dict(given)
+    for key in ("log.dirs", "metadata.log.dir"):
+        if key in given:
+            below[key] = ",".join(str(folder / each) for each in given[key].split(","))
+    path = folder / "server.properties"
+    path.write_bytes(properties.encode(below.items()))
+    return str(path)
+
+
+def _format_words(file: str, options: Sequence[str], cluster: str = CLUSTER) -> list[str]:
+    return ["format", "-c", file, "-t", cluster, *options]
+
+
+def _info_state(folder: Path, state: str) -> str:
+    """A node's directories in some state; the path of the settings."""
+    file = _settings(folder, {**DYNAMIC, "log.dirs": "a,b/below,c"})
+    if state == "not formatted":
+        (folder / "a").mkdir()
+        (folder / "c").mkdir()
+    elif state != "nothing":
+        assert _kraftool(*_format_words(file, ("-s",))).returncode == 0
+    meta = folder / "c" / "meta.properties"
+    if state == "of two clusters":
+        meta.write_text(meta.read_text().replace(CLUSTER, "another"))
+    elif state == "a file":
+        meta.unlink()
+        (folder / "c").rmdir()
+        (folder / "c").write_text("")
+    return file
+
+
+@dataclass(frozen=True)
+class Theirs:
+    """What kafka-storage of a release did: the answers by name, and where it wrote."""
+
+    version: str
+    root: Path
+    answers: dict[str, Any]
+
+
+@pytest.fixture(scope="module", params=VERSIONS)
+def theirs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Theirs:
+    version = request.param
+    if problem := kafka.available(version):
+        pytest.skip(problem)
+    root = tmp_path_factory.mktemp("theirs")
+    runs = {
+        name: _format_words(_settings(root / name, given), options)
+        for name, (given, options) in {**FORMATS, **OF_43_ONLY, **REFUSED}.items()
+    }
+    runs |= {name: list(words) for name, words in TABLES.items()}
+    runs |= {state: ["info", "-c", _info_state(root / state, state)] for state in INFO}
+    lines = "".join(json.dumps(words) + "\n" for words in runs.values())
+    done = kafka.run_source(version, EACH, stdin=lines.encode(), check=True)
+    answers = [json.loads(line) for line in done.stdout.decode().splitlines()]
+    return Theirs(version, root, dict(zip(runs, answers, strict=True)))
+
+
+def _content(folder: Path) -> dict[str, Any]:
+    """Every file that a format left, as what it means; times and ids by lot left out."""
+    found: dict[str, Any] = {}
+    for path in sorted(folder.rglob("*")):
+        if path.name == "server.properties" or path.is_dir():
+            continue
+        mode = stat.S_IMODE(path.stat().st_mode)
+        data = path.read_bytes()
+        if path.name == "meta.properties":
+            lines = data.split(b"\n")
+            assert [line[:1] for line in lines[:2]] == [b"#", b"#"]
+            lot = b"directory.id="
+            kept = [lot if each.startswith(lot) else each for each in lines[2:]]
+            ours = [each for each in lines if each.startswith(lot) and each[13:].decode() in IDS]
+            found[str(path.relative_to(folder))] = (mode, kept, ours)
+        else:
+            batches = [*map(_batch, scan(_reader(data)))]
+            found[str(path.relative_to(folder))] = (mode, len(data), batches)
+    return found
+
+
+def _reader(data: bytes) -> Callable[[int, int], bytes]:
+    return lambda at, size: data[at : at + size]
+
+
+def _batch(batch: Any) -> Any:
+    assert isinstance(batch, RecordBatch)
+    assert batch.is_valid
+    if batch.is_control:
+        records = [_control(each.key, each.value) for each in batch.records()]
+    else:
+        records = [(each.key, each.value) for each in batch.records()]
+    return batch.base_offset, batch.last_offset, batch.epoch, batch.is_control, records
+
+
+def _control(key: bytes | None, value: bytes | None) -> Any:
+    kind = BY_ID[read_key(key)]
+    version, data = decode_value(kind, value)
+    if data.get("lastContainedLogTimestamp"):
+        data["lastContainedLogTimestamp"] = "now"
+    for voter in data.get("voters", ()):
+        if voter["voterDirectoryId"] not in IDS:
+            voter["voterDirectoryId"] = "by lot"
+    return kind, version, data
+
+
+@pytest.mark.parametrize("name", [*FORMATS, *OF_43_ONLY])
+def test_the_files_are_those_that_kafka_storage_writes(
+    name: str, theirs: Theirs, tmp_path: Path
+) -> None:
+    if name in OF_43_ONLY and theirs.version != "4.3.0":
+        return  # 4.4.0 lays out every release as its own
+    given, options = {**FORMATS, **OF_43_ONLY}[name]
+    told = theirs.answers[name]
+    assert told["error"] is None
+    dated = ("-r", "4.3") if theirs.version == "4.3.0" and name in FORMATS else ()
+    done = _kraftool(*_format_words(_settings(tmp_path / name, given), (*options, *dated)))
+    assert done.returncode == 0, done.stderr
+    assert _content(tmp_path / name) == _content(theirs.root / name)
+    lines = told["out"].replace(str(theirs.root), str(tmp_path)).splitlines()
+    lines = [line for line in lines if line.startswith("Formatting")]
+    assert sorted(done.stdout.splitlines()) == sorted(lines)
+    assert "canary-secret" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_kafka_storage_refuses_is_refused(name: str, theirs: Theirs, tmp_path: Path) -> None:
+    given, options = REFUSED[name]
+    assert theirs.answers[name]["error"] is not None
+    done = _kraftool(*_format_words(_settings(tmp_path / name, given), options))
+    assert done.returncode in (2, 5), done.stdout + done.stderr
+    assert _content(tmp_path / name) == {}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_tables_are_those_of_kafka_storage(name: str, theirs: Theirs) -> None:
+    told = theirs.answers[name]
+    done = _kraftool("storage", *TABLES[name])
+    assert (done.returncode, done.stdout) == (told["code"], told["out"])
+
+
+@pytest.mark.parametrize("state", INFO)
+def test_info_says_what_kafka_storage_says(state: str, theirs: Theirs) -> None:
+    told = theirs.answers[state]
+    file = str(theirs.root / state / "server.properties")
+    done = _kraftool("storage", "info", "-c", file)
+    assert (done.returncode, done.stdout) == (told["code"], told["out"])
+    assert done.returncode == (0 if state == "formatted" else 1)
+
+
+@pytest.mark.parametrize(
+    ("version", "release"),
+    [("3.9.1", "3.9"), ("4.3.0", "4.3"), ("4.4.0", "4.3"), ("4.4.0", "4.4")],
+)
+def test_real_kafka_starts_on_what_was_formatted_here(
+    version: str, release: str, tmp_path: Path
+) -> None:
+    if problem := kafka.available(version):
+        pytest.skip(problem)
+    with Cluster(version, tmp_path / "nodes") as cluster:
+        for node_id in (1, 2):
+            cluster.add_node(node_id, ["controller"])
+        cluster.add_node(11, ["broker"])
+        cluster.use_bootstrap_servers()
+        initial = cluster.initial_controllers()
+        for node in cluster.nodes.values():
+            options = ["-r", release] + (["-I", initial] if node.controller else [])
+            words = _format_words("server.properties", options, cluster.id)
+            done = _kraftool(*words, cwd=node.directory)
+            assert done.returncode == 0, done.stderr
+        cluster.start(*cluster.nodes.values())
+        leader = cluster.wait_leader()
+        quorum = cluster.quorum()
+        assert quorum is not None
+        assert {each["id"] for each in quorum["voters"]} == {1, 2}, quorum
+        cluster.stop(*reversed(cluster.nodes.values()))
+        told = _kraftool("features", str(leader.metadata_log_dir), "-o", "json")
+    levels = {each["name"]: each["level"] for each in json.loads(told.stdout)["features"]}
+    for name, level in starting_levels(release, {}, is_dynamic=True).items():
+        assert levels.get(name, 0) == level, (name, levels)

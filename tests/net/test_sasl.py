@@ -1,0 +1,205 @@
+"""Logins: PLAIN and SCRAM on both sides, over plain text and TLS; who does not get in."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+import pytest
+
+from kraftool.net import scram
+from kraftool.net.connection import connect
+from kraftool.net.errors import AuthenticationError, NetError
+from kraftool.net.sasl import PLAIN, SaslClient, SaslServer
+from kraftool.net.security import ClientSecurity, SecurityProtocol, ServerSecurity
+from kraftool.net.server import Limits
+from kraftool.net.settings import client_security, listener_security
+from kraftool.raft.wire.frames import RequestFrame, encode_request
+from tests.net.certificates import authority, node
+from tests.net.serving import answer_to, framed, serving
+
+CREDENTIALS: Mapping[tuple[str, str], scram.ScramCredential] = {
+    (mechanism, user): scram.credential(mechanism, "CANARY-secret")
+    for mechanism in scram.DIGESTS
+    for user in ("admin", "a=b,c")
+}
+
+
+def _lookup(mechanism: str, user: str) -> scram.ScramCredential | None:
+    return CREDENTIALS.get((mechanism, user))
+
+
+SERVER = SaslServer(
+    plain={"admin": "CANARY-secret", "a=b,c": "CANARY-secret"},
+    scram=dict.fromkeys(scram.DIGESTS, _lookup),
+)
+LISTENER = ServerSecurity(protocol=SecurityProtocol.SASL_PLAINTEXT, sasl=SERVER)
+
+
+def _client(mechanism: str, user: str, password: str) -> ClientSecurity:
+    return ClientSecurity(
+        protocol=SecurityProtocol.SASL_PLAINTEXT,
+        sasl=SaslClient(mechanism=mechanism, user=user, password=password),
+    )
+
+
+def _principal(client: ClientSecurity, server: ServerSecurity = LISTENER) -> str:
+    async def run() -> str:
+        async with serving(security=server) as (_, where):
+            connection = await connect(where, client, timeout_s=5)
+            body = await connection.request("DescribeQuorum", None, {"topics": []}, 2)
+            await connection.close()
+            return str(body["errorMessage"])
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize("mechanism", [PLAIN, *scram.DIGESTS])
+@pytest.mark.parametrize("user", ["admin", "a=b,c"])
+def test_who_logs_in_is_the_user(mechanism: str, user: str) -> None:
+    assert _principal(_client(mechanism, user, "CANARY-secret")) == f"User:{user}"
+
+
+@pytest.mark.parametrize("mechanism", [PLAIN, *scram.DIGESTS])
+@pytest.mark.parametrize(("user", "password"), [("admin", "wrong"), ("nobody", "CANARY-secret")])
+def test_who_does_not_is_told_no_more_than_that(mechanism: str, user: str, password: str) -> None:
+    with pytest.raises(AuthenticationError) as told:
+        _principal(_client(mechanism, user, password))
+    words = {PLAIN: "Authentication failed: Invalid username or password"}
+    told_by_all = f"due to invalid credentials with SASL mechanism {mechanism}"
+    assert words.get(mechanism, told_by_all) in told.value.message
+    assert "CANARY" not in told.value.message
+
+
+def test_a_mechanism_that_is_not_enabled_is_told() -> None:
+    server = ServerSecurity(
+        protocol=SecurityProtocol.SASL_PLAINTEXT, sasl=SaslServer(plain={"admin": "x"})
+    )
+    with pytest.raises(AuthenticationError) as told:
+        _principal(_client("SCRAM-SHA-256", "admin", "x"), server)
+    assert told.value.hint == "its mechanisms: PLAIN"
+
+
+def test_an_asker_without_a_login_gets_no_answer() -> None:
+    with pytest.raises(NetError):
+        _principal(ClientSecurity())
+
+
+def test_a_login_over_tls() -> None:
+    trusted = authority()
+    own = node(trusted)
+    server = listener_security(
+        {
+            "ssl.keystore.type": "PEM",
+            "listener.name.controller.ssl.keystore.key": own.key_pem(),
+            "ssl.keystore.certificate.chain": own.pem,
+            "sasl.enabled.mechanisms": "PLAIN",
+            "listener.name.controller.plain.sasl.jaas.config": (
+                "org.apache.kafka.common.security.plain.PlainLoginModule required"
+                ' username="admin" password="x" user_admin="CANARY-secret";'
+            ),
+        },
+        "CONTROLLER",
+        "SASL_SSL",
+    )
+    client = client_security(
+        {
+            "security.protocol": "SASL_SSL",
+            "ssl.truststore.type": "PEM",
+            "ssl.truststore.certificates": trusted.pem,
+            "sasl.mechanism": "PLAIN",
+            "sasl.jaas.config": (
+                "org.apache.kafka.common.security.plain.PlainLoginModule required"
+                ' username="admin" password="CANARY-secret";'
+            ),
+        }
+    )
+    assert _principal(client, server) == "User:admin"
+    assert "CANARY" not in repr(client) + repr(server)
+
+
+def _frame(name: str, body: dict[str, object], version: int = 1) -> bytes:
+    return framed(
+        encode_request(
+            RequestFrame(name=name, version=version, correlation_id=1, client_id=None, body=body)
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        [_frame("SaslAuthenticate", {"authBytes": b"\0admin\0CANARY-secret"})],
+        [_frame("SaslHandshake", {"mechanism": "PLAIN"})] * 2,
+        [_frame("SaslHandshake", {"mechanism": "GSSAPI"})],
+        [
+            _frame("SaslHandshake", {"mechanism": "PLAIN"}),
+            _frame("SaslAuthenticate", {"authBytes": b"\0admin\0wrong"}),
+            _frame("SaslAuthenticate", {"authBytes": b"\0admin\0CANARY-secret"}),
+            _frame("DescribeQuorum", {"topics": []}),
+        ],
+        [
+            _frame("SaslHandshake", {"mechanism": "SCRAM-SHA-256"}),
+            _frame("SaslAuthenticate", {"authBytes": b"garbage"}),
+        ],
+        [_frame("DescribeQuorum", {"topics": []})],
+        [_frame("SaslHandshake", {"mechanism": "PLAIN"}), _frame("DescribeQuorum", {"topics": []})],
+        [(600 << 10).to_bytes(4, "big")],
+    ],
+    ids=[
+        "no handshake", "two handshakes", "another mechanism", "a second try", "no SCRAM",
+        "no login", "half a login", "a large login",
+    ],
+)  # fmt: skip
+def test_what_is_no_login_ends_the_connection(data: list[bytes]) -> None:
+    asked: list[str] = []
+
+    async def handler(peer: object, request: RequestFrame) -> None:
+        asked.append(request.name)
+
+    async def run() -> None:
+        limits = Limits(failed_authentication_delay_s=0.01)
+        async with serving(handler, security=LISTENER, limits=limits) as (_, where):
+            await answer_to(where, *data)
+
+    asyncio.run(run())
+    assert asked == [], "nobody was asked anything"
+
+
+def test_the_exchange_of_the_rfc() -> None:
+    """RFC 7677, section 3, as far as it does not depend on the client's own nonce."""
+    salted = scram.ScramCredential(salt=b"", stored_key=b"", server_key=b"", iterations=4096)
+    assert "stored_key" not in repr(salted)
+    for mechanism in scram.DIGESTS:
+        client = scram.client(mechanism, "user", "pencil")
+        server = scram.server(mechanism, lambda name, user: scram.credential(name, "pencil"))
+        next(server)
+        kept = scram.credential(mechanism, "pencil")
+        server = scram.server(mechanism, lambda name, user, kept=kept: kept)
+        next(server)
+        first = server.send(next(client))
+        last = server.send(client.send(first))
+        with pytest.raises(StopIteration) as who:
+            client.send(last)
+        assert who.value.value == "user"
+
+
+@pytest.mark.parametrize(
+    "first",
+    [b"", b"r=another,s=AAAA,i=4096", b"r=%s,s=AAAA,i=1", b"r=%s,s=,i=4096", b"r=%s,i=9999999999"],
+)
+def test_a_client_does_not_go_along_with_an_odd_server(first: bytes) -> None:
+    client = scram.client("SCRAM-SHA-256", "user", "pencil")
+    nonce = next(client).rpartition(b"r=")[2]
+    with pytest.raises(AuthenticationError):
+        client.send(first.replace(b"%s", nonce + b"more"))
+
+
+def test_a_server_that_does_not_know_the_password_is_found_out() -> None:
+    kept = scram.credential("SCRAM-SHA-256", "another")
+    client = scram.client("SCRAM-SHA-256", "user", "pencil")
+    server = scram.server("SCRAM-SHA-256", lambda name, user: kept)
+    next(server)
+    client.send(server.send(next(client)))
+    with pytest.raises(AuthenticationError, match="does not know the password"):
+        client.send(b"v=AAAA")

@@ -1,0 +1,190 @@
+"""A quorum of runners in one process, each with a real log on the disk, joined by mere calls.
+
+Owns the wiring. What crosses it goes through Kafka's bytes of the newest versions, so that a value
+which no version can carry shows here.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kraftool.decoders import schema
+from kraftool.node.machine import BlindMachine
+from kraftool.node.runner import Runner
+from kraftool.raft.events import ResponseReceived, Send
+from kraftool.raft.messages import ANSWERED_BY
+from kraftool.raft.names import Endpoint, Error, ReplicaKey, Voter, VoterSet
+from kraftool.raft.settings import NodeSettings, Timing
+from kraftool.raft.wire import requests, responses
+from kraftool.raft.wire.frames import (
+    RequestFrame,
+    ResponseFrame,
+    decode_request,
+    decode_response,
+    encode_request,
+    encode_response,
+)
+from kraftool.storage.log_config import LogConfig
+from kraftool.storage.metadata_log import MetadataLog
+
+CLUSTER_ID = "cccccccccccccccccccccA"
+PATIENCE_S = 20.0
+QUICK = Timing(
+    election_timeout_ms=150, fetch_timeout_ms=300, election_backoff_max_ms=100, append_linger_ms=5
+)
+
+
+def directory_id(node_id: int) -> str:
+    return "A" * 20 + f"{node_id}A"
+
+
+def voters(*ids: int) -> VoterSet:
+    return VoterSet.of(
+        *(
+            Voter(key=ReplicaKey(each), endpoints={"CONTROLLER": Endpoint("node", each)})
+            for each in ids
+        )
+    )
+
+
+@dataclass
+class Wire:
+    """Carries one node's requests to the others."""
+
+    quorum: "Quorum"
+    source: int
+
+    def send(self, effect: Send) -> None:
+        asyncio.get_running_loop().create_task(self._carry(effect))
+
+    async def _carry(self, effect: Send) -> None:
+        """By the endpoint, as a network does it."""
+        name = requests.NAMES[type(effect.request)]
+        version = schema.message(f"{name}Request").versions.high
+        sender = self.quorum.running.get(self.source)
+        target = self.quorum.running.get(effect.endpoint.port)
+        answer: Any = ANSWERED_BY[type(effect.request)](top_error=Error.BROKER_NOT_AVAILABLE)
+        if target is not None and not self.quorum.isolated & {self.source, effect.endpoint.port}:
+            frame = RequestFrame(
+                name=name, version=version, correlation_id=effect.correlation_id,
+                client_id="test", body=requests.to_kafka(effect.request, version),
+            )  # fmt: skip
+            arrived = decode_request(encode_request(frame))
+            try:
+                told = await target.ask(requests.from_kafka(name, arrived.body), "CONTROLLER")
+            except asyncio.CancelledError:
+                return
+            body = responses.to_kafka(name, told, version)
+            back = encode_response(
+                ResponseFrame(name=name, version=version, correlation_id=1, body=body)
+            )
+            read = decode_response(back, name, version).body
+            if effect.endpoint.port in self.quorum.isolated:
+                return
+            answer = responses.from_kafka(name, read, "CONTROLLER")
+        if sender is not None and self.source not in self.quorum.isolated:
+            sender.post(_response(effect, answer))
+
+
+def _response(effect: Send, answer: Any) -> ResponseReceived:
+    return ResponseReceived(
+        source_id=effect.destination_id, correlation_id=effect.correlation_id, response=answer
+    )
+
+
+class Quorum:
+    """Nodes by id, some of which run."""
+
+    def __init__(self, root: Path, ids: tuple[int, ...], witnesses: tuple[int, ...] = ()) -> None:
+        self.root, self.ids, self.witnesses = root, ids, witnesses
+        self.running: dict[int, Runner] = {}
+        self.isolated: set[int] = set()
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+
+    def wire(self, runner: Runner) -> Wire:
+        """The network, as a node of the quorum has it."""
+        return Wire(self, runner.settings.node_id or 0)
+
+    def folder(self, node_id: int) -> Path:
+        return self.root / f"node-{node_id}"
+
+    async def start(self, *ids: int) -> None:
+        for each in ids:
+            self.folder(each).mkdir(exist_ok=True)
+            settings = NodeSettings(
+                node_id=each,
+                directory_id=directory_id(each),
+                cluster_id=CLUSTER_ID,
+                listeners={"CONTROLLER": Endpoint("node", each)},
+                static_voters=voters(*self.ids),
+                timing=QUICK,
+                is_witness=each in self.witnesses,
+            )
+            log = MetadataLog.open(
+                str(self.folder(each)), LogConfig(), static_voters=settings.static_voters
+            )
+            runner = Runner(settings, log)
+            runner.sender, runner.consumer = Wire(self, each), BlindMachine(runner)
+            self.running[each] = runner
+            self._tasks[each] = asyncio.create_task(runner.run())
+
+    async def stop(self, *ids: int, clean: bool = True) -> None:
+        for each in ids:
+            runner, task = self.running.pop(each), self._tasks.pop(each)
+            runner.stop_now()
+            await task
+            await runner.close(clean=clean)
+
+    async def until(self, what: str, holds: Callable[[], Any]) -> Any:
+        """Wait for something to hold; a node that failed meanwhile is raised."""
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                while not (found := holds()):
+                    for each in self._tasks.values():
+                        if each.done():
+                            await each
+                    await asyncio.sleep(0.01)
+        except TimeoutError:
+            states = {each: runner.state() for each, runner in self.running.items()}
+            raise AssertionError(f"waited in vain for {what}: {states}") from None
+        return found
+
+    def leaders(self) -> Iterator[Runner]:
+        return (each for each in self.running.values() if each.leads)
+
+    async def leader(self) -> Runner:
+        """The one that leads and has committed something of its epoch."""
+
+        def found() -> Runner | None:
+            for each in self.leaders():
+                committed = each.raft.role.high_watermark
+                if committed is not None and committed > each.raft.role.epoch_start_offset:
+                    return each
+            return None
+
+        runner: Runner = await self.until("a leader", found)
+        return runner
+
+    async def caught_up(self, leader: Runner, *others: int) -> None:
+        await self.until(
+            f"{others} to have what {leader.settings.node_id} has",
+            lambda: all(
+                self.running[each].raft.log.flushed_offset == leader.raft.log.end_offset
+                and self.running[each].raft.role.high_watermark == leader.raft.log.end_offset
+                for each in others
+            ),
+        )
+
+
+@asynccontextmanager
+async def quorum_of(root: Path, *ids: int, witnesses: tuple[int, ...] = ()) -> Any:
+    """A quorum that runs; whatever still does at the end is stopped."""
+    made = Quorum(root, ids, witnesses)
+    try:
+        await made.start(*ids)
+        yield made
+    finally:
+        await made.stop(*made.running)

@@ -1,0 +1,272 @@
+"""Peers that lie: mutated requests and impossible answers leave a node up, and its promises kept.
+
+Kafka's raft thread dies of several of them (digest 9.3); ours refuses the message and says so.
+"""
+
+import asyncio
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.node.runner import Runner
+from kraftool.node.serving import Serving
+from kraftool.raft.events import Append, ResponseReceived, Send
+from kraftool.raft.messages import (
+    BeginQuorumEpochResponse,
+    EndQuorumEpochRequest,
+    FetchRequest,
+    FetchResponse,
+    VoteRequest,
+    VoteResponse,
+)
+from kraftool.raft.names import Endpoint, Error, OffsetAndEpoch, ReplicaKey
+from kraftool.raft.records import Batch
+from kraftool.raft.wire.frames import RequestFrame, decode_request, encode_request
+from tests.node.quorum import CLUSTER_ID, Quorum, directory_id, quorum_of
+from tests.raft.golden_replay import pairs
+
+SEEDS = 200 if os.environ.get("KRAFTOOL_SOAK") else 4
+
+
+def mutated(value: Any, random_: random.Random) -> Any:
+    """The same shape with some numbers, texts and lists other than they were."""
+    match value:
+        case bool():
+            return random_.random() < 0.5 if random_.random() < 0.1 else value
+        case int():
+            if random_.random() < 0.15:
+                return random_.choice((-1, 0, 1, value - 1, value + 1, value * 2, 2, 3, 100))
+            return value
+        case str():
+            if random_.random() < 0.05:
+                return random_.choice(("", "x", CLUSTER_ID, directory_id(1), directory_id(2)))
+            return value
+        case dict():
+            return {key: mutated(each, random_) for key, each in value.items()}
+        case list():
+            made = [mutated(each, random_) for each in value]
+            if made and random_.random() < 0.05:
+                return made[:-1] if random_.random() < 0.5 else [*made, made[0]]
+            return made
+    return value
+
+
+def promises(runner: Runner) -> tuple[Any, ...]:
+    """What must not go back."""
+    return runner.raft.role.epoch, runner.raft.role.high_watermark or 0
+
+
+async def committed(quorum: Quorum, leader: Runner, value: bytes) -> None:
+    told = await leader.order(Append(epoch=leader.raft.epoch, records=(value,), size=len(value)))
+    assert told is not None
+    await quorum.until(
+        "the commit", lambda: (leader.raft.role.high_watermark or 0) > told.last_offset
+    )
+
+
+def of_the_recording() -> Iterator[tuple[str, int, Any]]:
+    """Requests that real nodes sent, as values."""
+    for each in (*pairs("dynamic"), *pairs("static")):
+        frame = decode_request(each.request)
+        yield frame.name, frame.version, frame.body
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_mutated_requests_leave_the_quorum_working(tmp_path: Path, seed: int) -> None:
+    random_ = random.Random(seed)
+    recorded = list(of_the_recording())
+    assert len(recorded) > 500
+
+    async def run() -> None:
+        async with quorum_of(tmp_path, 1, 2, 3) as quorum:
+            leader = await quorum.leader()
+            await committed(quorum, leader, b"before")
+            for _ in range(300):
+                name, version, body = random_.choice(recorded)
+                target = quorum.running[random_.choice(quorum.ids)]
+                before = promises(target)
+                serving = Serving(target, lambda: None, features={}, is_allowed=lambda _: True)
+                frame = decode_request_of(name, version, mutated(body, random_))
+                if frame is None:
+                    continue
+                try:
+                    async with asyncio.timeout(0.05):
+                        await serving.answer("User:ANONYMOUS", "CONTROLLER", frame)
+                except TimeoutError:
+                    pass  # parked, as an honest one would be
+                assert promises(target)[0] >= before[0], "the epoch went back"
+            # It goes on: whoever leads now commits.
+            after = await quorum.leader()
+            await committed(quorum, after, b"after")
+
+    asyncio.run(run())
+
+
+def decode_request_of(name: str, version: int, body: Any) -> Any:
+    """The frame if the catalogue can encode it: others never reach a node."""
+    frame = RequestFrame(
+        name=name, version=version, correlation_id=1, client_id="hostile", body=body
+    )
+    try:
+        return decode_request(encode_request(frame))
+    except (KraftoolError, ValueError, TypeError, OverflowError, AttributeError):
+        return None
+
+
+class Liar:
+    """In the network's place: answers everything with what it is told to."""
+
+    def __init__(self, runner: Runner) -> None:
+        self.runner = runner
+        self.asked: list[Send] = []
+
+    def send(self, effect: Send) -> None:
+        self.asked.append(effect)
+
+    def answer(self, effect: Send, response: Any) -> None:
+        self.runner.post(
+            ResponseReceived(
+                source_id=effect.destination_id,
+                correlation_id=effect.correlation_id,
+                response=response,
+            )
+        )
+
+
+async def follower(quorum: Quorum) -> tuple[Runner, Liar]:
+    """A follower whose network is a liar's from now on."""
+    leader = await quorum.leader()
+    await committed(quorum, leader, b"record")
+    await quorum.caught_up(leader, 1, 2, 3)
+    runner = next(each for each in quorum.running.values() if each is not leader)
+    liar = Liar(runner)
+    runner.sender = liar
+    return runner, liar
+
+
+LIES: dict[str, Any] = {
+    "the high watermark falls": lambda end, epoch, leader: FetchResponse(
+        leader_id=leader, leader_epoch=epoch, high_watermark=0
+    ),
+    "a divergence below what is committed": lambda end, epoch, leader: FetchResponse(
+        leader_id=leader, leader_epoch=epoch, high_watermark=end,
+        diverging_epoch=OffsetAndEpoch(0, 1),
+    ),
+    "batches with a gap": lambda end, epoch, leader: FetchResponse(
+        leader_id=leader, leader_epoch=epoch, high_watermark=end,
+        batches=(Batch(base_offset=end + 5, last_offset=end + 5, epoch=epoch, data=b"?"),),
+    ),
+    "batches that go back": lambda end, epoch, leader: FetchResponse(
+        leader_id=leader, leader_epoch=epoch, high_watermark=end,
+        batches=(Batch(base_offset=0, last_offset=0, epoch=epoch, data=b"?"),),
+    ),
+    "another leader of the same epoch": lambda end, epoch, leader: FetchResponse(
+        error=Error.FENCED_LEADER_EPOCH, leader_id=6 - leader, leader_epoch=epoch,
+        endpoints={"CONTROLLER": Endpoint("node", 6 - leader)},
+    ),
+    "a leader of which nobody has an address": lambda end, epoch, leader: FetchResponse(
+        error=Error.FENCED_LEADER_EPOCH, leader_id=99, leader_epoch=epoch + 1,
+    ),
+    "the request is called invalid": lambda end, epoch, leader: FetchResponse(
+        error=Error.INVALID_REQUEST, leader_id=leader, leader_epoch=epoch,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_an_impossible_answer_is_refused(tmp_path: Path, lie: str) -> None:
+    async def run() -> None:
+        async with quorum_of(tmp_path, 1, 2, 3) as quorum:
+            runner, liar = await follower(quorum)
+            wire = quorum.wire(runner)
+            fetch = await quorum.until(
+                "a fetch",
+                lambda: next(
+                    (each for each in liar.asked if isinstance(each.request, FetchRequest)), None
+                ),
+            )
+            end, epoch = runner.raft.log.end_offset, fetch.request.current_leader_epoch
+            before = runner.raft.role.high_watermark
+            liar.answer(fetch, LIES[lie](end, epoch, fetch.destination_id))
+            await asyncio.sleep(0.05)
+            assert runner.raft.log.end_offset == end
+            assert (runner.raft.role.high_watermark or 0) >= (before or 0)
+            runner.sender = wire  # the network is honest again
+            leader = await quorum.leader()
+            await committed(quorum, leader, b"after")
+            await quorum.caught_up(leader, 1, 2, 3)
+
+    asyncio.run(run())
+
+
+def test_a_vote_that_answers_nothing_is_dropped(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with quorum_of(tmp_path, 1, 2, 3) as quorum:
+            leader = await quorum.leader()
+            refused = leader.refused
+            for number in range(50):
+                leader.post(
+                    ResponseReceived(
+                        source_id=2, correlation_id=number, response=VoteResponse(vote_granted=True)
+                    )
+                )
+                leader.post(
+                    ResponseReceived(
+                        source_id=77, correlation_id=number, response=BeginQuorumEpochResponse()
+                    )
+                )
+            await committed(quorum, leader, b"after")
+            assert leader.leads
+            assert leader.refused == refused
+
+    asyncio.run(run())
+
+
+def test_a_request_of_this_very_node_is_not_voted_for(tmp_path: Path) -> None:
+    """Real 4.3.0 dies of a Vote with its own id that it would grant (digest 10.3)."""
+
+    async def run() -> None:
+        async with quorum_of(tmp_path, 1, 2, 3) as quorum:
+            runner, _ = await follower(quorum)
+            end = runner.raft.log.end
+            own = ReplicaKey(runner.settings.node_id or 0, directory_id(9))
+            told = await runner.ask(
+                VoteRequest(
+                    cluster_id=CLUSTER_ID,
+                    replica_epoch=runner.raft.epoch + 1,
+                    replica=own,
+                    voter=runner.settings.key,
+                    last_offset=end.offset + 100,
+                    last_offset_epoch=end.epoch,
+                ),
+                "CONTROLLER",
+            )
+            assert isinstance(told, VoteResponse)
+            assert not told.vote_granted
+
+    asyncio.run(run())
+
+
+def test_who_is_told_of_a_leader_without_address_is_refused_and_goes_on(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with quorum_of(tmp_path, 1, 2, 3) as quorum:
+            runner, _ = await follower(quorum)
+            with pytest.raises(KraftoolError):
+                await runner.ask(
+                    EndQuorumEpochRequest(
+                        cluster_id=CLUSTER_ID, leader_id=99, leader_epoch=runner.raft.epoch + 1
+                    ),
+                    "CONTROLLER",
+                )
+            assert runner.refused == 1
+            runner.sender = quorum.wire(runner)
+            leader = await quorum.leader()
+            await committed(quorum, leader, b"after")
+            await quorum.caught_up(leader, 1, 2, 3)
+
+    asyncio.run(run())

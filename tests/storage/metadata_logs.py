@@ -1,0 +1,121 @@
+"""Metadata logs for tests: batches as a leader forms them, and folders compared byte for byte."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.framing import encode_record
+from kraftool.decoders.segment import scan
+from kraftool.raft.names import Endpoint, OffsetAndEpoch, ReplicaKey, VersionRange, Voter, VoterSet
+from kraftool.raft.records import Batch, ControlRecord
+from kraftool.storage.files import Files, OpenFile
+from kraftool.storage.log_config import LogConfig
+from kraftool.storage.metadata_log import MetadataLog
+
+PARTITION = "__cluster_metadata-0"
+NO_OP = encode_record("NoOpRecord", 0, {})
+DIRECTORY_ID = "xtzWWN4bTjitpL3kfd9s5g"
+VOTERS = VoterSet.of(
+    Voter(
+        key=ReplicaKey(1, DIRECTORY_ID),
+        endpoints={"CONTROLLER": Endpoint("localhost", 9093)},
+        kraft_version=VersionRange(0, 1),
+    )
+)
+
+
+class _Unsynced(OpenFile):
+    def sync(self) -> None:
+        pass
+
+
+class NoSync(Files):
+    """A disk that is in no hurry: for tests that only look at what is written."""
+
+    def opened(self, path: str, descriptor: int) -> OpenFile:
+        return _Unsynced(path, descriptor)
+
+    def sync_folder(self, path: str) -> None:
+        pass
+
+
+def opened(directory: Path, files: Files | None = None, **config: Any) -> MetadataLog:
+    directory.mkdir(exist_ok=True)
+    return MetadataLog.open(
+        str(directory),
+        LogConfig(**config),
+        static_voters=VoterSet(),
+        files=files if files is not None else NoSync(),
+    )
+
+
+def batch(
+    base_offset: int, count: int = 1, *, epoch: int = 1, timestamp: int = 1_000, size: int = 0
+) -> Batch:
+    """A data batch of NoOps, or of records of a size that say nothing to Kafka."""
+    record = NO_OP if not size else NO_OP + bytes(size)
+    return Batch(
+        base_offset=base_offset,
+        last_offset=base_offset + count - 1,
+        epoch=epoch,
+        timestamp_ms=timestamp,
+        data=[record] * count,
+    )
+
+
+def control(base_offset: int, *records: ControlRecord, epoch: int = 1) -> Batch:
+    return Batch(
+        base_offset=base_offset,
+        last_offset=base_offset + len(records) - 1,
+        epoch=epoch,
+        timestamp_ms=1_000,
+        control=records,
+    )
+
+
+def batches_of(log: MetadataLog, start: int | None = None) -> list[RecordBatch]:
+    """All that a log serves, in the pieces in which it serves it."""
+    found: list[RecordBatch] = []
+    at = log.start_offset if start is None else start
+    while at < log.end_offset:
+        data = log.read(at, 1 << 20)
+        for each in scan(lambda position, size, data=data: data[position : position + size]):
+            assert isinstance(each, RecordBatch)
+            assert each.is_valid
+            found.append(each)
+            at = each.last_offset + 1
+    return found
+
+
+def offsets(data: bytes) -> list[tuple[int, int]]:
+    """First and last offset of each batch; nothing else may be in the bytes."""
+    found = []
+    for each in scan(lambda at, size: data[at : at + size]):
+        assert isinstance(each, RecordBatch)
+        assert each.is_valid
+        found.append((each.base_offset, each.last_offset))
+    return found
+
+
+def snapshot(log: MetadataLog, offset: int, epoch: int, timestamp: int = 1_000) -> OffsetAndEpoch:
+    """Have a log write a snapshot."""
+    writer = log.new_snapshot(OffsetAndEpoch(offset, epoch), timestamp, 0, None, now_ms=timestamp)
+    writer.append(NO_OP)
+    writer.freeze()
+    return writer.snapshot_id
+
+
+def names(directory: Path) -> list[str]:
+    """The files of the partition."""
+    return sorted(each.name for each in (directory / PARTITION).iterdir())
+
+
+def content(directory: Path) -> dict[str, bytes]:
+    """Every file below a directory, but for the lock, which has no content."""
+    return {
+        str(each.relative_to(directory)): each.read_bytes()
+        for each in sorted(directory.rglob("*"))
+        if each.is_file() and each.name != ".lock"
+    }

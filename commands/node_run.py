@@ -132,9 +132,9 @@ def run(
         _narrate(to, log_format)
         import asyncio
 
-        from kraftool.node.security import security_of
+        from kraftool.node.security import Security
 
-        ended = asyncio.run(run_node(settings, identity, options, security_of(settings)))
+        ended = asyncio.run(run_node(settings, identity, options, Security(settings)))
     except NotStarted as error:
         raise RefusedError(error.message, hint=error.hint) from error
     except NodeFailedError as error:

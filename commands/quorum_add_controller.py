@@ -57,7 +57,7 @@ def add_controller(
 ) -> None:
     """Add a controller to the voters of a live quorum.
 
-    Example: kraftool quorum add-controller --bootstrap-controller c1:9093 --config c4.properties
+    Example: kraftool quorum add-controller --bootstrap-controller c1:9093 --config /etc/kafka/server.properties
 
     The controller has to run already, as an observer that has caught up. Before the leader is asked
     it is checked that there is one, that the voters are dynamic, that the controller observes with

@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable
 
 from kraftool.client.asking import CLIENT_ID, Access, ask
 from kraftool.client.change import Answer
-from kraftool.client.health import KRAFT_VERSION
 from kraftool.client.model import NodeAnswer, QuorumView
+from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.net.connection import Connection, connect
 from kraftool.net.errors import DisconnectedError, RequestTimeoutError
 from kraftool.raft.messages import (

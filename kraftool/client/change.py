@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from kraftool.client.health import KRAFT_VERSION, keeping_up
+from kraftool.client.health import keeping_up
 from kraftool.client.model import QuorumView
 from kraftool.raft.messages import ReplicaState
 
@@ -118,9 +118,8 @@ def leadership(view: QuorumView) -> list[Check]:
 
 def is_dynamic(view: QuorumView) -> list[Check]:
     """Voters are changed at kraft.version 1 only."""
-    level = 0 if view.leader is None else view.leader.offered.finalized.get(KRAFT_VERSION, 0)
-    if level >= 1:
-        return [fine(f"kraft.version is {level}")]
+    if view.kraft_version >= 1:
+        return [fine(f"kraft.version is {view.kraft_version}")]
     return [
         blocked(
             "kraft.version is 0: the voters are static",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from kraftool.client.endpoints import shown
 from kraftool.client.model import NodeAnswer, QuorumView
+from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
 from kraftool.reports.findings import Finding, Severity, in_order
 from kraftool.reports.kinds import live as kinds
@@ -21,8 +22,6 @@ LAG_RECORDS = 1_000
 LAG_MS = 5_000
 LOOKS_APART_S = 1.5
 """Three times the default of metadata.max.idle.interval.ms."""
-
-KRAFT_VERSION = "kraft.version"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +131,12 @@ def _voters(
     leader = now.leader
     if leader is None or KRAFT_VERSION not in leader.offered.supported:
         return
-    if not leader.offered.finalized.get(KRAFT_VERSION):
+    if now.claims_too_much:
+        claimed = leader.offered.finalized[KRAFT_VERSION]
+        yield kinds.FALSE_UPGRADE.at(
+            "", f"kraft.version {claimed}, and no voter has a directory id"
+        )
+    elif now.kraft_version == 0:
         yield kinds.STATIC.at("", "kraft.version 0")
 
 

@@ -10,17 +10,21 @@ from dataclasses import replace
 
 from kraftool.client import asking_changes
 from kraftool.client.change import Change, blocked, caution, fine, finished, leadership
-from kraftool.client.health import KRAFT_VERSION
 from kraftool.client.target import Target
+from kraftool.image.metadata_version import KRAFT_VERSION, METADATA_VERSION, level_of
 
 LEVEL = 1
+_FIRST_RELEASE = "4.1-IV0"
+"""Kafka 3.9 and 4.0 say that they have done it, and write a metadata record only."""
+
+_SOFTWARE = "upgrade its software to Kafka 4.1 or newer"
 
 
 async def upgrade(target: Target, *, dry_run: bool) -> Change:
     """Make the voters dynamic."""
     view = await target.reached()
     checks = leadership(view)
-    now = 0 if view.leader is None else view.leader.offered.finalized.get(KRAFT_VERSION, 0)
+    now = view.kraft_version
     change = Change(
         kind="upgrade",
         subject=f"{KRAFT_VERSION} from {now} to {LEVEL}",
@@ -38,11 +42,17 @@ async def upgrade(target: Target, *, dry_run: bool) -> Change:
             )
             continue
         low, high = node.offered.supported.get(KRAFT_VERSION, (0, 0))
+        _, release = node.offered.supported.get(METADATA_VERSION, (0, 0))
         if not low <= LEVEL <= high:
             checks.append(
+                blocked(f"voter {node_id} supports {KRAFT_VERSION} {low} to {high}", _SOFTWARE)
+            )
+        elif release < (level_of(_FIRST_RELEASE) or 0):
+            checks.append(
                 blocked(
-                    f"voter {node_id} supports {KRAFT_VERSION} {low} to {high}",
-                    "upgrade its software to Kafka 3.9 or newer",
+                    f"voter {node_id} runs a Kafka older than 4.1, which would claim the level and"
+                    " not carry it out",
+                    _SOFTWARE,
                 )
             )
         else:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.net.api_versions import Offered
 from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
 from kraftool.raft.names import Endpoint, Endpoints
@@ -75,6 +76,23 @@ class QuorumView:
     def epoch(self) -> int | None:
         """The newest that any node knows."""
         return max((each.epoch for each in self.nodes if each.epoch is not None), default=None)
+
+    @property
+    def kraft_version(self) -> int:
+        """Of the quorum itself: with static voters it is 0, also where a metadata record claims
+        more, as Kafka 3.9 writes one for an upgrade that it does not carry out."""
+        claimed = 0 if self.leader is None else self.leader.offered.finalized.get(KRAFT_VERSION, 0)
+        if self.voters and all(each.replica.directory_id is None for each in self.voters):
+            return 0
+        return claimed
+
+    @property
+    def claims_too_much(self) -> bool:
+        """Whether metadata says more of kraft.version than is so."""
+        leader = self.leader
+        return leader is not None and (
+            leader.offered.finalized.get(KRAFT_VERSION, 0) > self.kraft_version
+        )
 
     @property
     def agrees(self) -> bool:

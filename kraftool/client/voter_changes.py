@@ -25,11 +25,12 @@ from kraftool.client.change import (
     parity,
 )
 from kraftool.client.endpoints import shown
-from kraftool.client.health import KRAFT_VERSION, LAG_RECORDS
+from kraftool.client.health import LAG_RECORDS
 from kraftool.client.listeners import Candidate, words
 from kraftool.client.model import QuorumView
 from kraftool.client.quorum_json import leader_end
 from kraftool.client.target import Target
+from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.raft.messages import ReplicaState
 from kraftool.raft.names import Endpoints, ReplicaKey, VersionRange
 
@@ -148,7 +149,7 @@ def _endpoints(view: QuorumView, endpoints: Endpoints) -> list[Check]:
 
 async def _answers(target: Target, view: QuorumView, endpoints: Endpoints) -> list[Check]:
     """Whether somebody of this cluster answers there who supports what is finalized."""
-    level = 0 if view.leader is None else view.leader.offered.finalized.get(KRAFT_VERSION, 0)
+    level = view.kraft_version
     found = []
     for name, each in endpoints.items():
         told = await question(each, target.access)

@@ -23,7 +23,6 @@ from kraftool.image.metadata_version import (
     OLDEST_KRAFT_LEVEL,
 )
 from kraftool.net.connection import Connection, connect
-from kraftool.net.security import ClientSecurity, ServerSecurity
 from kraftool.net.server import Limits, Listener, Peer, Server
 from kraftool.node.config import NodeConfig
 from kraftool.node.identity import Identity, Part, part_of
@@ -33,6 +32,7 @@ from kraftool.node.metrics_http import MetricsServer
 from kraftool.node.narration import Narration, say
 from kraftool.node.peers import Peers
 from kraftool.node.runner import Clock, Consumer, NodeFailedError, Runner
+from kraftool.node.security import Security
 from kraftool.node.serving import SERVED, Serving
 from kraftool.node.snapshotting import Snapshotting
 from kraftool.raft.events import Effect, Event, RequestReceived, ResponseReceived
@@ -65,14 +65,6 @@ class NodeOptions:
     """Whether it replays into an image and writes snapshots of it."""
     metrics: Endpoint | None = None
     shutdown_s: float = SHUTDOWN_S
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Security:
-    """How this node is reached, listener by listener, and how it reaches others."""
-
-    servers: Callable[[str], ServerSecurity]
-    client: ClientSecurity
 
 
 class _Watching:
@@ -128,7 +120,7 @@ async def _run(
                 name=each.name,
                 host=each.host,
                 port=each.port,
-                security=security.servers(each.name),
+                security=security.servers[each.name],
             )
             for each in config.bound
         ],
@@ -163,6 +155,7 @@ async def _run(
     closing.push_async_callback(peers.close)
     runner.sender = peers
     runner.consumer, image = _machine(config, options, runner, closing)
+    security.image = image
     serving = Serving(
         runner,
         image,

@@ -1,20 +1,50 @@
 """How this node's listeners and its own connections are secured, from its configuration.
 
-Owns nothing but the way there: `kraftool.net` knows Kafka's keys.
+Owns the way from the configuration to `kraftool.net`, and from the image to the SCRAM credentials
+that its listeners check against: those are metadata.
 """
 
 from __future__ import annotations
 
-from kraftool.net.security import ClientSecurity, SecurityProtocol, ServerSecurity
-from kraftool.node.config import ConfigRefused, NodeConfig
-from kraftool.node.process import Security
+from collections.abc import Callable
+
+from kraftool.image.image import MetadataImage
+from kraftool.image.scram import MECHANISMS
+from kraftool.net.scram import ScramCredential
+from kraftool.net.security import ClientSecurity, ServerSecurity
+from kraftool.net.settings import listener_security, peer_security
+from kraftool.node.config import NodeConfig
+
+_NUMBERS = {name: number for number, name in MECHANISMS.items()}
 
 
-def security_of(config: NodeConfig) -> Security:
-    """Raises ConfigRefused for what is not supported."""
-    for each in config.bound:
-        if each.protocol.value != SecurityProtocol.PLAINTEXT.value:
-            raise ConfigRefused(
-                config.file, (f"listener {each.name}: {each.protocol.value} is not supported yet",)
+class Security:
+    """How listeners are reached, and others."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        """Raises SettingsError for what is not supported, by its name."""
+        self.image: Callable[[], MetadataImage | None] = lambda: None
+        """Where the metadata is, once there is any."""
+        self.servers: dict[str, ServerSecurity] = {
+            each.name: listener_security(
+                config.security, each.name, each.protocol, scram_lookup=self._credential
             )
-    return Security(servers=lambda name: ServerSecurity(), client=ClientSecurity())
+            for each in config.bound
+        }
+        self.client: ClientSecurity = peer_security(
+            config.security, config.default_listener, config.default_protocol
+        )
+
+    def _credential(self, mechanism: str, user: str) -> ScramCredential | None:
+        image = self.image()
+        if image is None or mechanism not in _NUMBERS:
+            return None
+        found = image.scram.mechanisms.get(_NUMBERS[mechanism], {}).get(user)
+        if found is None:
+            return None
+        return ScramCredential(
+            salt=found.salt,
+            stored_key=found.stored_key,
+            server_key=found.server_key,
+            iterations=found.iterations,
+        )

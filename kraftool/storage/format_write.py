@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 
 from kraftool.decoders import meta_properties
+from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import BOOTSTRAP_CHECKPOINT, METADATA_FOLDER
 from kraftool.decoders.snapshot import SnapshotFrame, encode_snapshot
@@ -35,8 +36,15 @@ def write_format(plan: FormatPlan, files: Files, now_ms: int) -> Iterator[Planne
                 locks.enter_context(DirectoryLock(each.path))
         for each in plan.directories:
             yield each
-            _make(files, each.path)
-            _write(plan, each, files, now_ms)
+            try:
+                _make(files, each.path)
+                _write(plan, each, files, now_ms)
+            except OSError as error:
+                raise KraftoolError(
+                    f"{error.filename or each.path}: {error.strerror or error}",
+                    hint=f"{each.path} does not count as formatted; run it again with"
+                    " --ignore-formatted",
+                ) from error
 
 
 def _write(plan: FormatPlan, planned: PlannedDirectory, files: Files, now_ms: int) -> None:

@@ -142,13 +142,17 @@ def test_the_examples_of_the_help_run(
         log_dir = tmp_path / "new" if "format" in words else ours
         words = [_server(tmp_path, log_dir) if word == SERVER else word for word in words]
     words = [word.replace("/data/tables", str(tmp_path / "tables")) for word in words]
+    is_live = "--bootstrap-controller" in words
+    words = [re.sub(r"^(ctl-|c)\d:9093$", "127.0.0.1:1", word) for word in words]
     monkeypatch.chdir(fixtures_dir.parent)
     # In this process there may be a Spark session already.
     run = _run_apart if "pipeline" in node.words else _run
     code, out, err = run(words[1:], monkeypatch)
     # In this directory doctor finds replicas that were lost with a broker, which is so.
-    assert code == (1 if node.words[-1] in ("doctor", "audit") else 0), err
-    assert out
+    # Nobody is there to be asked.
+    expected = 4 if is_live else 1 if node.words[-1] in ("doctor", "audit") else 0
+    assert code == expected, err
+    assert out or is_live
 
 
 def test_the_man_pages_are_fresh() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,6 @@ from jsonschema import Draft202012Validator
 
 from kraftool.decoders import meta_properties
 from kraftool.storage.format_plan import random_directory_id, voters_of
-from kraftool.storage.lock_taking import DirectoryLock
 from kraftool.storage.scram_records import scram_user
 
 Run = Callable[..., Any]
@@ -156,10 +157,31 @@ def test_a_format_that_was_cut_short_can_be_run_again(kraftool: Run, tmp_path: P
 def test_a_directory_in_use_is_refused(kraftool: Run, tmp_path: Path):
     config = _settings(tmp_path)
     (tmp_path / "a").mkdir()
-    with DirectoryLock(str(tmp_path / "a")):
+    code = (
+        "import sys; from kraftool.storage.lock_taking import DirectoryLock\n"
+        "with DirectoryLock(sys.argv[1]): print('held', flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "a")]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
         ran = kraftool("format", "-c", config, "-t", CLUSTER, "-s")
-    assert ran.code == 5 or "in use" in ran.err
+        holder.communicate(b"")
+    assert (ran.code, "in use" in ran.err) == (5, True)
     assert _files(tmp_path) == ["a/.lock"]
+
+
+def test_a_directory_that_cannot_be_written_is_told_and_is_not_formatted(
+    kraftool: Run, tmp_path: Path
+):
+    config = _settings(tmp_path)
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / PARTITION).write_text("")
+    ran = kraftool("format", "-c", config, "-t", CLUSTER, "-s")
+    assert (ran.code, "does not count as formatted" in ran.err) == (3, True)
+    assert _files(tmp_path) == [f"a/{PARTITION}"]
 
 
 def test_the_same_voter_in_another_directory_is_refused(kraftool: Run, tmp_path: Path):

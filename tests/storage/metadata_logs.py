@@ -75,28 +75,29 @@ def control(base_offset: int, *records: ControlRecord, epoch: int = 1) -> Batch:
     )
 
 
-def batches_of(log: MetadataLog, start: int | None = None) -> list[RecordBatch]:
+def batches_of(log: MetadataLog) -> list[RecordBatch]:
     """All that a log serves, in the pieces in which it serves it."""
     found: list[RecordBatch] = []
-    at = log.start_offset if start is None else start
+    at = log.start_offset
     while at < log.end_offset:
-        data = log.read(at, 1 << 20)
-        for each in scan(lambda position, size, data=data: data[position : position + size]):
-            assert isinstance(each, RecordBatch)
-            assert each.is_valid
-            found.append(each)
-            at = each.last_offset + 1
+        found += batches_in(log.read(at, 1 << 20))
+        at = found[-1].last_offset + 1
     return found
 
 
-def offsets(data: bytes) -> list[tuple[int, int]]:
-    """First and last offset of each batch; nothing else may be in the bytes."""
+def batches_in(data: bytes) -> list[RecordBatch]:
+    """Batches, one after the other; nothing else may be in the bytes."""
     found = []
     for each in scan(lambda at, size: data[at : at + size]):
         assert isinstance(each, RecordBatch)
         assert each.is_valid
-        found.append((each.base_offset, each.last_offset))
+        found.append(each)
     return found
+
+
+def offsets(data: bytes) -> list[tuple[int, int]]:
+    """First and last offset of each batch."""
+    return [(each.base_offset, each.last_offset) for each in batches_in(data)]
 
 
 def snapshot(log: MetadataLog, offset: int, epoch: int, timestamp: int = 1_000) -> OffsetAndEpoch:

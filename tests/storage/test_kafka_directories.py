@@ -10,7 +10,6 @@ import pytest
 
 from kraftool.decoders.batch import HEADER_SIZE, RecordBatch
 from kraftool.decoders.names import segment_offset
-from kraftool.decoders.segment import scan
 from kraftool.raft.names import OffsetAndEpoch
 from kraftool.reports.findings import Severity
 from kraftool.reports.verify.log import verify_logs
@@ -23,6 +22,7 @@ from tests.storage.metadata_logs import (
     VOTERS,
     NoSync,
     batch,
+    batches_in,
     batches_of,
     content,
     opened,
@@ -122,7 +122,7 @@ def test_a_snapshot_of_the_same_records_has_the_same_bytes(path: Path, tmp_path:
     """As Kafka's, when it is written record by record."""
     data = path.read_bytes()
     content_of = checked_at(NoSync(), str(path))
-    whole = _batches_in(data)
+    whole = batches_in(data)
     log = opened(tmp_path)
     key = OffsetAndEpoch(int(path.name[:20]), int(path.name[21:31]))
     writer = log.new_snapshot(
@@ -142,12 +142,7 @@ def test_a_snapshot_of_the_same_records_has_the_same_bytes(path: Path, tmp_path:
     log.close()
     if {each.header.max_timestamp for each in whole} == {whole[0].header.max_timestamp}:
         assert ours == data
-    assert [_timeless(each) for each in _batches_in(ours)] == [_timeless(each) for each in whole]
-
-
-def _batches_in(data: bytes) -> list[RecordBatch]:
-    found = scan(lambda at, size: data[at : at + size])
-    return [each for each in found if isinstance(each, RecordBatch)]
+    assert [_timeless(each) for each in batches_in(ours)] == [_timeless(each) for each in whole]
 
 
 def _timeless(batch: RecordBatch) -> tuple[object, ...]:

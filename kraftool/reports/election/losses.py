@@ -3,6 +3,10 @@
 Owns the comparison of logs at rest. Where a follower's log parts from a leader's, the core's own
 view of a log is asked, as it would be at the first fetches. That a record is committed is proved by
 snapshots only, which exist below the high watermark; without, it counts who has the record.
+
+A record is committed by the voters that its leader went by at that time, and they may have changed
+behind it: by a set that stands further on in a log, committed or not, or by one that only a log had
+that nobody has any more. The worst of all these is what can be said.
 """
 
 from __future__ import annotations
@@ -14,6 +18,8 @@ from itertools import pairwise
 from kraftool.raft.log_view import Validity
 from kraftool.raft.names import OffsetAndEpoch, VoterSet
 from kraftool.reports.election.case import Case, NodeCase
+
+_BEHIND_ALL = 1 << 63
 
 
 class Standing(StrEnum):
@@ -87,7 +93,7 @@ def _cut_off(case: Case, leader: NodeCase, node: NodeCase) -> list[Loss]:
     for first, after in pairwise(inside):
         epoch = node.log.epoch_at(after - 1) or 0
         holders = tuple(each.id for each in case.nodes if each.log.has(after - 1, epoch))
-        standing = _standing(case, node, after - 1, epoch, holders)
+        standing = _standing(case, after - 1, holders)
         last = found[-1] if found else None
         if last is not None and (last.standing, last.holders) == (standing, holders):
             found.pop()
@@ -106,17 +112,88 @@ def _cut_off(case: Case, leader: NodeCase, node: NodeCase) -> list[Loss]:
     return found
 
 
-def _standing(
-    case: Case, node: NodeCase, offset: int, epoch: int, holders: tuple[int, ...]
-) -> Standing:
-    if any(_proves(each, node, offset) for one in case.nodes for each in one.log.snapshots):
+def _standing(case: Case, offset: int, holders: tuple[int, ...]) -> Standing:
+    """What can be said of a record, by all sets of voters that may have committed it."""
+    having = [case.by_id[each] for each in holders]
+    proofs = [each for node in case.nodes for each in node.log.snapshots]
+    if any(_proves(proof, node, offset) for node in having for proof in proofs):
         return Standing.COMMITTED
-    voters = node.voters or case.voters
-    sure = [each for each in holders if _votes(case, each, node) and not case.by_id[each].assumed]
-    unknown = [each for each in voters.ids if _may_have_had(case, voters, each, offset)]
-    if len(sure) >= voters.majority:
+    found = [
+        _by(case, node, sets, offset)
+        for node in having
+        for sets in _sets_from(case, node, offset)
+    ]
+    return max(found, key=_GRAVITY.index, default=Standing.NOT)
+
+
+_GRAVITY = (Standing.NOT, Standing.POSSIBLE, Standing.MAJORITY)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Term:
+    """A set of voters that counts in a log from an offset on."""
+
+    at: int
+    voters: VoterSet
+    is_last: bool
+    """Whether that log has no later one."""
+
+
+def _sets_from(case: Case, node: NodeCase, offset: int) -> list[_Term]:
+    """The voters at a record, and all later ones of the log that it is in."""
+    control = node.log.control(node.settings.static_voters)
+    entries = [(-1, control.static_voters or case.voters), *control.voter_sets.entries]
+    first = max(number for number, (at, _) in enumerate(entries) if at <= offset)
+    return [
+        _Term(at=at, voters=voters, is_last=number == len(entries) - 1)
+        for number, (at, voters) in enumerate(entries)
+        if number >= first
+    ]
+
+
+def _by(case: Case, node: NodeCase, term: _Term, offset: int) -> Standing:
+    """What can be said of a node's record, if its leader went by these voters."""
+    voters = term.voters
+    sure, unknown = _counted(case, node, voters, offset)
+    if sure >= voters.majority:
         return Standing.MAJORITY
-    return Standing.POSSIBLE if len(sure) + len(unknown) >= voters.majority else Standing.NOT
+    needed = voters.majority - _may_have_changed(case, node, term)
+    return Standing.POSSIBLE if voters and sure + unknown >= needed else Standing.NOT
+
+
+def _counted(case: Case, node: NodeCase, voters: VoterSet, offset: int) -> tuple[int, int]:
+    """How many voters have a node's record, and how many might have had it."""
+    epoch = node.log.epoch_at(offset) or 0
+    sure = {
+        each.id
+        for each in case.nodes
+        if voters.has(each.key) and not each.assumed and each.log.has(offset, epoch)
+    }
+    unknown = {each for each in voters.ids if _may_have_had(case, voters, each, offset)}
+    return len(sure), len(unknown - sure)
+
+
+def _may_have_changed(case: Case, node: NodeCase, term: _Term) -> bool:
+    """Whether one voter less may have been enough, by a set that no log here has.
+
+    Whoever led may have begun one more change where nobody can look. Of an even number of voters
+    it can have removed one that lacks the record, or added one that has it. It was begun only if
+    the set before was committed; and a second change only if the first was, for which there would
+    have to be so many whose logs are not known that the record is possibly committed anyway.
+    """
+    voters = term.voters
+    if not term.is_last or len(voters) % 2 or _is_static(voters):
+        return False
+    if not any(_may_have_had(case, voters, each, _BEHIND_ALL) for each in voters.ids):
+        return False
+    if term.at < node.log.view().start_offset:
+        return True
+    return sum(_counted(case, node, voters, term.at)) >= voters.majority
+
+
+def _is_static(voters: VoterSet) -> bool:
+    """Whether these come from the settings: no record can change them."""
+    return any(each.key.directory_id is None for each in voters)
 
 
 def _may_have_had(case: Case, voters: VoterSet, voter: int, offset: int) -> bool:
@@ -126,10 +203,6 @@ def _may_have_had(case: Case, voters: VoterSet, voter: int, offset: int) -> bool
         return True
     end = node.log.view().end_offset
     return end == 0 or (node.log.is_cut and end <= offset)
-
-
-def _votes(case: Case, node_id: int, by: NodeCase) -> bool:
-    return (by.voters or case.voters).has(case.by_id[node_id].key)
 
 
 def _proves(snapshot: OffsetAndEpoch, node: NodeCase, offset: int) -> bool:

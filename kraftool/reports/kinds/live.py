@@ -129,6 +129,13 @@ STANDBY = _kind(
     "A controller is registered and is no voter: it takes no part in elections.",
     "kraftool quorum add-controller makes it a voter",
 )
+FALSE_UPGRADE = _kind(
+    "FALSE-UPGRADE",
+    _WARNING,
+    "A metadata record claims a kraft.version that the quorum does not have: Kafka 3.9 answers an"
+    " upgrade with success and writes only that record. The voters are still static.",
+    "leave controller.quorum.voters as it is, and upgrade kraft.version again from Kafka 4.1 on",
+)
 STATIC = _kind(
     "STATIC",
     _INFO,

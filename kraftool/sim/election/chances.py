@@ -21,8 +21,6 @@ from kraftool.sim.election.conditions import Conditions
 from kraftool.sim.election.replica import Message, Replica, disk_of
 
 _MOST_STEPS = 20_000
-_HOP_MS = 5
-"""What every message takes."""
 _MOST_TRIALS = 600
 """So many trials, at most, to find how many failures a quorum stands."""
 
@@ -63,6 +61,15 @@ class Chance:
     """One sentence, where it cannot lead."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failures:
+    """How many more nodes may fail."""
+
+    count: int
+    is_exact: bool = True
+    """False: at least so many; to find out more would take too long."""
+
+
 class _Trial:
     """All nodes, with a network that serves one of them first."""
 
@@ -83,7 +90,6 @@ class _Trial:
         self.mail: deque[Message] = deque()
         self.answers: dict[int, Refusal | None] = {}
         """By voter: why it refuses; None where it grants."""
-        self.asked: set[int] = set()
         self._steps = 0
 
     @property
@@ -96,6 +102,7 @@ class _Trial:
             self.mail.extend(each.start(self.now_ms))
         timing = self.own.raft.timing
         patience = 4 * (timing.fetch_timeout_ms + 3 * timing.election_timeout_ms) + 1000
+        patience += 40 * self.conditions.shortest_ms
         for _ in self._until(patience, alone=True):
             if self.own.leads:
                 break
@@ -111,7 +118,7 @@ class _Trial:
         while self._steps < _MOST_STEPS:
             self._steps += 1
             if self.mail:
-                self.now_ms += _HOP_MS
+                self.now_ms += self.conditions.shortest_ms
                 for _ in range(len(self.mail)):
                     self._deliver(self.mail.popleft(), alone=alone)
             else:
@@ -136,8 +143,6 @@ class _Trial:
         if not self.conditions.passes(message.source, to):
             return
         body = message.body
-        if message.asker == self.id and isinstance(body, VoteRequest):
-            self.asked.add(to)
         receiver = self.replicas.get(to)
         if receiver is None or receiver.broken:
             if not message.is_answer:
@@ -227,24 +232,28 @@ class Chances:
         """Who can lead and commit."""
         return tuple(each.node for each in self.all(conditions) if each.commits)
 
+    def electable(self, conditions: Conditions) -> tuple[int, ...]:
+        """Who can be elected, whether it can then commit or not: its followers cut their logs."""
+        return tuple(each.node for each in self.all(conditions) if each.wins)
+
     def stands(self, conditions: Conditions) -> bool:
         """Whether anybody can lead and commit."""
         up = [each for each in self.case.nodes if each.id not in conditions.down]
         up.sort(key=lambda each: (each.end.epoch, each.end.offset), reverse=True)
         return any(self.of(each.id, conditions).commits for each in up)
 
-    def failures(self, conditions: Conditions, voters: list[int]) -> int | None:
+    def failures(self, conditions: Conditions, voters: list[int]) -> Failures | None:
         """How many more of these nodes may fail, whichever they are; None where already too many
-        have, or where it would take too long to find out."""
+        have."""
         if not self.stands(conditions):
             return None
         for count in range(1, len(voters) + 1):
             for gone in combinations(voters, count):
                 if self.trials > _MOST_TRIALS:
-                    return count - 1
+                    return Failures(count=count - 1, is_exact=False)
                 if not self.stands(conditions.without(gone)):
-                    return count - 1
-        return len(voters)
+                    return Failures(count=count - 1)
+        return Failures(count=len(voters))
 
 
 def _try(case: Case, conditions: Conditions, node_id: int) -> Chance:
@@ -258,7 +267,7 @@ def _try(case: Case, conditions: Conditions, node_id: int) -> Chance:
     granted = tuple(sorted(each for each, why in trial.answers.items() if why is None))
     refusals = [why for why in trial.answers.values() if why is not None]
     refusals += (
-        _silent(case, conditions, node_id, each)
+        _silent(trial, each)
         for each in sorted(node.voters.ids - {node_id} - trial.answers.keys())
     )
     why_not = ""
@@ -268,7 +277,7 @@ def _try(case: Case, conditions: Conditions, node_id: int) -> Chance:
             f"{node_id} gets {votes} of the {needed} votes it needs from {len(node.voters)} voters"
         )
     elif not commits:
-        why_not = f"{node_id} can be elected, but what it writes does not reach a majority"
+        why_not = f"{node_id} can be elected, but what it then writes reached no majority when tried"
     if trial.own.errors and not commits:
         why_not = f"{node_id} ends with an error: {trial.own.errors[0]}"
     return Chance(
@@ -295,13 +304,22 @@ def no_voter(node: NodeCase) -> str:
     return f"{node.id} is not one of the voters {ids}"
 
 
-def _silent(case: Case, conditions: Conditions, node_id: int, voter: int) -> Refusal:
-    if voter not in case.by_id:
+def _silent(trial: _Trial, voter: int) -> Refusal:
+    """Why no answer of a voter arrived."""
+    case, conditions, node_id = trial.case, trial.conditions, trial.id
+    node, own = case.by_id.get(voter), case.by_id[node_id]
+    if node is None:
         why = "no directory was given for it; it counts as down"
     elif voter in conditions.down:
         why = "it is down"
     elif not (conditions.passes(node_id, voter) and conditions.passes(voter, node_id)):
         why = "they are cut off from each other"
+    elif not own.voters.has(node.key):
+        why = f"it was formatted anew and is not the replica {own.voters.voters[voter].key}"
+    elif trial.replicas[voter].errors:
+        why = f"it has ended with an error ({trial.replicas[voter].errors[0]})"
+    elif 2 * conditions.shortest_ms >= own.settings.timing.request_timeout_ms:
+        why = "an answer takes longer than the request timeout"
     else:
         why = "nothing arrives in time"
     return Refusal(

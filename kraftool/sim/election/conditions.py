@@ -37,6 +37,15 @@ class Conditions:
     partitions: tuple[str, ...] = field(default=(), compare=False)
     """As they were written."""
 
+    @property
+    def shortest_ms(self) -> int:
+        """What a message takes at least; 1, as nothing takes no time."""
+        return max(self.delay_ms // 2, 1)
+
+    @property
+    def longest_ms(self) -> int:
+        return max(self.delay_ms + (self.delay_ms + 1) // 2, 1)
+
     def without(self, nodes: Iterable[int]) -> Conditions:
         return replace(self, down=self.down | frozenset(nodes))
 

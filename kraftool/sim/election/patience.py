@@ -1,0 +1,61 @@
+"""How long an election may take before it counts as none, and how often nodes ask meanwhile.
+
+Owns what follows from the configured timeouts for a simulation. They may be an hour, and a node
+that knows no leader asks for one after each retry backoff, 50 times a second by default: with
+patient timeouts that would be nearly all that there is to simulate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from kraftool.raft.settings import Timing
+from kraftool.reports.election.case import Case, NodeCase
+from kraftool.sim.election.conditions import Conditions
+
+_LEAST_HORIZON_MS = 60_000
+_ROUNDS = 10
+_MESSAGES = 100
+"""So many messages, one after another, have their time besides."""
+
+
+def unhurried(case: Case) -> Case:
+    """The same nodes, whose retry backoff is in proportion to their timeouts, if they are longer
+    than Kafka's defaults."""
+    return replace(case, nodes=tuple(map(_unhurried, case.nodes)))
+
+
+def _unhurried(node: NodeCase) -> NodeCase:
+    timing = node.settings.timing
+    backoff = _backoff_ms(timing)
+    if backoff <= timing.retry_backoff_ms:
+        return node
+    slower = replace(timing, retry_backoff_ms=backoff)
+    return replace(node, settings=replace(node.settings, timing=slower))
+
+
+def _backoff_ms(timing: Timing) -> int:
+    """Kafka's defaults give its default, 20 ms. It is a small part of the shortest timeout."""
+    election, fetch = timing.election_timeout_ms, timing.fetch_timeout_ms
+    return min(max(election // 50, fetch // 100), min(election, fetch) // 5)
+
+
+def horizon_ms(case: Case, conditions: Conditions) -> int:
+    """A run that has no leader by then has none."""
+    nodes = [each for each in case.nodes if each.id not in conditions.down]
+    longest = max(map(_round_ms, nodes), default=0)
+    slow = _MESSAGES * conditions.longest_ms
+    return conditions.skew_ms + max(_ROUNDS * longest + slow, _LEAST_HORIZON_MS)
+
+
+def _round_ms(node: NodeCase) -> int:
+    """Until a leader is given up, and an election is lost."""
+    timing = node.settings.timing
+    election = 2 * timing.election_timeout_ms + timing.election_backoff_max_ms
+    return timing.fetch_timeout_ms + election
+
+
+def request_timeouts_ms(nodes: Iterable[NodeCase]) -> int | None:
+    """The longest that any node waits for an answer."""
+    return max((each.settings.timing.request_timeout_ms for each in nodes), default=None)

@@ -96,11 +96,17 @@ def run(
     It writes to the metadata directory of the configuration: log, snapshots, quorum-state. With
     --dry-run nothing is written.
     """
-    from kraftool.decoders.errors import KraftoolError
     from kraftool.node.config import read_config
-    from kraftool.node.identity import NotStarted, Part, read_identity
+    from kraftool.node.identity import (
+        NotStarted,
+        Part,
+        at_rest,
+        read_identity,
+        refuse_observing,
+    )
     from kraftool.node.process import Ended, NodeOptions, run_node
     from kraftool.node.runner import NodeFailedError
+    from kraftool.storage.lock_taking import DirectoryInUse
 
     to = Output(color=color, quiet=quiet)
     if witness and lead_without_controller:
@@ -121,6 +127,9 @@ def run(
     )
     try:
         identity = read_identity(settings)
+        if options.part is Part.OBSERVER:
+            is_voter = at_rest(settings, identity).is_voter
+            refuse_observing(identity, options.part, is_voter=is_voter)
         if dry_run:
             _describe(to, settings, identity, options.part, stands=options.stands)
             to.finish()
@@ -135,13 +144,11 @@ def run(
         from kraftool.node.security import Security
 
         ended = asyncio.run(run_node(settings, identity, options, Security(settings)))
-    except NotStarted as error:
+    except (NotStarted, DirectoryInUse) as error:
         raise RefusedError(error.message, hint=error.hint) from error
     except NodeFailedError as error:
         to.note(f"kraftool: the node has ended: {error.message}")
         raise SystemExit(int(ExitCode.INTERNAL)) from error
-    except KraftoolError:
-        raise
     if ended is not Ended.IN_ORDER:
         to.note(f"kraftool: ended {ended.value}")
         to.raise_code(ExitCode.FINDING)

@@ -20,6 +20,7 @@ def add_controller(
         str,
         typer.Option(
             "--config",
+            "-c",
             metavar="FILE",
             help="The new controller's server.properties; its directory has to be here too.",
         ),
@@ -57,7 +58,9 @@ def add_controller(
 ) -> None:
     """Add a controller to the voters of a live quorum.
 
-    Example: kraftool quorum add-controller --bootstrap-controller c1:9093 --config /etc/kafka/server.properties
+    \b
+    Example:
+    $ kraftool quorum add-controller --bootstrap-controller c1:9093 -c /etc/kafka/server.properties
 
     The controller has to run already, as an observer that has caught up. Before the leader is asked
     it is checked that there is one, that the voters are dynamic, that the controller observes with

@@ -86,7 +86,8 @@ def simulate_election(
     Give one directory (or server.properties) a node. Who can win, who refuses whom and why, how
     likely each leader is and how long it takes; which records are lost if a node leads that lacks
     them; which nodes may be restarted, and how many more failures the quorum stands. A voter
-    without a directory counts as down. It ends with 1 if no leader is possible.
+    without a directory counts as down. It ends with 1 if no leader is possible, if none of the
+    runs had one, and if a possible leader would cut off what may have been committed (DATA LOSS).
 
     A scenario describes nodes instead: "nodes: {1: {end: 120}, 2: {end: 120}, 3: {end: 90, down:
     true}}"; docs/simulate-election.md has all keys. --explore tries every order of messages,
@@ -130,7 +131,7 @@ def simulate_election(
         from kraftool.commands.simulate_election_view import write_election
 
         write_election(to, report)
-    if not report.leaders:
+    if not report.is_fine:
         to.raise_code(ExitCode.FINDING)
     if any(each.undecoded for each in case.findings):
         to.raise_code(ExitCode.UNREADABLE)

@@ -20,7 +20,8 @@ from kraftool.sim.election.chances import Chance
 from kraftool.sim.election.replica import STARTED_AGAIN_MS
 from kraftool.sim.election.report import Changed, Report
 from kraftool.sim.election.timeline import lines
-from kraftool.sim.election.verdict import counted, listed, lost, seconds, verdict
+from kraftool.sim.election.verdict import stands, verdict
+from kraftool.sim.election.words import counted, listed, lost, seconds
 
 _BAR = "█"
 _WIDEST = 40
@@ -56,12 +57,14 @@ def _section(output: Output, title: str, *parts: Iterable[Text]) -> None:
 
 def _verdict(output: Output, report: Report) -> None:
     told = verdict(report)
-    style = GOOD if told.possible and not report.grave else WARN if told.possible else BAD
+    style = GOOD if report.is_fine else WARN if told.elected else BAD
     output.rich(text(told.headline, BAD if style == BAD else f"bold {style}"))
     for each in told.details:
         output.rich(text(each, BAD if each.startswith("DATA LOSS") else ""))
     for each in told.next_steps:
-        output.rich(Text("→ ", style=GOOD).append_text(text(each)))
+        output.rich(Text("→ ", style=GOOD).append_text(text(each.words)))
+        for command in each.commands:  # on one line however long, so that it can be copied
+            output.rich(text(f"    {command}", NAME), unbroken=True)
 
 
 def _nodes(report: Report) -> Table:
@@ -135,7 +138,8 @@ def _voters(output: Output, report: Report) -> None:
 
 def _refusals(report: Report) -> Iterator[Text]:
     for chance in report.chances:
-        if chance.why_not and chance.node not in report.conditions.down:
+        beside = report.conditions.down | set(report.leaders)
+        if chance.why_not and chance.node not in beside:
             yield text(f"{chance.why_not}.", NAME)
     told = [each for chance in report.chances for each in chance.refusals]
     told.sort(key=lambda each: each.kind == "silent")
@@ -186,7 +190,7 @@ def _after(report: Report) -> Iterator[Text]:
     if report.changes:
         voters = listed(report.voters_after)
         stands = (
-            f"stand {counted(report.failures_after, 'more failure')}"
+            f"stand {stands(report.failures_after)}"
             if report.failures_after is not None
             else "have no leader"
         )

@@ -15,6 +15,8 @@ from kraftool.decoders.wire import ZERO_UUID
 from kraftool.node.config import NodeConfig
 from kraftool.raft.control_history import ControlHistory
 from kraftool.raft.names import ReplicaKey
+from kraftool.reports.voters.read import read_sources
+from kraftool.reports.voters.voter_set import directory_id
 from kraftool.storage.source import FileSource
 
 _META = "meta.properties"
@@ -77,16 +79,55 @@ def read_identity(config: NodeConfig) -> Identity:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AtRest:
+    """What a directory says of itself before anything in it is touched."""
+
+    voters: tuple[str, ...]
+    """Of the newest voter set, or the configuration's."""
+    is_voter: bool
+    log: tuple[int, int] | None
+    """Where it starts and ends."""
+
+
+def at_rest(config: NodeConfig, identity: Identity) -> AtRest:
+    """Read the directory as an inspection does, without its lock."""
+    [source] = read_sources([config.metadata_directory])
+    newest = source.newest
+    told = newest.voters if newest is not None else None
+    log = None if source.log is None else (source.log.start, source.log.end)
+    if not told:
+        known = config.static_voters
+        return AtRest(
+            voters=tuple(str(each) for each in sorted(known.ids)),
+            is_voter=identity.node_id in known.ids,
+            log=log,
+        )
+    return AtRest(
+        voters=tuple(str(each.id) for each in told),
+        is_voter=any(
+            each.id == identity.node_id and directory_id(each) in (None, identity.directory_id)
+            for each in told
+        ),
+        log=log,
+    )
+
+
 def part_of(identity: Identity, control: ControlHistory, wanted: Part | None) -> Part:
     """What the node is by its own log; raises NotStarted where it was asked to be something else.
 
     A voter that is told to observe would still be counted on for majorities; so that is refused.
     """
     is_voter = control.voters.has(identity.key)
+    refuse_observing(identity, wanted, is_voter=is_voter)
+    return wanted or (Part.VOTER if is_voter else Part.OBSERVER)
+
+
+def refuse_observing(identity: Identity, wanted: Part | None, *, is_voter: bool) -> None:
+    """A voter that only observed would be missing where it is counted on."""
     if wanted is Part.OBSERVER and is_voter:
         raise NotStarted(
             f"this directory is voter {identity.key}'s: it cannot only observe",
             hint="--role voter runs it as a witness; to observe, use a copy with another node.id"
             " and directory.id",
         )
-    return wanted or (Part.VOTER if is_voter else Part.OBSERVER)

@@ -20,6 +20,10 @@ _held: set[tuple[int, int]] = set()
 """Device and inode of what this process has locked; the system would grant it again."""
 
 
+class DirectoryInUse(KraftoolError):
+    """A directory that another process runs on."""
+
+
 class DirectoryLock:
     """The lock of one data directory, from construction until `release`."""
 
@@ -47,7 +51,7 @@ class DirectoryLock:
                 raise KraftoolError(
                     f"{self.path} cannot be locked: {error.strerror or error}"
                 ) from error
-            raise KraftoolError(
+            raise DirectoryInUse(
                 f"{directory} is in use: another process holds its lock",
                 hint="a Kafka or a kraftool node runs on it; stop that first",
             ) from error

@@ -147,6 +147,11 @@ class MetadataLog:
                     f"a batch of {len(data)} bytes at offset {each.base_offset};"
                     f" at most {LARGEST_BATCH} are taken"
                 )
+            if each.epoch < self._log.last_epoch:
+                raise ProtocolError(
+                    f"a batch of epoch {each.epoch} at offset {each.base_offset},"
+                    f" after epoch {self._log.last_epoch}"
+                )
             self._log.append(each)
             if self._wants_roll(each, len(data)):
                 self._write(position, waiting)

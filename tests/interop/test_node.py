@@ -5,6 +5,8 @@ What it writes is compared byte for byte with what Kafka wrote; what it says, wi
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import kafka
 import pytest
 from clusters import Cluster, Node
 from our_nodes import (
+    ROOT,
     assert_same_log,
     batches,
     end_of,
@@ -201,3 +204,41 @@ def test_an_observer_comes_by_a_snapshot_and_follows_leaders(
     shown = quorum.quorum()
     assert shown is not None
     assert 4 in {each["id"] for each in shown["observers"]}
+
+
+def test_ours_writes_snapshots_that_kafka_starts_on_after_cleaning_the_log(quorum: Cluster) -> None:
+    for each in quorum.controllers:
+        each.settings["metadata.log.max.record.bytes.between.snapshots"] = "2000"
+        each.write_properties()
+    one, two, ours = quorum.controllers
+    quorum.start(one, two)
+    start_ours(quorum, ours, options=WITNESS)
+    quorum.wait_leader()
+    for number in range(30):
+        quorum.admin(
+            "configs", at_leader=True, type="BROKER", name="",
+            set={"log.cleaner.threads": str(number % 7 + 1), "message.max.bytes": str(9000 + number)},
+        )  # fmt: skip
+    kafka.wait_for("snapshots of ours", lambda: len(quorum.snapshots(ours)) > 2, every=0.5)
+    quorum.wait_caught_up(ours)
+    assert ours.process is not None
+    assert ours.process.stop() == 0
+    ours.process = None
+    folder = ours.metadata_log_dir
+    done = subprocess.run(
+        [sys.executable, "-m", "kraftool", "verify-snapshot", folder, "--against", folder],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    # Without its log, what the newest snapshot says is all that is left of it.
+    newest = quorum.snapshots(ours)[-1]
+    for path in (folder / "__cluster_metadata-0").iterdir():
+        if path.suffix in (".log", ".index", ".timeindex", ".snapshot"):
+            path.unlink()
+    (folder / "__cluster_metadata-0" / "leader-epoch-checkpoint").unlink()
+    quorum.start(ours)
+    quorum.wait_caught_up(ours)
+    assert min(batches(ours)) == int(newest.partition("-")[0]), "its log begins after the snapshot"

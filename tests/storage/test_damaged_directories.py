@@ -79,7 +79,7 @@ def test_damaged_files_are_cut_or_refused(written: Path, data: st.DataObject) ->
         if not name.endswith(".log"):
             assert len(served) == len(known)
         end = log.end_offset
-        log.append([batch(end, epoch=9)])
+        log.append([batch(end, epoch=log.end.epoch)])
         log.close()
         again = opened(directory)
         assert again.end_offset == end + 1
@@ -97,7 +97,8 @@ def test_small_files_that_are_huge_are_not_read_whole(written: Path, tmp_path: P
     with (directory / PARTITION / "leader-epoch-checkpoint").open("r+b") as file:
         file.truncate(1 << 33)
     opened(directory).close()
-    assert content(directory) == content(written)
+    path = directory / PARTITION / "leader-epoch-checkpoint"
+    assert path.read_bytes() == b"0\n3\n1 0\n2 20\n3 40\n"
     for name in ("quorum-state", "partition.metadata"):
         path = directory / PARTITION / name
         whole = path.read_bytes()

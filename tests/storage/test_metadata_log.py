@@ -94,9 +94,9 @@ def test_bytes_that_came_from_a_leader_are_kept_as_they_are(tmp_path: Path) -> N
 def test_an_append_that_does_not_follow_is_refused(tmp_path: Path) -> None:
     """[220], [221]; a gap, which Kafka does not notice, is refused as well."""
     log = opened(tmp_path)
-    log.append([batch(0, 3)])
+    log.append([batch(0, 3, epoch=2)])
     before = content(tmp_path)
-    for wrong in ([batch(2)], [batch(4)], []):
+    for wrong in ([batch(2, epoch=2)], [batch(4, epoch=2)], [batch(3, epoch=1)], []):
         with pytest.raises(ProtocolError):
             log.append(wrong)
     assert content(tmp_path) == before

@@ -8,7 +8,7 @@ from kraftool.raft.names import ElectionState, ReplicaKey
 from kraftool.reports.election.case import NodeCase
 from kraftool.reports.election.losses import Loss
 from kraftool.reports.plain_json import finding_counts, finding_object
-from kraftool.sim.election.chances import Chance
+from kraftool.sim.election.chances import Chance, Failures
 from kraftool.sim.election.explore import Exploration
 from kraftool.sim.election.report import Changed, Report
 from kraftool.sim.election.timeline import lines
@@ -23,14 +23,20 @@ def document(report: Report) -> dict[str, Any]:
     conditions = report.conditions
     return {
         "schemaVersion": SCHEMA_VERSION,
-        "leaderPossible": words.possible,
+        "leaderPossible": bool(report.leaders),
+        "elected": words.elected,
+        "dataLoss": bool(report.grave),
         "verdict": words.headline,
         "details": list(words.details),
-        "nextSteps": list(words.next_steps),
+        "nextSteps": [
+            {"words": each.words, "commands": list(each.commands)} for each in words.next_steps
+        ],
         "leaders": list(report.leaders),
         "seed": report.seed,
         "runs": report.runs,
         "runsWithoutLeader": report.without_leader,
+        "runsGivenUp": report.given_up,
+        "runMs": report.horizon_ms,
         "conditions": {
             "down": sorted(conditions.down),
             "cut": [list(each) for each in sorted(conditions.cut)],
@@ -56,7 +62,7 @@ def document(report: Report) -> dict[str, Any]:
             {"node": node, "reason": why, "runs": runs} for node, why, runs in report.broken
         ],
         "losses": [_loss(each) for each in report.losses],
-        "moreFailures": report.failures,
+        "moreFailures": _failures(report.failures),
         "restarts": [
             {
                 "node": each.node,
@@ -67,9 +73,10 @@ def document(report: Report) -> dict[str, Any]:
             for each in report.restarts
         ],
         "revivals": [list(each) for each in report.revivals],
+        "startAlone": list(report.rescue),
         "changes": [_change(each) for each in report.changes],
         "votersAfter": list(report.voters_after),
-        "moreFailuresAfter": report.failures_after,
+        "moreFailuresAfter": _failures(report.failures_after),
         "timeline": [
             {"atMs": each.at_ms, "who": each.who, "words": each.words}
             for each in lines(report.timeline)
@@ -119,6 +126,10 @@ def _election(state: ElectionState) -> dict[str, Any]:
         "leaderId": state.leader_id,
         "voted": _key(state.voted) if state.voted is not None else None,
     }
+
+
+def _failures(found: Failures | None) -> dict[str, Any] | None:
+    return None if found is None else {"count": found.count, "exact": found.is_exact}
 
 
 def _loss(loss: Loss) -> dict[str, Any]:

@@ -7,7 +7,6 @@ patient timeouts that would be nearly all that there is to simulate.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from kraftool.raft.settings import Timing
@@ -46,7 +45,7 @@ def horizon_ms(case: Case, conditions: Conditions) -> int:
     nodes = [each for each in case.nodes if each.id not in conditions.down]
     longest = max(map(_round_ms, nodes), default=0)
     slow = _MESSAGES * conditions.longest_ms
-    return conditions.skew_ms + max(_ROUNDS * longest + slow, _LEAST_HORIZON_MS)
+    return max(conditions.skew_ms + _ROUNDS * longest + slow, _LEAST_HORIZON_MS)
 
 
 def _round_ms(node: NodeCase) -> int:
@@ -54,8 +53,3 @@ def _round_ms(node: NodeCase) -> int:
     timing = node.settings.timing
     election = 2 * timing.election_timeout_ms + timing.election_backoff_max_ms
     return timing.fetch_timeout_ms + election
-
-
-def request_timeouts_ms(nodes: Iterable[NodeCase]) -> int | None:
-    """The longest that any node waits for an answer."""
-    return max((each.settings.timing.request_timeout_ms for each in nodes), default=None)

@@ -8,19 +8,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from kraftool.reports.election.case import Case
 from kraftool.reports.election.losses import Loss, losses
-from kraftool.sim.election.chances import Chance, Chances
+from kraftool.sim.election.chances import Chance, Chances, Failures
 from kraftool.sim.election.conditions import Conditions
 from kraftool.sim.election.explore import Exploration, Explorer
-from kraftool.sim.election.run import HORIZON_MS, Change, Outcome, Run, Seen, at_rest
+from kraftool.sim.election.patience import horizon_ms, unhurried
+from kraftool.sim.election.run import Change, Outcome, Run, Seen, at_rest
 
-_RUNS_IN_VAIN, _IN_VAIN_MS = 3, 12_000
-"""So many runs, and so long, show how it goes where no leader was found possible."""
+_RUNS_IN_VAIN, _IN_VAIN_SHARE = 3, 5
+"""So many runs, of such a part of the time, show how it goes where no leader was found possible."""
 _MOST_TOGETHER = 3
+_MOST_RESCUED = 7
+"""The largest quorum of which every group is tried."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,14 +80,20 @@ class Report:
     timeline: tuple[Seen, ...] = ()
     losses: tuple[Loss, ...] = ()
     """For each node with a log, what it would cut off."""
-    failures: int | None = None
+    failures: Failures | None = None
     restarts: tuple[Restart, ...] = ()
     revivals: tuple[tuple[int, ...], ...] = ()
     """Without a leader: which nodes would have to be started, or reached, for one."""
     heals: bool = False
     """Whether there would be a leader without the partitions."""
+    rescue: tuple[int, ...] = ()
+    """Where records would be lost: which nodes elect a leader without that, if they alone start."""
+    horizon_ms: int = 0
+    """How long a leader was waited for in each run."""
+    given_up: int = 0
+    """Runs that took too many events, and ended before that."""
     changes: tuple[Changed, ...] = ()
-    failures_after: int | None = None
+    failures_after: Failures | None = None
     """As `failures`, once the voters were changed."""
     voters_after: tuple[int, ...] = ()
     exploration: Exploration | None = None
@@ -107,6 +116,16 @@ class Report:
         """Runs that ended without one."""
         return self.runs - sum(self.wins.values())
 
+    @property
+    def is_elected(self) -> bool:
+        """Whether a leader is possible, and came about in any run."""
+        return bool(self.leaders) and (bool(self.wins) or not self.runs)
+
+    @property
+    def is_fine(self) -> bool:
+        """Whether there is a leader, and none that takes away what may be committed."""
+        return self.is_elected and not self.grave
+
     def quantile_ms(self, share: float) -> int | None:
         """A time within which so many runs had a leader, of those that had one."""
         if not self.times_ms:
@@ -119,8 +138,9 @@ class Report:
     @property
     def grave(self) -> tuple[Loss, ...]:
         """What possible leaders cut off though somebody may have been told that it is safe."""
+        able = {*self.leaders, *(each.node for each in self.chances if each.wins)}
         return tuple(
-            each for each in self.losses if each.leader in self.leaders and each.standing.weighs
+            each for each in self.losses if each.leader in able and each.standing.weighs
         )
 
 
@@ -134,10 +154,12 @@ def simulate(
     progress: Callable[[str, int, int], None] = lambda label, done, total: None,
 ) -> Report:
     """Ask everything about a quorum at rest."""
+    case = unhurried(case)
     chances = Chances(case)
     found = chances.all(conditions)
     possible = any(each.wins for each in found)
     count = runs if possible else min(runs, _RUNS_IN_VAIN)
+    horizon = horizon_ms(case, conditions) // (1 if possible else _IN_VAIN_SHARE)
     outcomes: list[Outcome] = []
     timeline: tuple[Seen, ...] = ()
     last: Run | None = None
@@ -148,7 +170,7 @@ def simulate(
             conditions,
             seed + number,
             watched=number == 0,
-            horizon_ms=HORIZON_MS if possible else _IN_VAIN_MS,
+            until_ms=horizon,
         )
         outcomes.append(run.go())
         if number == 0:
@@ -156,10 +178,10 @@ def simulate(
     wins = Counter(each.leader for each in outcomes if each.leader is not None)
     voters = sorted(each.id for each in case.nodes if _votes(case, each.id, conditions))
     failures = chances.failures(conditions, voters)
-    after: tuple[int | None, tuple[int, ...]] = (None, ())
+    after: tuple[Failures | None, tuple[int, ...]] = (None, ())
     if last is not None and last.outcome.changes:
         after = _afterwards(case, conditions, last)
-    return Report(
+    report = Report(
         case=case,
         conditions=conditions,
         seed=seed,
@@ -190,12 +212,42 @@ def simulate(
         revivals=_revivals(case, conditions, chances) if failures is None else (),
         heals=bool(conditions.cut)
         and failures is None
-        and chances.stands(Conditions(down=conditions.down)),
+        and chances.stands(replace(conditions, cut=frozenset())),
+        horizon_ms=horizon,
+        given_up=sum(each.is_given_up for each in outcomes),
         changes=_changes(outcomes),
         failures_after=after[0],
         voters_after=after[1],
         exploration=Explorer(case, conditions, explore).go() if explore else None,
     )  # fmt: skip
+    return replace(report, rescue=_rescue(case, conditions, chances)) if report.grave else report
+
+
+def _grave(case: Case, leaders: Sequence[int]) -> tuple[Loss, ...]:
+    """What these cut off that may have been committed."""
+    return tuple(
+        loss
+        for leader in leaders
+        for loss in losses(case, case.by_id[leader])
+        if loss.standing.weighs
+    )
+
+
+def _rescue(case: Case, conditions: Conditions, chances: Chances) -> tuple[int, ...]:
+    """The smallest group of nodes that has a leader, and none that loses what may be committed.
+
+    Nodes that are down may be among it: whoever has the records may be one of them.
+    """
+    voters = [each.id for each in case.nodes if each.is_voter]
+    if len(voters) > _MOST_RESCUED:
+        return ()
+    others = frozenset(case.by_id)
+    for count in range(1, len(voters) + 1):
+        for group in combinations(voters, count):
+            alone = replace(conditions, down=others - set(group))
+            if chances.stands(alone) and not _grave(case, chances.electable(alone)):
+                return group
+    return ()
 
 
 def _votes(case: Case, node_id: int, conditions: Conditions) -> bool:
@@ -207,14 +259,9 @@ def _restarts(
 ) -> tuple[Restart, ...]:
     found = []
     for each in voters:
-        leaders = chances.leaders(conditions.without([each]))
-        grave = tuple(
-            loss
-            for leader in leaders
-            for loss in losses(case, case.by_id[leader])
-            if loss.standing.weighs
-        )
-        found.append(Restart(node=each, leaders=leaders, losses=grave))
+        meanwhile = conditions.without([each])
+        grave = _grave(case, chances.electable(meanwhile))
+        found.append(Restart(node=each, leaders=chances.leaders(meanwhile), losses=grave))
     return tuple(found)
 
 
@@ -225,7 +272,7 @@ def _revivals(case: Case, conditions: Conditions, chances: Chances) -> tuple[tup
         found = [
             group
             for group in combinations(down, count)
-            if chances.stands(Conditions(down=conditions.down - set(group), cut=conditions.cut))
+            if chances.stands(replace(conditions, down=conditions.down - set(group)))
         ]
         if found:
             return tuple(found)
@@ -251,8 +298,10 @@ def _changes(outcomes: Sequence[Outcome]) -> tuple[Changed, ...]:
     return tuple(found)
 
 
-def _afterwards(case: Case, conditions: Conditions, run: Run) -> tuple[int | None, tuple[int, ...]]:
+def _afterwards(
+    case: Case, conditions: Conditions, run: Run
+) -> tuple[Failures | None, tuple[int, ...]]:
     rest = at_rest(case, run)
-    plain = Conditions(down=conditions.down, cut=conditions.cut)
+    plain = replace(conditions, adding=(), removing=())
     voters = sorted(each.id for each in rest.nodes if _votes(rest, each.id, plain))
     return Chances(rest).failures(plain, voters), tuple(sorted(rest.voters.ids))

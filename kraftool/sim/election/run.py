@@ -22,13 +22,11 @@ from kraftool.raft.names import Endpoint, Error
 from kraftool.raft.roles import NEVER
 from kraftool.reports.election.case import Case, NodeCase
 from kraftool.sim.election.conditions import Conditions
+from kraftool.sim.election.patience import horizon_ms
 from kraftool.sim.election.replica import Message, Replica, disk_of
 
-HORIZON_MS = 60_000
-"""A run that has no leader by then has none."""
-CHANGE_HORIZON_MS = 60_000
-"""How long a change of the voters is tried after that."""
-_MOST_EVENTS = 100_000
+MOST_EVENTS = 100_000
+"""A run is given up after so many."""
 OPERATOR = -1
 """Who asks for changes of the voters; no node."""
 _RETRY_MS = 1000
@@ -79,6 +77,11 @@ class Outcome:
     broken: tuple[tuple[int, str], ...] = ()
     events: int = 0
 
+    @property
+    def is_given_up(self) -> bool:
+        """Whether it had no leader when too much had happened, sooner than its time was over."""
+        return self.leader is None and self.events >= MOST_EVENTS
+
 
 class Run:
     """One run; `outcome` once it was gone through."""
@@ -90,15 +93,17 @@ class Run:
         seed: int,
         *,
         watched: bool = False,
-        horizon_ms: int = HORIZON_MS,
+        until_ms: int | None = None,
     ) -> None:
         self.random = Random(seed)
         self.case, self.conditions = case, conditions
         self.outcome = Outcome(seed=seed)
         self.seen: list[Seen] = []
-        self._watched, self._horizon_ms = watched, horizon_ms
+        self._watched = watched
+        self._horizon_ms = horizon_ms(case, conditions) if until_ms is None else until_ms
+        """Until when a leader is waited for, and then how long for each change of the voters."""
         self.now_ms = 0
-        self._first_ms = HORIZON_MS
+        self._first_ms = NEVER
         self._queue: list[tuple[int, int, tuple[Any, ...]]] = []
         self._count = 0
         self.replicas: dict[int, Replica] = {}
@@ -151,7 +156,7 @@ class Run:
         return next((each for each in self.replicas.values() if each.can_commit), None)
 
     def _events(self, until_ms: int, started: set[int]) -> Iterator[None]:
-        while self._queue and self.outcome.events < _MOST_EVENTS:
+        while self._queue and self.outcome.events < MOST_EVENTS:
             at, _, what = self._queue[0]
             if at > until_ms:
                 return
@@ -255,7 +260,7 @@ class Run:
         self._answer: VoterChangeResponse | None = None
         asked_ms = -_RETRY_MS
         change = Change(node=id_, adds=adds, error=None)
-        for _ in self._events(began + CHANGE_HORIZON_MS, started):
+        for _ in self._events(began + self._horizon_ms, started):
             answer = self._answer
             if answer is not None:
                 error = answer.top_error if answer.top_error is not Error.NONE else answer.error

@@ -1,0 +1,218 @@
+"""What to do next, a step at a time, with the commands for it.
+
+Owns which advice fits together: nothing is advised that needs a leader where there is none, and
+what is said of restarts is what the table of restarts says. It refuses to find anything out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from kraftool.reports.doctor import tools
+from kraftool.reports.election.case import NodeCase
+from kraftool.storage.entry import Severity
+from kraftool.reports.kinds import log as log_kinds
+from kraftool.sim.election.report import Report
+from kraftool.sim.election.words import all_empty, is_empty, listed, lost, slow
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing to do. The commands are for copying."""
+
+    words: str
+    commands: tuple[str, ...] = ()
+
+
+def next_steps(report: Report) -> Iterable[Step]:
+    if not report.is_elected:
+        yield from _ways_out(report)
+    elif report.grave:
+        yield from _save(report)
+    else:
+        yield from _keep(report)
+
+
+# --- with a leader ----------------------------------------------------------------------------
+
+
+def _keep(report: Report) -> Iterable[Step]:
+    """What keeps the quorum, or brings it back to its strength."""
+    case = report.case
+    empty = [
+        each.id
+        for each in case.nodes
+        if each.id in report.up and case.voters.has(each.key) and is_empty(each)
+    ]
+    if all_empty(report):
+        empty = []
+    first = [*_network(report), *_refill(report, empty)]
+    yield from first
+    other = list(_replaced(report))
+    yield from _restarting(report, is_fine=not (first or other))
+    yield from other
+
+
+def _network(report: Report) -> Iterable[Step]:
+    if report.conditions.cut:
+        yield Step("Mend the network: without the partition the quorum stands more.")
+    if list(slow(report)) or report.without_leader:
+        yield Step(
+            "Make messages faster, or the controller.quorum timeouts longer, before anything else:"
+            " elections fail."
+        )
+
+
+def _restarting(report: Report, *, is_fine: bool) -> Iterable[Step]:
+    unsafe = [each for each in report.restarts if not each.is_safe]
+    safe = [each.node for each in report.restarts if each.is_safe]
+    missing = [each for each in report.case.unknown if each in report.case.voters.ids]
+    voting = {each.key.id for each in report.case.voters}
+    down = sorted(voting & {*report.conditions.down, *missing})
+    back = f" Bring back {listed(down)} first." if down else ""
+    if len(report.case.voters) == 1:
+        yield Step("It is the only voter: while it is down there is no leader.")
+    elif not safe:
+        yield Step(f"Restart no voter now: without it there may be no leader.{back}")
+    elif unsafe:
+        for each in unsafe:
+            why = "without it there is no leader"
+            if each.leaders:
+                cut = "; ".join(dict.fromkeys(map(lost, each.losses)))
+                why = f"{listed(each.leaders, 'or')} could lead meanwhile, and {cut}"
+            yield Step(f"Do not restart {each.node} now: {why}.{back}")
+        yield Step(f"Restart {listed(safe)} one by one only, each once the last has caught up.")
+    elif down:
+        yield Step(f"Bring back {listed(down)}. Restart no other voter before it has caught up.")
+    elif is_fine:
+        grave = any(each.severity is not Severity.INFO for each in report.case.findings)
+        done = "Do what the findings below say." if grave else "Nothing has to be done."
+        yield Step(
+            f"{done} Restart one node after another, each once the one before has caught up."
+        )
+
+
+def _refill(report: Report, empty: Sequence[int]) -> Iterable[Step]:
+    """What to do about voters that lost their log."""
+    if not empty:
+        return
+    names = listed(empty)
+    voteless = [each for each in empty if report.case.by_id[each].election is None]
+    if voteless and any(each.code == log_kinds.NONE.code for each in report.case.findings):
+        yield Step(f"Before {listed(voteless)} starts, do what {log_kinds.NONE.code} says below.")
+    if any(each.node in empty and not each.leaders for each in report.restarts):
+        yield Step(
+            f"Only the vote of {names} makes a majority: bring back another voter first if you can."
+        )
+    else:
+        yield Step(f"Start {names} last, once the others have a leader.")
+    yield Step(f"Stop nothing before {names} has copied the log.")
+
+
+def _replaced(report: Report) -> Iterable[Step]:
+    """How a node that was formatted anew becomes a voter again: only a leader can do that."""
+    anywhere = ("--bootstrap-controller", _address(report))
+    for node in _strangers(report):
+        voter = report.case.voters.voters[node.id]
+        yield Step(
+            f"Start {node.id} only once there is a leader. It is not the voter {node.id} any more:"
+            f" remove that one, wait until {node.id} has no Lag, and add it, with its own"
+            " server.properties:",
+            (
+                tools.line(
+                    "kafka-metadata-quorum", *anywhere, "remove-controller",
+                    "--controller-id", node.id,
+                    "--controller-directory-id", voter.key.directory_id,
+                ),
+                tools.line("kafka-metadata-quorum", *anywhere, "describe", "--replication"),
+                tools.line(
+                    "kafka-metadata-quorum", "--command-config", "server.properties", *anywhere,
+                    "add-controller",
+                ),
+            ),
+        )  # fmt: skip
+
+
+def _strangers(report: Report) -> list[NodeCase]:
+    """Nodes that have the id of a voter, and another directory."""
+    case = report.case
+    if case.kraft_version < 1:
+        return []
+    return [
+        each
+        for each in case.nodes
+        if each.id in case.voters.ids
+        and not case.voters.has(each.key)
+        and each.id not in report.conditions.down
+    ]
+
+
+def _address(report: Report) -> str:
+    """Where a controller listens that may lead."""
+    for each in report.leaders:
+        settings = report.case.by_id[each].settings
+        found = settings.listeners.get(settings.default_listener)
+        if found is not None and found.port:
+            return tools.address(found.host, found.port)
+    return tools.ANYWHERE
+
+
+def _save(report: Report) -> Iterable[Step]:
+    """How to start without losing anything, if there is a way."""
+    yield Step("Do not start the nodes like this. Copy all directories first.")
+    holders = sorted({each for loss in report.grave for each in loss.holders})
+    if not report.rescue:
+        yield Step(
+            f"{listed(holders)} {'has' if len(holders) == 1 else 'have'} what would be lost, and no"
+            " group of these nodes is sure to keep it: find the directories of the other voters."
+        )
+        return
+    rest = [each for each in report.case.voters.ids if each not in report.rescue]
+    alone = " alone" if rest else ""
+    then = f" Start {listed(rest)} once there is a leader." if rest else ""
+    yield Step(
+        f"Then start {listed(report.rescue)}{alone}: whoever of these leads has all of it.{then}"
+    )
+
+
+# --- without ----------------------------------------------------------------------------------
+
+
+def _ways_out(report: Report) -> Iterable[Step]:
+    if report.grave:
+        yield from _save(report)
+    if report.revivals:
+        groups = [listed(each) for each in report.revivals]
+        either = "either" if len(groups) == 2 else "any" if len(groups) > 2 else "it"
+        yield Step(f"Start {listed(groups, 'or')}: with {either} a leader can be elected.")
+    if report.heals:
+        yield Step("Mend the network: without the partition a leader can be elected.")
+    unknown = [each for each in report.case.unknown if each in report.case.voters.ids]
+    if unknown:
+        yield Step(
+            f"Give the directories of {listed(unknown)} too, or ask what if they run:"
+            f" {' '.join(f'--assume-up {each}' for each in unknown)}."
+        )
+    if list(slow(report)) or report.leaders:
+        yield Step("Make messages faster, or the controller.quorum timeouts longer.")
+    elif not (report.revivals or report.heals or unknown):
+        best = report.case.most_complete
+        if best is not None and best.log.end:
+            yield Step(
+                f"Copy all directories before anything else. {best.id} has the most complete log"
+                f" ({best.end.offset} of epoch {best.end.epoch})."
+            )
+        yield from _old_disks(report)
+
+
+def _old_disks(report: Report) -> Iterable[Step]:
+    strangers = _strangers(report)
+    if not strangers:
+        return
+    voters = report.case.voters.voters
+    disks = listed((f"{each.id} ({voters[each.id].key.directory_id})" for each in strangers), "or")
+    yield Step(
+        f"Find the old disk of {disks}: only the replicas that are voters make a majority. Without"
+        " a leader no voter can be removed, added or replaced."
+    )

@@ -1,0 +1,69 @@
+"""Small words of the verdict and of the advice: lists, times, records, what is empty or slow.
+
+Owns nothing but wording. It refuses to judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kraftool.reports.election.case import NodeCase
+from kraftool.reports.election.losses import Loss, Standing
+from kraftool.sim.election.report import Report
+
+
+def listed(ids: Iterable[int | str], word: str = "and") -> str:
+    """1, 2 and 3"""
+    names = [str(each) for each in ids]
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} {word} {names[-1]}"
+
+
+def seconds(milliseconds: int | None) -> str:
+    if milliseconds is None:
+        return "never"
+    if milliseconds < 1000:
+        return f"{milliseconds} ms"
+    return f"{milliseconds / 1000:.1f} s" if milliseconds < 600_000 else f"{milliseconds // 60_000} min"
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def lost(loss: Loss) -> str:
+    """Records that are cut off, in words."""
+    words = {
+        Standing.COMMITTED: "which were committed",
+        Standing.MAJORITY: "which are on a majority, so take them for committed",
+        Standing.POSSIBLE: "which may have been committed",
+        Standing.NOT: "which no majority had",
+    }[loss.standing]
+    what = (
+        f"offset {loss.first}" if loss.records == 1 else f"offsets {loss.first} to {loss.end - 1}"
+    )
+    return (
+        f"{what} ({counted(loss.records, 'record')}) of {listed(loss.holders)} are cut off, {words}"
+    )
+
+
+def is_empty(node: NodeCase) -> bool:
+    return node.log.view().end_offset == 0
+
+
+def all_empty(report: Report) -> bool:
+    return all(is_empty(each) for each in report.case.nodes)
+
+
+def slow(report: Report) -> Iterable[str]:
+    """Whether answers come too late to count."""
+    conditions = report.conditions
+    up = [report.case.by_id[each] for each in report.up]
+    patience = min((each.settings.timing.request_timeout_ms for each in up), default=0)
+    if up and 2 * conditions.longest_ms > patience:
+        yield (
+            f"A request and its answer take {seconds(2 * conditions.shortest_ms)} to"
+            f" {seconds(2 * conditions.longest_ms)} together, and after"
+            f" controller.quorum.request.timeout.ms ({seconds(patience)}) an answer counts no more."
+        )

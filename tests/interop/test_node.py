@@ -215,10 +215,11 @@ def test_ours_writes_snapshots_that_kafka_starts_on_after_cleaning_the_log(quoru
     start_ours(quorum, ours, options=WITNESS)
     quorum.wait_leader()
     for number in range(30):
-        quorum.admin(
-            "configs", at_leader=True, type="BROKER", name="",
-            set={"log.cleaner.threads": str(number % 7 + 1), "message.max.bytes": str(9000 + number)},
-        )  # fmt: skip
+        wanted = {
+            "log.cleaner.threads": str(number % 7 + 1),
+            "message.max.bytes": str(9000 + number),
+        }
+        quorum.admin("configs", at_leader=True, type="BROKER", name="", set=wanted)
     kafka.wait_for("snapshots of ours", lambda: len(quorum.snapshots(ours)) > 2, every=0.5)
     quorum.wait_caught_up(ours)
     assert ours.process is not None

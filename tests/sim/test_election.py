@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from kraftool.reports.election.scenario import Scenario, parse_scenario
 from kraftool.reports.election.what_if import wiped
-from kraftool.sim.election.chances import Chance, Chances
+from kraftool.sim.election import chances as chances_module
+from kraftool.sim.election import run as run_module
+from kraftool.sim.election.chances import Chance, Chances, Failures
 from kraftool.sim.election.conditions import ConditionError, Conditions, partition
 from kraftool.sim.election.document import document
+from kraftool.sim.election.patience import horizon_ms, unhurried
 from kraftool.sim.election.report import Report, simulate
 from kraftool.sim.election.run import Run
 from kraftool.sim.election.verdict import verdict
@@ -30,6 +35,10 @@ def report(
     told = scenario(text)
     conditions = Conditions(down=frozenset(told.down), cut=cut, delay_ms=delay_ms)
     return simulate(told.case, conditions, seed=5, runs=runs)
+
+
+def steps(told: Report) -> tuple[str, ...]:
+    return tuple(each.words for each in verdict(told).next_steps)
 
 
 EQUAL = "nodes: {1: {end: 50}, 2: {end: 50}, 3: {end: 50}}"
@@ -101,10 +110,10 @@ def test_who_wins_in_runs_is_who_can_win() -> None:
     told = report(LONGER, runs=30)
     assert told.wins == {2: 30}
     assert told.leaders == (2,)
-    assert told.failures == 0
+    assert told.failures == Failures(count=0)
     even = report(EQUAL, runs=60)
     assert set(even.wins) == {1, 2, 3}, "nobody is preferred"
-    assert even.failures == 1
+    assert even.failures == Failures(count=1)
     assert all(each.is_safe for each in even.restarts)
 
 
@@ -118,20 +127,20 @@ def test_an_even_split_has_no_leader_and_the_way_out_is_named() -> None:
     told = report(five, cut=partition("1,2|3,4", range(1, 5)))
     assert told.leaders == ()
     assert told.heals
-    assert any("Mend the network" in each for each in verdict(told).next_steps)
+    assert any("Mend the network" in each for each in steps(told))
 
 
 def test_the_nodes_to_start_are_named_without_a_majority() -> None:
     told = report("nodes: {1: {end: 5, down: true}, 2: {end: 5, down: true}, 3: {end: 5}}")
     assert told.revivals == ((1,), (2,))
     words = verdict(told)
-    assert not words.possible
-    assert words.next_steps == ("Start 1 or 2: with either a leader can be elected.",)
+    assert not words.elected
+    assert steps(told) == ("Start 1 or 2: with either a leader can be elected.",)
 
 
 def test_failures_of_five_are_two() -> None:
     five = "nodes: {1: {end: 5}, 2: {end: 5}, 3: {end: 5}, 4: {end: 5}, 5: {end: 5}}"
-    assert report(five, runs=1).failures == 2
+    assert report(five, runs=1).failures == Failures(count=2)
 
 
 def test_a_loss_that_may_have_been_committed_is_told_first() -> None:
@@ -144,17 +153,20 @@ def test_a_loss_that_may_have_been_committed_is_told_first() -> None:
     ]
     words = verdict(told)
     assert words.details[0].startswith("DATA LOSS if 2 leads: offsets 50 to 59 (10 records) of 1")
-    assert "1 still has what would be lost: start it before the others." in words.next_steps
+    assert steps(told) == (
+        "Do not start the nodes like this. Copy all directories first.",
+        "Then start 1 and 2 alone: whoever of these leads has all of it. Start 3 once there is a"
+        " leader.",
+    )
+    assert told.rescue == (1, 2), "1 is started, and 2, whom it refuses, votes for it"
+    assert not told.is_fine
 
 
 def test_a_restart_that_would_lose_records_is_not_safe() -> None:
     told = report("nodes: {1: {end: 60}, 2: {end: 50}, 3: {voters: []}}", runs=5)
     unsafe = {each.node for each in told.restarts if not each.is_safe}
     assert 1 in unsafe, "without it 3's empty log elects 2"
-    assert verdict(told).next_steps == (
-        "Do not start the nodes like this. Copy all directories first.",
-        "1 still has it: keep 2 stopped until 1 leads.",
-    )
+    assert told.rescue == (1, 2)
 
 
 def test_a_voter_without_its_log_ends_when_a_restarted_leader_says_goodbye() -> None:
@@ -164,7 +176,7 @@ def test_a_voter_without_its_log_ends_when_a_restarted_leader_says_goodbye() -> 
         (3, "leader 1 of epoch 1 has no endpoint")
     }
     assert told.without_leader == 0, "it is started again"
-    assert "Start 3 last, once the others have a leader." in verdict(told).next_steps
+    assert "Start 3 last, once the others have a leader." in steps(told)
     # A later epoch in its quorum-state makes it deaf to the old leader.
     assert report(text.replace("NODE", "voters: [], epoch: 2"), runs=40).broken == ()
 
@@ -180,7 +192,7 @@ def test_voters_are_changed_and_the_quorum_looked_at_again() -> None:
         (4, True, True),
     ]
     assert found.voters_after == (2, 3, 4)
-    assert found.failures_after == 1
+    assert found.failures_after == Failures(count=1)
 
 
 def test_static_voters_cannot_be_changed() -> None:
@@ -202,6 +214,131 @@ def test_the_same_seed_is_the_same_run() -> None:
 def test_longer_ways_take_longer() -> None:
     near, far = (report(EQUAL, runs=10, delay_ms=delay) for delay in (2, 300))
     assert (near.quantile_ms(0.5) or 0) < (far.quantile_ms(0.5) or 0)
+
+
+# --- what is said and advised -----------------------------------------------------------------
+
+
+def test_a_way_that_no_run_took_is_no_leader() -> None:
+    told = report(EQUAL, runs=12, delay_ms=2000)
+    assert (told.leaders, told.wins, told.runs) == ((1, 2, 3), {}, 10)
+    words = verdict(told)
+    assert not (words.elected or told.is_fine)
+    assert words.headline.startswith("No leader was elected in 10 runs of ")
+    assert words.details == (
+        "A request and its answer take 2.0 s to 6.0 s together, and after"
+        " controller.quorum.request.timeout.ms (2.0 s) an answer counts no more.",
+    )
+    assert steps(told) == ("Make messages faster, or the controller.quorum timeouts longer.",)
+
+
+def test_answers_that_all_come_too_late_elect_nobody() -> None:
+    told = report(EQUAL, runs=2, delay_ms=4000)
+    assert told.leaders == ()
+    assert "1 does not answer 2: an answer takes longer than the request timeout" in [
+        each.sentence for chance in told.chances for each in chance.refusals
+    ]
+    assert steps(told) == ("Make messages faster, or the controller.quorum timeouts longer.",)
+
+
+def test_what_fails_and_restarts_knows_how_slow_messages_are() -> None:
+    two = "nodes: {1: {end: 5}, 2: {end: 5}, 3: {end: 5, down: true}}"
+    told = report(two, runs=1, delay_ms=4000)
+    assert told.revivals == (), "a third node would be as slow"
+
+
+def test_without_a_leader_nothing_is_advised_that_needs_one() -> None:
+    case = wiped(wiped(scenario(EQUAL).case, 2), 3)
+    told = simulate(case, Conditions(), seed=0, runs=3)
+    assert "2 and 3 are formatted anew" in verdict(told).headline
+    assert not any(each.commands for each in verdict(told).next_steps)
+    assert steps(told)[-1].startswith("Find the old disk of 2 (directory-2) or 3 (directory-3)")
+
+
+def test_a_replica_is_replaced_by_commands_that_can_be_copied() -> None:
+    told = simulate(wiped(scenario(EQUAL).case, 3), Conditions(), seed=0, runs=3)
+    first, second = verdict(told).next_steps
+    assert first.words.startswith("Restart no voter now (1 or 2)")
+    assert second.commands == (
+        "kafka-metadata-quorum --bootstrap-controller HOST:PORT remove-controller"
+        " --controller-id 3 --controller-directory-id directory-3",
+        "kafka-metadata-quorum --bootstrap-controller HOST:PORT describe --replication",
+        "kafka-metadata-quorum --command-config server.properties"
+        " --bootstrap-controller HOST:PORT add-controller",
+    )
+
+
+def test_restarts_are_advised_as_the_table_has_them() -> None:
+    told = report(EQUAL, cut=partition("1>2", (1, 2, 3)))
+    assert {each.node: each.is_safe for each in told.restarts} == {1: True, 2: True, 3: False}
+    assert steps(told)[1:] == (
+        "Do not restart 3 now: without it there is no leader.",
+        "Restart 1 and 2 one by one only, each once the last has caught up.",
+    )
+
+
+def test_a_voter_that_is_down_is_to_come_back_first() -> None:
+    five = "nodes: {1: {end: 5}, 2: {end: 5}, 3: {end: 5}, 4: {end: 5}, 5: {down: true}}"
+    assert steps(report(five, runs=1)) == (
+        "Bring back 5. Restart no other voter before it has caught up.",
+    )
+
+
+def test_failures_that_were_not_all_tried_are_at_least_so_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(chances_module, "_MOST_TRIALS", 4)
+    five = "nodes: {1: {end: 5}, 2: {end: 5}, 3: {end: 5}, 4: {end: 5}, 5: {end: 5}}"
+    told = report(five, runs=1)
+    assert told.failures == Failures(count=0, is_exact=False)
+    assert "The quorum stands at least 0 more failures." in verdict(told).details
+    assert document(told)["moreFailures"] == {"count": 0, "exact": False}
+
+
+def test_a_tie_has_no_favourite_and_who_is_late_is_named() -> None:
+    even = verdict(report("nodes: {1: {end: 5}, 2: {end: 5}}", runs=100)).headline
+    assert even.startswith("A leader is elected: 1 or 2; within ")
+    resigns = "nodes: {1: {end: 9, leader: 1}, 2: {end: 9, leader: 1}, 3: {voters: []}}"
+    assert verdict(report(resigns)).headline.startswith(
+        "A leader is elected: 2 (1 only if all else is late); within "
+    )
+
+
+def test_a_voter_that_ended_with_an_error_is_not_just_silent() -> None:
+    found = chances("nodes: {1: {end: 9, leader: 1}, 2: {end: 9, leader: 1}, 3: {voters: []}}")
+    assert (
+        "3 does not answer 1: it has ended with an error (leader 1 of epoch 1 has no endpoint)"
+        in [each.sentence for each in found[1].refusals]
+    )
+
+
+def test_patient_timeouts_are_waited_for_without_asking_all_the_time() -> None:
+    text = f"timing: {{electionTimeoutMs: 40000}}\n{EQUAL}"
+    told = scenario(text)
+    slow, plain = (
+        horizon_ms(told.case, Conditions()),
+        horizon_ms(scenario(EQUAL).case, Conditions()),
+    )
+    assert (plain, slow) == (60_000, 1000 + 10 * (2000 + 80_000 + 1000) + 20 * 8)
+    run = Run(unhurried(told.case), Conditions(), 1)
+    assert run.go().leader is not None
+    assert run.outcome.events < 5000
+    again = unhurried(scenario(EQUAL).case)
+    assert again == scenario(EQUAL).case, "Kafka's defaults stay as they are"
+
+
+def test_a_run_with_too_many_events_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_module, "MOST_EVENTS", 5)
+    told = report(EQUAL, runs=3)
+    assert told.given_up == 3
+    assert any("3 runs ended sooner" in each for each in verdict(told).details)
+
+
+def test_half_of_the_runs_means_of_those_that_had_a_leader() -> None:
+    told = replace(report(EQUAL, runs=10), wins={1: 5}, times_ms=(10, 20, 30, 40, 50))
+    assert "1 (2 or 3 only if all else is late); in 5 of 10 runs, and then" in (
+        verdict(told).headline
+    )
 
 
 @pytest.mark.parametrize("text", ["1", "1|", "1|x", "1>2>3", "1|1", "1|9", "", "1,|2"])

@@ -119,9 +119,7 @@ def _standing(case: Case, offset: int, holders: tuple[int, ...]) -> Standing:
     if any(_proves(proof, node, offset) for node in having for proof in proofs):
         return Standing.COMMITTED
     found = [
-        _by(case, node, sets, offset)
-        for node in having
-        for sets in _sets_from(case, node, offset)
+        _by(case, node, sets, offset) for node in having for sets in _sets_from(case, node, offset)
     ]
     return max(found, key=_GRAVITY.index, default=Standing.NOT)
 

@@ -59,8 +59,8 @@ def _network(report: Report) -> Iterable[Step]:
         yield Step("Mend the network: without the partition the quorum stands more.")
     if list(slow(report)) or report.without_leader:
         yield Step(
-            "Make messages faster, or the controller.quorum timeouts longer, before anything else:"
-            " elections fail."
+            "Make messages faster, or the controller.quorum timeouts longer: elections fail, or"
+            " take long."
         )
 
 
@@ -71,10 +71,11 @@ def _restarting(report: Report, *, is_fine: bool) -> Iterable[Step]:
     voting = {each.key.id for each in report.case.voters}
     down = sorted(voting & {*report.conditions.down, *missing})
     back = f" Bring back {listed(down)} first." if down else ""
+    names = listed((each.node for each in unsafe), "or")
     if len(report.case.voters) == 1:
         yield Step("It is the only voter: while it is down there is no leader.")
     elif not safe:
-        yield Step(f"Restart no voter now: without it there may be no leader.{back}")
+        yield Step(f"Restart no voter now ({names}): without it there may be no leader.{back}")
     elif unsafe:
         for each in unsafe:
             why = "without it there is no leader"
@@ -117,8 +118,8 @@ def _replaced(report: Report) -> Iterable[Step]:
         voter = report.case.voters.voters[node.id]
         yield Step(
             f"Start {node.id} only once there is a leader. It is not the voter {node.id} any more:"
-            f" remove that one, wait until {node.id} has no Lag, and add it, with its own"
-            " server.properties:",
+            f" remove that one, wait until {node.id} has no Lag, and add it from {node.id} itself,"
+            " with its server.properties:",
             (
                 tools.line(
                     "kafka-metadata-quorum", *anywhere, "remove-controller",

@@ -267,8 +267,7 @@ def _try(case: Case, conditions: Conditions, node_id: int) -> Chance:
     granted = tuple(sorted(each for each, why in trial.answers.items() if why is None))
     refusals = [why for why in trial.answers.values() if why is not None]
     refusals += (
-        _silent(trial, each)
-        for each in sorted(node.voters.ids - {node_id} - trial.answers.keys())
+        _silent(trial, each) for each in sorted(node.voters.ids - {node_id} - trial.answers.keys())
     )
     why_not = ""
     if not wins:
@@ -277,7 +276,9 @@ def _try(case: Case, conditions: Conditions, node_id: int) -> Chance:
             f"{node_id} gets {votes} of the {needed} votes it needs from {len(node.voters)} voters"
         )
     elif not commits:
-        why_not = f"{node_id} can be elected, but what it then writes reached no majority when tried"
+        why_not = (
+            f"{node_id} can be elected, but what it then writes reached no majority when tried"
+        )
     if trial.own.errors and not commits:
         why_not = f"{node_id} ends with an error: {trial.own.errors[0]}"
     return Chance(

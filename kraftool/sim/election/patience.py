@@ -15,7 +15,7 @@ from kraftool.sim.election.conditions import Conditions
 
 _LEAST_HORIZON_MS = 60_000
 _ROUNDS = 10
-_MESSAGES = 100
+_MESSAGES = 20
 """So many messages, one after another, have their time besides."""
 
 

@@ -21,6 +21,8 @@ from kraftool.sim.election.run import Change, Outcome, Run, Seen, at_rest
 
 _RUNS_IN_VAIN, _IN_VAIN_SHARE = 3, 5
 """So many runs, of such a part of the time, show how it goes where no leader was found possible."""
+_RUNS_TO_DOUBT = 10
+"""If none of so many had a leader, no more are made: each takes all of its time."""
 _MOST_TOGETHER = 3
 _MOST_RESCUED = 7
 """The largest quorum of which every group is tried."""
@@ -139,9 +141,7 @@ class Report:
     def grave(self) -> tuple[Loss, ...]:
         """What possible leaders cut off though somebody may have been told that it is safe."""
         able = {*self.leaders, *(each.node for each in self.chances if each.wins)}
-        return tuple(
-            each for each in self.losses if each.leader in able and each.standing.weighs
-        )
+        return tuple(each for each in self.losses if each.leader in able and each.standing.weighs)
 
 
 def simulate(
@@ -175,6 +175,8 @@ def simulate(
         outcomes.append(run.go())
         if number == 0:
             timeline, last = tuple(run.seen), run
+        if number + 1 == _RUNS_TO_DOUBT and all(each.leader is None for each in outcomes):
+            break
     wins = Counter(each.leader for each in outcomes if each.leader is not None)
     voters = sorted(each.id for each in case.nodes if _votes(case, each.id, conditions))
     failures = chances.failures(conditions, voters)
@@ -185,7 +187,7 @@ def simulate(
         case=case,
         conditions=conditions,
         seed=seed,
-        runs=count,
+        runs=len(outcomes),
         chances=found,
         wins=dict(sorted(wins.items())),
         times_ms=tuple(

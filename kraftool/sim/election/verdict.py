@@ -159,8 +159,7 @@ def _why(report: Report) -> str:
         is_are = "is" if len(reaching) < 2 else "are"
         return (
             f"{have} of the {len(voters)} voters {listed(sorted(voters.ids))} {is_are} there, and"
-            f" {voters.majority} are needed ({listed(gone)} {'is' if len(gone) == 1 else 'are'}"
-            f" {_missing(report, gone)})"
+            f" {voters.majority} are needed ({_missing(report, gone)})"
         )
     refusals = [each for chance in report.chances for each in chance.refusals]
     reasons = [each.sentence for each in refusals if each.kind != "silent"]
@@ -172,10 +171,16 @@ def _why(report: Report) -> str:
 
 
 def _missing(report: Report, gone: Sequence[int]) -> str:
-    down = [each for each in gone if each in report.conditions.down]
-    unknown = [each for each in gone if each in report.case.unknown]
-    if len(down) == len(gone):
-        return "down"
-    if len(unknown) == len(gone):
-        return "without a directory here, so taken as down"
-    return "down, unknown or formatted anew"
+    """Why voters do not count, each reason once."""
+    reasons: dict[str, list[int]] = {}
+    for each in gone:
+        if each in report.conditions.down:
+            why = "down"
+        elif each in report.case.unknown:
+            why = "without a directory here, so taken as down"
+        else:
+            why = "formatted anew"
+        reasons.setdefault(why, []).append(each)
+    return ", ".join(
+        f"{listed(ids)} {'is' if len(ids) == 1 else 'are'} {why}" for why, ids in reasons.items()
+    )

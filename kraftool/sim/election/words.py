@@ -25,7 +25,11 @@ def seconds(milliseconds: int | None) -> str:
         return "never"
     if milliseconds < 1000:
         return f"{milliseconds} ms"
-    return f"{milliseconds / 1000:.1f} s" if milliseconds < 600_000 else f"{milliseconds // 60_000} min"
+    return (
+        f"{milliseconds / 1000:.1f} s"
+        if milliseconds < 600_000
+        else f"{milliseconds // 60_000} min"
+    )
 
 
 def counted(number: int, noun: str) -> str:

@@ -1,0 +1,133 @@
+"""What is told of a live quorum: each finding with its threshold, from both sides of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kraftool.client.health import LAG_MS, LAG_RECORDS, SILENT_MS, health
+from kraftool.client.model import QuorumView
+from kraftool.raft.names import Endpoint
+from kraftool.reports.findings import Severity
+from tests.client.views import NOW, described, gone, node, replica, view, well
+
+
+def _codes(now: QuorumView, before: QuorumView | None = None) -> set[str]:
+    found = health(before or well(mark=90, at=NOW - 1500), now).findings
+    return {each.code.removeprefix("KT-LIVE-") for each in found}
+
+
+def test_a_quorum_that_is_well_has_no_findings() -> None:
+    found = health(well(mark=90, at=NOW - 2000), well())
+    assert found.findings == ()
+    assert found.is_well
+    assert found.commits_per_s == 5
+    assert found.keeping_up == (1, 2, 3)
+
+
+def test_a_voter_is_silent_after_three_fetch_timeouts() -> None:
+    for fetched, expected in (
+        (NOW - SILENT_MS, set()),
+        (NOW - SILENT_MS - 1, {"SILENT", "NO-SPARE"}),
+    ):
+        voters = [replica(1), replica(2), replica(3, fetched=fetched, caught_up=NOW)]
+        assert _codes(view(described(voters), node(2), node(3))) == expected
+
+
+def test_without_a_majority_nothing_is_committed() -> None:
+    voters = [replica(1, end=105), replica(2, fetched=NOW - 9000), replica(3, fetched=-1)]
+    quorum = described(voters, mark=90)
+    codes = _codes(view(quorum, node(2), gone(3)))
+    assert codes == {"NO-MAJORITY", "SILENT", "UNREACHED", "STUCK"}
+    found = health(well(mark=90, at=NOW - 1500), view(quorum, node(2), gone(3)))
+    assert not found.is_well
+    assert found.findings[0].severity is Severity.ERROR
+
+
+def test_lag_is_told_in_records_and_in_time() -> None:
+    end = 5000
+    for behind, expected in ((LAG_RECORDS, set()), (LAG_RECORDS + 1, {"LAG"})):
+        voters = [replica(1, end=end), replica(2, end=end), replica(3, end=end - behind)]
+        now = view(described(voters, mark=end), node(2), node(3))
+        assert _codes(now) == expected
+    voters = [replica(1), replica(2), replica(3, caught_up=NOW - LAG_MS - 1)]
+    assert _codes(view(described(voters), node(2), node(3))) == {"LAG"}
+    observers = [replica(4, end=0)]
+    now = view(described([replica(n, end=end) for n in (1, 2, 3)], observers, mark=end), node(2))
+    assert "LAG" in _codes(now), "an observer's counts too"
+
+
+def test_without_a_leader() -> None:
+    now = QuorumView(nodes=(gone(1), node(2, leader=None, epoch=6), node(3, leader=None, epoch=6)))
+    assert _codes(now) == {"NO-LEADER", "UNREACHED", "ELECTION"}
+
+
+def test_a_leader_that_others_know_to_be_old_is_none() -> None:
+    old = view(described([replica(n) for n in (1, 2, 3)]), node(2, leader=None, epoch=6))
+    assert old.leader is None
+    assert {"NO-LEADER", "ELECTION"} <= _codes(old)
+
+
+def test_two_leaders_of_one_epoch_are_worse_than_of_two() -> None:
+    second = described([replica(n) for n in (1, 2, 3)], leader=2)
+    for epoch, severity in ((5, Severity.ERROR), (4, Severity.WARNING)):
+        other = node(2, leader=2, epoch=epoch, quorum=replace(second, leader_epoch=epoch))
+        now = view(described([replica(n) for n in (1, 2, 3)]), other, node(3))
+        found = [e for e in health(well(), now).findings if e.code == "KT-LIVE-TWO-LEADERS"]
+        assert [each.severity for each in found] == [severity]
+
+
+def test_whoever_names_another_leader_disagrees() -> None:
+    quorum = described([replica(n) for n in (1, 2, 3)])
+    assert _codes(view(quorum, node(2), node(3, leader=3, epoch=4))) == {"DISAGREE"}
+    assert _codes(view(quorum, node(2), node(3, leader=None, epoch=5))) == {"DISAGREE"}
+
+
+def test_an_idle_log_is_no_fault_and_a_stuck_one_is() -> None:
+    assert _codes(well(mark=90), well(mark=90, at=NOW - 1500)) == {"IDLE"}
+    voters = [replica(n, end=100) for n in (1, 2, 3)]
+    now = view(described(voters, mark=90), node(2), node(3))
+    assert _codes(now) == {"STUCK"}
+
+
+def test_numbers_of_voters() -> None:
+    for count, expected in ((1, "FEW-VOTERS"), (2, "FEW-VOTERS"), (4, "EVEN-VOTERS")):
+        voters = [replica(number) for number in range(1, count + 1)]
+        others = [node(number) for number in range(2, count + 1)]
+        assert _codes(view(described(voters), *others)) == {expected}
+
+
+def test_a_controller_that_does_not_vote_is_told() -> None:
+    quorum = described([replica(n) for n in (1, 2, 3)], [replica(4)])
+    now = view(quorum, node(2, controllers=(1, 2, 3, 4)), node(3), node(4))
+    assert _codes(now) == {"STANDBY"}
+
+
+def test_levels_that_a_node_does_not_support_or_does_not_apply() -> None:
+    quorum = described([replica(n) for n in (1, 2, 3)])
+    older = {"kraft.version": (0, 1), "metadata.version": (7, 29)}
+    assert _codes(view(quorum, node(2, supported=older), node(3))) == {"FEATURE-RANGE"}
+    behind = node(3, finalized={"kraft.version": 1, "metadata.version": 29})
+    now = view(quorum, node(2), behind)
+    assert _codes(now) == set(), "it may be about to"
+    assert _codes(now, view(replace(quorum, high_watermark=90), node(2), behind)) >= {
+        "FEATURES-DIFFER"
+    }
+
+
+def test_static_voters_and_those_that_only_metadata_calls_dynamic() -> None:
+    voters = [
+        replace(replica(n), replica=replica(n).replica._replace(directory_id=None))
+        for n in (1, 2, 3)
+    ]
+    quorum = described(voters)
+    assert _codes(view(quorum, node(2), node(3))) == {"FALSE-UPGRADE"}
+    static = {"metadata.version": 30}
+    leader = node(1, quorum=quorum, finalized=static)
+    now = QuorumView(nodes=(leader, node(2, finalized=static), node(3, finalized=static)))
+    assert _codes(now) == {"STATIC"}
+
+
+def test_nodes_of_two_clusters() -> None:
+    quorum = described([replica(n) for n in (1, 2, 3)])
+    other = replace(node(3), cluster_id="another", endpoint=Endpoint("x", 1))
+    assert "CLUSTER-ID" in _codes(view(quorum, node(2), other))

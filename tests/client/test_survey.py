@@ -1,0 +1,159 @@
+"""Finding a quorum's nodes from one of them: by whose words, and through port-forwards."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+
+import pytest
+
+from kraftool.client.asking import Access
+from kraftool.client.endpoints import EndpointError, parse_endpoints, parse_resolved
+from kraftool.client.listeners import parse_listeners
+from kraftool.client.model import QuorumView
+from kraftool.client.survey import survey
+from kraftool.net.server import Listener, Peer, Server
+from kraftool.raft.messages import DescribeQuorumResponse, FetchResponse
+from kraftool.raft.names import Endpoint, Error
+from kraftool.raft.wire import responses
+from kraftool.raft.wire.frames import RequestFrame
+from kraftool.raft.wire.shapes import Value
+from tests.client.views import described, replica
+
+SERVED = {
+    "ApiVersions": (0, 4),
+    "Fetch": (13, 18),
+    "DescribeQuorum": (0, 2),
+    "DescribeCluster": (0, 2),
+}
+KEYS = {"ApiVersions": 18, "Fetch": 1, "DescribeQuorum": 55, "DescribeCluster": 60}
+
+
+class Quorum:
+    """Three nodes as Kafka's answer; what is advertised may lead nowhere."""
+
+    def __init__(
+        self, *, leader: int | None, advertised: dict[int, Endpoint] | None = None
+    ) -> None:
+        self.leader = leader
+        self.bound: dict[int, Endpoint] = {}
+        self._advertised = advertised
+        self.fetched_as: set[int] = set()
+
+    def endpoint(self, number: int) -> Endpoint:
+        return (self._advertised or self.bound)[number]
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        async with contextlib.AsyncExitStack() as stack:
+            for number in (1, 2, 3):
+
+                async def handle(
+                    peer: Peer, request: RequestFrame, number: int = number
+                ) -> Value | None:
+                    return self.answer(number, request)
+
+                listener = Listener(name="CONTROLLER", host="127.0.0.1", port=0)
+                server = Server([listener], handle, SERVED)
+                await server.start()
+                stack.push_async_callback(server.close)
+                self.bound[number] = server.bound["CONTROLLER"]
+            yield
+
+    def answer(self, number: int, request: RequestFrame) -> Value:
+        if request.name == "ApiVersions":
+            keys = [
+                {"apiKey": KEYS[name], "minVersion": low, "maxVersion": high}
+                for name, (low, high) in SERVED.items()
+            ]
+            return {"errorCode": 0, "apiKeys": keys}
+        if request.name == "DescribeCluster":
+            brokers = [
+                {"brokerId": each, "host": where.host, "port": where.port, "rack": None}
+                for each in self.bound
+                for where in [self.endpoint(each)]
+            ]
+            return {
+                "errorCode": 0,
+                "clusterId": "cluster",
+                "controllerId": -1 if self.leader is None else self.leader,
+                "brokers": brokers if self.leader is not None else [],
+            }
+        leads = number == self.leader
+        if request.name == "DescribeQuorum":
+            answer = DescribeQuorumResponse(error=Error.NOT_LEADER_OR_FOLLOWER)
+            if leads:
+                answer = described([replica(each) for each in (1, 2, 3)], leader=number)
+            return responses.to_kafka("DescribeQuorum", answer, request.version)
+        self.fetched_as.add(request.body["replicaState"]["replicaId"])
+        told = FetchResponse(
+            error=Error.FENCED_LEADER_EPOCH,
+            leader_id=-1 if self.leader is None else self.leader,
+            leader_epoch=5,
+            endpoints={} if self.leader is None else {"X": self.endpoint(self.leader)},
+        )
+        return responses.to_kafka("Fetch", told, request.version)
+
+
+def _survey(quorum: Quorum, *first: int, resolve: bool = False, timeout_s: float = 2) -> QuorumView:
+    async def run() -> QuorumView:
+        async with quorum.running():
+            bootstrap = [quorum.bound[number] for number in first]
+            resolved = dict(quorum.bound) if resolve else {}
+            return await survey(bootstrap, Access(timeout_s=timeout_s), resolved)
+
+    return asyncio.run(run())
+
+
+def test_all_are_found_from_a_follower_and_nobody_is_taken_for_a_replica() -> None:
+    quorum = Quorum(leader=1)
+    view = _survey(quorum, 3)
+    assert [each.node_id for each in view.nodes] == [1, 2, 3]
+    assert all(each.problem == "" for each in view.nodes)
+    assert view.leader is not None
+    assert view.leader.node_id == 1
+    assert view.agrees
+    assert view.cluster_id == "cluster"
+    assert quorum.fetched_as == {-1}
+
+
+def test_without_a_leader_those_named_are_asked() -> None:
+    view = _survey(Quorum(leader=None), 1, 2, 3)
+    assert view.leader is None
+    assert len(view.reached) == 3
+    assert view.epoch == 5
+    assert view.voters == ()
+
+
+def test_advertised_names_that_lead_nowhere_are_told_and_port_forwards_help() -> None:
+    nowhere = {number: Endpoint(f"ctl-{number}.invalid", 9093) for number in (1, 2, 3)}
+    view = _survey(Quorum(leader=1, advertised=nowhere), 1)
+    assert [(each.node_id, each.is_reached) for each in view.nodes] == [
+        (1, True),
+        (2, False),
+        (3, False),
+    ]
+    view = _survey(Quorum(leader=1, advertised=nowhere), 1, resolve=True)
+    assert [(each.node_id, each.is_reached) for each in view.nodes] == [
+        (1, True),
+        (2, True),
+        (3, True),
+    ]
+
+
+def test_endpoints_as_operators_write_them() -> None:
+    assert parse_endpoints("a:1, b:2,a:1") == (Endpoint("a", 1), Endpoint("b", 2))
+    assert parse_endpoints("[::1]:9093") == (Endpoint("::1", 9093),)
+    assert parse_resolved(["2=localhost:1"]) == {2: Endpoint("localhost", 1)}
+    assert parse_listeners(["controller://a:1"]) == {"CONTROLLER": Endpoint("a", 1)}
+
+
+@pytest.mark.parametrize("text", ["", "a", "a:", ":1", "a:0", "a:65536", "::1:9093", "a:b", ","])
+def test_what_is_no_endpoint_is_refused(text: str) -> None:
+    with pytest.raises(EndpointError):
+        parse_endpoints(text)
+    with pytest.raises(EndpointError):
+        parse_resolved([f"x={text}"])
+    with pytest.raises(EndpointError):
+        parse_listeners([f"C://{text}"])

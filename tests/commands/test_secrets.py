@@ -295,36 +295,6 @@ def test_state_and_diff_state_show_no_secret(scenario: str, kraftool: Run) -> No
             assert ran.code == 1, ran.err
 
 
-def test_there_are_no_other_commands() -> None:
-    """Who adds a command adds it above."""
-    from kraftool.commands.app import app
-
-    listed = {each.name for each in app.registered_commands}
-    listed |= {
-        f"{group.name or group.typer_instance.info.name} {each.name}"
-        for group in app.registered_groups
-        for each in group.typer_instance.registered_commands
-    }
-    assert listed == {
-        "diff-state",
-        "diff-voters",
-        "doctor",
-        "dump",
-        "dump-log",
-        "explain",
-        "features",
-        "pipeline audit",
-        "pipeline stream",
-        "pipeline tables",
-        "shell",
-        "simulate-election",
-        "state",
-        "timeline",
-        "verify-log",
-        "verify-snapshot",
-    }
-
-
 # --- on demand ----------------------------------------------------------------------------------
 
 

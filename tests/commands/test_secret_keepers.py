@@ -1,0 +1,56 @@
+"""Which test plants secrets before a command and looks for them in what it shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kraftool.commands.app import app
+
+TESTS = Path(__file__).resolve().parents[1]
+SHOWN_BY = {
+    "commands/test_secrets.py": {
+        "diff-state",
+        "diff-voters",
+        "doctor",
+        "dump",
+        "dump-log",
+        "explain",
+        "features",
+        "shell",
+        "simulate-election",
+        "state",
+        "timeline",
+        "verify-log",
+        "verify-snapshot",
+    },
+    "commands/test_pipeline_secrets.py": {"pipeline audit", "pipeline stream", "pipeline tables"},
+    "commands/test_storage.py": {"format", "storage format", "storage info"},
+    "interop/test_node_secured.py": {"node run"},
+    "interop/test_net_secured.py": {
+        "quorum add-controller",
+        "quorum describe",
+        "quorum endpoints",
+        "quorum health",
+        "quorum remove-controller",
+        "quorum upgrade",
+    },
+}
+HAVE_NONE = {"storage feature-dependencies", "storage random-uuid", "storage version-mapping"}
+"""They read nothing."""
+
+
+def test_every_command_has_one() -> None:
+    """Who adds a command adds it above."""
+    listed = {each.name for each in app.registered_commands}
+    listed |= {
+        f"{group.name or group.typer_instance.info.name} {each.name}"
+        for group in app.registered_groups
+        for each in group.typer_instance.registered_commands
+    }
+    assert listed == set().union(HAVE_NONE, *SHOWN_BY.values())
+
+
+def test_each_of_them_has_canaries() -> None:
+    for name in SHOWN_BY:
+        text = (TESTS / name).read_text().lower()
+        assert "canary" in text or "assert_no_secret" in text, name

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -108,11 +106,12 @@ def check_files(**files: str) -> None:
 
 @contextmanager
 def spark_run(to: Output, engine: EngineOptions, app: str) -> Iterator[SparkSession]:
-    """A Spark session with a bar of the tasks of all jobs that run in it."""
+    """A Spark session with a bar of the tasks of all jobs that run in it; signals end it."""
+    from kraftool.spark.ending import ended_by_signals
     from kraftool.spark.job_progress import JobProgress, watched
 
     with (
-        _cleaned_up_on_signals(),
+        ended_by_signals() as ending,
         to.task_progress("starting Spark") as told,
         spark_session(engine, app) as spark,
     ):
@@ -120,46 +119,9 @@ def spark_run(to: Output, engine: EngineOptions, app: str) -> Iterator[SparkSess
         def tell(now: JobProgress) -> None:
             told(app, now.tasks_done, now.tasks)
 
-        with watched(spark, tell):
+        with watched(spark, tell), ending.working(spark.sparkContext.cancelAllJobs):
             yield spark
         told("stopping Spark", 0, 0)
-
-
-class _Told(KeyboardInterrupt):
-    """A signal came that ends the run. After an interrupt, and no other exception, PySpark's
-    connection to the JVM is not used again with half of an answer in it."""
-
-
-@contextmanager
-def _cleaned_up_on_signals() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end the run as an exception does, so that no JVM and no file stays
-    behind. A SIGHUP that is ignored, as by nohup, stays so."""
-    ends = (signal.SIGTERM, signal.SIGHUP)
-    came: list[int] = []
-
-    def end(number: int, frame: object) -> None:
-        came.append(number)
-        for each in ends:  # once is enough: what cleans up must not be ended in turn
-            signal.signal(each, signal.SIG_IGN)
-        raise _Told
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    kept = {each: signal.getsignal(each) for each in ends}
-    for each, before in kept.items():
-        if before is not signal.SIG_IGN:
-            signal.signal(each, end)
-    try:
-        yield
-    except (_Told, Exception):
-        if not came:
-            raise
-        # Whatever the work complains of that is torn down, it was told to end.
-        raise SystemExit(128 + came[0]) from None
-    finally:
-        for each, before in kept.items():
-            signal.signal(each, before)
 
 
 def _setting(text: str) -> tuple[str, str]:

@@ -126,6 +126,7 @@ class StreamRun:
         self.output = Output(color=request.color, quiet=request.quiet)
 
     def run(self) -> None:
+        from kraftool.spark.ending import Told, failed_before
         from kraftool.spark.live.stopping import stopping
 
         following = self._following()
@@ -133,7 +134,9 @@ class StreamRun:
             check_files(spark_log=self.request.engine.log)
             try:
                 self._stream(following, asked)
-            except KraftoolError:
+            except (Told, KraftoolError) as error:
+                if (failure := failed_before(error)) is not None:
+                    raise failure from None
                 # What is torn down amid its start may complain.
                 if asked.is_streaming or not asked.asked:
                     raise

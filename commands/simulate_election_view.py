@@ -191,12 +191,12 @@ def _change(changed: Changed) -> Text:
 def _after(report: Report) -> Iterator[Text]:
     if report.changes:
         voters = listed(report.voters_after)
-        stands = (
+        then = (
             f"stand {stands(report.failures_after)}"
             if report.failures_after is not None
             else "have no leader"
         )
-        yield text(f"Afterwards the voters are {voters}; they {stands}.")
+        yield text(f"Afterwards the voters are {voters}; they {then}.")
 
 
 # --- plots ------------------------------------------------------------------------------------

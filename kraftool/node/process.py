@@ -63,6 +63,8 @@ class NodeOptions:
     """Whether a voter stands for election; a witness does not."""
     replays: bool = True
     """Whether it replays into an image and writes snapshots of it."""
+    consumer: Callable[[Runner], Consumer] | None = None
+    """What consumes in the stead of either, where the log is not for metadata."""
     metrics: Endpoint | None = None
     shutdown_s: float = SHUTDOWN_S
 
@@ -187,6 +189,8 @@ def _machine(
     closing: contextlib.AsyncExitStack,
 ) -> tuple[Consumer, Callable[[], MetadataImage | None]]:
     """The state machine, and where its image is."""
+    if options.consumer is not None:
+        return options.consumer(runner), lambda: None
     if not options.replays:
         return BlindMachine(runner), lambda: None
     snapshotting = Snapshotting(

@@ -72,8 +72,8 @@ def watched(command: list[str], cores: int, folder: Path, **environment: str) ->
 def _look(root: int, peaks: Peaks, cpu: dict[int, float]) -> None:
     together = 0.0
     for pid in _tree(root):
-        cpu[pid] = max(cpu.get(pid, 0.0), _cpu_s(pid))
-        memory = _memory(pid)
+        cpu[pid] = max(cpu.get(pid, 0.0), cpu_s(pid))
+        memory = memory_mb(pid)
         if memory is None:
             continue
         high, now = memory
@@ -105,7 +105,7 @@ def _parent(process: Path) -> int:
     return int(told[1]) if told else -1
 
 
-def _cpu_s(pid: int) -> float:
+def cpu_s(pid: int) -> float:
     """Of the process alone: many a worker is killed, and nobody is told then what it used."""
     told = _stat(_PROC / str(pid))
     return (int(told[11]) + int(told[12])) / _TICKS if told else 0.0
@@ -127,7 +127,7 @@ def _name(pid: int) -> str:
         return ""
 
 
-def _memory(pid: int) -> tuple[float, float] | None:
+def memory_mb(pid: int) -> tuple[float, float] | None:
     """VmHWM and VmRSS in MB; None for what has ended."""
     try:
         lines = (_PROC / str(pid) / "status").read_text().splitlines()

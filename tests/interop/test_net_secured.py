@@ -197,12 +197,16 @@ def test_real_controllers_are_reached(secured: tuple[str, list[Node]], stores: S
     assert len(leaders) == 1
 
 
-def test_real_controllers_refuse_a_wrong_password(
+def test_real_controllers_refuse_a_wrong_password_or_no_certificate(
     secured: tuple[str, list[Node]], stores: Stores
 ) -> None:
     protocol, nodes = secured
     if "SASL" not in protocol:
-        pytest.skip("there is no password")
+        nobody = {"security.protocol": "SSL", **stores.settings("PEM", key=False)}
+        access = Access(security=client_security(nobody))
+        view = asyncio.run(survey([Endpoint(HOST, nodes[0].ports["CONTROLLER"])], access))
+        assert not view.reached
+        return
     for mechanism in ("PLAIN", *scram.DIGESTS):
         client = _asker(protocol, stores, "PEM", mechanism)
         client["sasl.jaas.config"] = client["sasl.jaas.config"].replace(PASSWORD, "wrong")
@@ -249,13 +253,17 @@ async def _quorum_of_one(peer: Peer, request: RequestFrame) -> Value | None:
     }
 
 
-@pytest.mark.parametrize("protocol", ["PLAINTEXT", *PROTOCOLS])
-@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
+@pytest.mark.parametrize(
+    ("protocol", "mechanism"),
+    [
+        ("PLAINTEXT", ""),
+        ("SSL", ""),
+        *((each, name) for each in PROTOCOLS[1:] for name in ("PLAIN", *scram.DIGESTS)),
+    ],
+)
 def test_kafkas_admin_client_reaches_our_server(
     protocol: str, mechanism: str, stores: Stores, tmp_path: Path
 ) -> None:
-    if "SASL" not in protocol and mechanism != "PLAIN":
-        pytest.skip("there is no login")
     known = scram.credential("SCRAM-SHA-256", PASSWORD), scram.credential("SCRAM-SHA-512", PASSWORD)
     credentials = dict(zip(scram.DIGESTS, known, strict=True))
     server_settings = {

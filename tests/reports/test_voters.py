@@ -192,7 +192,7 @@ def test_a_snapshot_from_before_the_upgrade_is_behind(fixtures_dir: Path):
     static = folder / PARTITION / "00000000000000000047-0000000002.checkpoint"
     diff = compared(folder, static)
     assert diff.sources[1].behind
-    assert diff.sources[1].differences == ("kraft.version 1 → 0",)
+    assert diff.sources[1].differences == ("kraft.version 0 → 1",)
     assert [each.code for each in diff.findings] == ["KT-DIR-VOTERS-BEHIND"]
 
 

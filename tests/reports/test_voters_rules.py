@@ -271,8 +271,38 @@ def test_old_and_new_disk_of_one_node_are_told(tmp_path: Path):
     old, new = node(tmp_path, 1), node(tmp_path, 1, directory="NewDiskNewDiskNewDiskA")
     assert sorted(findings(old, new)) == [
         ("SAME-NODE-ID", Severity.WARNING),
-        ("STALE-VOTER", Severity.ERROR),
+        ("STALE-VOTER", Severity.INFO),
     ]
+
+
+def stale(*paths: Path) -> list[Finding]:
+    return [each for each in compared(*paths).findings if each.code == "KT-DIR-STALE-VOTER"]
+
+
+def test_a_disk_beside_that_of_the_voter_asks_for_no_removal(tmp_path: Path):
+    """remove-controller with the id that the voters have would remove the voter that works."""
+    own, other = node(tmp_path, 1), node(tmp_path, 1, directory="NewDiskNewDiskNewDiskA")
+    (finding,) = stale(own, other)
+    assert finding.text.endswith(f"; {own} is that voter's directory")
+    assert "remove-controller" not in finding.advice
+
+
+def test_an_old_disk_in_the_place_of_the_new_one_is_known_by_the_earlier_voters(tmp_path: Path):
+    new = "NewDiskNewDiskNewDiskA"
+    log = started().control(1, voters(1, 2)).control(1, voters(1, 2, voter(3, directory=new)))
+    old, newer = node(tmp_path, 3), node(tmp_path, 1, log=log)
+    (finding,) = stale(old, newer)
+    assert finding.severity is Severity.ERROR
+    assert finding.text.endswith("; it was the voter's before")
+    assert finding.advice.startswith("look for the directory with the other id")
+    (behind,) = (each for each in compared(old, newer).findings if "BEHIND" in each.code)
+    assert f"directory id {directory_of(3)} → {new}" in behind.text
+
+
+def test_where_no_majority_is_left_nothing_can_be_removed(tmp_path: Path):
+    swapped = [node(tmp_path, id, directory=f"NewDiskNewDiskNewDisk{id}A"[-22:]) for id in (1, 2)]
+    for finding in stale(*swapped):
+        assert finding.advice.startswith("neither remove-controller nor add-controller can help")
 
 
 def test_a_copy_of_a_directory_is_told(tmp_path: Path):

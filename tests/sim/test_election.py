@@ -153,11 +153,8 @@ def test_a_loss_that_may_have_been_committed_is_told_first() -> None:
     ]
     words = verdict(told)
     assert words.details[0].startswith("DATA LOSS if 2 leads: offsets 50 to 59 (10 records) of 1")
-    assert steps(told) == (
-        "Do not start the nodes like this. Copy all directories first.",
-        "Then start 1 and 2 alone: whoever of these leads has all of it. Start 3 once there is a"
-        " leader.",
-    )
+    assert steps(told)[0] == "Do not start the nodes like this. Copy all directories first."
+    assert steps(told)[1].startswith("Then start 1 and 2 alone: whoever of these leads has all")
     assert told.rescue == (1, 2), "1 is started, and 2, whom it refuses, votes for it"
     assert not told.is_fine
 
@@ -220,24 +217,23 @@ def test_longer_ways_take_longer() -> None:
 
 
 def test_a_way_that_no_run_took_is_no_leader() -> None:
-    told = report(EQUAL, runs=12, delay_ms=2000)
+    told = report(EQUAL, runs=11, delay_ms=2000)
     assert (told.leaders, told.wins, told.runs) == ((1, 2, 3), {}, 10)
     words = verdict(told)
-    assert not (words.elected or told.is_fine)
+    assert not words.elected
+    assert not told.is_fine
     assert words.headline.startswith("No leader was elected in 10 runs of ")
-    assert words.details == (
-        "A request and its answer take 2.0 s to 6.0 s together, and after"
-        " controller.quorum.request.timeout.ms (2.0 s) an answer counts no more.",
-    )
+    (slow,) = words.details
+    assert slow.startswith("A request and its answer take 2.0 s to 6.0 s together, and after")
     assert steps(told) == ("Make messages faster, or the controller.quorum timeouts longer.",)
 
 
 def test_answers_that_all_come_too_late_elect_nobody() -> None:
     told = report(EQUAL, runs=2, delay_ms=4000)
     assert told.leaders == ()
-    assert "1 does not answer 2: an answer takes longer than the request timeout" in [
-        each.sentence for chance in told.chances for each in chance.refusals
-    ]
+    assert told.chances[0].why_not == (
+        "1 would be given 3 votes, but the answers come too late to count"
+    )
     assert steps(told) == ("Make messages faster, or the controller.quorum timeouts longer.",)
 
 
@@ -259,13 +255,13 @@ def test_a_replica_is_replaced_by_commands_that_can_be_copied() -> None:
     told = simulate(wiped(scenario(EQUAL).case, 3), Conditions(), seed=0, runs=3)
     first, second = verdict(told).next_steps
     assert first.words.startswith("Restart no voter now (1 or 2)")
-    assert second.commands == (
-        "kafka-metadata-quorum --bootstrap-controller HOST:PORT remove-controller"
-        " --controller-id 3 --controller-directory-id directory-3",
-        "kafka-metadata-quorum --bootstrap-controller HOST:PORT describe --replication",
-        "kafka-metadata-quorum --command-config server.properties"
-        " --bootstrap-controller HOST:PORT add-controller",
-    )
+    anywhere = "kafka-metadata-quorum --bootstrap-controller HOST:PORT"
+    remove, wait, add = second.commands
+    replica = "--controller-id 3 --controller-directory-id directory-3"
+    assert remove == f"{anywhere} remove-controller {replica}"
+    assert wait == f"{anywhere} describe --replication"
+    assert add.endswith("--command-config server.properties --bootstrap-controller HOST:PORT"
+                        " add-controller")  # fmt: skip
 
 
 def test_restarts_are_advised_as_the_table_has_them() -> None:
@@ -296,10 +292,12 @@ def test_failures_that_were_not_all_tried_are_at_least_so_many(
 
 
 def test_a_tie_has_no_favourite_and_who_is_late_is_named() -> None:
-    even = verdict(report("nodes: {1: {end: 5}, 2: {end: 5}}", runs=100)).headline
-    assert even.startswith("A leader is elected: 1 or 2; within ")
+    even = replace(report(EQUAL, runs=1), runs=100, wins={1: 33, 2: 34, 3: 33})
+    assert verdict(even).headline.startswith("A leader is elected: 1, 2 or 3; within ")
+    often = replace(even, wins={1: 50, 2: 30, 3: 20})
+    assert "1, 2 or 3, most often 1 (50%); within " in verdict(often).headline
     resigns = "nodes: {1: {end: 9, leader: 1}, 2: {end: 9, leader: 1}, 3: {voters: []}}"
-    assert verdict(report(resigns)).headline.startswith(
+    assert verdict(report(resigns, runs=3)).headline.startswith(
         "A leader is elected: 2 (1 only if all else is late); within "
     )
 

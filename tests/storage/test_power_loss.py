@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -68,9 +69,9 @@ class Run:
         self.now = 0
         self.promises = [Promised(0, None, (), 0, 0, frozenset())]
 
-    def promise(self, **changed: object) -> None:
+    def promise(self, **changed: Any) -> None:
         last = replace(self.promises[-1], at=len(self.files.trace))
-        self.promises.append(replace(last, **changed))  # type: ignore[arg-type]
+        self.promises.append(replace(last, **changed))
 
     @property
     def last(self) -> Promised:

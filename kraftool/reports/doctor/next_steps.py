@@ -100,6 +100,10 @@ def _timeline(finding: Finding, examination: Examination, patient: Patient) -> I
 
 
 def _stale_voter(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+    """For a disk that is lost. Where it may be there, the commands would do harm."""
+    if finding.advice != dir_kinds.STALE_VOTER.advice:
+        yield from _diff_voters(finding, examination, patient)
+        return
     id = patient.node_id
     if id is not None:
         yield tools.remove_controller(examination, patient, id, finding.expected)

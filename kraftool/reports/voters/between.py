@@ -81,7 +81,7 @@ def is_foreign(source: VoterSourceReport, home: str | None) -> bool:
 
 
 def differs(source: VoterSourceReport, reference: VoterSourceReport) -> tuple[str, ...]:
-    """How the voters of a source differ from the newest ones, in words."""
+    """What would have to change for a source to have the newest voters, in words."""
     known, newest = source.in_force, reference.in_force
     if newest is None or source is reference:
         return ()
@@ -89,8 +89,8 @@ def differs(source: VoterSourceReport, reference: VoterSourceReport) -> tuple[st
         return ()  # settings beside records: what that means is told by the rules for settings
     found: tuple[str, ...] = ()
     if known is not None:
-        found = set_differences(newest.voters, known.voters, came="only here", gone="missing here")
-    levels = reference.kraft_version, source.kraft_version
+        found = set_differences(known.voters, newest.voters, came="missing here", gone="only here")
+    levels = source.kraft_version, reference.kraft_version
     if None not in levels and levels[0] != levels[1]:
         found += (f"kraft.version {levels[0]} → {levels[1]}",)
     return found

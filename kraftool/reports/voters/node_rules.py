@@ -17,6 +17,7 @@ from kraftool.reports.metadata_summary import Voter, Voters, VoterSource
 from kraftool.reports.voters.between import newest_source
 from kraftool.reports.voters.jumps import jumps_of
 from kraftool.reports.voters.model import Commitment, VoterSourceReport
+from kraftool.reports.voters.stale import is_stale, stale_voter
 from kraftool.reports.voters.voter_set import directory_id, majority, matches
 
 Sources = Sequence[VoterSourceReport]
@@ -52,16 +53,8 @@ def membership(sources: Sources) -> Iterator[Finding]:
         if voter is None:
             if voters.source in (VoterSource.RECORD, VoterSource.PROPERTIES):
                 yield from _not_a_voter(source, reference, node.node_id in past)
-        elif not matches(voter, node.directory_id) and node.directory_id is not None:
-            yield kinds.STALE_VOTER.at(
-                source.meta_file or source.name,
-                f"node {node.node_id} votes with another directory id than this directory's, by"
-                f" the voters at offset {voters.offset}"
-                + (f" of {reference.name}" if reference is not source else ""),
-                field="directory.id",
-                expected=directory_id(voter) or "",
-                found=node.directory_id,
-            )
+        elif is_stale(source, voters):
+            yield stale_voter(source, reference, sources, past)
 
 
 def _not_a_voter(

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from kraftool.reports.doctor import tools
 from kraftool.reports.election.case import NodeCase
-from kraftool.storage.entry import Severity
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.sim.election.report import Report
 from kraftool.sim.election.words import all_empty, is_empty, listed, lost, slow
+from kraftool.storage.entry import Severity
 
 
 @dataclass(frozen=True, slots=True)

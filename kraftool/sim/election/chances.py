@@ -18,6 +18,7 @@ from kraftool.raft.names import Error
 from kraftool.raft.roles import NEVER
 from kraftool.reports.election.case import Case, NodeCase
 from kraftool.sim.election.conditions import Conditions
+from kraftool.sim.election.patience import idle_ms, is_idle
 from kraftool.sim.election.replica import Message, Replica, disk_of
 
 _MOST_STEPS = 20_000
@@ -86,6 +87,7 @@ class _Trial:
             for each in case.nodes
             for endpoint in each.settings.listeners.values()
         }
+        self._idle_ms = idle_ms(case)
         self.now_ms = 1
         self.mail: deque[Message] = deque()
         self.answers: dict[int, Refusal | None] = {}
@@ -118,7 +120,8 @@ class _Trial:
         while self._steps < _MOST_STEPS:
             self._steps += 1
             if self.mail:
-                self.now_ms += self.conditions.shortest_ms
+                idle = self._idle_ms and all(is_idle(each.body) for each in self.mail)
+                self.now_ms += max(self.conditions.shortest_ms, idle and self._idle_ms)
                 for _ in range(len(self.mail)):
                     self._deliver(self.mail.popleft(), alone=alone)
             else:
@@ -274,6 +277,8 @@ def _try(case: Case, conditions: Conditions, node_id: int) -> Chance:
         votes, needed = len(granted) + 1, node.voters.majority
         why_not = (
             f"{node_id} gets {votes} of the {needed} votes it needs from {len(node.voters)} voters"
+            if votes < needed
+            else f"{node_id} would be given {votes} votes, but the answers come too late to count"
         )
     elif not commits:
         why_not = (

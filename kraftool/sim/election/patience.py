@@ -1,7 +1,7 @@
 """How long an election may take before it counts as none, and how often nodes ask meanwhile.
 
 Owns what follows from the configured timeouts for a simulation. They may be an hour, and a node
-that knows no leader asks for one after each retry backoff, 50 times a second by default: with
+that knows no leader asks for one again and again, as often as messages go and come back: with
 patient timeouts that would be nearly all that there is to simulate.
 """
 
@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from kraftool.raft.messages import FetchResponse
+from kraftool.raft.names import Error
 from kraftool.raft.settings import Timing
 from kraftool.reports.election.case import Case, NodeCase
 from kraftool.sim.election.conditions import Conditions
@@ -38,6 +40,20 @@ def _backoff_ms(timing: Timing) -> int:
     """Kafka's defaults give its default, 20 ms. It is a small part of the shortest timeout."""
     election, fetch = timing.election_timeout_ms, timing.fetch_timeout_ms
     return min(max(election // 50, fetch // 100), min(election, fetch) // 5)
+
+
+def idle_ms(case: Case) -> int:
+    """What an answer takes that knows no leader either; 0 with timeouts no longer than Kafka's."""
+    timings = [each.settings.timing for each in case.nodes]
+    pause = max(map(_backoff_ms, timings), default=0)
+    if pause <= Timing().retry_backoff_ms:
+        return 0
+    return min(pause, *(each.request_timeout_ms // 4 for each in timings))
+
+
+def is_idle(body: object) -> bool:
+    """Whether a message only says that the leader is not known here."""
+    return isinstance(body, FetchResponse) and body.error is not Error.NONE and body.leader_id < 0
 
 
 def horizon_ms(case: Case, conditions: Conditions) -> int:

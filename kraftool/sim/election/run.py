@@ -22,7 +22,7 @@ from kraftool.raft.names import Endpoint, Error
 from kraftool.raft.roles import NEVER
 from kraftool.reports.election.case import Case, NodeCase
 from kraftool.sim.election.conditions import Conditions
-from kraftool.sim.election.patience import horizon_ms
+from kraftool.sim.election.patience import horizon_ms, idle_ms, is_idle
 from kraftool.sim.election.replica import Message, Replica, disk_of
 
 MOST_EVENTS = 100_000
@@ -102,6 +102,7 @@ class Run:
         self._watched = watched
         self._horizon_ms = horizon_ms(case, conditions) if until_ms is None else until_ms
         """Until when a leader is waited for, and then how long for each change of the voters."""
+        self._idle_ms = idle_ms(case)
         self.now_ms = 0
         self._first_ms = NEVER
         self._queue: list[tuple[int, int, tuple[Any, ...]]] = []
@@ -238,6 +239,8 @@ class Run:
         to = self.place_of(message)
         delay = self.conditions.delay_ms
         took = self.random.randint(delay // 2, delay + (delay + 1) // 2)
+        if self._idle_ms and is_idle(message.body):
+            took = max(took, self._idle_ms)
         if OPERATOR not in (message.source, to) and not self.conditions.passes(message.source, to):
             if self._watched:
                 self.seen.append(

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from kraftool.reports.election.losses import Loss, Standing
 from kraftool.sim.election.advice import Step, next_steps
 from kraftool.sim.election.chances import Failures
 from kraftool.sim.election.report import Report

@@ -1,7 +1,7 @@
 """How a stream is told to end: by SIGTERM after its micro-batch, by SIGINT at once.
 
 Owns the two signals while a stream runs. Before it runs, and when somebody is impatient, they end
-the process by an exception, which takes the JVM and the temporary files with it.
+the run by an exception, which takes the JVM and the temporary files with it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+
+from kraftool.spark.ending import Told
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -37,7 +39,7 @@ class Stopping:
         else:
             again, self.terminated = self.asked, True
             if not again and not self.is_streaming:
-                raise SystemExit(0)
+                raise Told
 
 
 @contextmanager

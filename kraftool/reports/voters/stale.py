@@ -1,0 +1,92 @@
+"""Directories in the place of a voter that the voters know by another directory id.
+
+Owns what tells an old disk, a new one and an edited meta.properties apart, since each needs another
+remedy. Where the voter's own directory is among the sources nothing is wrong with the quorum, and
+to remove that voter, as for a disk that is lost, would do harm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.kinds import directory as kinds
+from kraftool.reports.metadata_summary import Voter, Voters
+from kraftool.reports.voters.model import VoterSourceReport
+from kraftool.reports.voters.voter_set import directory_id, majority, matches
+
+Sources = Sequence[VoterSourceReport]
+_OLD_DISK = (
+    "look for the directory with the other id, and start that one. Only where it is lost:"
+    " remove-controller with that id, then add-controller. Never write that id here: this directory"
+    " knows nothing of the votes given under it"
+)
+_NO_LEADER = (
+    "neither remove-controller nor add-controller can help, since no majority is left to elect a"
+    " leader: look for the directories with the ids that the voters have; where meta.properties was"
+    " written anew over a voter's own log, write its old id back"
+)
+
+
+def is_stale(source: VoterSourceReport, voters: Voters) -> bool:
+    """Whether the voters name the node of a source with another directory id."""
+    voter, own = voters.of(source.node.node_id), source.node.directory_id
+    return voter is not None and own is not None and not matches(voter, own)
+
+
+def stale_voter(
+    source: VoterSourceReport,
+    reference: VoterSourceReport,
+    sources: Sources,
+    past: Mapping[int, Collection[Voter]],
+) -> Finding:
+    """The finding for a source that `is_stale` by the voters of the reference."""
+    node, voters = source.node, reference.in_force
+    assert voters is not None
+    voter = voters.of(node.node_id)
+    assert voter is not None
+    home = _own_directory(voter, sources)
+    text = (
+        f"node {voter.id} votes with another directory id than this directory's, by the voters at"
+        f" offset {voters.offset}"
+    )
+    if reference is not source:
+        text += f" of {reference.name}"
+    advice = None
+    if home is not None:
+        text += f"; {home.name} is that voter's directory"
+        advice = "nothing to do as long as it is not started in the voter's place"
+    elif any(directory_id(each) == node.directory_id for each in past.get(voter.id, ())):
+        text += "; it was the voter's before"
+        advice = _OLD_DISK
+    if home is None and _cannot_elect(voters, sources):
+        advice = _NO_LEADER
+    return kinds.STALE_VOTER.at(
+        source.meta_file or source.name,
+        text,
+        field="directory.id",
+        expected=directory_id(voter) or "",
+        found=node.directory_id or "",
+        severity=Severity.INFO if home is not None else None,
+        advice=advice,
+    )
+
+
+def _own_directory(voter: Voter, sources: Sources) -> VoterSourceReport | None:
+    """The source that is the directory of a voter, with the id that the voters have."""
+    wanted = directory_id(voter)
+    for each in sources:
+        if each.node.node_id == voter.id and each.node.directory_id == wanted and each.has_metadata:
+            return each
+    return None
+
+
+def _cannot_elect(voters: Voters, sources: Sources) -> bool:
+    """Whether so many voters have only other directories that no majority can be left."""
+    lost = [
+        voter
+        for voter in voters.voters
+        if any(each.node.node_id == voter.id and is_stale(each, voters) for each in sources)
+        and _own_directory(voter, sources) is None
+    ]
+    return len(voters.voters) - len(lost) < majority(voters.voters)

@@ -17,7 +17,7 @@ CANDIDATES   := python3 python3.14 python3.13 python3.12 python3.11 python
 PYTHON       ?= $(shell for p in $(CANDIDATES); do \
                   $$p -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
-.PHONY: help demo test check fresh format catalogue man soak spark chaos sim mutants bench-dump bench-inspect bench-spark bench-sim package clean
+.PHONY: help demo test check fresh format catalogue man soak spark chaos sim mutants bench-dump bench-inspect bench-spark bench-sim bench-node package clean
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -75,6 +75,9 @@ sim: $(VENV)/.installed-dev  ## quorums in virtual time: 10,000 seeds with all f
 
 mutants: $(VENV)/.installed-dev  ## break the raft core in known ways, and see each noticed
 	$(BIN)/python tools/mutants.py
+
+bench-node: $(VENV)/.installed-dev  ## a node beside Kafka's: failover, throughput, idle CPU, memory
+	$(BIN)/python tests/bench/node.py
 
 bench-sim: $(VENV)/.installed-dev  ## events of the core a second with all checkers, and elections
 	$(BIN)/python tests/bench/sim.py

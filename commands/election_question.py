@@ -57,7 +57,7 @@ def _asked(question: Question) -> tuple[Case, Conditions]:
     for text in question.assume_up:
         id_, log = _assumed(text, case)
         case = assumed_up(case, id_, log)
-    for each in (*told.wipe, *question.wipe):
+    for each in dict.fromkeys((*told.wipe, *question.wipe)):
         case = wiped(case, each)
     adding = (*told.add_voter, *question.add_voter)
     for each in adding:

@@ -61,9 +61,9 @@ def _verdict(output: Output, report: Report) -> None:
     output.rich(text(told.headline, BAD if style == BAD else f"bold {style}"))
     for each in told.details:
         output.rich(text(each, BAD if each.startswith("DATA LOSS") else ""))
-    for each in told.next_steps:
-        output.rich(Text("→ ", style=GOOD).append_text(text(each.words)))
-        for command in each.commands:  # on one line however long, so that it can be copied
+    for step in told.next_steps:
+        output.rich(Text("→ ", style=GOOD).append_text(text(step.words)))
+        for command in step.commands:  # on one line however long, so that it can be copied
             output.rich(text(f"    {command}", NAME), unbroken=True)
 
 

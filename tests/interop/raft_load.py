@@ -1,11 +1,12 @@
-"""Kafka's TestRaftServer as the leader of a quorum: raft alone, with as much load as is asked for.
+"""Quorums of raft alone, with as much load as is asked for: Kafka's TestRaftServer, and ours.
 
-Owns how it is started (java/RaftLoad.java) and how much a log has grown. No admin tool is served by
-it, so that what happens is read from the files.
+Owns how they are started (java/RaftLoad.java, our_writer.py) and how much a log has grown. No admin
+tool is served by a TestRaftServer, so that what happens is read from the files.
 """
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import kafka
@@ -17,7 +18,7 @@ CLUSTER_ID = "AAAAAAAAAAAAAAAAAAAAAA"
 RECORD_BYTES = 256
 IN_THE_LOG = RECORD_BYTES + 9
 """Of such a record, without its share of a batch's header."""
-_SOURCE = Path(__file__).parent / "java" / "RaftLoad.java"
+_HERE = Path(__file__).resolve().parent
 
 
 def form(cluster: Cluster) -> Node:
@@ -40,14 +41,24 @@ def add_observer(cluster: Cluster, node_id: int) -> Node:
 
 
 def start(cluster: Cluster, node: Node, rate: int) -> None:
-    """Start a TestRaftServer, and wait until it listens."""
+    """Start a TestRaftServer, and wait until it listens. It writes while it leads."""
     command = kafka.java_command(
-        cluster.version, _SOURCE, "server.properties", node.directory_id, str(rate),
-        str(RECORD_BYTES), heap="-Xmx500m",
+        cluster.version, _HERE / "java" / "RaftLoad.java", "server.properties", node.directory_id,
+        str(rate), str(RECORD_BYTES), heap="-Xmx500m",
     )  # fmt: skip
-    node.process = kafka.Process(
-        command, cluster.logs / f"node-{node.id}.log", cwd=node.directory
-    )
+    _start(cluster, node, command)
+
+
+def start_writer(cluster: Cluster, node: Node, rate: int, *, records: int = 1) -> None:
+    """Start one of ours that does the same, with so many records an append."""
+    writer = str(_HERE / "our_writer.py")
+    given = (rate, RECORD_BYTES, records)
+    _start(cluster, node, [sys.executable, writer, "server.properties", *map(str, given)])
+
+
+def _start(cluster: Cluster, node: Node, command: list[str]) -> None:
+    log = cluster.logs / f"node-{node.id}.log"
+    node.process = kafka.Process(command, log, cwd=node.directory)
     cluster.wait_listening(node)
 
 

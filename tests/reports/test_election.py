@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.segment import scan
-from kraftool.raft.names import ElectionState, Endpoint, OffsetAndEpoch, ReplicaKey
+from kraftool.raft.names import (
+    ElectionState,
+    Endpoint,
+    OffsetAndEpoch,
+    ReplicaKey,
+    VersionRange,
+    Voter,
+    VoterSet,
+)
+from kraftool.reports.election.case import Case
 from kraftool.reports.election.losses import Standing, losses, parts_at
 from kraftool.reports.election.read import read_case
 from kraftool.reports.election.scenario import parse_scenario
@@ -119,6 +129,75 @@ def test_what_an_unknown_voter_may_have_had_is_possibly_committed() -> None:
     for third in ("", ", 3: {voters: []}"):
         text = f"voters: [1, 2, 3]\nnodes: {{1: {{end: 60}}, 2: {{end: 50}}{third}}}"
         assert stands(text, 2) == [(50, 60, Standing.POSSIBLE)]
+
+
+def with_voters(case: Case, node_id: int, offset: int, ids: tuple[int, ...]) -> Case:
+    """The case, with a record in one log that makes these the voters."""
+    node = case.by_id[node_id]
+    sets = (*node.log.voter_sets, (offset, voter_set(ids)))
+    return case.with_node(replace(node, log=replace(node.log, voter_sets=sets)))
+
+
+def voter_set(ids: tuple[int, ...]) -> VoterSet:
+    return VoterSet.of(
+        *(
+            Voter(
+                key=ReplicaKey(each, f"directory-{each}"),
+                endpoints={"CONTROLLER": Endpoint(f"node-{each}", 0)},
+                kraft_version=VersionRange(0, 1),
+            )
+            for each in ids
+        )
+    )
+
+
+def standings(case: Case, leader: int) -> list[tuple[int, int, Standing]]:
+    return [(each.first, each.end, each.standing) for each in losses(case, case.by_id[leader])]
+
+
+def test_what_the_voters_before_may_have_committed_is_possibly_committed() -> None:
+    # 1 and 2 committed up to 109 while the voters were 1, 2 and 3; then 1 began to add 4.
+    text = """
+    voters: [1, 2, 3]
+    nodes: {1: {end: 111}, 2: {voters: []}, 3: {end: 100}, 4: {end: 100}}
+    """
+    case = with_voters(parse_scenario(text.encode(), "test").case, 1, 110, (1, 2, 3, 4))
+    assert standings(case, 3) == [(100, 110, Standing.POSSIBLE), (110, 111, Standing.NOT)]
+
+
+def test_what_a_smaller_set_behind_may_have_committed_counts_too() -> None:
+    # 4 is removed at 110, and then 1 and 2 are a majority.
+    text = """
+    voters: [1, 2, 3, 4]
+    nodes: {1: {end: 112}, 2: {end: 112}, 3: {end: 100}, 4: {end: 100}}
+    """
+    case = with_voters(parse_scenario(text.encode(), "test").case, 1, 110, (1, 2, 3))
+    case = with_voters(case, 2, 110, (1, 2, 3))
+    assert standings(case, 3) == [(100, 112, Standing.MAJORITY)]
+    plain = parse_scenario(text.encode(), "test").case
+    assert standings(plain, 3) == [(100, 112, Standing.NOT)]
+
+
+def test_a_change_that_only_a_lost_log_had_counts_for_an_even_number_of_voters() -> None:
+    # 2 lost its disk: it may have led, and have removed 3 or 4; then 1 and 2 were a majority.
+    even = "voters: [1, 2, 3, 4]\nnodes: {1: {end: 60}, 3: {end: 50}, 4: {end: 50}}"
+    assert stands(even, 3) == [(50, 60, Standing.POSSIBLE)]
+    odd = "voters: [1, 2, 3, 4, 5]\nnodes: {1: {end: 60}, 3: {end: 50}, 4: {end: 50}, 5: {end: 50}}"
+    assert stands(odd, 3) == [(50, 60, Standing.NOT)]
+    known = even.replace("{1:", "{2: {end: 50}, 1:")
+    assert stands(known, 3) == [(50, 60, Standing.NOT)], "nobody can have led unseen"
+    static = f"kraftVersion: 0\n{even}"
+    assert stands(static, 3) == [(50, 60, Standing.NOT)], "no record changes static voters"
+
+
+def test_a_change_that_was_not_committed_had_no_other_behind_it() -> None:
+    # The set at 55 was on 1 alone, and 5 cannot be asked: 2 of 4 at most had it.
+    text = """
+    voters: [1, 2, 3]
+    nodes: {1: {end: 60}, 2: {end: 50}, 3: {end: 50}}
+    """
+    case = with_voters(parse_scenario(text.encode(), "test").case, 1, 55, (1, 2, 3, 5))
+    assert standings(case, 2) == [(50, 60, Standing.NOT)]
 
 
 def test_a_snapshot_proves_a_commit() -> None:

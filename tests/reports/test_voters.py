@@ -179,7 +179,7 @@ def test_an_old_snapshot_is_behind_and_no_contradiction(fixtures_dir: Path):
     diff = compared(old, folder / "node-2/data")
     behind, newest = diff.sources
     assert behind.behind
-    assert behind.differences == ("voter 1 only here", "voter 4 missing here")
+    assert behind.differences == ("voter 4 missing here", "voter 1 only here")
     assert not newest.differences
     assert diff.differ
     assert [(each.code, each.severity) for each in diff.findings] == [

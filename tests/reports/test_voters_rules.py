@@ -57,10 +57,10 @@ def node(tmp_path: Path, id: int, **how: object) -> Path:
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        (voter(3, port=1), "CONTROLLER localhost:9093 → localhost:1"),
-        (voter(3, listener="OTHER"), "CONTROLLER localhost:9093 → none"),
+        (voter(3, port=1), "CONTROLLER localhost:1 → localhost:9093"),
+        (voter(3, listener="OTHER"), "CONTROLLER none → localhost:9093"),
         (voter(3, directory="AnotherDirectoryIdAAAA"), "directory id"),
-        (voter(3, highest=2), "kraft.version range 0-1 → 0-2"),
+        (voter(3, highest=2), "kraft.version range 0-2 → 0-1"),
     ],
 )
 def test_logs_of_one_epoch_with_other_voters_differ(tmp_path: Path, changed: dict, words: str):
@@ -297,6 +297,26 @@ def test_an_old_disk_in_the_place_of_the_new_one_is_known_by_the_earlier_voters(
     assert finding.advice.startswith("look for the directory with the other id")
     (behind,) = (each for each in compared(old, newer).findings if "BEHIND" in each.code)
     assert f"directory id {directory_of(3)} → {new}" in behind.text
+
+
+def test_a_directory_with_the_id_of_another_voter_was_edited(tmp_path: Path):
+    own, edited = node(tmp_path, 3), node(tmp_path, 3, directory=directory_of(2))
+    (finding,) = stale(own, edited)
+    assert finding.severity is Severity.ERROR
+    assert "it has that of voter 2" in finding.text
+    assert "write 2 back" in finding.advice
+
+
+def test_a_wrong_snapshot_makes_no_other_node_stale(tmp_path: Path):
+    """Kafka would go by its voters on that node alone; the log beside it shows it is wrong."""
+    paths = [node(tmp_path, id) for id in (1, 2, 3)]
+    strangers = (voter(1, directory="AnotherDirectoryIdAAAA"), 2, 3)
+    add_snapshot(paths[1], 7, 1, version(), voters(*strangers))
+    told = compared(*paths).findings
+    assert {each.code for each in told} == {"KT-SNAP-LOG-VOTERS", "KT-DIR-VOTERS-DIFFER"}
+    assert {each.file for each in told if "DIFFER" in each.code} == {str(paths[1])}
+    add_snapshot(paths[1], 8, 1, version(), voters(1, 2, 3))
+    assert [each.code for each in compared(*paths).findings] == ["KT-SNAP-LOG-VOTERS"]
 
 
 def test_where_no_majority_is_left_nothing_can_be_removed(tmp_path: Path):

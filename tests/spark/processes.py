@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from enum import Enum
 from pathlib import Path
@@ -33,13 +33,17 @@ class Pipeline:
     """A run of `kraftool pipeline`, with a temporary folder and a process group of its own."""
 
     def __init__(
-        self, folder: Path, *arguments: object, environment: Mapping[str, str] = os.environ
+        self,
+        folder: Path,
+        *arguments: object,
+        environment: Mapping[str, str] = os.environ,
+        program: Sequence[str] = ("-m", "kraftool", "pipeline"),
     ) -> None:
         folder.mkdir(parents=True)
         self.temporary = folder / "tmp"
         self.temporary.mkdir()
         self.stdout, self.stderr = folder / "stdout", folder / "stderr"
-        command = [sys.executable, "-m", "kraftool", "pipeline", *map(str, arguments)]
+        command = [sys.executable, *program, *map(str, arguments)]
         own = {"TMPDIR": str(self.temporary), "PYTHONPATH": str(ROOT)}
         with self.stdout.open("wb") as out, self.stderr.open("wb") as err:
             self.process = subprocess.Popen(

@@ -250,7 +250,7 @@ def test_a_stream_runs_on_a_cluster_and_ends_with_what_it_is_writing(
         run.wait_for("rows", lambda: offsets() == list(range(next_offset(BATCHES[9]))))
         live.append(*BATCHES[10:60])
         run.wait_for("more", lambda: len(offsets()) > next_offset(BATCHES[9]))
-        assert run.end(signal.SIGTERM, To.GROUP) == 0, run.stderr.read_text()
+        assert run.end(signal.SIGTERM, To.ALL) == 0, run.stderr.read_text()
         assert run.leftovers() == []
     assert run.stderr.read_text() == ""
     assert offsets() == list(range(next_offset(BATCHES[59])))

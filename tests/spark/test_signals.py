@@ -17,13 +17,30 @@ pytest.importorskip("pyspark")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
 from fleets.build import FleetPlan, build
-from processes import SMALL, Pipeline, To, ended
+from processes import QUICK, SMALL, Pipeline, To, ended
 from tables_support import read_tables
 
 pytestmark = pytest.mark.spark
 SIZE = 4_000_000
 """Enough that the work on one log takes a second or more."""
 LOG = f"{0:020}.log"
+
+BUSY = """
+import sys, time
+from pathlib import Path
+from kraftool.commands.output import Output
+from kraftool.commands.pipeline_options import EngineOptions, spark_run
+
+begun, *conf = sys.argv[1:]
+
+def rest(_):
+    Path(begun).touch()
+    time.sleep(600)
+
+with spark_run(Output(), EngineOptions(master="local[1]", conf=conf), "busy") as spark:
+    spark.sparkContext.parallelize([1], 1).map(rest).count()
+"""
+"""What the commands do, with a job of which no part is over soon."""
 
 
 @pytest.fixture(scope="module")
@@ -51,15 +68,15 @@ def _has_a_jvm(run: Pipeline) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("number", "to", "strikes"),
+    ("command", "number", "to", "strikes"),
     [
-        (signal.SIGTERM, To.ALL, _reads_the_log),
-        (signal.SIGHUP, To.GROUP, _has_a_jvm),
-        (signal.SIGTERM, To.ITSELF, _reads_the_log),
+        ("tables", signal.SIGTERM, To.ALL, _reads_the_log),
+        ("audit", signal.SIGTERM, To.ALL, _reads_the_log),
+        ("tables", signal.SIGHUP, To.GROUP, _has_a_jvm),
+        ("audit", signal.SIGHUP, To.GROUP, _has_a_jvm),
     ],
-    ids=["all-at-work", "group-at-start", "itself-at-work"],
+    ids=["tables-at-work", "audit-at-work", "tables-at-start", "audit-at-start"],
 )
-@pytest.mark.parametrize("command", ["tables", "audit"])
 def test_a_signal_ends_a_run_which_leaves_nothing(
     command: str,
     number: signal.Signals,
@@ -68,8 +85,6 @@ def test_a_signal_ends_a_run_which_leaves_nothing(
     fleet: Path,
     tmp_path: Path,
 ) -> None:
-    if command == "audit" and to is To.ITSELF:
-        pytest.skip("the same code, which the tables have tried")
     out = tmp_path / "out"
     run = Pipeline(tmp_path / "run", command, fleet, "--out", out, *SMALL)
     with ended(run):
@@ -82,3 +97,14 @@ def test_a_signal_ends_a_run_which_leaves_nothing(
         return
     assert read_tables(out) == {}
     assert sorted(each.name for each in (out / "_kraftool").iterdir()) == ["lock", "tables.json"]
+
+
+def test_a_signal_does_not_wait_for_the_job_that_runs(tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    conf = [each.removeprefix("--conf=") for each in QUICK]
+    run = Pipeline(tmp_path / "run", begun, *conf, program=("-c", BUSY))
+    with ended(run):
+        run.wait_for("the job", begun.exists)
+        assert run.end(signal.SIGTERM) == 143
+        assert run.leftovers() == []
+    assert run.stderr.read_text() == run.stdout.read_text() == ""

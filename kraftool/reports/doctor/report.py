@@ -23,6 +23,11 @@ _OF_DIFF = TOLD_ALONE | {dir_kinds.CLUSTER_ID.code, dir_kinds.SAME_DIRECTORY_ID.
 """What diff-voters tells in the light of all directories."""
 
 _REPLAY = frozenset({log_kinds.REPLAY.code, snap_kinds.REPLAY.code})
+_AFTER_SNAPSHOT = (
+    "this state began with a snapshot. kraftool verify-log replays the log from its own beginning:"
+    " where it does not tell the same, the snapshot is wrong and the record is right, so leave the"
+    " log alone and ask kraftool verify-snapshot. Where it does: {}"
+)
 _TELLS_BETTER = {
     kinds.JUNK_SNAPSHOT.code: frozenset({snap_kinds.AHEAD.code}),
     kinds.STALE_SNAPSHOT.code: frozenset({snap_kinds.AHEAD.code}),
@@ -128,7 +133,13 @@ def _replayed(patient: Patient) -> Iterator[Finding]:
     state = patient.state
     if state is None or (state.start_offset > 0 and not state.snapshot):
         return
-    yield from (each for each in state.findings if each.code in _REPLAY)
+    log = patient.summary.log
+    doubtful = state.snapshot and log is not None and log.start_offset < state.start_offset
+    for each in state.findings:
+        if doubtful and each.code == log_kinds.REPLAY.code and each.advice:
+            yield replace(each, advice=_AFTER_SNAPSHOT.format(log_kinds.REPLAY.advice))
+        elif each.code in _REPLAY:
+            yield each
 
 
 def _whose(finding: Finding, examination: Examination) -> Patient | None:

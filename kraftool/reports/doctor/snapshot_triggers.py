@@ -46,11 +46,17 @@ def triggers(patient: Patient) -> Trigger:
 
 
 def overdue(patient: Patient, log: LogRange, since: int | None) -> str:
-    """Which limit a log has passed since a time, in words; empty if none."""
+    """Which limit a log has passed since a time, in words; empty if none.
+
+    Time without a leader does not count: a cluster that was down makes no snapshot.
+    """
     trigger = triggers(patient)
     if since is None or log.last_timestamp is None:
         return ""
     waited = log.last_timestamp - since
+    for each in patient.statistics.elections:
+        if each.before_timestamp >= 0:
+            waited -= max(each.timestamp - max(each.before_timestamp, since), 0)
     if trigger.by_time_ms and waited > trigger.by_time_ms:
         return f"{waited / 3_600_000:.1f} hours"
     return ""

@@ -27,13 +27,16 @@ Sources = Sequence[VoterSourceReport]
 def newest_source(sources: Sources) -> VoterSourceReport | None:
     """The source with the newest voter set by epoch and offset, unless a better log overrules it.
 
+    One that its own log contradicts is a wrong snapshot's: its node would go by it, nobody else.
     Without any record, the first that tells voters at all.
     """
     recorded = [(each, each.newest) for each in sources]
     found = [(each, newest) for each, newest in recorded if newest is not None]
     if not found:
         return next((each for each in sources if each.in_force is not None), None)
-    found.sort(key=lambda each: (each[1].epoch, each[1].offset), reverse=True)
+    found.sort(
+        key=lambda each: (not each[1].contradicted, each[1].epoch, each[1].offset), reverse=True
+    )
     for source, newest in found:
         if not any(_overrules(other, newest, source) for other in sources):
             return source

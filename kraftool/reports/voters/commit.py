@@ -174,6 +174,8 @@ def _verdict(
     if entry.origin is Origin.BOOTSTRAP:
         words = "kafka-storage format wrote it; it holds without a commit"
         return Verdict(commitment=Commitment.FORMATTED, reason=words)
+    if entry.contradicted:
+        return Verdict(reason="the log beside the snapshot has other voters at this offset")
     if entry.origin is Origin.SNAPSHOT:
         if any(each.intact for each in source.snapshots if each.file == entry.file):
             words = "a snapshot holds only what is committed"

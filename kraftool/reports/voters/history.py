@@ -253,19 +253,22 @@ class _Track:
             digest=event.digest,
             **self._value(event),
         )
-        if before is not None and not _changes(before, entry):
+        wrong = any(each.contradicted and each.offset <= at for each in self.entries)
+        if before is not None and not wrong and not _changes(before, entry):
             repeated = replace(before, repeated_in=(*before.repeated_in, snapshot.file))
             self.entries[self.entries.index(before)] = repeated
             return
-        if before is not None and at >= 0 and self._certain(before, at):
+        differs = before is not None and bool(_changes(before, entry))
+        if before is not None and differs and at >= 0 and self._certain(before, at):
             self._contradiction(snapshot, before, entry)
             if before.offset == at:
                 return
+            entry = replace(entry, contradicted=True)
         self.entries.append(entry)
         self.entries.sort(key=lambda each: each.offset)
 
     def _at(self, offset: int) -> HistoryEntry | None:
-        below = [each for each in self.entries if each.offset <= offset]
+        below = [each for each in self.entries if each.offset <= offset and not each.contradicted]
         return below[-1] if below else None
 
     def _certain(self, before: HistoryEntry | None, at: int) -> bool:

@@ -68,6 +68,8 @@ class HistoryEntry:
     """Whether a leader wrote it with its first batch."""
     after_damage: bool = False
     """Whether Kafka would cut it off if it started on this log."""
+    contradicted: bool = False
+    """Whether it is a snapshot's, and the log beside it has other voters at its offset."""
     changes: tuple[str, ...] = ()
     """What differs from the entry before, in words."""
     repeated_in: tuple[str, ...] = ()

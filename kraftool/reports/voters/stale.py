@@ -53,23 +53,37 @@ def stale_voter(
     if reference is not source:
         text += f" of {reference.name}"
     advice = None
-    if home is not None:
+    other = _whose_id(node.directory_id, voters)
+    if other is not None:
+        text += f"; it has that of voter {other}"
+        advice = (
+            f"where it is voter {other}'s directory, node.id in meta.properties was edited: write"
+            f" {other} back; else it is a copy, and not to be started"
+        )
+    elif home is not None:
         text += f"; {home.name} is that voter's directory"
         advice = "nothing to do as long as it is not started in the voter's place"
+    elif reference.newest is not None and reference.newest.contradicted:
+        advice = "look at the snapshot first: the log beside it has other voters"
+    elif _cannot_elect(voters, sources):
+        advice = _NO_LEADER
     elif any(directory_id(each) == node.directory_id for each in past.get(voter.id, ())):
         text += "; it was the voter's before"
         advice = _OLD_DISK
-    if home is None and _cannot_elect(voters, sources):
-        advice = _NO_LEADER
     return kinds.STALE_VOTER.at(
         source.meta_file or source.name,
         text,
         field="directory.id",
         expected=directory_id(voter) or "",
         found=node.directory_id or "",
-        severity=Severity.INFO if home is not None else None,
+        severity=Severity.INFO if home is not None and other is None else None,
         advice=advice,
     )
+
+
+def _whose_id(wanted: str | None, voters: Voters) -> int | None:
+    """The voter whose directory id that is."""
+    return next((each.id for each in voters.voters if directory_id(each) == wanted), None)
 
 
 def _own_directory(voter: Voter, sources: Sources) -> VoterSourceReport | None:

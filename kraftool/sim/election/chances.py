@@ -36,6 +36,13 @@ class Patient:
 PATIENT = Patient()
 
 
+class _Lasting:
+    """No chance either: every timeout is as long as it can be, for slow messages."""
+
+    def randrange(self, stop: int, /) -> int:
+        return stop - 1
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
     """One vote that is not given."""
@@ -77,8 +84,11 @@ class _Trial:
     def __init__(self, case: Case, conditions: Conditions, node_id: int) -> None:
         self.case, self.conditions, self.id = case, conditions, node_id
         borders = case.borders
+        election_ms = case.by_id[node_id].settings.timing.election_timeout_ms
+        is_slow = 4 * conditions.shortest_ms >= election_ms
+        chance = _Lasting() if is_slow else PATIENT
         self.replicas = {
-            each.id: Replica(each, PATIENT, disk_of(each, borders))
+            each.id: Replica(each, chance, disk_of(each, borders))
             for each in case.nodes
             if each.id not in conditions.down
         }
@@ -119,22 +129,29 @@ class _Trial:
         yield
         while self._steps < _MOST_STEPS:
             self._steps += 1
-            if self.mail:
-                idle = self._idle_ms and all(is_idle(each.body) for each in self.mail)
-                self.now_ms += max(self.conditions.shortest_ms, idle and self._idle_ms)
+            due, who = min(
+                (each.deadline_ms, each.id)
+                for each in self.replicas.values()
+                if each.id == self.id or each.broken or not alone
+            )
+            hop_ms = self._hop_ms()
+            # Whoever has waited too long does not wait for what comes after that.
+            if self.mail and self.now_ms + hop_ms < due:
+                self.now_ms += hop_ms
                 for _ in range(len(self.mail)):
                     self._deliver(self.mail.popleft(), alone=alone)
+            elif due > at_ms or due >= NEVER:
+                return
             else:
-                due, who = min(
-                    (each.deadline_ms, each.id)
-                    for each in self.replicas.values()
-                    if each.id == self.id or each.broken or not alone
-                )
-                if due > at_ms or due >= NEVER:
-                    return
                 self.now_ms = max(self.now_ms, due)
                 self.mail.extend(self.replicas[who].tick(self.now_ms))
             yield
+
+    def _hop_ms(self) -> int:
+        """What the messages take that are on their way."""
+        if self._idle_ms and all(is_idle(each.body) for each in self.mail):
+            return max(self.conditions.shortest_ms, self._idle_ms)
+        return self.conditions.shortest_ms
 
     def _deliver(self, message: Message, *, alone: bool) -> None:
         if alone and message.asker != self.id:

@@ -31,7 +31,10 @@ class Verdict:
 
 
 def verdict(report: Report) -> Verdict:
-    if not report.leaders:
+    if not report.leaders and any(each.wins for each in report.chances):
+        # Whoever is elected may commit in some order that was not tried.
+        headline = f"No leader could commit in {counted(report.runs, 'run')}: {_why(report)}."
+    elif not report.leaders:
         headline = f"No leader is possible: {_why(report)}."
     elif not report.is_elected:
         headline = (

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kraftool.decoders.wire import ZERO_UUID
 from kraftool.reports.findings import Severity
 from tests.reports.doctor.cases import begun, directory_of, found, leader, level, node, one
 from tests.reports.voter_cases import LEADER, Control
@@ -91,3 +92,14 @@ def test_of_a_running_node_it_says_that_the_files_were_read_at_different_times(
     assert told.finding.severity is Severity.INFO
     assert "read at different times" in told.finding.advice
     assert not told.commands
+
+
+def test_a_directory_that_is_not_the_voters_has_no_vote_to_forget(tmp_path: Path) -> None:
+    """One that stayed behind when metadata.log.dir was moved; its log names no directory ids."""
+    election = 3, granted(1, 1, 3, directory=ZERO_UUID)
+    paths = went_on(tmp_path, election)
+    log = begun().data_batch(level())
+    left = node(tmp_path / "left", log.copied(), 3, directory="AnotherDirectoryIdAAAA")
+    own = node(tmp_path / "own", log.copied().control(*election), 3, epoch=3)
+    assert one(CODE, *paths).directory == str(tmp_path / "3")
+    assert not found(CODE, *paths[:2], own, left)

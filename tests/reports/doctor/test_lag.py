@@ -29,3 +29,10 @@ def test_a_thousand_records_or_another_epoch_are_fine(tmp_path: Path) -> None:
     near = ends(tmp_path / "a", 1, 2)
     assert not found("KT-SIG-LAG", near, ends(tmp_path / "b", 2, 1002))
     assert not found("KT-SIG-LAG", near, ends(tmp_path / "c", 2, 3000, epoch=2))
+
+
+def test_offsets_behind_a_gap_are_no_records(tmp_path: Path) -> None:
+    whole = ends(tmp_path / "a", 1, 10)
+    log: Log = begun().noops(1, 10)
+    log.end += 5000
+    assert not found("KT-SIG-LAG", whole, node(tmp_path / "b", log.noops(1, 1), 2))

@@ -23,6 +23,8 @@ from tests.reports.doctor.cases import (
     node,
     one,
     partition,
+    snapshot,
+    topic,
 )
 from tests.reports.voter_cases import server
 
@@ -323,3 +325,14 @@ def test_every_command_of_a_report_is_one_line_for_a_shell(real: Real) -> None:
             for command in each.commands:
                 assert "\n" not in command
                 assert "things" not in command or "'" in command, command
+
+
+def test_a_record_that_does_not_fit_a_wrong_snapshot_is_not_to_be_replaced(tmp_path: Path) -> None:
+    """The log fits by itself: NoOps in the record's place would be a divergence made by hand."""
+    log = begun(1).data_batch(topic()).data_batch(partition())
+    path = node(tmp_path / "data", log)
+    assert not found("KT-LOG-REPLAY", path)
+    snapshot(path, log.end - 1)  # without the topic
+    told = one("KT-LOG-REPLAY", path)
+    assert told.finding.advice.startswith("this state began with a snapshot")
+    assert "leave the log alone" in told.finding.advice

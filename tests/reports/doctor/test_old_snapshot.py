@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.reports.doctor.cases import HOUR, STAMP, begun, found, level, node, one, snapshot
+from tests.reports.doctor.cases import HOUR, STAMP, begun, found, leader, level, node, one, snapshot
 
 
 def aged(path: Path, hours: float) -> Path:
@@ -30,3 +30,15 @@ def test_nothing_written_since_is_fine(tmp_path: Path) -> None:
     path = aged(tmp_path / "data", 25)
     snapshot(path, 6, level(), stamp=STAMP)
     assert not found("KT-SIG-OLD-SNAPSHOT", path)
+
+
+def test_a_cluster_that_was_down_for_days_made_none_meanwhile(tmp_path: Path) -> None:
+    later = STAMP + 72 * HOUR
+    log = begun().data_batch(level()).noops(1, 1).control(2, leader(1, (1, 2, 3)), stamp=later)
+    path = node(tmp_path / "data", log.noops(2, 1, stamp=later + HOUR), epoch=2)
+    snapshot(path, 5, level())
+    assert not found("KT-SIG-OLD-SNAPSHOT", path)
+    log.noops(2, 1, stamp=later + 25 * HOUR)
+    path = node(tmp_path / "longer", log, epoch=2)
+    snapshot(path, 5, level())
+    assert "25.0 hours older" in one("KT-SIG-OLD-SNAPSHOT", path).finding.text

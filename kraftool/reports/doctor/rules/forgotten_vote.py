@@ -15,6 +15,7 @@ from kraftool.reports.doctor.log_statistics import Election
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
 from kraftool.reports.findings import Severity
 from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.voters.stale import is_stale
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -22,10 +23,16 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         for patient in patients:
             election = _newest_vote(patient, patients)
             state = patient.summary.quorum_state
-            if election is None or state is None:
+            if election is None or state is None or _is_stale(patient, examination):
                 continue
             if election.epoch > max(state.leader_epoch, _started_epoch(patient) - 1):
                 yield _diagnosis(examination, patient, election, state.leader_epoch)
+
+
+def _is_stale(patient: Patient, examination: Examination) -> bool:
+    """Whether the voters have another directory for its node: this one has no vote to forget."""
+    voters = examination.voters_of(patient)
+    return voters is not None and is_stale(patient.source, voters)
 
 
 def _newest_vote(patient: Patient, patients: Sequence[Patient]) -> Election | None:

@@ -1,4 +1,7 @@
-"""A node whose log ends far before another's in the same epoch."""
+"""A node whose log ends far before another's in the same epoch.
+
+Records count that the other has one after the other: an offset behind damage or a gap is no record.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,9 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         for patient, log in ends:
             behind = furthest.end_offset - log.end_offset
             if log.last_epoch != furthest.last_epoch or behind <= _MOST_RECORDS:
+                continue
+            extent = first.source.log
+            if extent is None or not extent.covers(log.end_offset, furthest.end_offset - 1):
                 continue
             late = (furthest.last_timestamp or 0) - (log.last_timestamp or 0)
             yield Diagnosis(

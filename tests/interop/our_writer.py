@@ -1,9 +1,10 @@
-"""One of our nodes that appends records of zeros while it leads: what TestRaftServer is of Kafka's.
+"""One of our nodes that appends records of zeros while it leads: Kafka has TestRaftServer for it.
 
-    python tests/bench/node_writer.py server.properties RECORDS-A-SECOND RECORD-BYTES
+    python tests/interop/our_writer.py server.properties RATE RECORD-BYTES [RECORDS-AN-APPEND]
 
-As that one does, it appends one record at a time and lets the leader make batches of them. Unlike
-that one it does not run ahead of the log without end: it has a few appends waiting at a time.
+As that one does, it appends one record at a time unless told otherwise, and lets the leader make
+batches of them. Unlike that one it does not run ahead of the log without end: it has a few appends
+waiting at a time.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ _FRAME = 8
 class Writer(BlindMachine):
     """Appends while its node leads, and looks at nothing that comes back."""
 
-    def __init__(self, runner: Runner, rate: float, size: int) -> None:
+    def __init__(self, runner: Runner, rate: float, append: tuple[bytes, ...]) -> None:
         super().__init__(runner)
-        self._node, self._rate, self._record = runner, rate, bytes(size)
+        self._node, self._rate, self._records = runner, rate, append
         self._writing: asyncio.Task[None] | None = None
 
     def leader_changed(self, effect: LeaderChanged) -> None:
@@ -48,32 +49,35 @@ class Writer(BlindMachine):
             self._writing = asyncio.get_running_loop().create_task(self._write(effect.epoch))
 
     async def _write(self, epoch: int) -> None:
-        append = Append(
-            epoch=epoch, records=(self._record,), size=len(self._record) + _FRAME
-        )
+        each = len(self._records)
+        size = sum(len(record) + _FRAME for record in self._records)
+        append = Append(epoch=epoch, records=self._records, size=size)
         began, written = time.monotonic(), 0
-        while True:
-            due = int((time.monotonic() - began) * self._rate) - written
-            if due < 1:
-                await asyncio.sleep(0.001)
-                continue
-            count = min(due, AT_A_TIME)
-            told = await asyncio.gather(
-                *(self._node.order(append) for _ in range(count)), return_exceptions=True
-            )
-            if any(isinstance(each, KraftoolError) for each in told):
-                await asyncio.sleep(0.01)  # too much waits to be written, or another one leads
-            written += sum(not isinstance(each, BaseException) for each in told)
+
+        async def one() -> None:
+            nonlocal written
+            while True:
+                if written >= (time.monotonic() - began) * self._rate:
+                    await asyncio.sleep(0.001)
+                    continue
+                try:
+                    await self._node.order(append)
+                    written += each
+                except KraftoolError:  # too much waits to be written, or another one leads
+                    await asyncio.sleep(0.01)
+
+        await asyncio.gather(*(one() for _ in range(AT_A_TIME)))
 
 
 def main() -> int:
     file, rate, size = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
+    records = (bytes(size),) * (int(sys.argv[4]) if len(sys.argv) > 4 else 1)
     log = logging.getLogger("kraftool.node")
     log.setLevel(logging.INFO)
-    log.handlers = [handler(lambda line: print(line, file=sys.stderr, flush=True), as_json=False)]
+    log.handlers = [handler(lambda line: sys.stderr.write(f"{line}\n"), as_json=False)]
     config = read_config(file)
     options = NodeOptions(
-        part=Part.VOTER, stands=True, consumer=lambda runner: Writer(runner, rate, size)
+        part=Part.VOTER, stands=True, consumer=lambda runner: Writer(runner, rate, records)
     )
     ended = asyncio.run(run_node(config, read_identity(config), options, Security(config)))
     return int(ended is not Ended.IN_ORDER)

@@ -97,7 +97,7 @@ def _can_lead(node: NodeCase, chance: Chance, report: Report) -> Text:
     if node.id in report.conditions.down:
         return Text("down", style=QUIET)
     if node.id in report.case.voters.ids and not report.case.voters.has(node.key):
-        return Text("no: another replica than the voter", style=WARN)
+        return Text("no: another replica", style=WARN)
     if not node.is_voter:
         return Text("no: not a voter" if node.voters else "no: knows no voters", style=WARN)
     if chance.wins:

@@ -16,6 +16,7 @@ from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import METADATA_TOPIC, FileState, parse_folder_name, parse_segment_name
 from kraftool.decoders.quorum_state import QuorumStateFile
+from kraftool.image.uuids import is_reserved_directory
 from kraftool.reports.directory_summary import base_offset
 from kraftool.reports.false_upgrade import false_upgrade
 from kraftool.reports.file_report import Entries, FileReport
@@ -126,8 +127,14 @@ def _meta_properties(case: Case) -> Iterator[Finding]:
     meta = file.content
     if not isinstance(meta, MetaProperties) or not meta.accepted:
         return
-    if meta.version == 0:
+    if meta.version == 0 and meta.node_id is None and case.has_partition:
+        yield dir_kinds.META.at(file.name, _no_node_id(meta), field="broker.id")
+    elif meta.version == 0:
         yield dir_kinds.META_V0.at(file.name, "version 0")
+    if meta.directory_id is not None and is_reserved_directory(meta.directory_id):
+        yield dir_kinds.META.at(
+            file.name, "a reserved directory.id", field="directory.id", found=meta.directory_id
+        )
     if meta.cluster_id == "":
         yield dir_kinds.CLUSTER_ID_EMPTY.at(
             file.name, "there is nothing behind cluster.id=", field="cluster.id"
@@ -143,6 +150,15 @@ def _meta_properties(case: Case) -> Iterator[Finding]:
             expected=str(wanted),
             found=str(meta.node_id),
         )
+
+
+def _no_node_id(meta: MetaProperties) -> str:
+    """Version 0 knows no node.id; a version=1 may be there that Kafka does not see."""
+    text = "without version=1 only broker.id counts, and there is none"
+    # Kafka reads the file as Latin-1, where the mark of UTF-8 is three letters of the first key.
+    if any(key.startswith("\xef\xbb\xbf") for key, _ in meta.unknown):
+        text += ": the file begins with a byte order mark, which became part of the first key"
+    return text
 
 
 def _quorum_state(case: Case) -> Iterator[Finding]:

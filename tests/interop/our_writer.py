@@ -52,17 +52,18 @@ class Writer(BlindMachine):
         each = len(self._records)
         size = sum(len(record) + _FRAME for record in self._records)
         append = Append(epoch=epoch, records=self._records, size=size)
-        began, written = time.monotonic(), 0
+        began, given = time.monotonic(), 0
 
         async def one() -> None:
-            nonlocal written
+            """Take the next turn, wait until it is there, and append."""
+            nonlocal given
             while True:
-                if written >= (time.monotonic() - began) * self._rate:
-                    await asyncio.sleep(0.001)
-                    continue
+                due = began + given / self._rate
+                given += each
+                if (wait := due - time.monotonic()) > 0:
+                    await asyncio.sleep(wait)
                 try:
                     await self._node.order(append)
-                    written += each
                 except KraftoolError:  # too much waits to be written, or another one leads
                     await asyncio.sleep(0.01)
 

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from kraftool.decoders import framing
+from kraftool.decoders import framing, meta_properties
 from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.kinds import FileKind
+from kraftool.decoders.wire import ZERO_UUID
 from kraftool.reports.directory import DirectoryReport, DumpReport, read_location
 from kraftool.reports.file_report import Bounds, Entries, ReadOptions, Settings
 from kraftool.reports.findings import Finding, Severity
@@ -372,10 +373,25 @@ def test_leftovers_are_listed_and_not_looked_into(dynamic: Path):
     assert codes(dynamic, least=Severity.INFO).count("KT-DIR-LEFTOVER") == 2
 
 
+def test_a_reserved_directory_id_is_refused(dynamic: Path):
+    """Kafka 4.3.0: Invalid reserved directory ID."""
+    meta = dynamic / "meta.properties"
+    old = meta_properties.decode(meta.read_bytes())[0].directory_id
+    assert old is not None
+    meta.write_text(meta.read_text().replace(old, ZERO_UUID))
+    finding = found(dynamic, "KT-DIR-META")
+    assert (finding.field, finding.found) == ("directory.id", ZERO_UUID)
+
+
 def test_meta_properties_missing_or_of_version_0(dynamic: Path):
     meta = dynamic / "meta.properties"
     meta.write_text("version=0\nbroker.id=2\ncluster.id=x\n")
     assert {"KT-DIR-META-V0", "KT-DIR-NO-DIRECTORY-ID"} <= set(codes(dynamic))
+    meta.write_text("version=0\nnode.id=2\ncluster.id=x\n")  # "node ID not found" says 4.3.0
+    assert found(dynamic, "KT-DIR-META").field == "broker.id"
+    meta.write_bytes(b"\xef\xbb\xbfversion=1\nnode.id=2\ncluster.id=x\n")
+    assert "byte order mark" in found(dynamic, "KT-DIR-META").text
+    assert "KT-DIR-META-V0" not in codes(dynamic)
     meta.unlink()
     assert "KT-DIR-META-MISSING" in codes(dynamic)
 

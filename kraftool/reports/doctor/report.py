@@ -134,12 +134,15 @@ def _replayed(patient: Patient) -> Iterator[Finding]:
     if state is None or (state.start_offset > 0 and not state.snapshot):
         return
     log = patient.summary.log
-    doubtful = state.snapshot and log is not None and log.start_offset < state.start_offset
-    for each in state.findings:
-        if doubtful and each.code == log_kinds.REPLAY.code and each.advice:
-            yield replace(each, advice=_AFTER_SNAPSHOT.format(log_kinds.REPLAY.advice))
-        elif each.code in _REPLAY:
-            yield each
+    told = [each for each in state.findings if each.code in _REPLAY]
+    misfits = [each for each in told if each.code == log_kinds.REPLAY.code]
+    if misfits and state.snapshot and log is not None and log.start_offset < state.start_offset:
+        # One wrong snapshot makes many records that do not fit.
+        first, more = misfits[0], len(misfits) - 1
+        told = [each for each in told if each not in misfits]
+        text = f"{first.text}; records that do not fit either: {more}" if more else first.text
+        yield replace(first, text=text, advice=_AFTER_SNAPSHOT.format(log_kinds.REPLAY.advice))
+    yield from told
 
 
 def _whose(finding: Finding, examination: Examination) -> Patient | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from kraftool.image.uuids import is_reserved_directory
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import directory as kinds
 from kraftool.reports.metadata_summary import Voter, Voters
@@ -29,9 +30,14 @@ _NO_LEADER = (
 
 
 def is_stale(source: VoterSourceReport, voters: Voters) -> bool:
-    """Whether the voters name the node of a source with another directory id."""
+    """Whether the voters name the node of a source with another directory id.
+
+    With a reserved one Kafka does not start, which is told of meta.properties.
+    """
     voter, own = voters.of(source.node.node_id), source.node.directory_id
-    return voter is not None and own is not None and not matches(voter, own)
+    if voter is None or own is None or is_reserved_directory(own):
+        return False
+    return not matches(voter, own)
 
 
 def stale_voter(

@@ -230,8 +230,8 @@ def test_a_flipped_bit_says_how_much_kafka_would_drop(real: Real) -> None:
     hit = batches[len(batches) // 2]
     data[hit.position + 70] ^= 1
     log.write_bytes(data)
-    for snapshot in (path / PARTITION).glob("*.checkpoint"):
-        snapshot.unlink()
+    for each in (path / PARTITION).glob("*.checkpoint"):
+        each.unlink()
     told = found("KT-LOG-CRC", path)[0]
     lost = batches[-1].last_offset + 1 - hit.base_offset
     assert f"{lost} offsets go with it" in told.finding.advice
@@ -329,10 +329,11 @@ def test_every_command_of_a_report_is_one_line_for_a_shell(real: Real) -> None:
 
 def test_a_record_that_does_not_fit_a_wrong_snapshot_is_not_to_be_replaced(tmp_path: Path) -> None:
     """The log fits by itself: NoOps in the record's place would be a divergence made by hand."""
-    log = begun(1).data_batch(topic()).data_batch(partition())
+    log = begun(1).data_batch(topic()).data_batch(partition()).data_batch(partition(1))
     path = node(tmp_path / "data", log)
     assert not found("KT-LOG-REPLAY", path)
-    snapshot(path, log.end - 1)  # without the topic
+    snapshot(path, log.end - 2)  # without the topic
     told = one("KT-LOG-REPLAY", path)
+    assert told.finding.text.endswith("; records that do not fit either: 1")
     assert told.finding.advice.startswith("this state began with a snapshot")
     assert "leave the log alone" in told.finding.advice

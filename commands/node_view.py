@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kraftool.commands.output import Output
+from kraftool.commands.output import ExitCode, Output
 from kraftool.node.identity import at_rest
 from kraftool.storage.lock import LockState, lock_holder
 
@@ -34,4 +34,8 @@ def write_plan(
     for name, value in rows:
         to.line(f"{name:<{width}}  {value}")
     if lock.state is LockState.HELD:
-        to.note("kraftool: it would not start: stop the process that holds the lock")
+        to.problem(
+            "it would not start: stop the process that holds the lock", code=ExitCode.FINDING
+        )
+    for each in found.unread:
+        to.problem(each)

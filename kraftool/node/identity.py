@@ -88,6 +88,8 @@ class AtRest:
     is_voter: bool
     log: tuple[int, int] | None
     """Where it starts and ends."""
+    unread: tuple[str, ...] = ()
+    """What could not be read of it, in sentences."""
 
 
 def at_rest(config: NodeConfig, identity: Identity) -> AtRest:
@@ -96,12 +98,14 @@ def at_rest(config: NodeConfig, identity: Identity) -> AtRest:
     newest = source.newest
     told = newest.voters if newest is not None else None
     log = None if source.log is None else (source.log.start, source.log.end)
+    unread = tuple(f"{each.file}: {each.text}" for each in source.findings if each.undecoded)
     if not told:
         known = config.static_voters
         return AtRest(
             voters=tuple(str(each) for each in sorted(known.ids)),
             is_voter=identity.node_id in known.ids,
             log=log,
+            unread=unread,
         )
     return AtRest(
         voters=tuple(str(each.id) for each in told),
@@ -110,6 +114,7 @@ def at_rest(config: NodeConfig, identity: Identity) -> AtRest:
             for each in told
         ),
         log=log,
+        unread=unread,
     )
 
 

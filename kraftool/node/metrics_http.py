@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from kraftool.decoders.errors import KraftoolError
+
 _LONGEST_HEAD = 8 << 10
 _PATIENCE_S = 5.0
 _TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -23,7 +25,11 @@ class MetricsServer:
 
     async def start(self, host: str, port: int) -> int:
         """Listen, and give the port (another than asked for if that was 0)."""
-        self._server = await asyncio.start_server(self._serve, host, port, limit=_LONGEST_HEAD)
+        try:
+            self._server = await asyncio.start_server(self._serve, host, port, limit=_LONGEST_HEAD)
+        except OSError as error:
+            reason = error.strerror or error
+            raise KraftoolError(f"metrics cannot be served at {host}:{port}: {reason}") from None
         return int(self._server.sockets[0].getsockname()[1])
 
     async def close(self) -> None:

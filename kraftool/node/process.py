@@ -11,7 +11,7 @@ import contextlib
 import logging
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from kraftool.image.image import MetadataImage
@@ -25,7 +25,7 @@ from kraftool.image.metadata_version import (
 from kraftool.net.connection import Connection, connect
 from kraftool.net.server import Limits, Listener, Peer, Server
 from kraftool.node.config import NodeConfig
-from kraftool.node.identity import Identity, Part, part_of
+from kraftool.node.identity import Identity, NotStarted, Part, part_of, refuse_observing
 from kraftool.node.machine import BlindMachine, ImageMachine
 from kraftool.node.metrics import RaftMetrics, exposition
 from kraftool.node.metrics_http import MetricsServer
@@ -72,14 +72,22 @@ class NodeOptions:
 class _Watching:
     """Hands every step on to narration and metrics."""
 
-    def __init__(self, metrics: RaftMetrics) -> None:
+    def __init__(
+        self, metrics: RaftMetrics, runner: Runner, identity: Identity, wanted: Part | None
+    ) -> None:
         self._metrics, self._narration = metrics, Narration()
+        self._runner, self._identity, self._wanted = runner, identity, wanted
 
     def stepped(
         self, raft: Raft, event: Event | None, effects: list[Effect], took_s: float
     ) -> None:
         self._metrics.stepped(raft, event, effects, took_s)
         self._narration.stepped(raft, event, effects)
+        try:
+            # Who has lost its log learns only from the leader's that it is a voter.
+            refuse_observing(self._identity, self._wanted, is_voter=raft.is_voter)
+        except NotStarted as error:
+            self._runner.fail(error)
 
     def refused(self, event: RequestReceived | ResponseReceived, error: ProtocolError) -> None:
         self._metrics.refused += 1
@@ -139,11 +147,13 @@ async def _run(
         ports=ports,
         is_witness=not options.stands,
     )
+    if options.part is Part.OBSERVER:
+        settings = replace(settings, auto_join=False)
     clock = Clock()
     runner = Runner(settings, log, clock)
     closing.push_async_callback(runner.close)
     metrics = RaftMetrics(clock.now_ms())
-    runner.watcher = _Watching(metrics)
+    runner.watcher = _Watching(metrics, runner, identity, options.part)
 
     async def reach(endpoint: Endpoint) -> Connection:
         return await connect(

@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.node.identity import NotStarted
 from kraftool.raft.events import (
     Append,
     AppendBatches,
@@ -212,6 +213,9 @@ class Runner:
             await self._perform(self.raft.start(self.clock.now_ms()), None)
             while not self._is_stopped:
                 await self._step(await self._next())
+        except NotStarted:
+            self._has_failed = True
+            raise
         except ProtocolError as error:
             raise self._failed(f"an invariant is broken: {error.message}") from error
         except KraftoolError as error:

@@ -5,6 +5,7 @@ What it writes is compared byte for byte with what Kafka wrote; what it says, wi
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -204,6 +205,22 @@ def test_an_observer_comes_by_a_snapshot_and_follows_leaders(
     shown = quorum.quorum()
     assert shown is not None
     assert 4 in {each["id"] for each in shown["observers"]}
+
+
+def test_a_voter_that_lost_its_log_does_not_observe_once_it_learns_what_it_is(
+    quorum: Cluster,
+) -> None:
+    one, two, three = quorum.controllers
+    quorum.start(one, two)
+    quorum.wait_leader()
+    shutil.rmtree(three.metadata_log_dir / "__cluster_metadata-0")
+    start_ours(quorum, three, options=("--role", "observer"))
+    process = three.process
+    assert process is not None
+    kafka.wait_for("it to end", lambda: not process.alive(), every=0.2)
+    assert process.stop() == 5, process.output()
+    assert "it cannot only observe" in process.output()
+    three.process = None
 
 
 def test_ours_writes_snapshots_that_kafka_starts_on_after_cleaning_the_log(quorum: Cluster) -> None:

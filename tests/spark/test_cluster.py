@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from live_fleet import BATCHES, Live, next_offset
-from processes import QUICK, Pipeline, To, ended
+from pipeline_processes import QUICK, Pipeline, To, ended
 
 from kraftool.decoders.log_record import decode_batch
 from kraftool.decoders.segment import Damage, scan

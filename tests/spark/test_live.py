@@ -25,7 +25,7 @@ pytest.importorskip("pyspark")
 import pyarrow.dataset
 from jsonschema import Draft202012Validator
 from live_fleet import BATCHES, FIXTURES, Live, next_offset
-from processes import PATIENCE_S, ROOT, SMALL, Pipeline, To, ended
+from pipeline_processes import PATIENCE_S, ROOT, SMALL, Pipeline, To, ended
 
 from kraftool.commands import pipeline_stream_run
 from kraftool.spark.live import stopping

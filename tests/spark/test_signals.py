@@ -17,7 +17,7 @@ pytest.importorskip("pyspark")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
 from fleets.build import FleetPlan, build
-from processes import QUICK, SMALL, Pipeline, To, ended
+from pipeline_processes import QUICK, SMALL, Pipeline, To, ended
 from tables_support import read_tables
 
 pytestmark = pytest.mark.spark

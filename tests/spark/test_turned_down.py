@@ -96,8 +96,15 @@ def _everything(place: Path) -> list[str]:
     ],
 )
 def test_mistakes_of_one_kind_end_in_one_way(
-    arguments: tuple[str, ...], code: int, said: str, call: Call, place: Path
+    arguments: tuple[str, ...],
+    code: int,
+    said: str,
+    call: Call,
+    place: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # Tests that ran before in this process may have left theirs open; none of these starts one.
+    monkeypatch.setattr("pyspark.SparkContext._active_spark_context", None)
     before = _everything(place)
     ended, told = call(*arguments)
     assert said.format(place) in told

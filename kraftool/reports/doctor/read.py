@@ -18,7 +18,7 @@ from kraftool.reports.doctor.kept import Kept
 from kraftool.reports.doctor.log_statistics import LogStatistics
 from kraftool.reports.doctor.model import Examination, Patient
 from kraftool.reports.file_report import FileReport, ReadOptions
-from kraftool.reports.findings import Finding
+from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import directory as kinds
 from kraftool.reports.locations import open_paths
 from kraftool.reports.state.files import MOST_STREAMED
@@ -104,6 +104,17 @@ def _settings_alone(read: _Read, location: Location) -> None:
     assert location.server is not None, "a location of settings has them"
     settings = settings_of(location.path, location.server)
     told = summarize_directory((), settings.static_voters).voters
+    read.findings += (
+        kinds.PASSED_OVER.at(
+            each.name,
+            each.reason,
+            severity=Severity.WARNING,
+            advice="mount the disk, or name the data directory itself if it was moved; of another"
+            " machine's settings nothing more is needed",
+        )
+        for each in location.notes
+        if each.reason.endswith("is not there")
+    )
     read.patients.append(
         Patient(
             path=location.path,

@@ -44,7 +44,7 @@ def start(cluster: Cluster, node: Node, rate: int) -> None:
     """Start a TestRaftServer, and wait until it listens. It writes while it leads."""
     command = kafka.java_command(
         cluster.version, _HERE / "java" / "RaftLoad.java", "server.properties", node.directory_id,
-        str(rate), str(RECORD_BYTES), heap="-Xmx500m",
+        str(rate), str(RECORD_BYTES), heap="-Xmx1500m",
     )  # fmt: skip
     _start(cluster, node, command)
 

@@ -13,6 +13,7 @@ import signal
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Self
 
 from kraftool.image.image import MetadataImage
 from kraftool.image.metadata_version import (
@@ -44,6 +45,9 @@ from kraftool.storage.metadata_log import MetadataLog
 
 SHUTDOWN_S = 5.0
 """Kafka's patience with its raft client's shutdown."""
+
+
+_ENDING = (signal.SIGTERM, signal.SIGINT)
 
 
 class Ended(Enum):
@@ -110,7 +114,10 @@ async def _run(
     closing: contextlib.AsyncExitStack,
 ) -> Ended:
     log = MetadataLog.open(
-        config.metadata_directory, config.log, static_voters=config.static_voters
+        config.metadata_directory,
+        config.log,
+        static_voters=config.static_voters,
+        accept=lambda control: part_of(identity, control, options.part),
     )
     closing.callback(log.close, clean=False)  # which after a clean one does nothing
     for sentence in log.recovery.sentences():
@@ -180,16 +187,19 @@ async def _run(
         closing.push_async_callback(page.close)
         say("metrics", url=f"http://{options.metrics.host}:{port}/metrics")
     is_ready.set()
-    say(
-        "started",
-        node=identity.node_id,
-        directory=identity.directory_id,
-        cluster=identity.cluster_id,
-        part=part.value,
-        witness=settings.is_witness,
-        listeners={name: f"{each.host}:{each.port}" for name, each in settings.listeners.items()},
-    )
-    return await _until_ended(runner, options)
+    with _Signals(runner) as signals:  # who reads "started" may send one
+        say(
+            "started",
+            node=identity.node_id,
+            directory=identity.directory_id,
+            cluster=identity.cluster_id,
+            part=part.value,
+            witness=settings.is_witness,
+            listeners={
+                name: f"{each.host}:{each.port}" for name, each in settings.listeners.items()
+            },
+        )
+        return await _until_ended(runner, options, signals.came)
 
 
 def _machine(
@@ -244,23 +254,35 @@ def supported_features(kraft_version: VersionRange) -> dict[str, VersionRange]:
     }
 
 
-async def _until_ended(runner: Runner, options: NodeOptions) -> Ended:
-    """Run, and on a signal end in order; a second one, or too much time, ends it at once."""
-    loop = asyncio.get_running_loop()
-    running = loop.create_task(runner.run())
-    asked = asyncio.Event()
-    signals = (signal.SIGTERM, signal.SIGINT)
+class _Signals:
+    """While entered, a first signal asks a node to end in order, and a second ends it at once."""
 
-    def end(number: int) -> None:
-        if asked.is_set():
-            runner.stop_now()
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+        self.came = asyncio.Event()
+
+    def __enter__(self) -> Self:
+        for each in _ENDING:
+            asyncio.get_running_loop().add_signal_handler(each, self._end, each)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for each in _ENDING:
+            asyncio.get_running_loop().remove_signal_handler(each)
+
+    def _end(self, number: int) -> None:
+        if self.came.is_set():
+            self._runner.stop_now()
             return
         say("ending", signal=signal.Signals(number).name)
-        asked.set()
-        runner.shut_down()
+        self.came.set()
+        self._runner.shut_down()
 
-    for each in signals:
-        loop.add_signal_handler(each, end, each)
+
+async def _until_ended(runner: Runner, options: NodeOptions, asked: asyncio.Event) -> Ended:
+    """Run until it is asked to end, and then for as long as it may take."""
+    loop = asyncio.get_running_loop()
+    running = loop.create_task(runner.run())
     waiting = loop.create_task(asked.wait())
     try:
         await asyncio.wait({running, waiting}, return_when=asyncio.FIRST_COMPLETED)
@@ -277,5 +299,3 @@ async def _until_ended(runner: Runner, options: NodeOptions) -> Ended:
         raise
     finally:
         waiting.cancel()
-        for each in signals:
-            loop.remove_signal_handler(each)

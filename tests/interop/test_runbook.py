@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import kafka
@@ -9,6 +10,8 @@ import pytest
 from clusters import Cluster
 
 from kraftool.decoders import quorum_state
+from kraftool.decoders.quorum_state import QuorumState
+from kraftool.decoders.wire import ZERO_UUID
 from kraftool.image.state_hash import state_hash
 from kraftool.reports.doctor.read import examine, locations_of
 from kraftool.reports.doctor.report import diagnose
@@ -22,6 +25,12 @@ def codes(*paths: Path) -> set[str]:
     return {each.code for each in diagnose(examine(locations, findings)).findings}
 
 
+def election(partition: Path) -> QuorumState:
+    state = quorum_state.decode((partition / "quorum-state").read_bytes())[0].state
+    assert state is not None
+    return state
+
+
 @pytest.mark.interop
 def test_a_voter_without_a_log_fetches_it_while_the_others_have_a_leader(tmp_path: Path) -> None:
     if problem := kafka.available(kafka.TOOLS_VERSION):
@@ -33,10 +42,15 @@ def test_a_voter_without_a_log_fetches_it_while_the_others_have_a_leader(tmp_pat
         cluster.start(*nodes)
         leader = cluster.wait_leader()
         wiped = next(each for each in nodes if each is not leader)
+        partition = wiped.metadata_log_dir / PARTITION
+        kafka.wait_for(  # until then it may say that the node votes for itself: see below
+            "the voter to write who leads",
+            lambda: election(partition).leader_id == leader.id,
+            every=0.1,
+        )
         cluster.stop(wiped)
         others = [each for each in nodes if each is not wiped]
 
-        partition = wiped.metadata_log_dir / PARTITION
         vote = (partition / "quorum-state").read_bytes()
         partition.rename(tmp_path / "aside")
         partition.mkdir()
@@ -49,11 +63,33 @@ def test_a_voter_without_a_log_fetches_it_while_the_others_have_a_leader(tmp_pat
         assert "KT-SIG-WIPED-VOTER" not in codes(*(each.metadata_log_dir for each in nodes))
 
         before = quorum_state.decode(vote)[0].state
-        after = quorum_state.decode((partition / "quorum-state").read_bytes())[0].state
         assert before is not None
-        assert after is not None
-        assert after.leader_epoch >= before.leader_epoch
+        assert election(partition).leader_epoch >= before.leader_epoch
         pair = [str(each.metadata_log_dir) for each in (wiped, others[0])]
         common = min(load_state(each).end_offset for each in pair)
         first, second = (state_hash(load_state(each, at=common).image) for each in pair)
         assert first == second
+
+        # Its own vote: real Kafka wants to go on as a candidate, and knows no voters any more.
+        cluster.stop(wiped)
+        for each in partition.iterdir():
+            each.unlink()
+        mine = replace(
+            election(others[0].metadata_log_dir / PARTITION),
+            leader_id=-1,
+            voted_id=wiped.id,
+            voted_directory_id=wiped.directory_id,
+        )
+        (partition / "quorum-state").write_bytes(quorum_state.encode(mine))
+        with pytest.raises(kafka.KafkaFailed, match="must be in the set of voters"):
+            cluster.start(wiped)
+        wiped.process = None
+        newer = replace(
+            mine,
+            leader_epoch=mine.leader_epoch + 1,
+            voted_id=-1,
+            voted_directory_id=ZERO_UUID,
+        )
+        (partition / "quorum-state").write_bytes(quorum_state.encode(newer))
+        cluster.start(wiped)
+        cluster.wait_caught_up(wiped)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -46,9 +47,15 @@ class _Text(logging.Formatter):
 
 
 def _word(value: Any) -> str:
-    if isinstance(value, str):
-        return value if value and " " not in value else orjson.dumps(value).decode()
-    return orjson.dumps(value).decode()
+    return value if isinstance(value, str) and value and " " not in value else _json(value)
+
+
+def _json(value: Any) -> str:
+    """What others name may be no UTF-8, which orjson refuses; it is escaped then."""
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:
+        return json.dumps(value)
 
 
 class _Json(logging.Formatter):
@@ -61,4 +68,4 @@ class _Json(logging.Formatter):
             "message": record.getMessage(),
             **_fields(record),
         }
-        return orjson.dumps(told).decode()
+        return _json(told)

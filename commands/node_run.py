@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -87,8 +89,8 @@ def run(
     There is no active controller in it yet, so that a voter runs as a witness: it replicates and
     votes for others and never stands for election itself. If it alone has the newest records,
     nobody can be elected until another voter has them, too. --lead-without-controller lets it be
-    elected: the log is then led, committed and replicated, and brokers and admin tools are not
-    served as long as it leads.
+    elected: the log is then led, committed and replicated. As long as it leads, brokers are not
+    served, and admin tools can describe the quorum, change its voters and kraft.version.
 
     It ends on SIGTERM and Ctrl-C: with 0 in order, with 1 if it took too long, and with 70 after an
     invariant broke, whose state is told on stderr.
@@ -97,13 +99,7 @@ def run(
     --dry-run nothing is written.
     """
     from kraftool.node.config import read_config
-    from kraftool.node.identity import (
-        NotStarted,
-        Part,
-        at_rest,
-        read_identity,
-        refuse_observing,
-    )
+    from kraftool.node.identity import NotStarted, Part, read_identity
     from kraftool.node.process import Ended, NodeOptions, run_node
     from kraftool.node.runner import NodeFailedError
     from kraftool.storage.lock_taking import DirectoryInUse
@@ -117,7 +113,7 @@ def run(
     for each in settings.notes:
         to.note(f"kraftool: {settings.file}: {each}")
     if not settings.is_controller:
-        raise UsageError(f"{config}: process.roles has no controller")
+        raise UsageError(f"{settings.source_of('process.roles')}: process.roles has no controller")
     options = NodeOptions(
         part=None if role is None else Part(role.value),
         stands=lead_without_controller,
@@ -127,28 +123,27 @@ def run(
     )
     try:
         identity = read_identity(settings)
-        if options.part is Part.OBSERVER:
-            is_voter = at_rest(settings, identity).is_voter
-            refuse_observing(identity, options.part, is_voter=is_voter)
         if dry_run:
             _describe(to, settings, identity, options.part, stands=options.stands)
             to.finish()
         if lead_without_controller:
             to.note(
                 "kraftool: --lead-without-controller: while this node leads, no broker is"
-                " registered, fenced or unfenced, and no admin tool is served"
+                " registered, fenced or unfenced, and admin tools can change voters and"
+                " kraft.version only"
             )
-        _narrate(to, log_format)
         import asyncio
 
         from kraftool.node.security import Security
 
-        ended = asyncio.run(run_node(settings, identity, options, Security(settings)))
+        with _narrated(to, log_format):
+            ended = asyncio.run(run_node(settings, identity, options, Security(settings)))
     except (NotStarted, DirectoryInUse) as error:
         raise RefusedError(error.message, hint=error.hint) from error
     except NodeFailedError as error:
-        to.note(f"kraftool: the node has ended: {error.message}")
-        raise SystemExit(int(ExitCode.INTERNAL)) from error
+        hint = f" ({error.hint})" if error.hint else ""
+        to.problem(f"the node has ended: {error.message}{hint}", code=ExitCode.INTERNAL)
+        to.finish()
     if ended is not Ended.IN_ORDER:
         to.note(f"kraftool: ended {ended.value}")
         to.raise_code(ExitCode.FINDING)
@@ -165,26 +160,36 @@ def _override(text: str) -> tuple[str, str]:
 
 
 def _endpoint(text: str) -> Endpoint:
+    from kraftool.decoders.addresses import host_and_port
     from kraftool.raft.names import Endpoint
 
-    host, _, port = text.rpartition(":")
-    if not port.isascii() or not port.isdigit() or int(port) > 65535:
+    host, port = host_and_port(text if ":" in text else f":{text}")
+    if port is None:
         raise UsageError(f"--metrics-listen {text}: no port", hint="--metrics-listen 9100")
-    return Endpoint(host.strip("[]") or "127.0.0.1", int(port))
+    return Endpoint(host or "127.0.0.1", port)
 
 
-def _narrate(to: Output, log_format: LogFormat) -> None:
-    """Have what the node says told on stderr."""
+@contextmanager
+def _narrated(to: Output, log_format: LogFormat) -> Iterator[None]:
+    """Have what the node says told on stderr, for so long as it runs."""
     import logging
 
     from kraftool.commands.node_log import handler
 
     told = handler(to.note, as_json=log_format is LogFormat.JSON)
-    for name in ("kraftool.node", "kraftool.net"):
-        logger = logging.getLogger(name)
+    loggers = [logging.getLogger(name) for name in ("kraftool.node", "kraftool.net")]
+    before = [(each.level, each.propagate, each.handlers) for each in loggers]
+    for logger in loggers:
         logger.setLevel(logging.INFO)
         logger.propagate = False
         logger.handlers = [told]
+    try:
+        yield
+    finally:
+        for logger, (level, propagate, handlers) in zip(loggers, before, strict=True):
+            logger.setLevel(level)
+            logger.propagate = propagate
+            logger.handlers = handlers
 
 
 def _describe(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kraftool.commands.output import ExitCode, Output
-from kraftool.node.identity import at_rest
+from kraftool.decoders.addresses import host_and_port, shown_address
+from kraftool.node.identity import AtRest, at_rest
 from kraftool.storage.lock import LockState, lock_holder
 
 if TYPE_CHECKING:
@@ -24,12 +25,20 @@ def write_plan(
         ("node", f"{identity.node_id}, directory {identity.directory_id}"),
         ("cluster", identity.cluster_id),
         ("directory", config.metadata_directory),
-        ("lock", "held by another process" if lock.state is LockState.HELD else "free"),
-        ("log", "offsets {} to {}".format(*found.log) if found.log is not None else "empty"),
+        ("lock", f"held by {lock.holder}" if lock.state is LockState.HELD else "free"),
+        ("log", _offsets(found)),
         ("voters", ", ".join(found.voters) or "none in its log yet"),
         ("runs as", part + (", stands for election" if stands else ", never stands for election")),
-        ("listens", ", ".join(f"{each.name} {each.host}:{each.port}" for each in config.bound)),
+        (
+            "listens",
+            ", ".join(
+                f"{each.name} {shown_address(each.host, each.port)}" for each in config.bound
+            ),
+        ),
     ]
+    # A static voter's address has no listener, and is not recorded in the log.
+    if found.recorded and "" not in found.recorded and part == "voter":
+        rows.append(("recorded", _recorded(config, found)))
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         to.line(f"{name:<{width}}  {value}")
@@ -39,3 +48,33 @@ def write_plan(
         )
     for each in found.unread:
         to.problem(each)
+
+
+def _offsets(found: AtRest) -> str:
+    """As `dump` says it."""
+    if found.log is None or found.log[0] == found.log[1]:
+        return "empty" if found.log is None else f"empty (end offset {found.log[1]})"
+    start, end = found.log
+    return f"offsets {start} to {end - 1} (end offset {end})"
+
+
+def _recorded(config: NodeConfig, found: AtRest) -> str:
+    """Where the voter set has this voter, and whether its leader will be told otherwise."""
+    advertised = config.advertised()
+    told = []
+    for listener, address in sorted(found.recorded.items()):
+        now = advertised.get(listener)
+        change = ""
+        if now is None:
+            change = ": will be removed, as no such listener is advertised"
+        elif not now.port:
+            change = f": will be changed to {now.host} and whichever port is free"
+        elif (now.host, now.port) != host_and_port(address):
+            change = f": will be changed to {shown_address(now.host, now.port)}"
+        told.append(f"at {address} ({listener}){change}")
+    told += [
+        f"nowhere ({name}): will be added at {shown_address(each.host, each.port)}"
+        for name, each in sorted(advertised.items())
+        if name not in found.recorded
+    ]
+    return "; ".join(told)

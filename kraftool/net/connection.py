@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kraftool.decoders import codec
+from kraftool.decoders.addresses import shown_address
 from kraftool.decoders.errors import DecodeError
 from kraftool.net import api_versions
 from kraftool.net.api_versions import Offered, Range
@@ -118,8 +119,8 @@ async def _open(
         if security.tls is not None and not error.errno:
             raise AuthenticationError(f"{where}: it ends the TLS handshake") from None
         raise ConnectError(f"{where}: {_reason(error)}") from None
-    except UnicodeError:
-        raise ConnectError(f"{where}: not a host's name") from None
+    except (ValueError, OverflowError):  # what a lying node names may be neither host nor port
+        raise ConnectError(f"{where}: not the address of a host") from None
 
 
 def _reason(error: OSError) -> str:
@@ -130,8 +131,7 @@ def _reason(error: OSError) -> str:
 
 
 def _shown(endpoint: Endpoint) -> str:
-    host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
-    return f"{host}:{endpoint.port}"
+    return shown_address(endpoint.host, endpoint.port)
 
 
 class Connection:

@@ -12,8 +12,8 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
 
+from kraftool.image.scram import ScramCredential
 from kraftool.net.errors import AuthenticationError
 
 DIGESTS = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
@@ -25,16 +25,6 @@ _HEADER = "n,,"
 
 Exchange = Generator[bytes, bytes, str]
 """Ends with the user's name."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScramCredential:
-    """What a server keeps of a password."""
-
-    salt: bytes = field(repr=False)
-    stored_key: bytes = field(repr=False)
-    server_key: bytes = field(repr=False)
-    iterations: int
 
 
 Lookup = Callable[[str, str], ScramCredential | None]

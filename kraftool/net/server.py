@@ -19,6 +19,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from kraftool.decoders.addresses import shown_address
 from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.net import api_versions
 from kraftool.net.api_versions import Range
@@ -371,7 +372,7 @@ def _with_sasl(body: Value) -> Value:
 
 def _bind(listener: Listener, backlog: int) -> socket.socket:
     """A listening socket. Without a host it takes IPv4 and IPv6 where the machine has both."""
-    where = f"{listener.host}:{listener.port}"
+    where = shown_address(listener.host, listener.port)
     try:
         if not listener.host:
             both = socket.has_dualstack_ipv6()

@@ -7,8 +7,9 @@ collected and not judged: `kraftool.net` knows them. It refuses to read a data d
 
 from __future__ import annotations
 
+import re
 import socket
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from kraftool.decoders import properties
@@ -25,7 +26,7 @@ from kraftool.node.config_listeners import (
 )
 from kraftool.node.config_values import KEYS, Values
 from kraftool.raft.names import Endpoint, ReplicaKey, Voter, VoterSet
-from kraftool.raft.settings import NodeSettings, Timing
+from kraftool.raft.settings import TIMING_KEYS, NodeSettings, Timing
 from kraftool.storage.log_config import LogConfig
 from kraftool.storage.source import FileSource
 
@@ -38,9 +39,29 @@ _NAMES = "controller.listener.names"
 class ConfigRefused(KraftoolError):
     """A configuration that Kafka would not start with, and every reason found."""
 
-    def __init__(self, file: str, reasons: tuple[str, ...]) -> None:
-        super().__init__(f"{file}: {'; '.join(reasons)}")
+    def __init__(
+        self, file: str, reasons: tuple[str, ...], overridden: Collection[str] = ()
+    ) -> None:
+        """Reasons that name an overridden key are not the file's."""
+        sources = [_source_of(each, overridden) for each in reasons]
+        of_file = [each for each, source in zip(reasons, sources, strict=True) if not source]
+        others = f" with --override {', '.join(sorted(overridden))}" if overridden else ""
+        told = [f"{file}{others}: {'; '.join(of_file)}"] if of_file else []
+        told += [
+            f"{source}: {each}" for each, source in zip(reasons, sources, strict=True) if source
+        ]
+        super().__init__("; ".join(told))
         self.file, self.reasons = file, reasons
+
+
+def _source_of(reason: str, overridden: Collection[str]) -> str:
+    """`--override KEY` where a reason speaks of that key; else nothing."""
+    named = [
+        each
+        for each in overridden
+        if re.search(rf"(?<![\w.]){re.escape(each)}(?![\w.])", reason) is not None
+    ]
+    return f"--override {named[0]}" if named else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +114,12 @@ class NodeConfig:
     """Every key as it was given: secrets are among the values."""
     notes: tuple[str, ...] = ()
     """What has no effect, or not the one that its author may have meant."""
+    overridden: frozenset[str] = frozenset()
+    """Keys whose values are not those of the file."""
+
+    def source_of(self, key: str) -> str:
+        """Where a key's value comes from, for whoever has to correct it."""
+        return f"--override {key}" if key in self.overridden else self.file
 
     @property
     def is_controller(self) -> bool:
@@ -164,8 +191,16 @@ def read_config(path: str, *, overrides: Mapping[str, str] | None = None) -> Nod
         loaded, findings = properties.decode(source.read_at(0, properties.MAX_BYTES + 1))
     if not loaded.accepted:
         raise ConfigRefused(path, tuple(each.describe() for each in findings))
-    config = config_of({**loaded.as_dict(), **(overrides or {})}, file=path)
-    return replace(config, notes=(*(each.describe() for each in findings), *config.notes))
+    overridden = frozenset(overrides or {})
+    try:
+        config = config_of({**loaded.as_dict(), **(overrides or {})}, file=path)
+    except ConfigRefused as error:
+        raise ConfigRefused(path, error.reasons, overridden) from None
+    return replace(
+        config,
+        notes=(*(each.describe() for each in findings), *config.notes),
+        overridden=overridden,
+    )
 
 
 def config_of(given: Mapping[str, str], *, file: str = "the configuration") -> NodeConfig:
@@ -177,7 +212,8 @@ def config_of(given: Mapping[str, str], *, file: str = "the configuration") -> N
     values = Values(given)
     roles = values.items("process.roles")
     node_id = values.number("node.id")
-    if values.number("broker.id") != node_id and not values.problems:
+    is_told_twice = given.get("broker.id") != given.get("node.id")
+    if is_told_twice and values.number("broker.id") != node_id and not values.problems:
         values.problems.append("node.id and broker.id differ")
     listeners = listeners_of(values)
     static_voters = _static_voters(values, listeners)
@@ -225,17 +261,7 @@ def _with_synonyms(given: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _timing(values: Values) -> Timing:
-    def ms(name: str) -> int:
-        return values.number(f"controller.quorum.{name}.ms")
-
-    return Timing(
-        election_timeout_ms=ms("election.timeout"),
-        fetch_timeout_ms=ms("fetch.timeout"),
-        election_backoff_max_ms=ms("election.backoff.max"),
-        append_linger_ms=ms("append.linger"),
-        request_timeout_ms=ms("request.timeout"),
-        retry_backoff_ms=ms("retry.backoff"),
-    )
+    return Timing(**{name: values.number(key) for key, name in TIMING_KEYS.items()})
 
 
 def _log(values: Values) -> LogConfig:

@@ -6,7 +6,8 @@ Owns the reasons not to start that have to do with that. It refuses to write any
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from kraftool.decoders import meta_properties
@@ -16,7 +17,8 @@ from kraftool.node.config import NodeConfig
 from kraftool.raft.control_history import ControlHistory
 from kraftool.raft.names import ReplicaKey
 from kraftool.reports.voters.read import read_sources
-from kraftool.reports.voters.voter_set import directory_id
+from kraftool.reports.voters.voter_set import directory_id, endpoints
+from kraftool.storage.entry import METADATA_PARTITION
 from kraftool.storage.source import FileSource
 
 _META = "meta.properties"
@@ -51,22 +53,22 @@ def read_identity(config: NodeConfig) -> Identity:
     """The identity of the metadata directory. Raises NotStarted where Kafka would not start."""
     directory = config.metadata_directory
     path = os.path.join(directory, _META)
-    format_it = f"kraftool storage format --config {config.file} … formats it"
     try:
         with FileSource(path) as source:
             data = source.read_at(0, _LARGEST)
     except KraftoolError as error:
         if os.path.exists(path):
             raise
-        raise NotStarted(f"{directory} is not formatted: {error.message}", hint=format_it) from None
+        raise _unformatted(directory, f"{directory} is not formatted: {error.message}") from None
     meta, findings = meta_properties.decode(data)
     if not meta.accepted and findings:
         raise NotStarted(f"{path}: {findings[0].describe()}")
     if meta.node_id is None or not meta.cluster_id:
-        raise NotStarted(f"{path} has no node.id or no cluster.id", hint=format_it)
+        raise _unformatted(directory, f"{path} has no node.id or no cluster.id")
     if meta.node_id != config.node_id:
         raise NotStarted(
-            f"{path} is of node {meta.node_id}, and {config.file} configures {config.node_id}",
+            f"{path} is of node {meta.node_id}, and {config.source_of('node.id')} configures"
+            f" {config.node_id}",
             hint="either the directory or the configuration is another node's",
         )
     if meta.directory_id is None or meta.directory_id == ZERO_UUID:
@@ -79,6 +81,19 @@ def read_identity(config: NodeConfig) -> Identity:
     )
 
 
+def _unformatted(directory: str, message: str) -> NotStarted:
+    """What to do first is not to format: a voter that is formatted anew loses its vote."""
+    if os.path.basename(os.path.abspath(directory)) == METADATA_PARTITION:
+        hint = "that is a metadata partition: log.dirs wants the directory that it lies in"
+    elif not os.path.isdir(directory):
+        hint = "correct log.dirs, or mount its disk; kraftool storage format makes a new node ready"
+    elif os.path.isdir(os.path.join(directory, METADATA_PARTITION)):
+        hint = "a metadata partition is in it: bring its meta.properties back, and do not format it"
+    else:
+        hint = "is it the right directory? kraftool storage format makes a new node ready"
+    return NotStarted(message, hint=hint)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AtRest:
     """What a directory says of itself before anything in it is touched."""
@@ -88,6 +103,8 @@ class AtRest:
     is_voter: bool
     log: tuple[int, int] | None
     """Where it starts and ends."""
+    recorded: Mapping[str, str] = field(default_factory=dict)
+    """Where the voter set says that this voter is reached, by listener."""
     unread: tuple[str, ...] = ()
     """What could not be read of it, in sentences."""
 
@@ -107,12 +124,18 @@ def at_rest(config: NodeConfig, identity: Identity) -> AtRest:
             log=log,
             unread=unread,
         )
+    own = next(
+        (
+            each
+            for each in told
+            if each.id == identity.node_id and directory_id(each) in (None, identity.directory_id)
+        ),
+        None,
+    )
     return AtRest(
         voters=tuple(str(each.id) for each in told),
-        is_voter=any(
-            each.id == identity.node_id and directory_id(each) in (None, identity.directory_id)
-            for each in told
-        ),
+        is_voter=own is not None,
+        recorded=endpoints(own) if own is not None else {},
         log=log,
         unread=unread,
     )

@@ -65,8 +65,9 @@ class ImageMachine:
             elif effect.snapshot_id != BOOTSTRAP_SNAPSHOT:
                 # What a format wrote is in the log again, as the first leader's records.
                 await self._snapshot(effect.snapshot_id)
-            self.image = self._replay.loader.image()
-            self._refuse_unsupported()
+            image = self._replay.loader.image()
+            _refuse_unsupported(image)
+            self.image = image
         except asyncio.CancelledError:
             raise
         except Exception as error:
@@ -127,17 +128,20 @@ class ImageMachine:
             where = f" at offset {found.offset}" if found.offset is not None else ""
             raise UnsupportedError(
                 f"the metadata cannot be replayed{where}: {found.sentence()}",
-                hint="kraftool dump-log shows the record; a newer kraftool may know it",
+                hint="kraftool dump-log shows the record; a newer kraftool may know it; --no-image"
+                " runs without looking at metadata",
             )
 
-    def _refuse_unsupported(self) -> None:
-        level = self.image.features.metadata_version
-        if level is not None and not OLDEST_KRAFT_LEVEL <= level <= LATEST_LEVEL:
-            raise UnsupportedError(
-                f"metadata.version is {level_name(level)}, and this node supports"
-                f" {level_name(OLDEST_KRAFT_LEVEL)} to {level_name(LATEST_LEVEL)}",
-                hint="a newer kraftool may know it",
-            )
+
+def _refuse_unsupported(image: MetadataImage) -> None:
+    level = image.features.metadata_version
+    if level is not None and not OLDEST_KRAFT_LEVEL <= level <= LATEST_LEVEL:
+        raise UnsupportedError(
+            f"metadata.version is {level} ({level_name(level) or 'unknown'}), and this node"
+            f" supports {OLDEST_KRAFT_LEVEL} ({level_name(OLDEST_KRAFT_LEVEL)}) to"
+            f" {LATEST_LEVEL} ({level_name(LATEST_LEVEL)})",
+            hint="a newer kraftool may know it; --no-image runs without looking at metadata",
+        )
 
 
 class BlindMachine:

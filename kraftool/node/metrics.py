@@ -126,6 +126,7 @@ class RaftMetrics:
                 "Observers that the leader knows; 0 elsewhere",
                 len(role.replicas.observers) if isinstance(role, Leader) else 0,
             ),
+            ("witness", "1 for a voter that never stands for election", raft.is_witness),
             ("election_latency_max", "The longest election, in ms", self._election_ms_max),
             (
                 "poll_idle_ratio_avg",

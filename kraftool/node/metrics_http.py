@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from kraftool.decoders.addresses import shown_address
 from kraftool.decoders.errors import KraftoolError
 
 _LONGEST_HEAD = 8 << 10
@@ -29,7 +30,9 @@ class MetricsServer:
             self._server = await asyncio.start_server(self._serve, host, port, limit=_LONGEST_HEAD)
         except OSError as error:
             reason = error.strerror or error
-            raise KraftoolError(f"metrics cannot be served at {host}:{port}: {reason}") from None
+            raise KraftoolError(
+                f"metrics cannot be served at {shown_address(host, port)}: {reason}"
+            ) from None
         return int(self._server.sockets[0].getsockname()[1])
 
     async def close(self) -> None:

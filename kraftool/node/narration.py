@@ -23,7 +23,7 @@ from kraftool.raft.events import (
 )
 from kraftool.raft.names import ProtocolError
 from kraftool.raft.raft import Raft
-from kraftool.raft.roles import Role
+from kraftool.raft.roles import Follower, Leader, Role
 
 LOGGER = logging.getLogger("kraftool.node")
 
@@ -31,6 +31,13 @@ LOGGER = logging.getLogger("kraftool.node")
 def say(text: str, level: int = logging.INFO, **fields: Any) -> None:
     """Say something, with its fields: `say("listening", port=9093)`."""
     LOGGER.log(level, text, extra={"fields": fields})
+
+
+def _lost_leader(raft: Raft, before: Role | None) -> int | None:
+    """Who led until now, where nobody does any more; an end that was asked for is no loss."""
+    if not isinstance(before, Leader | Follower) or raft.is_shutting_down:
+        return None
+    return None if isinstance(raft.role, Leader | Follower) else before.leader_id
 
 
 class Narration:
@@ -66,12 +73,16 @@ class Narration:
     def stepped(self, raft: Raft, event: Event | None, effects: list[Effect]) -> None:
         """Say what a step has changed."""
         if raft.role is not self._role:
+            lost = _lost_leader(raft, self._role)
             self._role = role = raft.role
             voted = role.voted if hasattr(role, "voted") else None
             say(
                 type(role).__name__,
+                logging.INFO if lost is None else logging.WARNING,
                 epoch=role.epoch,
                 leader=role.leader_id,
+                lostLeader=lost,
+                witness=True if raft.is_witness else None,
                 voted=None if voted is None else str(voted),
                 end=raft.log.end_offset,
                 lastEpoch=raft.log.last_epoch,

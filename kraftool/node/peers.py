@@ -9,9 +9,11 @@ answer on it would be late as well.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from kraftool.decoders.addresses import shown_address
 from kraftool.decoders.errors import DecodeError
 from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.net.connection import Connection
@@ -65,7 +67,7 @@ class Peers:
         response: Response
         try:
             response = await self._asked(effect)
-            self._silent.discard(effect.destination_id)
+            self._reachable(effect)
         except (UnsupportedError, NotSendable):
             response = answer(top_error=Error.UNSUPPORTED_VERSION)
         except ConnectError as error:
@@ -122,9 +124,17 @@ class Peers:
         """Say it once, until the destination has answered again."""
         if effect.destination_id not in self._silent:
             self._silent.add(effect.destination_id)
-            say(
-                "no answer",
-                destination=effect.destination_id,
-                endpoint=f"{effect.endpoint.host}:{effect.endpoint.port}",
-                reason=str(error),
-            )
+            say("no answer", logging.WARNING, **_destination(effect), reason=str(error))
+
+    def _reachable(self, effect: Send) -> None:
+        if effect.destination_id in self._silent:
+            self._silent.discard(effect.destination_id)
+            say("answers again", **_destination(effect))
+
+
+def _destination(effect: Send) -> dict[str, Any]:
+    """Whom it was for. Servers of the configuration have no id before they answer."""
+    endpoint = shown_address(*effect.endpoint)
+    if effect.destination_id < 0:
+        return {"bootstrapServer": endpoint}
+    return {"node": effect.destination_id, "endpoint": endpoint}

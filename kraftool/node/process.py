@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Self
 
+from kraftool.decoders.addresses import shown_address
 from kraftool.image.image import MetadataImage
 from kraftool.image.metadata_version import (
     FEATURES,
@@ -36,9 +37,11 @@ from kraftool.node.runner import Clock, Consumer, NodeFailedError, Runner
 from kraftool.node.security import Security
 from kraftool.node.serving import SERVED, Serving
 from kraftool.node.snapshotting import Snapshotting
+from kraftool.raft.control_history import ControlHistory
 from kraftool.raft.events import Effect, Event, RequestReceived, ResponseReceived
-from kraftool.raft.names import Endpoint, ProtocolError, VersionRange
+from kraftool.raft.names import Endpoint, Endpoints, ProtocolError, VersionRange
 from kraftool.raft.raft import Raft
+from kraftool.raft.settings import NodeSettings
 from kraftool.raft.wire.frames import RequestFrame
 from kraftool.raft.wire.shapes import Value
 from kraftool.storage.metadata_log import MetadataLog
@@ -185,8 +188,10 @@ async def _run(
         page = MetricsServer(lambda: exposition(metrics.samples(runner.raft)))
         port = await page.start(*options.metrics)
         closing.push_async_callback(page.close)
-        say("metrics", url=f"http://{options.metrics.host}:{port}/metrics")
+        say("metrics", url=f"http://{shown_address(options.metrics.host, port)}/metrics")
     is_ready.set()
+    if part is Part.VOTER:
+        _say_where_recorded(settings, log.control)
     with _Signals(runner) as signals:  # who reads "started" may send one
         say(
             "started",
@@ -196,10 +201,28 @@ async def _run(
             part=part.value,
             witness=settings.is_witness,
             listeners={
-                name: f"{each.host}:{each.port}" for name, each in settings.listeners.items()
+                name: shown_address(each.host, each.port)
+                for name, each in settings.listeners.items()
             },
         )
         return await _until_ended(runner, options, signals.came)
+
+
+def _say_where_recorded(settings: NodeSettings, control: ControlHistory) -> None:
+    """Warn of a voter set that has this voter at another place: its leader will be told."""
+    voter = control.voters.voters.get(settings.node_id or 0)
+    if control.kraft_version < 1 or voter is None or voter.endpoints == settings.listeners:
+        return
+
+    def shown(endpoints: Endpoints) -> dict[str, str]:
+        return {name: shown_address(each.host, each.port) for name, each in endpoints.items()}
+
+    say(
+        "recorded elsewhere: will be changed",
+        logging.WARNING,
+        recorded=shown(voter.endpoints),
+        advertised=shown(settings.listeners),
+    )
 
 
 def _machine(

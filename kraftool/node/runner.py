@@ -18,7 +18,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from kraftool.decoders.errors import KraftoolError
@@ -47,7 +47,6 @@ from kraftool.raft.events import (
     SetDeadline,
     Shutdown,
     SnapshotInstalled,
-    SnapshotWritten,
     StartSnapshotDownload,
     Stopped,
     TimePassed,
@@ -57,20 +56,15 @@ from kraftool.raft.events import (
 from kraftool.raft.messages import (
     FetchResponse,
     FetchSnapshotResponse,
-    ReadRange,
     Request,
     Response,
-    SnapshotRange,
 )
-from kraftool.raft.names import Error, ImpossibleMessage, ProtocolError
+from kraftool.raft.names import ImpossibleMessage, ProtocolError
 from kraftool.raft.raft import Raft
-from kraftool.raft.records import Batch
+from kraftool.raft.reading import filled
 from kraftool.raft.roles import Leader
 from kraftool.raft.settings import NodeSettings
 from kraftool.storage.metadata_log import MetadataLog
-
-_LOCAL = (Append, Resign, UpgradeKRaftVersion)
-"""Events of this process that are answered by Appended or Refused."""
 
 
 class NodeFailedError(KraftoolError):
@@ -109,6 +103,14 @@ class RefusedMessage(KraftoolError):
     """A request that the core will not have; its connection is to be closed."""
 
 
+class OrderRefused(KraftoolError):
+    """What the leader was told to do and will not."""
+
+    def __init__(self, refused: Refused) -> None:
+        super().__init__(refused.reason)
+        self.error = refused.error
+
+
 @dataclass(slots=True)
 class _Posted:
     event: Event
@@ -143,6 +145,7 @@ class Runner:
         self._deadline_ms = 0
         self._requests: dict[int, asyncio.Future[Response]] = {}
         self._next_request = 0
+        self._waiting: dict[asyncio.Future[None], Callable[[Raft], bool]] = {}
         self.refused = 0
         """Messages that the core would not have."""
         self._is_stopped = False
@@ -176,7 +179,7 @@ class Runner:
         return answer
 
     async def order(self, event: Append | Resign | UpgradeKRaftVersion) -> Appended | None:
-        """Have the leader do something of its own accord. Raises KraftoolError if it refuses."""
+        """Have the leader do something of its own accord. Raises OrderRefused if it will not."""
         answer: asyncio.Future[Appended | Refused | None] = (
             asyncio.get_running_loop().create_future()
         )
@@ -184,17 +187,28 @@ class Runner:
         self._posted.set()
         told = await answer
         if isinstance(told, Refused):
-            raise KraftoolError(told.reason)
+            raise OrderRefused(told)
         return told
+
+    async def until(self, holds: Callable[[Raft], bool], timeout_s: float) -> bool:
+        """Wait for a step after which something holds of the core; False if that takes too long."""
+        if holds(self.raft):
+            return True
+        waiting = asyncio.get_running_loop().create_future()
+        self._waiting[waiting] = holds
+        try:
+            async with asyncio.timeout(timeout_s):
+                await waiting
+        except TimeoutError:
+            return False
+        finally:
+            self._waiting.pop(waiting, None)
+        return True
 
     async def on_disk(self, work: Callable[..., Any], *arguments: Any) -> Any:
         """Have something done by the one thread that touches the log."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._disk, work, *arguments)
-
-    async def snapshot_written(self, event: SnapshotWritten) -> None:
-        """A snapshot of the own state machine is in its place."""
-        self.post(event)
 
     async def clean(self) -> None:
         """Drop what the newest snapshots make needless, as far as the configuration says."""
@@ -223,8 +237,10 @@ class Runner:
         except OSError as error:
             raise self._failed(f"the disk failed: {error}") from error
         finally:
-            for each in self._requests.values():
-                each.cancel()
+            for asked in self._requests.values():
+                asked.cancel()
+            for waiting in self._waiting:
+                waiting.cancel()
 
     async def close(self, *, clean: bool = True) -> None:
         """Let go of the log: cleanly, unless the node has failed or is to end as at a crash."""
@@ -274,6 +290,9 @@ class Runner:
         if self.watcher is not None:
             self.watcher.stepped(self.raft, posted.event, effects, time.perf_counter() - began)
         await self._perform(effects, posted.event)
+        for waiting, holds in list(self._waiting.items()):
+            if not waiting.done() and holds(self.raft):
+                waiting.set_result(None)
 
     def _refused(
         self, event: RequestReceived | ResponseReceived, error: ImpossibleMessage
@@ -405,23 +424,3 @@ class Runner:
     @property
     def leads(self) -> bool:
         return isinstance(self.raft.role, Leader)
-
-
-def filled(log: MetadataLog, response: FetchResponse | FetchSnapshotResponse) -> Response:
-    """The answer with what it asks to be read from the disk."""
-    match response.read:
-        case ReadRange(offset=offset, max_bytes=most):
-            data = log.read(offset, most)
-            # The bytes go out as they are; nobody looks at the batches on the way.
-            whole = (Batch(base_offset=offset, last_offset=offset, epoch=0, data=data),)
-            return replace(response, batches=whole if data else (), read=None)
-        case SnapshotRange(snapshot_id=snapshot, position=position, max_bytes=most):
-            found = log.read_snapshot(snapshot, position, most)
-            if found is None:
-                return replace(response, error=Error.SNAPSHOT_NOT_FOUND, read=None)
-            size, chunk = found
-            if position >= size:
-                return replace(response, error=Error.POSITION_OUT_OF_RANGE, read=None)
-            return replace(response, size=size, chunk=chunk, read=None)
-        case _:
-            return response

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kraftool.image.image import MetadataImage
-from kraftool.image.scram import MECHANISMS
-from kraftool.net.scram import ScramCredential
+from kraftool.image.scram import MECHANISMS, ScramCredential
 from kraftool.net.security import ClientSecurity, ServerSecurity
 from kraftool.net.settings import listener_security, peer_security
 from kraftool.node.config import NodeConfig
@@ -39,12 +38,4 @@ class Security:
         image = self.image()
         if image is None or mechanism not in _NUMBERS:
             return None
-        found = image.scram.mechanisms.get(_NUMBERS[mechanism], {}).get(user)
-        if found is None:
-            return None
-        return ScramCredential(
-            salt=found.salt,
-            stored_key=found.stored_key,
-            server_key=found.server_key,
-            iterations=found.iterations,
-        )
+        return image.scram.mechanisms.get(_NUMBERS[mechanism], {}).get(user)

@@ -1,24 +1,40 @@
 """What the node answers on its listeners.
 
 Owns the step from Kafka's requests to the core's and back, who may ask (super.users, where an
-authorizer is configured), ApiVersions and DescribeCluster. What an active controller serves beside
-is not offered: ApiVersions says so, and clients go to the one that leads.
+authorizer is configured), ApiVersions and DescribeCluster. Of what an active controller does
+beside, only an upgrade of kraft.version is done (`feature_update.py`); Kafka's brokers and
+controllers are sent on to the leader, and other apis are not offered.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from kraftool.decoders import schema
 from kraftool.image.features import FeaturesImage
 from kraftool.image.image import MetadataImage
 from kraftool.image.metadata_version import KRAFT_VERSION, METADATA_VERSION
+from kraftool.node import feature_update
 from kraftool.node.runner import RefusedMessage, Runner
 from kraftool.raft.messages import ANSWERED_BY
 from kraftool.raft.names import NO_ID, Error, VersionRange
+from kraftool.raft.roles import Leader
 from kraftool.raft.wire import requests, responses
-from kraftool.raft.wire.frames import RequestFrame, apis
+from kraftool.raft.wire.frames import RequestFrame
 from kraftool.raft.wire.shapes import Value
 
+UPDATE_FEATURES = "UpdateFeatures"
+OF_ACTIVE_CONTROLLER = (
+    "AllocateProducerIds",
+    "AlterPartition",
+    "AssignReplicasToDirs",
+    "BrokerHeartbeat",
+    "BrokerRegistration",
+    "ControllerRegistration",
+    "Envelope",
+)
+"""What Kafka's brokers and controllers ask of the active controller. They are told that this is
+none: whoever finds an api missing goes on asking the same node, after another leads, too."""
 SERVED: Mapping[str, tuple[int, int]] = {
     "Fetch": (4, 18),
     "ApiVersions": (0, 4),
@@ -27,12 +43,22 @@ SERVED: Mapping[str, tuple[int, int]] = {
     "EndQuorumEpoch": (0, 1),
     "DescribeQuorum": (0, 2),
     "FetchSnapshot": (0, 1),
+    UPDATE_FEATURES: (0, 2),
     "DescribeCluster": (0, 2),
     "AddRaftVoter": (0, 1),
     "RemoveRaftVoter": (0, 0),
     "UpdateRaftVoter": (0, 0),
+    **{
+        name: (versions.low, versions.high)
+        for name in OF_ACTIVE_CONTROLLER
+        for versions in [schema.message(f"{name}Request").versions]
+    },
 }
 """The versions that Kafka 4.3's controllers serve."""
+_BY_KEY = sorted(
+    (schema.message(f"{name}Request").api_key or 0, versions) for name, versions in SERVED.items()
+)
+_COME_BACK_S = 1.0
 _CONTROLLERS = 2
 """DescribeCluster's endpoint type."""
 _NO_OPERATIONS = -(1 << 31)
@@ -64,6 +90,12 @@ class Serving:
             return None
         if frame.name == "DescribeCluster":
             return self._describe_cluster(frame, listener, allowed=self._is_allowed(principal))
+        if frame.name in OF_ACTIVE_CONTROLLER:
+            return await self._no_controller(allowed=self._is_allowed(principal))
+        if frame.name == UPDATE_FEATURES:
+            if not self._is_allowed(principal):
+                return feature_update.answer(Error.CLUSTER_AUTHORIZATION_FAILED, "", frame.version)
+            return await feature_update.update_features(self._runner, frame)
         request = requests.from_kafka(frame.name, frame.body)
         if not self._is_allowed(principal):
             refused = ANSWERED_BY[type(request)](top_error=Error.CLUSTER_AUTHORIZATION_FAILED)
@@ -74,14 +106,21 @@ class Serving:
             return None
         return responses.to_kafka(frame.name, response, frame.version)
 
+    async def _no_controller(self, *, allowed: bool) -> Value:
+        """Send it on to the leader. As long as this node leads they come back at once, so that the
+        answer takes its time."""
+        if not allowed:
+            return {"errorCode": int(Error.CLUSTER_AUTHORIZATION_FAILED)}
+        await self._runner.until(lambda raft: not isinstance(raft.role, Leader), _COME_BACK_S)
+        return {"errorCode": int(Error.NOT_CONTROLLER)}
+
     def api_versions(self, version: int) -> Value:
         """What is served, and the levels of features: supported, and finalized in the image."""
-        by_name = {name: key for key, name in apis().items()}
         body: Value = {
             "errorCode": 0,
             "apiKeys": [
-                {"apiKey": by_name[name], "minVersion": low, "maxVersion": high}
-                for name, (low, high) in sorted(SERVED.items(), key=lambda each: by_name[each[0]])
+                {"apiKey": key, "minVersion": low, "maxVersion": high}
+                for key, (low, high) in _BY_KEY
             ],
             "throttleTimeMs": 0,
         }

@@ -50,6 +50,8 @@ class Snapshotting:
         return asyncio.get_running_loop().create_task(work)
 
     async def _write(self, image: MetadataImage) -> None:
+        if image.features.metadata_version is None:
+            return  # nothing says yet in which versions its records are to be written
         runner, provenance = self._runner, image.provenance
         raft = runner.raft
         key = OffsetAndEpoch(provenance.offset, provenance.last_epoch)

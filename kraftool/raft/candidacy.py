@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def poll_unattached(raft: Raft, role: Unattached) -> None:
     """Look for the leader at the bootstrap servers; a voter that stands for election does not look
     for ever."""
-    if raft.is_voter and not raft.settings.is_witness:
+    if raft.stands:
         if raft.is_shutting_down:
             return
         if raft.now_ms >= role.election_deadline_ms:
@@ -45,7 +45,7 @@ def forward(raft: Raft) -> None:
     way."""
     role = raft.role
     if isinstance(role, Prospective):
-        if role.tally.is_won and not raft.settings.is_witness:
+        if role.tally.is_won and raft.stands:
             become_candidate(raft)
         elif role.tally.is_lost:
             give_up(raft, role)
@@ -87,7 +87,7 @@ def _is_over(raft: Raft, role: Prospective | Candidate) -> bool:
 def _ask(raft: Raft, tally: Tally, *, pre_vote: bool) -> None:
     """Ask everyone who has not answered, for as long as it can still be won. A witness asks nobody:
     Prospective it is only to vote for another, which a follower does not."""
-    if tally.is_lost or raft.settings.is_witness:
+    if tally.is_lost or not raft.stands:
         return
     assert raft.key is not None, "only voters are elected"
     end = raft.log.end

@@ -284,6 +284,16 @@ class Raft:
         return self.key is not None and self.control.voters.has(self.key)
 
     @property
+    def stands(self) -> bool:
+        """Whether the node may be elected: a voter, and no witness."""
+        return self.is_voter and not self.settings.is_witness
+
+    @property
+    def is_witness(self) -> bool:
+        """Whether the node is a voter that may not be elected."""
+        return self.is_voter and self.settings.is_witness
+
+    @property
     def leader_id(self) -> int | None:
         return self.role.leader_id
 

@@ -43,6 +43,20 @@ class Timing:
         return self.fetch_timeout_ms // 2
 
 
+TIMING_KEYS: Mapping[str, str] = {
+    f"controller.quorum.{name}.ms": f"{name.replace('.', '_')}_ms"
+    for name in (
+        "election.timeout",
+        "fetch.timeout",
+        "election.backoff.max",
+        "append.linger",
+        "request.timeout",
+        "retry.backoff",
+    )
+}
+"""The fields of Timing by the keys of a server.properties; fetch_max_wait_ms has none."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeSettings:
     """One node. Without an id it observes and can never vote."""

@@ -26,9 +26,7 @@ def begin(raft: Raft) -> None:
     role = _first(raft, stored)
     transitions.persist(raft, role)
     raft.role = role
-    if raft.settings.is_witness:
-        return
-    if raft.key is not None and raft.control.voters.is_only(raft.key):
+    if raft.key is not None and raft.stands and raft.control.voters.is_only(raft.key):
         if isinstance(role, Candidate):
             candidacy.forward(raft)
         else:
@@ -55,22 +53,23 @@ def _first(raft: Raft, stored: ElectionState) -> Role:
             successors=(),
             election_deadline_ms=deadline,
         )
-    stands = key is not None and stored.voted is not None and key.is_known_as(stored.voted)
+    has_stood = key is not None and stored.voted is not None and key.is_known_as(stored.voted)
     # Records of the epoch are another's, who won it. (Kafka 4.3 stands again even then; its request
     # is called invalid, and that ends the process at every start.)
-    stands = stands and not raft.settings.is_witness
-    if key is not None and stands and raft.log.last_epoch < stored.epoch:
-        if not raft.is_voter:
+    is_open = raft.log.last_epoch < stored.epoch
+    if key is not None and has_stood and is_open:
+        if raft.stands:
+            return Candidate(
+                epoch=stored.epoch,
+                local=key,
+                tally=Tally(raft.control.voters.ids, key.id),
+                election_deadline_ms=deadline,
+            )
+        if not raft.settings.is_witness:
             raise KraftoolError(f"node {key.id} has voted for itself, and is no voter")
-        return Candidate(
-            epoch=stored.epoch,
-            local=key,
-            tally=Tally(raft.control.voters.ids, key.id),
-            election_deadline_ms=deadline,
-        )
     if stored.leader_id is not None:
         endpoints = raft.control.voters.endpoints_of(stored.leader_id)
-        if endpoints:
+        if raft.settings.default_listener in endpoints:
             return Follower(
                 epoch=stored.epoch,
                 leader_id=stored.leader_id,

@@ -29,6 +29,11 @@ from kraftool.raft.tally import Tally
 if TYPE_CHECKING:
     from kraftool.raft.raft import Raft
 
+LAST_EPOCH = (1 << 31) - 1
+_ROOM = 1 << 20
+"""So many epochs before the last are come to by elections only."""
+_MOST_AT_ONCE = 1_000
+
 
 def to_unattached(raft: Raft, epoch: int, leader_id: int | None = None) -> None:
     """Know of no leader to fetch from: in a higher epoch, or after a pre-vote that failed."""
@@ -90,10 +95,10 @@ def add_vote(raft: Raft, voted: ReplicaKey) -> None:
 
 
 def to_follower(raft: Raft, epoch: int, leader_id: int, endpoints: Endpoints) -> None:
-    """Fetch from a leader, who is known by at least one endpoint."""
-    role = raft.role
-    if not endpoints:
-        raise ProtocolError(f"leader {leader_id} of epoch {epoch} has no endpoint")
+    """Fetch from a leader, who is known by an endpoint of the listener that nodes fetch by."""
+    role, listener = raft.role, raft.settings.default_listener
+    if listener not in endpoints:
+        raise ProtocolError(f"leader {leader_id} of epoch {epoch} has no endpoint of {listener}")
     if leader_id == raft.settings.node_id:
         raise ProtocolError(f"node {leader_id} is told to follow itself in epoch {epoch}")
     same = epoch == role.epoch
@@ -221,6 +226,7 @@ def _to(raft: Raft, after: Role, *, durable: bool, resets: bool = True) -> None:
     before = raft.role
     if type(after) not in TRANSITIONS[type(before)]:
         raise ProtocolError(f"no transition from {_name(before)} to {_name(after)}")
+    _refuse_epoch(before.epoch, after.epoch)
     if durable:
         persist(raft, after)
     if isinstance(before, Follower) and before.download is not None:
@@ -230,6 +236,13 @@ def _to(raft: Raft, after: Role, *, durable: bool, resets: bool = True) -> None:
     raft.role = after
     if resets:
         raft.connections.reset_all()
+
+
+def _refuse_epoch(before: int, after: int) -> None:
+    """An epoch has 32 bits: no single message may bring a quorum to the end of them, after which
+    Kafka could not read the directories."""
+    if after > LAST_EPOCH or (after > LAST_EPOCH - _ROOM and after - before > _MOST_AT_ONCE):
+        raise ProtocolError(f"epoch {after} after {before} is none that a quorum comes to")
 
 
 def persist(raft: Raft, role: Role) -> None:

@@ -96,6 +96,28 @@ class Disk:
             key: each for key, each in self.snapshots.items() if key.offset >= start_offset
         }
 
+    def read_batches(self, offset: int, max_bytes: int) -> tuple[Batch, ...]:
+        """Whole batches, one at least, as long as they fit; nothing where the log was cleaned."""
+        found: list[Batch] = []
+        if offset < self.log.start:
+            return ()
+        for each in self.log.between(offset, self.log.end):
+            max_bytes -= each.size
+            if found and max_bytes < 0:
+                break
+            found.append(each)
+        return tuple(found)
+
+    def read_snapshot(
+        self, snapshot_id: OffsetAndEpoch, position: int, max_bytes: int
+    ) -> tuple[int, bytes] | None:
+        """A snapshot's size and a slice of it; None for one that is not here."""
+        content = self.snapshots.get(snapshot_id)
+        if content is None:
+            return None
+        data = content.encoded()
+        return len(data), data[position : position + max_bytes]
+
     def lose_power(self, random: Random) -> str:
         """Lose what was not flushed: all of it or some, the last batch of that torn."""
         self.downloads = {}

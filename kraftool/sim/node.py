@@ -46,6 +46,7 @@ from kraftool.raft.messages import (
 )
 from kraftool.raft.names import OffsetAndEpoch, ProtocolError, ReplicaKey
 from kraftool.raft.raft import Raft
+from kraftool.raft.reading import filled
 from kraftool.raft.roles import Leader
 from kraftool.raft.settings import NodeSettings
 from kraftool.sim import application
@@ -54,7 +55,6 @@ from kraftool.sim.clock import Clock
 from kraftool.sim.disk import Disk, stored_form
 from kraftool.sim.machine import Machine, Snapshot
 from kraftool.sim.network import Asked
-from kraftool.sim.serving import filled
 
 if TYPE_CHECKING:
     from kraftool.sim.world import World

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace as changed
 from threading import Lock
 
@@ -83,10 +83,12 @@ class MetadataLog:
         static_voters: VoterSet,
         files: Files | None = None,
         lock: DirectoryLock | None = None,
+        accept: Callable[[ControlHistory], object] = lambda control: None,
     ) -> MetadataLog:
         """Open the metadata partition of a data directory, which is made if there is none.
 
         Takes the directory's lock, or the one that the caller has taken; `close` releases either.
+        `accept` is told who votes by the log, and raises where the caller will have none of it.
         Raises KraftoolError where Kafka would not start, or would destroy what can be saved: the
         directory is then as it was.
         """
@@ -95,7 +97,7 @@ class MetadataLog:
         try:
             folder = os.path.join(directory, METADATA_FOLDER)
             elections = ElectionStore(files, folder, static_voters.ids)
-            opened = opening.opened(files, folder, config, static_voters, elections)
+            opened = opening.opened(files, folder, config, static_voters, elections, accept)
         except BaseException as error:
             if lock is None:
                 held.release()
@@ -209,6 +211,14 @@ class MetadataLog:
                 f" {self._log.start_offset} to {self._log.end_offset}"
             )
         return self._segment_of(offset).read(offset, max_bytes, below)
+
+    def read_batches(self, offset: int, max_bytes: int) -> tuple[Batch, ...]:
+        """What `read` gives as one batch: the bytes go out as they are, and nobody looks at the
+        batches on the way."""
+        data = self.read(offset, max_bytes)
+        if not data:
+            return ()
+        return (Batch(base_offset=offset, last_offset=offset, epoch=0, data=data),)
 
     def is_batch_border(self, offset: int) -> bool:
         """Whether a snapshot may end at an offset: a batch begins there, or the log ends."""

@@ -9,6 +9,7 @@ that says how long its log is must not be wrong about it later.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from kraftool.decoders import checkpoint_files
@@ -66,8 +67,12 @@ def opened(
     config: LogConfig,
     static_voters: VoterSet,
     elections: ElectionStore,
+    accept: Callable[[ControlHistory], object] = lambda control: None,
 ) -> Opened:
-    """Open a partition's folder, which is made if there is none."""
+    """Open a partition's folder, which is made if there is none.
+
+    `accept` is told who votes before anything is mended, and raises where it will have none of it.
+    """
     files.make_folder(folder)
     has_metadata = _has_partition_metadata(files, folder)
     found = recovery.layout(files, folder)
@@ -91,14 +96,17 @@ def opened(
         if cut is None and segments:
             view.end_offset = segments[-1].next_offset
         control = _control(folder, gathered, newest, content, static_voters)
+        is_behind = newest is not None and newest.offset > 0 and view.is_behind(newest)
+        if is_behind:
+            control = _control(folder, _Gathered(after=0), newest, content, static_voters)
+        accept(control)
         report = Recovery(cut=cut)
         if cut is not None:
             recovery.cut_off(segments, cut)
-        if newest is not None and newest.offset > 0 and view.is_behind(newest):
+        if newest is not None and is_behind:
             report.wiped_to = newest
             segments = begin_after(files, folder, segments, newest, config)
             view.begin_after(newest)
-            control = _control(folder, _Gathered(after=0), newest, content, static_voters)
         if not segments:
             segments = [Segment.create(files, folder, start, config.index_interval_bytes)]
         _tidy(files, folder, found, view, report)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import subprocess
@@ -12,7 +13,11 @@ from typing import Any
 
 import pytest
 
+from kraftool.raft.names import VoterSet
+from kraftool.raft.records import Batch
 from kraftool.storage.lock_taking import DirectoryLock
+from kraftool.storage.log_config import LogConfig
+from kraftool.storage.metadata_log import MetadataLog
 
 Run = Callable[..., Any]
 DIRECTORY = "kafka-4.3.0/dynamic-quorum/node-2/data"
@@ -48,7 +53,46 @@ def test_a_dry_run_says_who_it_would_be_and_touches_nothing(kraftool: Run, serve
     assert "node 2, directory " in words
     assert "lock free" in words
     assert "runs as voter, never stands for election" in words
+    assert "log offsets 0 to 223 (end offset 224)" in words, "as dump says it"
+    assert "recorded at 127.0.0.1:41733 (CONTROLLER): will be changed" in words
     assert content(server.parent) == before
+
+
+def test_a_dry_run_says_whether_the_recorded_endpoint_is_the_one_it_advertises(
+    kraftool: Run, server: Path
+) -> None:
+    def shown(change: str) -> str:
+        ran = kraftool("node", "run", "--config", server, "--dry-run", "--override", change)
+        assert ran.code == 0, ran.err
+        return next(line for line in ran.text.splitlines() if line.startswith("recorded"))
+
+    same = shown("listeners=CONTROLLER://127.0.0.1:41733")
+    assert same.split() == ["recorded", "at", "127.0.0.1:41733", "(CONTROLLER)"]
+    moved = shown("listeners=CONTROLLER://127.0.0.1:9093")
+    assert moved.endswith("at 127.0.0.1:41733 (CONTROLLER): will be changed to 127.0.0.1:9093")
+
+
+def test_a_dry_run_says_who_holds_the_lock(kraftool: Run, server: Path) -> None:
+    with DirectoryLock(str(server.parent / "data")):
+        ran = kraftool("node", "run", "--config", server, "--dry-run")
+    assert ran.code == 1
+    assert f"as process {os.getpid()}" in ran.text
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("node.id=seven", "--override node.id: node.id: 'seven' is not a whole number"),
+        ("process.roles=broker", "server.properties with --override process.roles: listeners: "),
+        ("node.id=7", "meta.properties is of node 2, and --override node.id configures 7"),
+    ],
+)
+def test_what_comes_of_an_override_is_not_laid_on_the_file(
+    kraftool: Run, server: Path, change: str, said: str
+) -> None:
+    ran = kraftool("node", "run", "--config", server, "--dry-run", "--override", change)
+    assert ran.code in (3, 5)
+    assert said in ran.err
 
 
 def test_a_directory_in_use_is_refused(kraftool: Run, server: Path) -> None:
@@ -80,14 +124,41 @@ def test_a_directory_that_is_not_its_own_is_refused(
     assert said in ran.err
 
 
-def test_a_voter_is_not_made_to_observe(kraftool: Run, server: Path) -> None:
+def test_a_directory_without_meta_properties_is_not_formatted_at_first(
+    kraftool: Run, server: Path
+) -> None:
+    """A voter that is formatted anew is one no more: what else it may be is told before."""
+
+    def told() -> str:
+        ran = kraftool("node", "run", "--config", server, "--dry-run", *override)
+        assert ran.code == 5, ran.err
+        return " ".join(ran.err.split())
+
+    data = server.parent / "data"
+    override = ("--override", f"log.dirs={data / '__cluster_metadata-0'}")
+    assert "log.dirs wants the directory that it lies in" in told()
+    override = ("--override", f"log.dirs={server.parent / 'mistyped'}")
+    assert "correct log.dirs, or mount its disk" in told()
+    override = ("--override", f"log.dirs={server.parent}")
+    assert "is it the right directory?" in told()
+    override = ()
+    (data / "meta.properties").unlink()
+    assert "bring its meta.properties back, and do not format it" in told()
+
+
+def test_a_voter_is_not_made_to_observe_and_nothing_of_it_is_mended(
+    kraftool: Run, server: Path
+) -> None:
+    [segment] = (server.parent / "data" / "__cluster_metadata-0").glob("*.log")
+    segment.write_bytes(segment.read_bytes()[:-7])
     before = content(server.parent / "data")
     ran = kraftool("node", "run", "--config", server, "--role", "observer")
     assert ran.code == 5, ran.err
     assert "it cannot only observe" in ran.err
-    kept = {name: data for name, data in content(server.parent / "data").items() if name in before}
-    changed = {name for name, data in kept.items() if before[name] != data}
-    assert not changed
+    after = content(server.parent / "data")
+    after.pop(str(server.parent / "data" / ".lock"), None)
+    before.pop(str(server.parent / "data" / ".lock"), None)
+    assert after == before
 
 
 @pytest.mark.parametrize(
@@ -131,3 +202,44 @@ def test_a_signal_ends_a_voter_that_waits_for_a_leader(server: Path) -> None:
         rest = running.stderr.read()
         assert running.wait(30) == 1, rest
     assert "ended without waiting any longer" in rest
+
+
+def test_metadata_that_it_does_not_know_ends_a_node_with_that_reason(
+    kraftool: Run, tmp_path: Path
+) -> None:
+    """The only voter of its quorum: it commits what its log ends with, and then sees it."""
+    config = tmp_path / "server.properties"
+    config.write_text(
+        f"""process.roles=controller
+node.id=1
+controller.quorum.bootstrap.servers=127.0.0.1:1
+controller.listener.names=CONTROLLER
+listeners=CONTROLLER://127.0.0.1:0
+advertised.listeners=CONTROLLER://127.0.0.1:9093
+log.dirs={tmp_path / "data"}
+"""
+    )
+    told = kraftool("format", "-c", config, "-t", "cccccccccccccccccccccA", "--standalone")
+    assert told.code == 0, told.err
+    unknown = b"\x01\xe7\x07\x00\x00"
+    batch = Batch(base_offset=0, last_offset=0, epoch=1, timestamp_ms=1, data=[unknown])
+    log = MetadataLog.open(str(tmp_path / "data"), LogConfig(), static_voters=VoterSet())
+    log.append([batch])
+    log.close()
+    command = [
+        sys.executable, "-m", "kraftool", "node", "run", "--config", str(config), "--quiet",
+        "--lead-without-controller", "--override", "controller.quorum.election.timeout.ms=100",
+    ]  # fmt: skip
+    done = subprocess.run(
+        command,
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 70, done.stderr
+    assert "at offset 0: a record type 999 version 0 that cannot be replayed" in done.stderr
+    assert "--no-image" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert kraftool("dump-log", tmp_path / "data").code == 3, "the log is as it was, and longer"

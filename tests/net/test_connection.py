@@ -96,7 +96,10 @@ def test_whoever_accepts_and_says_nothing_is_given_up() -> None:
 
 @pytest.mark.parametrize(
     "where",
-    [Endpoint("127.0.0.1", 1), Endpoint("no.such.name.invalid", 9093), Endpoint("x" * 80, 1)],
+    [
+        *(Endpoint("127.0.0.1", 1), Endpoint("no.such.name.invalid", 9093), Endpoint("x" * 80, 1)),
+        *(Endpoint("a\0host", 1), Endpoint("1\udcff7.0.0.1", 1), Endpoint("127.0.0.1", 70_000)),
+    ],
 )
 def test_who_is_not_there_is_told_by_name(where: Endpoint) -> None:
     async def run() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from kraftool.image.scram import ScramCredential
 from kraftool.net import scram
 from kraftool.net.connection import connect
 from kraftool.net.errors import AuthenticationError, NetError
@@ -18,14 +19,14 @@ from kraftool.raft.wire.frames import RequestFrame, encode_request
 from tests.net.certificates import authority, node
 from tests.net.serving import answer_to, framed, serving
 
-CREDENTIALS: Mapping[tuple[str, str], scram.ScramCredential] = {
+CREDENTIALS: Mapping[tuple[str, str], ScramCredential] = {
     (mechanism, user): scram.credential(mechanism, "CANARY-secret")
     for mechanism in scram.DIGESTS
     for user in ("admin", "a=b,c")
 }
 
 
-def _lookup(mechanism: str, user: str) -> scram.ScramCredential | None:
+def _lookup(mechanism: str, user: str) -> ScramCredential | None:
     return CREDENTIALS.get((mechanism, user))
 
 
@@ -168,7 +169,7 @@ def test_what_is_no_login_ends_the_connection(data: list[bytes]) -> None:
 
 def test_the_exchange_of_the_rfc() -> None:
     """RFC 7677, section 3, as far as it does not depend on the client's own nonce."""
-    salted = scram.ScramCredential(salt=b"", stored_key=b"", server_key=b"", iterations=4096)
+    salted = ScramCredential(salt=b"", stored_key=b"", server_key=b"", iterations=4096)
     assert "stored_key" not in repr(salted)
     for mechanism in scram.DIGESTS:
         client = scram.client(mechanism, "user", "pencil")

@@ -13,7 +13,7 @@ from typing import Any
 
 from kraftool.decoders import schema
 from kraftool.node.machine import BlindMachine
-from kraftool.node.runner import Runner
+from kraftool.node.runner import Consumer, Runner
 from kraftool.raft.events import ResponseReceived, Send
 from kraftool.raft.messages import ANSWERED_BY
 from kraftool.raft.names import Endpoint, Error, ReplicaKey, Voter, VoterSet
@@ -33,7 +33,12 @@ from kraftool.storage.metadata_log import MetadataLog
 CLUSTER_ID = "cccccccccccccccccccccA"
 PATIENCE_S = 20.0
 QUICK = Timing(
-    election_timeout_ms=150, fetch_timeout_ms=300, election_backoff_max_ms=100, append_linger_ms=5
+    election_timeout_ms=150,
+    fetch_timeout_ms=300,
+    election_backoff_max_ms=100,
+    append_linger_ms=5,
+    # With Kafka's half second an idle leader would be given up.
+    fetch_max_wait_ms=100,
 )
 
 
@@ -98,8 +103,14 @@ def _response(effect: Send, answer: Any) -> ResponseReceived:
 class Quorum:
     """Nodes by id, some of which run."""
 
-    def __init__(self, root: Path, ids: tuple[int, ...], witnesses: tuple[int, ...] = ()) -> None:
-        self.root, self.ids, self.witnesses = root, ids, witnesses
+    def __init__(
+        self,
+        root: Path,
+        ids: tuple[int, ...],
+        witnesses: tuple[int, ...] = (),
+        consumer: Callable[[Runner], Consumer] = BlindMachine,
+    ) -> None:
+        self.root, self.ids, self.witnesses, self.consumer = root, ids, witnesses, consumer
         self.running: dict[int, Runner] = {}
         self.isolated: set[int] = set()
         self._tasks: dict[int, asyncio.Task[None]] = {}
@@ -127,7 +138,7 @@ class Quorum:
                 str(self.folder(each)), LogConfig(), static_voters=settings.static_voters
             )
             runner = Runner(settings, log)
-            runner.sender, runner.consumer = Wire(self, each), BlindMachine(runner)
+            runner.sender, runner.consumer = Wire(self, each), self.consumer(runner)
             self.running[each] = runner
             self._tasks[each] = asyncio.create_task(runner.run())
 

@@ -6,7 +6,6 @@ Kafka's raft thread dies of several of them (digest 9.3); ours refuses the messa
 import asyncio
 import os
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from kraftool.node.runner import Runner
 from kraftool.node.serving import Serving
 from kraftool.raft.events import Append, ResponseReceived, Send
 from kraftool.raft.messages import (
+    BeginQuorumEpochRequest,
     BeginQuorumEpochResponse,
     EndQuorumEpochRequest,
     FetchRequest,
@@ -26,34 +26,10 @@ from kraftool.raft.messages import (
 )
 from kraftool.raft.names import Endpoint, Error, OffsetAndEpoch, ReplicaKey
 from kraftool.raft.records import Batch
-from kraftool.raft.wire.frames import RequestFrame, decode_request, encode_request
+from tests.node.hostile import frame_of, mutated, recorded_requests
 from tests.node.quorum import CLUSTER_ID, Quorum, directory_id, quorum_of
-from tests.raft.golden_replay import pairs
 
 SEEDS = 200 if os.environ.get("KRAFTOOL_SOAK") else 4
-
-
-def mutated(value: Any, random_: random.Random) -> Any:
-    """The same shape with some numbers, texts and lists other than they were."""
-    match value:
-        case bool():
-            return random_.random() < 0.5 if random_.random() < 0.1 else value
-        case int():
-            if random_.random() < 0.15:
-                return random_.choice((-1, 0, 1, value - 1, value + 1, value * 2, 2, 3, 100))
-            return value
-        case str():
-            if random_.random() < 0.05:
-                return random_.choice(("", "x", CLUSTER_ID, directory_id(1), directory_id(2)))
-            return value
-        case dict():
-            return {key: mutated(each, random_) for key, each in value.items()}
-        case list():
-            made = [mutated(each, random_) for each in value]
-            if made and random_.random() < 0.05:
-                return made[:-1] if random_.random() < 0.5 else [*made, made[0]]
-            return made
-    return value
 
 
 def promises(runner: Runner) -> tuple[Any, ...]:
@@ -69,17 +45,10 @@ async def committed(quorum: Quorum, leader: Runner, value: bytes) -> None:
     )
 
 
-def of_the_recording() -> Iterator[tuple[str, int, Any]]:
-    """Requests that real nodes sent, as values."""
-    for each in (*pairs("dynamic"), *pairs("static")):
-        frame = decode_request(each.request)
-        yield frame.name, frame.version, frame.body
-
-
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_mutated_requests_leave_the_quorum_working(tmp_path: Path, seed: int) -> None:
     random_ = random.Random(seed)
-    recorded = list(of_the_recording())
+    recorded = list(recorded_requests())
     assert len(recorded) > 500
 
     async def run() -> None:
@@ -91,7 +60,7 @@ def test_mutated_requests_leave_the_quorum_working(tmp_path: Path, seed: int) ->
                 target = quorum.running[random_.choice(quorum.ids)]
                 before = promises(target)
                 serving = Serving(target, lambda: None, features={}, is_allowed=lambda _: True)
-                frame = decode_request_of(name, version, mutated(body, random_))
+                frame = frame_of(name, version, mutated(body, random_))
                 if frame is None:
                     continue
                 try:
@@ -105,17 +74,6 @@ def test_mutated_requests_leave_the_quorum_working(tmp_path: Path, seed: int) ->
             await committed(quorum, after, b"after")
 
     asyncio.run(run())
-
-
-def decode_request_of(name: str, version: int, body: Any) -> Any:
-    """The frame if the catalogue can encode it: others never reach a node."""
-    frame = RequestFrame(
-        name=name, version=version, correlation_id=1, client_id="hostile", body=body
-    )
-    try:
-        return decode_request(encode_request(frame))
-    except (KraftoolError, ValueError, TypeError, OverflowError, AttributeError):
-        return None
 
 
 class Liar:
@@ -268,5 +226,55 @@ def test_who_is_told_of_a_leader_without_address_is_refused_and_goes_on(tmp_path
             leader = await quorum.leader()
             await committed(quorum, leader, b"after")
             await quorum.caught_up(leader, 1, 2, 3)
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("endpoints", [{"OTHER": Endpoint("node", 3)}, {"": Endpoint("", 0)}])
+def test_a_leader_that_cannot_be_fetched_from_is_not_followed(
+    tmp_path: Path, endpoints: dict[str, Endpoint]
+) -> None:
+    """Of a later epoch, and with no endpoint of the listener that nodes fetch by."""
+
+    async def run() -> None:
+        async with quorum_of(tmp_path, 1, 2, 3) as quorum:
+            runner, _ = await follower(quorum)
+            before = runner.raft.epoch
+            told = BeginQuorumEpochRequest(
+                cluster_id=CLUSTER_ID,
+                leader_id=9,
+                leader_epoch=before + 1_000,
+                leader_endpoints=endpoints,
+            )
+            with pytest.raises(KraftoolError, match="no endpoint of CONTROLLER"):
+                await runner.ask(told, "CONTROLLER")
+            assert runner.raft.epoch < before + 1_000
+            assert runner.refused == 1
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("epoch", [(1 << 31) - 1, (1 << 31) - (1 << 20)])
+def test_no_single_message_uses_up_the_epochs(tmp_path: Path, epoch: int) -> None:
+    """Kafka's quorum-state could not hold the one after it."""
+
+    async def run() -> None:
+        async with quorum_of(tmp_path, 1, 2, 3) as quorum:
+            runner, _ = await follower(quorum)
+            there = {"CONTROLLER": Endpoint("node", 3)}
+            vote = VoteRequest(
+                cluster_id=CLUSTER_ID,
+                replica_epoch=epoch,
+                replica=ReplicaKey(3, directory_id(3)),
+                last_offset=1_000,
+                last_offset_epoch=epoch - 1,
+            )
+            begin = BeginQuorumEpochRequest(
+                cluster_id=CLUSTER_ID, leader_id=3, leader_epoch=epoch, leader_endpoints=there
+            )
+            for each in (vote, begin):
+                with pytest.raises(KraftoolError, match="none that a quorum comes to"):
+                    await runner.ask(each, "CONTROLLER")
+            assert runner.raft.stored.epoch < 1_000
 
     asyncio.run(run())

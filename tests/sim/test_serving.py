@@ -9,10 +9,10 @@ from kraftool.raft.messages import (
     SnapshotRange,
 )
 from kraftool.raft.names import Error, OffsetAndEpoch
+from kraftool.raft.reading import filled
 from kraftool.raft.records import Batch
 from kraftool.sim.disk import Disk
 from kraftool.sim.machine import Snapshot
-from kraftool.sim.serving import filled
 
 SNAPSHOT = Snapshot(id=OffsetAndEpoch(5, 1), kraft_version=0, voters=None, total=7)
 SIZE = len(SNAPSHOT.encoded())

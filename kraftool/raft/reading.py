@@ -1,0 +1,51 @@
+"""What a leader reads of its log and snapshots into an answer.
+
+Owns the answer: what was asked for is there, or its error. The reading itself, from a real disk or
+a simulated one, is done by whoever is handed in. That it may be answered at all was decided before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Protocol
+
+from kraftool.raft.messages import (
+    FetchResponse,
+    FetchSnapshotResponse,
+    ReadRange,
+    Response,
+    SnapshotRange,
+)
+from kraftool.raft.names import Error, OffsetAndEpoch
+from kraftool.raft.records import Batch
+
+
+class Readable(Protocol):
+    """A log and its snapshots."""
+
+    def read_batches(self, offset: int, max_bytes: int) -> tuple[Batch, ...]:
+        """Whole batches from an offset on, one at least; none where the log was cleaned."""
+        ...
+
+    def read_snapshot(
+        self, snapshot_id: OffsetAndEpoch, position: int, max_bytes: int
+    ) -> tuple[int, bytes] | None:
+        """A snapshot's size and its bytes from a position on; None if it is gone."""
+        ...
+
+
+def filled(log: Readable, response: FetchResponse | FetchSnapshotResponse) -> Response:
+    """The answer with what it asks to be read."""
+    match response.read:
+        case ReadRange(offset=offset, max_bytes=most):
+            return replace(response, batches=log.read_batches(offset, most), read=None)
+        case SnapshotRange(snapshot_id=snapshot, position=position, max_bytes=most):
+            found = log.read_snapshot(snapshot, position, most)
+            if found is None:
+                return replace(response, error=Error.SNAPSHOT_NOT_FOUND, read=None)
+            size, chunk = found
+            if position >= size:
+                return replace(response, error=Error.POSITION_OUT_OF_RANGE, read=None)
+            return replace(response, size=size, chunk=chunk, read=None)
+        case None:
+            return response

@@ -1,0 +1,294 @@
+"""Voters added, removed and moved: by Kafka's tools and ours, at leaders of both; by themselves.
+
+One quorum for the tests of dynamic voters, in their order: 1 is ours and leads, 2 is Kafka's, 3 is
+a Kafka that joins by itself, 4 one that is added and removed. The Kafkas wait long before they
+stand for election, so that ours wins as long as it stands.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import kafka
+import pytest
+from clusters import HOST, Cluster, Node
+from our_nodes import ROOT, assert_same_log, end_of, metric, start_ours
+
+pytestmark = pytest.mark.interop
+LEADS = ("--role", "voter", "--lead-without-controller")
+PATIENT = {"controller.quorum.election.timeout.ms": "60000"}
+JOINS = {"controller.quorum.auto.join.enable": "true"}
+VERSIONS = [kafka.TOOLS_VERSION, pytest.param("4.4.0", marks=pytest.mark.soak)]
+
+
+def tool(cluster: Cluster, leader: Node, *arguments: str, at: Node | None = None) -> str:
+    """kafka-metadata-quorum, run where a node's configuration lies."""
+    done = kafka.run(
+        cluster.version,
+        "org.apache.kafka.tools.MetadataQuorumCommand",
+        *("--command-config", "server.properties"),
+        *("--bootstrap-controller", leader.at("CONTROLLER"), *arguments),
+        cwd=(at or leader).directory,
+        check=True,
+        heap="-Xmx200m",
+    )
+    return done.stdout.decode()
+
+
+def features(cluster: Cluster, leader: Node, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """kafka-features."""
+    return kafka.run(
+        cluster.version,
+        "org.apache.kafka.tools.FeatureCommand",
+        *("--bootstrap-controller", leader.at("CONTROLLER"), *arguments),
+        heap="-Xmx200m",
+    )
+
+
+def ours(node: Node, *arguments: str, code: int = 0) -> Any:
+    """`kraftool quorum …` by way of a node, as a document."""
+    action, *rest = arguments
+    at = ("--bootstrap-controller", node.at("CONTROLLER"))
+    done = subprocess.run(
+        [sys.executable, "-m", "kraftool", "quorum", action, *at, *rest, "-o", "json"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return json.loads(done.stdout)
+
+
+def voters(cluster: Cluster, leader: Node) -> set[int]:
+    """The voters, as Kafka's own client reads the leader's answer; nobody while it has none."""
+    shown = cluster.peek("describe-quorum", leader) or {"voters": ()}
+    return {each["id"] for each in shown["voters"]}
+
+
+def wait_voters(cluster: Cluster, leader: Node, *ids: int) -> None:
+    kafka.wait_for(
+        f"the voters to be {ids}", lambda: voters(cluster, leader) == set(ids), every=0.2
+    )
+
+
+def leads(cluster: Cluster, node: Node) -> None:
+    def probe() -> bool:
+        shown = cluster.peek("describe-quorum", node)
+        return shown is not None and shown["leaderId"] == node.id
+
+    kafka.wait_for(f"{node.id} to lead", probe, every=0.2)
+
+
+def advertise(node: Node, host: str) -> None:
+    """Have a node advertise the same port at another name of this machine."""
+    at = f"CONTROLLER://{host}:{node.ports['CONTROLLER']}"
+    node.settings["advertised.listeners"] = at
+    node.write_properties()
+
+
+def endpoint(cluster: Cluster, leader: Node, node: Node) -> str:
+    """Where a voter is recorded, as Kafka's tool prints it."""
+    shown = tool(cluster, leader, "describe", "--status")
+    found = json.loads(re.findall(r"^CurrentVoters:\s+(.*)$", shown, re.MULTILINE)[0])
+    [address] = next(each["endpoints"] for each in found if each["id"] == node.id)
+    return str(address)
+
+
+@pytest.fixture(scope="module", params=VERSIONS)
+def quorum(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Cluster]:
+    if problem := kafka.available(request.param, kafka.TOOLS_VERSION):
+        pytest.skip(problem)
+    with Cluster(request.param, tmp_path_factory.mktemp("members") / "nodes") as cluster:
+        nodes = [cluster.add_node(number, ("controller",), PATIENT) for number in (1, 2, 3, 4)]
+        first, second, joining, added = nodes
+        del first.settings["controller.quorum.election.timeout.ms"]
+        joining.settings |= JOINS
+        cluster.use_bootstrap_servers()
+        initial = ",".join(cluster.initial_controllers().split(",")[:2])
+        cluster.format([first, second], "--initial-controllers", initial)
+        cluster.format([joining, added], "--no-initial-controllers")
+        start_ours(cluster, first, options=LEADS)
+        cluster.start(second)
+        leads(cluster, first)
+        yield cluster
+
+
+def test_a_kafka_joins_by_itself_a_quorum_that_ours_leads(quorum: Cluster) -> None:
+    leader, joining = quorum.nodes[1], quorum.nodes[3]
+    quorum.start(joining)
+    wait_voters(quorum, leader, 1, 2, 3)
+    assert f'"id": 3, "directoryId": "{joining.directory_id}"' in tool(
+        quorum, leader, "describe", "--status"
+    )
+
+
+def test_kafkas_tool_adds_and_removes_a_controller_at_a_leader_of_ours(quorum: Cluster) -> None:
+    leader, added = quorum.nodes[1], quorum.nodes[4]
+    quorum.start(added)
+    quorum.wait_caught_up(added)
+    told = tool(quorum, leader, "add-controller", at=added)
+    assert "Added controller 4" in told
+    wait_voters(quorum, leader, 1, 2, 3, 4)
+    again = kafka.run(
+        quorum.version,
+        "org.apache.kafka.tools.MetadataQuorumCommand",
+        *("--command-config", "server.properties"),
+        *("--bootstrap-controller", leader.at("CONTROLLER"), "add-controller"),
+        cwd=added.directory,
+        heap="-Xmx200m",
+    )
+    assert again.returncode != 0
+    assert b"DuplicateVoterException" in again.stdout + again.stderr
+    tool(
+        quorum, leader, "remove-controller", "--controller-id", "4",
+        "--controller-directory-id", added.directory_id,
+    )  # fmt: skip
+    wait_voters(quorum, leader, 1, 2, 3)
+
+
+def test_our_command_adds_and_removes_a_controller_at_a_leader_of_ours(quorum: Cluster) -> None:
+    leader, added = quorum.nodes[1], quorum.nodes[4]
+    quorum.wait_caught_up(added)
+    config = str(added.directory / "server.properties")
+    told = ours(leader, "add-controller", "--config", config)
+    assert told["change"]["outcome"] == "done", told
+    wait_voters(quorum, leader, 1, 2, 3, 4)
+    told = ours(leader, "remove-controller", "-i", "4")
+    assert told["change"]["outcome"] == "done", told
+    wait_voters(quorum, leader, 1, 2, 3)
+    quorum.stop(added)
+
+
+def test_a_kafka_that_moved_is_recorded_where_it_is_now_by_ours(quorum: Cluster) -> None:
+    leader, moved = quorum.nodes[1], quorum.nodes[2]
+    assert HOST in endpoint(quorum, leader, moved)
+    quorum.stop(moved)
+    advertise(moved, "localhost")
+    quorum.start(moved)
+    kafka.wait_for(
+        "its new endpoint", lambda: "localhost" in endpoint(quorum, leader, moved), every=1
+    )
+
+
+def test_its_followers_have_its_log(quorum: Cluster) -> None:
+    leader, second, third = (quorum.nodes[each] for each in (1, 2, 3))
+    end = end_of(leader)
+    kafka.wait_for("one log", lambda: end_of(second) == end and end_of(third) == end, every=0.2)
+    assert assert_same_log(leader, second, below=end.offset) >= 7, "each change is a batch"
+    assert_same_log(leader, third, below=end.offset)
+
+
+def test_a_leader_of_ours_that_is_removed_hands_over_to_a_kafka(quorum: Cluster) -> None:
+    old = quorum.nodes[1]
+    told = tool(
+        quorum, old, "remove-controller", "--controller-id", "1",
+        "--controller-directory-id", old.directory_id,
+    )  # fmt: skip
+    assert "Removed" in told
+    kafka.wait_for(
+        "a Kafka to lead", lambda: metric(old, "current_leader") in (2, 3), timeout=30, every=0.2
+    )
+    leader = quorum.nodes[metric(old, "current_leader")]
+    wait_voters(quorum, leader, 2, 3)
+    assert metric(old, "witness") == 0
+
+
+def test_ours_joins_by_itself_a_quorum_that_a_kafka_leads_and_moves_in_it(quorum: Cluster) -> None:
+    joining = quorum.nodes[1]
+    leader = quorum.wait_leader()
+    assert joining.process is not None
+    assert joining.process.stop() == 0
+    joining.process = None
+    start_ours(quorum, joining)
+    quorum.wait_caught_up(joining)
+    assert voters(quorum, leader) == {2, 3}, "without the key it only observes"
+    joining.process.stop()
+    joining.process = None
+
+    joining.settings |= JOINS
+    joining.write_properties()
+    start_ours(quorum, joining)
+    wait_voters(quorum, leader, 1, 2, 3)
+    assert HOST in endpoint(quorum, leader, joining)
+    kafka.wait_for("it to be a witness", lambda: metric(joining, "witness") == 1, every=0.2)
+    joining.process.stop()
+    joining.process = None
+
+    advertise(joining, "localhost")
+    start_ours(quorum, joining)
+    assert "WARNING recorded elsewhere: will be changed" in joining.process.output()
+    kafka.wait_for(
+        "its new endpoint", lambda: "localhost" in endpoint(quorum, leader, joining), every=1
+    )
+
+
+@pytest.fixture
+def static(tmp_path: Path) -> Iterator[Cluster]:
+    """Two static voters, not started: 1 is to be ours."""
+    if problem := kafka.available(kafka.TOOLS_VERSION):
+        pytest.skip(problem)
+    with Cluster(kafka.TOOLS_VERSION, tmp_path / "nodes") as cluster:
+        nodes = [cluster.add_node(number, ("controller",)) for number in (1, 2)]
+        cluster.use_static_voters()
+        cluster.format(nodes)
+        yield cluster
+
+
+def test_static_voters_become_dynamic_at_a_leader_of_ours(static: Cluster) -> None:
+    leader, follower = static.nodes[1], static.nodes[2]
+    follower.settings |= PATIENT
+    follower.write_properties()
+    start_ours(static, leader, options=LEADS)
+    static.start(follower)
+    leads(static, leader)
+    refused = features(static, leader, "upgrade", "--feature", "group.version=1")
+    assert refused.returncode != 0
+    assert b"is a controller's to change" in refused.stdout + refused.stderr
+
+    def upgraded() -> bool:
+        done = features(static, leader, "upgrade", "--feature", "kraft.version=1")
+        said = done.stdout + done.stderr
+        # Until the Kafka has told of itself, ours has to refuse.
+        assert done.returncode == 0 or b"is known of: voters" in said, said
+        return done.returncode == 0
+
+    kafka.wait_for("the upgrade", upgraded, every=1)
+    assert voters(static, leader) == {1, 2}
+    shown = tool(static, leader, "describe", "--status")
+    for each in (leader, follower):
+        assert f'"directoryId": "{each.directory_id}"' in shown
+    assert not ours(leader, "upgrade")["change"]["isNeeded"]
+    end = end_of(leader)
+    kafka.wait_for("the Kafka to have it", lambda: end_of(follower) == end, every=0.2)
+    assert_same_log(leader, follower, below=end.offset)
+    # The next word of it in a quorum-state is of version 1: as a voter with a directory id.
+    assert follower.process is not None
+    follower.process.stop()
+    follower.process = None
+    static.start(follower)
+    state = follower.metadata_log_dir / "__cluster_metadata-0" / "quorum-state"
+    kafka.wait_for(
+        "its quorum-state to be of version 1",
+        lambda: json.loads(state.read_text())["data_version"] == 1,
+        every=0.2,
+    )
+
+
+def test_a_kafka_that_leads_misses_the_registration_of_a_voter_of_ours(static: Cluster) -> None:
+    """docs/node.md: finish upgrades with Kafka's controllers in place."""
+    follower, leader = static.nodes[1], static.nodes[2]
+    start_ours(static, follower, options=("--role", "voter"))
+    static.start(leader)
+    leads(static, leader)
+    refused = features(static, leader, "upgrade", "--feature", "kraft.version=1")
+    assert refused.returncode != 0
+    assert b"controller 1 has not registered" in refused.stdout + refused.stderr

@@ -1,0 +1,181 @@
+"""Two nodes as real processes on loopback: 1 leads, 2 votes and follows and never stands.
+
+Owns their folders, ports and ends, and asking them. What they say on stderr is kept beside them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kraftool.net.connection import connect
+from kraftool.net.errors import NetError
+from kraftool.raft.names import Endpoint
+from tests.node.quorum import CLUSTER_ID, directory_id
+
+ROOT = Path(__file__).resolve().parents[2]
+HOST = "127.0.0.1"
+PATIENCE_S = 60.0
+_LEADS = ("--role", "voter", "--lead-without-controller")
+_FOLLOWS = ("--role", "voter")
+_ASKED = {"topics": [{"topicName": "__cluster_metadata", "partitions": [{"partitionIndex": 0}]}]}
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind((HOST, 0))
+        return int(found.getsockname()[1])
+
+
+def allow_files(count: int) -> int:
+    """Have this process and its children open so many files, as far as the system lets them."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = count if hard == resource.RLIM_INFINITY else min(count, hard)
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    return max(soft, wanted)
+
+
+@dataclass
+class NodeProcess:
+    """One node."""
+
+    id: int
+    folder: Path
+    port: int
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return Endpoint(HOST, self.port)
+
+    @property
+    def config(self) -> Path:
+        return self.folder / "server.properties"
+
+    @property
+    def said(self) -> str:
+        return (self.folder / "stderr").read_text()
+
+    def files(self) -> int:
+        """How many it has open."""
+        assert self.process is not None
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
+    def start(self, *options: str) -> None:
+        command = [sys.executable, "-m", "kraftool", "node", "run", "-c", str(self.config)]
+        with (self.folder / "stderr").open("wb") as stderr:
+            self.process = subprocess.Popen([*command, *options], cwd=ROOT, stderr=stderr)
+
+    def require_alive(self) -> None:
+        assert self.process is not None
+        assert self.process.poll() is None, f"node {self.id} has ended:\n{self.said}"
+
+    async def ask(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
+        """An answer on a connection of its own."""
+        connection = await connect(self.endpoint, timeout_s=PATIENCE_S)
+        try:
+            return dict(await connection.request(name, None, body, timeout_s=PATIENCE_S))
+        finally:
+            await connection.close()
+
+    async def describe(self) -> dict[str, Any]:
+        """What it answers to DescribeQuorum, of the one partition."""
+        told = await self.ask("DescribeQuorum", _ASKED)
+        found: dict[str, Any] = told["topics"][0]["partitions"][0]
+        return found
+
+
+@dataclass
+class Pair:
+    """The quorum."""
+
+    leader: NodeProcess
+    follower: NodeProcess
+    nodes: list[NodeProcess] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.nodes = [self.leader, self.follower]
+
+    async def until(self, what: str, holds: Callable[[], Awaitable[Any]]) -> Any:
+        """Wait for something of nodes that live."""
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                while True:
+                    for each in self.nodes:
+                        each.require_alive()
+                    with contextlib.suppress(NetError, OSError):
+                        if found := await holds():
+                            return found
+                    await asyncio.sleep(0.05)
+        except TimeoutError:
+            said = "\n".join(each.said[-2_000:] for each in self.nodes)
+            raise AssertionError(f"waited in vain for {what}:\n{said}") from None
+
+    async def followed(self) -> dict[str, Any]:
+        """The leader's word, once its follower has all of its log."""
+
+        async def probe() -> dict[str, Any] | None:
+            told = await self.leader.describe()
+            ends = {each["replicaId"]: each["logEndOffset"] for each in told["currentVoters"] or ()}
+            is_well = told["errorCode"] == 0 and told["highWatermark"] > 0
+            return told if is_well and ends[1] == ends[2] else None
+
+        found: dict[str, Any] = await self.until("a leader that is followed", probe)
+        return found
+
+
+def fetched_ms(told: dict[str, Any]) -> int:
+    """When the leader last heard a fetch of its follower."""
+    [follower] = (each for each in told["currentVoters"] if each["replicaId"] == 2)
+    return int(follower["lastFetchTimestamp"])
+
+
+@contextlib.asynccontextmanager
+async def pair(root: Path) -> AsyncIterator[Pair]:
+    """Both nodes, formatted and running; what still runs at the end is killed."""
+    made = [NodeProcess(id=each, folder=root / f"node-{each}", port=free_port()) for each in (1, 2)]
+    initial = ",".join(f"{each.id}@{HOST}:{each.port}:{directory_id(each.id)}" for each in made)
+    servers = ",".join(f"{HOST}:{each.port}" for each in made)
+    for each in made:
+        each.folder.mkdir(parents=True)
+        each.config.write_text(
+            f"process.roles=controller\nnode.id={each.id}\n"
+            f"controller.quorum.bootstrap.servers={servers}\n"
+            "controller.listener.names=CONTROLLER\n"
+            f"listeners=CONTROLLER://{HOST}:{each.port}\n"
+            f"log.dirs={each.folder / 'data'}\n"
+            # A machine under load is to lose no leader.
+            "controller.quorum.fetch.timeout.ms=10000\n"
+        )
+        command = [sys.executable, "-m", "kraftool", "storage", "format", "-c", str(each.config)]
+        options = ["-t", CLUSTER_ID, "--initial-controllers", initial, "--quiet"]
+        subprocess.run([*command, *options], cwd=ROOT, check=True, capture_output=True)
+    found = Pair(*made)
+    try:
+        found.leader.start(*_LEADS)
+        found.follower.start(*_FOLLOWS)
+        await found.followed()
+        yield found
+    finally:
+        for each in made:
+            if each.process is not None and each.process.poll() is None:
+                each.process.kill()
+                each.process.wait(30)
+
+
+async def end(node: NodeProcess) -> int:
+    """Ask a node to end, and wait for it."""
+    assert node.process is not None
+    node.process.send_signal(signal.SIGTERM)
+    return await asyncio.to_thread(node.process.wait, PATIENCE_S)

@@ -1,0 +1,70 @@
+"""What the node answers on its listeners beside the protocol of the quorum."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kraftool.decoders import schema
+from kraftool.node.runner import Runner
+from kraftool.node.serving import OF_ACTIVE_CONTROLLER, SERVED, Serving
+from kraftool.raft.names import Error
+from kraftool.raft.wire.frames import (
+    RequestFrame,
+    ResponseFrame,
+    decode_response,
+    encode_response,
+)
+from tests.node.quorum import quorum_of
+
+
+def serving(runner: Runner, *, is_allowed: bool = True) -> Serving:
+    return Serving(runner, lambda: None, features={}, is_allowed=lambda _: is_allowed)
+
+
+async def told(node: Serving, name: str, version: int) -> dict[str, Any]:
+    """The answer to a request, of which nobody looks at the body, by way of Kafka's bytes."""
+    frame = RequestFrame(name=name, version=version, correlation_id=1, client_id="t", body={})
+    body = await node.answer("User:ANONYMOUS", "CONTROLLER", frame)
+    assert body is not None
+    back = ResponseFrame(name=name, version=version, correlation_id=1, body=body)
+    return dict(decode_response(encode_response(back), name, version).body)
+
+
+@pytest.mark.parametrize("name", OF_ACTIVE_CONTROLLER)
+def test_who_looks_for_the_active_controller_is_sent_on(tmp_path: Path, name: str) -> None:
+    """By a leader too, once it leads no more: Kafka's nodes never leave one that lacks the api."""
+
+    async def run() -> list[dict[str, Any]]:
+        async with quorum_of(tmp_path, 1, 2) as quorum:
+            leader = await quorum.leader()
+            other = next(each for each in quorum.running.values() if each is not leader)
+            low, high = SERVED[name]
+            answers = [await told(serving(other), name, each) for each in range(low, high + 1)]
+            waiting = asyncio.create_task(told(serving(leader), name, high))
+            await asyncio.sleep(0)
+            leader.shut_down()
+            answers.append(await waiting)
+            assert leader.raft.is_stopped or not leader.leads
+            answers.append(await told(serving(other, is_allowed=False), name, high))
+            return answers
+
+    *sent_on, stranger = asyncio.run(run())
+    assert {each["errorCode"] for each in sent_on} == {Error.NOT_CONTROLLER}
+    assert stranger["errorCode"] == Error.CLUSTER_AUTHORIZATION_FAILED
+
+
+def test_api_versions_lists_what_is_served_in_the_order_of_the_keys(tmp_path: Path) -> None:
+    async def run() -> dict[str, Any]:
+        async with quorum_of(tmp_path, 1) as quorum:
+            return await told(serving(await quorum.leader()), "ApiVersions", 4)
+
+    listed = asyncio.run(run())["apiKeys"]
+    keys = [each["apiKey"] for each in listed]
+    assert keys == sorted(schema.message(f"{name}Request").api_key or 0 for name in SERVED)
+    ranges = {each["apiKey"]: (each["minVersion"], each["maxVersion"]) for each in listed}
+    assert ranges[1] == (4, 18)
+    assert ranges[62] == (0, 4)

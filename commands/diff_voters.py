@@ -6,31 +6,50 @@ from typing import Annotated
 
 import typer
 
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, Quiet, TimeZone
+from kraftool.commands.options import (
+    Color,
+    Debug,
+    Out,
+    PlainFormat,
+    PlainOutput,
+    Quiet,
+    TimeZone,
+)
 from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError
+from kraftool.commands.quorum_options import (
+    Bootstrap,
+    CommandConfig,
+    Resolve,
+    Timeout,
+    tell_reach,
+)
 
 
 def diff_voters(
     sources: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="SOURCE…",
             help="Data directory, __cluster_metadata-0, checkpoint, segment, server.properties,"
             " tar or -.",
         ),
-    ],
-    output: Annotated[
-        PlainFormat, typer.Option("--output", "-o", help="The format of the output.")
-    ] = PlainFormat.TABLE,
+    ] = None,
+    bootstrap_controller: Bootstrap = "",
+    command_config: CommandConfig = "",
+    resolve: Resolve = None,
+    timeout: Timeout = 5.0,
+    output: PlainOutput = PlainFormat.TABLE,
     tz: TimeZone = "UTC",
     out: Out = "",
     color: Color = ColorWhen.AUTO,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Compare the voter sets that directories, snapshots and settings tell.
+    """Compare the voter sets that directories, snapshots, settings and live controllers tell.
 
+    \b
     Example: kraftool diff-voters /var/lib/kafka/data
+    Example: kraftool diff-voters /var/lib/kafka/data --bootstrap-controller ctl-1:9093
 
     Voters by id, directory id, endpoints and supported kraft.version, source by source; the
     history of voter sets and of kraft.version by offset, with what can be said about its commit;
@@ -38,18 +57,33 @@ def diff_voters(
     settings and with its directory. One SOURCE is compared with itself, file by file. It ends with
     1 if voters differ, also where a source is only behind.
 
+    With --bootstrap-controller every controller that is found is a source too. The leader's log
+    is read as no replica of it, what is not committed yet included; its high watermark tells which
+    is which. Other controllers tell nobody their voters: of them epoch, leader and directory id
+    are compared. It ends with 1 also without a leader, and with 4 where no node could be reached.
+
     Nothing is written, and nothing is locked; a running Kafka is not disturbed.
     """
+    from kraftool.commands.finding_view import settle
+    from kraftool.commands.live_reading import live_quorum, refuse_nothing
     from kraftool.commands.times import time_zone
     from kraftool.reports.voters.diff import diff_voters as compare
     from kraftool.reports.voters.read import read_sources
 
     zone = time_zone(tz)
-    if sources.count("-") > 1:
+    paths = sources or []
+    refuse_nothing(paths, bootstrap_controller, "SOURCE")
+    if paths.count("-") > 1:
         raise UsageError("stdin can be read once only", hint="name - once")
     to = Output(color=color, quiet=quiet, out=out)
-    with to.progress(None, "voters"):
-        diff = compare(read_sources(sources))
+    with live_quorum(to, bootstrap_controller, command_config, timeout, resolve) as live:
+        found = read_sources(paths)
+        if live is not None:
+            from kraftool.client.live_sources import live_sources
+
+            found += live_sources(live)
+            tell_reach(to, live.now)
+        diff = compare(found)
     if output is PlainFormat.JSON:
         from kraftool.commands.output import json_document
         from kraftool.reports.voters.voters_json import document
@@ -59,8 +93,6 @@ def diff_voters(
         from kraftool.commands.voters_view import write_voters
 
         write_voters(to, diff, zone)
-    from kraftool.commands.finding_view import settle
-
     if diff.differ:
         to.raise_code(ExitCode.FINDING)
     settle(to, diff.findings)

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, Quiet
+from kraftool.commands.options import (
+    Color,
+    Debug,
+    FailOn,
+    FailOnSeverity,
+    IgnoredCodes,
+    Out,
+    PlainFormat,
+    PlainOutput,
+    Quiet,
+    ignored_codes,
+)
 from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError
+from kraftool.commands.quorum_options import Bootstrap, CommandConfig, Resolve, Timeout
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kraftool.reports.findings import Finding
-
-
-class FailOn(StrEnum):
-    """From which severity on findings make the command fail."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    INFO = "info"
 
 
 _SEVERITIES = tuple(FailOn)
@@ -39,41 +42,46 @@ def doctor(
         str,
         typer.Option("--explain", metavar="CODE", help="Say what a code means; `list` has all."),
     ] = "",
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option("--ignore", metavar="CODE,…", help="Leave these codes out; may be repeated."),
-    ] = None,
-    fail_on: Annotated[
-        FailOn, typer.Option("--fail-on", help="End with 1 from this severity on.")
-    ] = FailOn.WARNING,
-    output: Annotated[
-        PlainFormat, typer.Option("--output", "-o", help="The format of the output.")
-    ] = PlainFormat.TABLE,
+    ignore: IgnoredCodes = None,
+    fail_on: FailOnSeverity = FailOn.WARNING,
+    bootstrap_controller: Bootstrap = "",
+    command_config: CommandConfig = "",
+    resolve: Resolve = None,
+    timeout: Timeout = 5.0,
+    output: PlainOutput = PlainFormat.TABLE,
     out: Out = "",
     color: Color = ColorWhen.AUTO,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Look for known failures in the directories of one or several nodes.
+    """Look for known failures in directories of nodes, and in a live quorum.
 
+    \b
     Example: kraftool doctor /var/lib/kafka/data
+    Example: kraftool doctor --bootstrap-controller ctl-1:9093
 
     Tells the cause in one sentence, the values that speak for it with file, position and offset,
     and the command to run next. Directories of several nodes are compared; a server.properties
     leads to its directory and adds its settings. With what dump finds, this is where to begin; at
     the end it names the commands that look deeper.
 
+    With --bootstrap-controller, alone or beside directories, every controller that is found is
+    asked, twice, as quorum health does, and the leader's log is read as no replica of it: it is
+    looked at like a directory, and its voters and high watermark are held against the others'.
+    Where no node could be reached it ends with 4; the directories are still told.
+
     Nothing is written to the directories, and nothing is locked or repaired.
     """
-    ignored = {code.strip().upper() for each in ignore or () for code in each.split(",")} - {""}
+    ignored = ignored_codes(ignore)
+    from kraftool.commands.live_reading import live_quorum, options_again, refuse_nothing
+
     if explain:
         _explain(explain, output, Output(color=color, quiet=quiet, out=out))
         return
-    if not paths:
-        raise UsageError("no PATH", hint="name a data directory, or --explain CODE")
-    if paths.count("-") > 1:
+    named = paths or []
+    refuse_nothing(named, bootstrap_controller, "PATH")
+    if named.count("-") > 1:
         raise UsageError("stdin can be read once only", hint="name - once")
-    _known(ignored)
 
     from kraftool.commands.read_progress import read_progress
     from kraftool.reports.doctor.read import examine, locations_of
@@ -81,10 +89,18 @@ def doctor(
     from kraftool.reports.log_render import quicken
 
     quicken()
-    locations, findings = locations_of(paths)
+    locations, findings = locations_of(named)
     to = Output(color=color, quiet=quiet, out=out)
-    with read_progress(to, locations) as progress:
-        report = diagnose(examine(locations, findings, progress), ignored)
+    access = bootstrap_controller, command_config, timeout, resolve
+    with live_quorum(to, *access, judged=True) as live, read_progress(to, locations) as progress:
+        if live is None:
+            examination = examine(locations, findings, progress)
+        else:
+            from kraftool.client.live_doctor import examine_live
+
+            options = options_again(*access)
+            examination = examine_live(live, options, locations, findings, progress)
+        report = diagnose(examination, ignored)
     if output is PlainFormat.JSON:
         from kraftool.commands.output import json_document
         from kraftool.reports.doctor.doctor_json import document
@@ -96,13 +112,6 @@ def doctor(
         write_report(to, report)
     _settle(to, report.findings, fail_on)
     to.finish()
-
-
-def _known(codes: set[str]) -> None:
-    from kraftool.reports.doctor.explain import codes as all_codes
-
-    for each in sorted(codes - all_codes()) if codes else ():
-        raise UsageError(f"--ignore {each} is no code", hint="--explain list shows all")
 
 
 def _explain(code: str, output: PlainFormat, to: Output) -> None:

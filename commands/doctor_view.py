@@ -12,7 +12,6 @@ from dataclasses import replace
 from rich.table import Table
 from rich.text import Text
 
-from kraftool.commands.dump_words import many
 from kraftool.commands.finding_view import (
     GOOD,
     NAME,
@@ -27,6 +26,7 @@ from kraftool.reports.doctor.explain import Explanation
 from kraftool.reports.doctor.model import Diagnosis, Evidence
 from kraftool.reports.doctor.report import DoctorReport, Section
 from kraftool.reports.findings import Severity
+from kraftool.reports.words import many
 
 _MOST_ALIKE = 3
 """So many diagnoses of one code in a section are told in full; JSON has them all."""
@@ -36,11 +36,14 @@ _INDENT = 9
 def write_report(to: Output, report: DoctorReport) -> None:
     """Every section, then the verdict and what looks deeper."""
     for section in report.sections:
-        _section(to, section)
+        _section(to, section, is_live=report.is_live)
         to.line()
     names = many(len(report.rules), "rule")
-    directories = many(sum(bool(each.path) for each in report.sections), "directory")
-    directories = directories.replace("directorys", "directories")
+    paths = [each.patient for each in report.sections if each.path]
+    count = sum(each is None or not each.source.is_live for each in paths)
+    directories = many(count, "directory").replace("directorys", "directories")
+    if report.is_live:
+        directories = f"{directories} and a live quorum" if count else "a live quorum"
     ignored = f", {report.ignored} ignored" if report.ignored else ""
     to.rich(
         verdict(
@@ -55,18 +58,21 @@ def write_report(to: Output, report: DoctorReport) -> None:
             to.rich(text(f"  {each}"), unbroken=True)
 
 
-def _section(to: Output, section: Section) -> None:
+def _section(to: Output, section: Section, *, is_live: bool) -> None:
     findings = [each.finding for each in section.diagnoses]
     if section.path:
         head = headline(section.path, findings)
         patient = section.patient
         if patient is not None and patient.node_id is not None:
             head.append_text(text(f"  node {patient.node_id}", QUIET))
+        if patient is not None and patient.source.is_live:
+            head.append_text(text("  leads, and told its log", QUIET))
         if patient is not None and patient.is_live:
             head.append_text(text("  another process holds the lock", QUIET))
         to.rich(head, unbroken=True)
     else:
-        to.rich(headline("Between the directories, and of the PATHs as a whole", findings))
+        whole = "nodes and directories" if is_live else "directories, and of the PATHs as a whole"
+        to.rich(headline(f"Between the {whole}", findings))
     alike: dict[tuple[str, Severity], int] = {}
     for each in section.diagnoses:
         key = each.finding.code, each.finding.severity

@@ -4,22 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, Quiet, TimeZone
-from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError
+from kraftool.commands.options import (
+    Color,
+    Debug,
+    Out,
+    PlainFormat,
+    PlainOutput,
+    Quiet,
+    TimeZone,
+)
+from kraftool.commands.output import ColorWhen, ExitCode, Output, UnreachableError, UsageError
+from kraftool.commands.quorum_options import Bootstrap, CommandConfig, Resolve, Timeout
+from kraftool.decoders.errors import KraftoolError
+
+if TYPE_CHECKING:
+    from kraftool.client.live import LiveQuorum
 
 
 def features(
     paths: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="PATH…",
             help="Directories of one cluster's nodes, snapshots, server.properties or tar files.",
         ),
-    ],
+    ] = None,
     to: Annotated[
         str,
         typer.Option(
@@ -44,9 +57,11 @@ def features(
             help="Tell it as if every node ran this release, as after an upgrade of the software.",
         ),
     ] = "",
-    output: Annotated[
-        PlainFormat, typer.Option("--output", "-o", help="The format of the output.")
-    ] = PlainFormat.TABLE,
+    bootstrap_controller: Bootstrap = "",
+    command_config: CommandConfig = "",
+    resolve: Resolve = None,
+    timeout: Timeout = 5.0,
+    output: PlainOutput = PlainFormat.TABLE,
     tz: TimeZone = "UTC",
     out: Out = "",
     color: Color = ColorWhen.AUTO,
@@ -55,7 +70,9 @@ def features(
 ) -> None:
     """Show feature levels, and what blocks an upgrade or a downgrade.
 
+    \b
     Example: kraftool features /var/lib/kafka/data --to 4.3
+    Example: kraftool features --bootstrap-controller ctl-1:9093 --to 4.3
 
     metadata.version, kraft.version and the features beside them: the level, when it was last set,
     and what every registered broker and controller supports. Give a server.properties too, so that
@@ -66,9 +83,14 @@ def features(
     log are too new for it; and the command to run. It ends with 1 if the change is blocked. The
     change is the last step of an upgrade: the software of every node comes first.
 
+    With --bootstrap-controller the state is that of the leader's log, read as no replica of it;
+    what is not committed yet counts, as in a directory. It ends with 4 where no node could be
+    reached, and with 3 where no leader tells its log and no PATH has a state.
+
     Nothing is written, and no feature is changed; a running Kafka is not disturbed.
     """
     from kraftool.commands.finding_view import settle
+    from kraftool.commands.live_reading import live_quorum, refuse_nothing
     from kraftool.commands.read_progress import read_progress
     from kraftool.commands.times import time_zone
     from kraftool.reports.features.plan import plan, reach
@@ -79,14 +101,24 @@ def features(
 
     quicken()
     zone = time_zone(tz)
-    if "-" in paths:
+    named = paths or []
+    refuse_nothing(named, bootstrap_controller, "PATH")
+    if "-" in named:
         raise UsageError(
             "the log is read twice, which stdin cannot be", hint="name the directory or the archive"
         )
     to_ = Output(color=color, quiet=quiet, out=out)
-    locations, _ = open_paths(paths, settings_alone=True)
-    with read_progress(to_, locations) as progress:
-        cluster = read_features(paths, progress)
+    locations, _ = open_paths(named, settings_alone=True)
+    access = bootstrap_controller, command_config, timeout, resolve
+    with live_quorum(to_, *access) as live, read_progress(to_, locations) as progress:
+        if live is None:
+            cluster = read_features(named, progress)
+        else:
+            from kraftool.client.live_features import features_of
+
+            if not named and live.captured is None:
+                _unavailable(live)
+            cluster = features_of(live, named, progress)
     if assume_nodes:
         with _words_of_options():
             cluster = assumed(cluster, assume_nodes)
@@ -108,11 +140,19 @@ def features(
     to_.finish()
 
 
+def _unavailable(live: LiveQuorum) -> NoReturn:
+    """There is nothing to tell features from."""
+    if not live.now.reached:
+        raise UnreachableError("no node could be reached")
+    raise KraftoolError(
+        "no leader tells its log, and no PATH is named to tell the features from",
+        hint="name a controller's data directory too",
+    )
+
+
 @contextmanager
 def _words_of_options() -> Iterator[None]:
     """What --to, --feature and --assume-nodes do not take is the user's, and no file's fault."""
-    from kraftool.decoders.errors import KraftoolError
-
     try:
         yield
     except KraftoolError as error:

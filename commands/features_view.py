@@ -15,7 +15,6 @@ from rich.table import Table
 from rich.text import Text
 
 from kraftool.commands.dump_view import heading, plain_table
-from kraftool.commands.dump_words import many
 from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, text, write_findings
 from kraftool.commands.output import Output
 from kraftool.commands.times import iso
@@ -32,6 +31,7 @@ from kraftool.reports.features.model import (
 from kraftool.reports.features.plan import Plan
 from kraftool.reports.features.rules import Blocker, named, unregistered_voters
 from kraftool.reports.features.target import Request
+from kraftool.reports.words import many
 
 _FRACTION = re.compile(r"\.\d+(?=Z|[+-])")
 
@@ -66,6 +66,7 @@ def _sources(output: Output, cluster: ClusterFeatures) -> None:
         if each.newest:
             continue
         told = "settings only" if each.metadata_version is None else _behind(each.end_offset)
+        told += f"; {each.missing} is not there" if each.missing else ""
         if each.metadata_version not in (None, cluster.metadata_version):
             told += f", metadata.version {named(METADATA_VERSION, each.metadata_version or 0)}"
         output.rich(text(each.path, QUIET).append(f"  {told}", style=QUIET))

@@ -6,19 +6,29 @@ from typing import Annotated
 
 import typer
 
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, Quiet, TimeZone
+from kraftool.commands.options import (
+    Color,
+    Debug,
+    Out,
+    PlainFormat,
+    PlainOutput,
+    Quiet,
+    TimeZone,
+)
 from kraftool.commands.output import ColorWhen, Output
 from kraftool.commands.quorum_options import Bootstrap, CommandConfig, Resolve, Timeout
 
 
 def health(
     bootstrap_controller: Bootstrap,
+    quorum_only: Annotated[
+        bool,
+        typer.Option("--quorum-only", help="Leave out brokers and partitions: read no metadata."),
+    ] = False,
     command_config: CommandConfig = "",
     resolve: Resolve = None,
     timeout: Timeout = 5.0,
-    output: Annotated[
-        PlainFormat, typer.Option("--output", "-o", help="The format of the output.")
-    ] = PlainFormat.TABLE,
+    output: PlainOutput = PlainFormat.TABLE,
     tz: TimeZone = "UTC",
     out: Out = "",
     color: Color = ColorWhen.AUTO,
@@ -31,14 +41,16 @@ def health(
 
     Two looks, a moment apart: one leader that everyone knows, a majority of voters that fetch,
     a high watermark that moves, replicas less than 1000 records and 5 s behind, levels of features
-    that every node supports. kraftool doctor --explain CODE tells more of each finding.
+    that every node supports. Meanwhile the leader's committed metadata is read, as no replica of
+    the quorum: fenced brokers, partitions offline or under min.insync.replicas, and what else
+    doctor knows of a state. Without a leader it is told what is known, and what is not.
+    kraftool doctor --explain CODE tells more of each finding.
 
     It ends with 1 from a warning up, with 4 where no node could be reached. Nothing is changed.
     """
     import asyncio
 
-    from kraftool.client.health import LOOKS_APART_S, Health
-    from kraftool.client.health import health as judge
+    from kraftool.client.checking import check
     from kraftool.commands.finding_view import settle
     from kraftool.commands.quorum_options import target as target_of
     from kraftool.commands.quorum_options import tell_reach
@@ -47,14 +59,8 @@ def health(
     zone = time_zone(tz)
     target = target_of(bootstrap_controller, command_config, timeout, resolve)
     to = Output(color=color, quiet=quiet, out=out)
-
-    async def look_twice() -> Health:
-        before = await target.survey()
-        if before.reached:
-            await asyncio.sleep(LOOKS_APART_S)
-        return judge(before, await target.survey() if before.reached else before)
-
-    found = asyncio.run(look_twice())
+    with to.task_progress("the committed metadata") as progress:
+        found = asyncio.run(check(target, with_metadata=not quorum_only, progress=progress))
     if output is PlainFormat.JSON:
         from kraftool.client.quorum_json import health_document
         from kraftool.commands.output import json_document

@@ -75,7 +75,7 @@ async def question(
         return _timed(answer, began)
     try:
         answer = replace(answer, offered=connection.offered)
-        answer = await _asked(connection, answer, access.timeout_s)
+        answer = await answered(connection, answer, access.timeout_s)
     except NetError as error:
         answer = replace(answer, problem=error.message)
     finally:
@@ -87,8 +87,8 @@ def _timed(answer: NodeAnswer, began: float) -> NodeAnswer:
     return replace(answer, took_ms=round((time.monotonic() - began) * 1000))
 
 
-async def _asked(connection: Connection, answer: NodeAnswer, timeout_s: float) -> NodeAnswer:
-    """The questions go out at once, and are answered in their order."""
+async def answered(connection: Connection, answer: NodeAnswer, timeout_s: float) -> NodeAnswer:
+    """What a node says over a connection; the questions go out at once. Raises NetError."""
     told = await asyncio.gather(
         _who_leads(connection, timeout_s),
         _describe(connection, timeout_s),

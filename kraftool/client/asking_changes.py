@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 
 from kraftool.client.asking import CLIENT_ID, Access, ask
 from kraftool.client.change import Answer
-from kraftool.client.model import NodeAnswer, QuorumView
+from kraftool.client.model import QuorumView
 from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.net.connection import Connection, connect
 from kraftool.net.errors import DisconnectedError, RequestTimeoutError
@@ -40,7 +40,7 @@ async def at_leader(
         access.security,
         CLIENT_ID,
         timeout_s=access.timeout_s,
-        server_name=_server_name(view, leader),
+        server_name=view.server_name(leader),
     )
     try:
         return await send(connection)
@@ -48,15 +48,6 @@ async def at_leader(
         return None
     finally:
         await connection.close()
-
-
-def _server_name(view: QuorumView, leader: NodeAnswer) -> str | None:
-    """The name in its certificate, where it is reached through a port-forward."""
-    assert leader.node_id is not None, "a leader is known by its id"
-    endpoints = view.voter_endpoints.get(leader.node_id, {})
-    if not endpoints or leader.endpoint in endpoints.values():
-        return None
-    return next(iter(endpoints.values())).host
 
 
 async def add_voter(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kraftool.decoders.addresses import host_and_port, shown_address
 from kraftool.decoders.errors import KraftoolError
 from kraftool.raft.names import Endpoint
 
@@ -17,14 +18,11 @@ class EndpointError(KraftoolError):
 
 def parse_endpoint(text: str) -> Endpoint:
     """HOST:PORT; an IPv6 address stands in brackets."""
-    host, mark, port = text.strip().rpartition(":")
-    if host.startswith("[") and host.endswith("]"):
-        host = host[1:-1]
-    elif ":" in host:
-        mark = ""
-    if not mark or not host or not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+    host, port = host_and_port(text)
+    bare = ":" in host and not text.lstrip().startswith("[")
+    if bare or not host or not port:
         raise EndpointError(f"{text.strip()!r} is no HOST:PORT", hint="for example ctl-1:9093")
-    return Endpoint(host, int(port))
+    return Endpoint(host, port)
 
 
 def parse_endpoints(text: str) -> tuple[Endpoint, ...]:
@@ -51,5 +49,4 @@ def parse_resolved(given: Iterable[str]) -> dict[int, Endpoint]:
 
 
 def shown(endpoint: Endpoint) -> str:
-    host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
-    return f"{host}:{endpoint.port}"
+    return shown_address(endpoint.host, endpoint.port)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kraftool.client.endpoints import shown
 from kraftool.client.model import NodeAnswer, QuorumView
@@ -15,6 +16,10 @@ from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
 from kraftool.reports.findings import Finding, Severity, in_order
 from kraftool.reports.kinds import live as kinds
+from kraftool.reports.words import many
+
+if TYPE_CHECKING:
+    from kraftool.client.cluster_health import ClusterHealth
 
 SILENT_MS = 6_000
 """Three times the default of controller.quorum.fetch.timeout.ms."""
@@ -34,15 +39,31 @@ class Health:
     """How fast the high watermark moved; None without a leader in both looks."""
     keeping_up: tuple[int, ...] = ()
     """The voters that fetch, by id."""
+    cluster: ClusterHealth | None = None
+    """Brokers and partitions; None where the committed metadata was not read."""
+    unobserved: str = ""
+    """Why it was not."""
 
     @property
     def is_well(self) -> bool:
         return all(each.severity is Severity.INFO for each in self.findings)
 
+    @property
+    def is_quorum_well(self) -> bool:
+        """Whether only brokers and partitions are not well; a broker observes the quorum."""
+        of_cluster = () if self.cluster is None else self.cluster.findings
+        return all(each.severity is Severity.INFO or each in of_cluster for each in self.findings)
 
-def health(before: QuorumView, now: QuorumView) -> Health:
-    """Judge a quorum by two looks at it."""
+
+def health(
+    before: QuorumView,
+    now: QuorumView,
+    cluster: ClusterHealth | None = None,
+    unobserved: str = "",
+) -> Health:
+    """Judge a quorum by two looks at it, with what was judged of its metadata or why it was not."""
     findings = [*_nodes(now), *_leadership(before, now), *_features(before, now)]
+    findings += cluster.findings if cluster is not None else _unobserved(now, unobserved)
     quorum, leader = now.quorum, now.leader
     keeping: tuple[int, ...] = ()
     speed = None
@@ -52,8 +73,24 @@ def health(before: QuorumView, now: QuorumView) -> Health:
         speed, stuck = _progress(before, now)
         findings += stuck
     return Health(
-        view=now, findings=tuple(in_order(findings)), commits_per_s=speed, keeping_up=keeping
+        view=now,
+        findings=tuple(in_order(findings)),
+        commits_per_s=speed,
+        keeping_up=keeping,
+        cluster=cluster,
+        unobserved=unobserved,
     )
+
+
+def _unobserved(now: QuorumView, why: str) -> Iterator[Finding]:
+    if why and now.reached:
+        yield unobserved_finding(now, "", why)
+
+
+def unobserved_finding(now: QuorumView, file: str, why: str) -> Finding:
+    """Without a leader nobody tells; that there is none is told already."""
+    quiet = Severity.INFO if now.leader is None else None
+    return kinds.UNOBSERVED.at(file, why, severity=quiet)
 
 
 def _node(answer: NodeAnswer) -> str:
@@ -69,12 +106,30 @@ def _nodes(now: QuorumView) -> Iterator[Finding]:
             yield kinds.REFUSED.at(_node(each), each.problem)
     if len(now.cluster_ids) > 1:
         yield kinds.CLUSTER_ID.at("", f"cluster ids {', '.join(now.cluster_ids)}")
+    yield from _moved(now)
+
+
+def _moved(now: QuorumView) -> Iterator[Finding]:
+    """Voters that are not reached where they are recorded, beside nodes that nobody names."""
+    lost = [each for each in now.nodes if each.node_id in now.voter_endpoints]
+    lost = [each for each in lost if not each.is_reached]
+    strangers = [
+        each for each in now.reached if each.node_id is None and each.cluster_id == now.cluster_id
+    ]
+    if lost and strangers and now.cluster_id is not None:
+        there = ", ".join(shown(each.endpoint) for each in strangers)
+        for each in lost:
+            yield kinds.ENDPOINT.at(
+                _node(each), f"not reached there; of this cluster and of no voter's: {there}"
+            )
 
 
 def _leadership(before: QuorumView, now: QuorumView) -> Iterator[Finding]:
     if now.leader is None:
         epoch = "" if now.epoch is None else f" of epoch {now.epoch}"
-        yield kinds.NO_LEADER.at("", f"no leader{epoch} among {len(now.reached)} nodes reached")
+        yield kinds.NO_LEADER.at(
+            "", f"no leader{epoch} among {many(len(now.reached), 'node')} reached"
+        )
     if len(now.leaders) > 1:
         told = ", ".join(f"{_node(each)} of epoch {each.epoch}" for each in now.leaders)
         same = len({each.epoch for each in now.leaders}) < len(now.leaders)
@@ -96,7 +151,7 @@ def _leadership(before: QuorumView, now: QuorumView) -> Iterator[Finding]:
 
 def keeping_up(quorum: DescribeQuorumResponse) -> tuple[int, ...]:
     """The voters that have fetched lately, the leader among them."""
-    clock = _clock(quorum)
+    clock = leader_clock(quorum)
     return tuple(
         each.replica.id
         for each in quorum.voters
@@ -105,8 +160,8 @@ def keeping_up(quorum: DescribeQuorumResponse) -> tuple[int, ...]:
     )
 
 
-def _clock(quorum: DescribeQuorumResponse) -> int:
-    """The leader's: the time of its own entry, which is that of its answer."""
+def leader_clock(quorum: DescribeQuorumResponse) -> int:
+    """The time by the leader: that of its own entry, which is that of its answer."""
     every = (*quorum.voters, *quorum.observers)
     own = [each for each in every if each.replica.id == quorum.leader_id]
     return max((each.last_fetch_timestamp for each in own or every), default=-1)
@@ -128,6 +183,15 @@ def _voters(
     ids = {each.replica.id for each in quorum.voters}
     for node_id in sorted({each for node in now.nodes for each in node.controllers} - ids):
         yield kinds.STANDBY.at(f"node {node_id}", "a registered controller that is no voter")
+    known = {each.replica.id: each.replica.directory_id for each in quorum.voters}
+    for each in quorum.observers:
+        node_id, directory_id = each.replica
+        if known.get(node_id) is not None and known[node_id] != directory_id:
+            yield kinds.OTHER_DIRECTORY.at(
+                f"node {node_id}",
+                f"it fetches with directory id {directory_id}, and voter {node_id} is known by"
+                f" {known[node_id]}",
+            )
     leader = now.leader
     if leader is None or KRAFT_VERSION not in leader.offered.supported:
         return
@@ -141,7 +205,7 @@ def _voters(
 
 
 def _replicas(quorum: DescribeQuorumResponse) -> Iterator[Finding]:
-    clock = _clock(quorum)
+    clock = leader_clock(quorum)
     end = max((each.log_end_offset for each in quorum.voters), default=-1)
     for role, replicas in (("voter", quorum.voters), ("observer", quorum.observers)):
         for each in replicas:
@@ -173,7 +237,7 @@ def _progress(before: QuorumView, now: QuorumView) -> tuple[float | None, list[F
         return None, []
     grown = _end(this) - _end(then)
     committed = this.high_watermark - then.high_watermark
-    seconds = (_clock(this) - _clock(then)) / 1000
+    seconds = (leader_clock(this) - leader_clock(then)) / 1000
     found = []
     if committed <= 0 and grown > 0:
         found.append(

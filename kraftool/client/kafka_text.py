@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kraftool.client.model import QuorumView
-from kraftool.client.quorum_json import leader_end
+from kraftool.client.endpoints import shown
+from kraftool.client.model import QuorumView, leader_end
 from kraftool.decoders.wire import ZERO_UUID
 from kraftool.raft.messages import ReplicaState
 
@@ -65,10 +65,7 @@ def _replica(view: QuorumView, each: ReplicaState) -> str:
         parts.append(f'"directoryId": "{each.replica.directory_id}"')
     endpoints = view.voter_endpoints.get(each.replica.id, {})
     if endpoints:
-        listed = (
-            f'"{name}://{f"[{where.host}]" if ":" in where.host else where.host}:{where.port}"'
-            for name, where in endpoints.items()
-        )
+        listed = (f'"{name}://{shown(where)}"' for name, where in endpoints.items())
         parts.append(f'"endpoints": [{", ".join(listed)}]')
     return f"{{{', '.join(parts)}}}"
 

@@ -121,5 +121,33 @@ class QuorumView:
         """Of every listener, from 3.9 on."""
         return {} if self.quorum is None else self.quorum.nodes
 
+    def directory_id(self, node_id: int) -> str | None:
+        """Of the directory that a node runs on, as the leader knows it.
+
+        One that observes under a voter's id runs on another directory than the voter's.
+        """
+        for each in (*self.observers, *self.voters):
+            if each.replica.id == node_id and each.last_fetch_timestamp >= 0:
+                return each.replica.directory_id
+        return None
+
+    def server_name(self, node: NodeAnswer) -> str | None:
+        """The name in a node's certificate, where it is reached through a port-forward."""
+        if node.node_id is None:
+            return None
+        told = [*self.voter_endpoints.get(node.node_id, {}).values()]
+        told += [
+            each.controllers[node.node_id] for each in self.nodes
+            if node.node_id in each.controllers
+        ]  # fmt: skip
+        return told[0].host if told and node.endpoint not in told else None
+
     def node(self, node_id: int) -> NodeAnswer | None:
         return next((each for each in self.nodes if each.node_id == node_id), None)
+
+
+def leader_end(view: QuorumView) -> int:
+    """The leader's log end, or the longest where the leader is no voter."""
+    assert view.quorum is not None, "lag is told by a leader"
+    own = [each for each in view.voters if each.replica.id == view.quorum.leader_id]
+    return max((each.log_end_offset for each in own or view.voters), default=-1)

@@ -9,9 +9,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from kraftool.client.change import Change
+from kraftool.client.cluster_health import ClusterHealth
 from kraftool.client.endpoints import shown
 from kraftool.client.health import Health
-from kraftool.client.model import NodeAnswer, QuorumView
+from kraftool.client.model import NodeAnswer, QuorumView, leader_end
 from kraftool.raft.messages import ReplicaState
 from kraftool.raft.names import Endpoints
 from kraftool.reports.plain_json import finding_counts, finding_object
@@ -35,9 +36,37 @@ def health_document(health: Health) -> dict[str, Any]:
             "commitsPerSecond": None
             if health.commits_per_s is None
             else round(health.commits_per_s, 2),
+            "cluster": _cluster(health.cluster),
+            "unobserved": health.unobserved,
             "findings": [finding_object(each) for each in health.findings],
             "findingCounts": finding_counts(health.findings),
         },
+    }
+
+
+def _cluster(found: ClusterHealth | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "readFrom": found.observation.leader_id,
+        "endOffset": found.observation.end_offset,
+        "brokers": {
+            "registered": list(found.brokers),
+            "fenced": list(found.fenced),
+            "inControlledShutdown": list(found.shutting_down),
+            "notFetching": list(found.absent),
+        },
+        "controllers": list(found.controllers),
+        "topics": found.topics,
+        "partitions": {
+            "total": found.partitions,
+            "offline": found.offline,
+            "underReplicated": found.under_replicated,
+            "underMinIsr": found.under_min_isr,
+            "notPreferredLeader": found.not_preferred,
+            "reassigning": found.reassigning,
+        },
+        "leaderChangesLastHour": found.elections,
     }
 
 
@@ -90,13 +119,6 @@ def _replicas(view: QuorumView, replicas: Iterable[ReplicaState]) -> list[dict[s
         }
         for each in replicas
     ]
-
-
-def leader_end(view: QuorumView) -> int:
-    """The leader's log end, or the longest where the leader is no voter."""
-    assert view.quorum is not None, "lag is told by a leader"
-    own = [each for each in view.voters if each.replica.id == view.quorum.leader_id]
-    return max((each.log_end_offset for each in own or view.voters), default=-1)
 
 
 def _endpoints(endpoints: Endpoints) -> list[dict[str, Any]]:

@@ -27,8 +27,7 @@ from kraftool.client.change import (
 from kraftool.client.endpoints import shown
 from kraftool.client.health import LAG_RECORDS
 from kraftool.client.listeners import Candidate, words
-from kraftool.client.model import QuorumView
-from kraftool.client.quorum_json import leader_end
+from kraftool.client.model import QuorumView, leader_end
 from kraftool.client.target import Target
 from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.raft.messages import ReplicaState

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
@@ -39,7 +40,10 @@ class Quorum:
         self.leader = leader
         self.bound: dict[int, Endpoint] = {}
         self._advertised = advertised
+        self.told_voters = False
+        """Whether the leader names the voters' endpoints, which are where they listen."""
         self.fetched_as: set[int] = set()
+        self.cluster_id, self.epoch = "cluster", 5
 
     def endpoint(self, number: int) -> Endpoint:
         return (self._advertised or self.bound)[number]
@@ -76,7 +80,7 @@ class Quorum:
             ]
             return {
                 "errorCode": 0,
-                "clusterId": "cluster",
+                "clusterId": self.cluster_id,
                 "controllerId": -1 if self.leader is None else self.leader,
                 "brokers": brokers if self.leader is not None else [],
             }
@@ -84,13 +88,18 @@ class Quorum:
         if request.name == "DescribeQuorum":
             answer = DescribeQuorumResponse(error=Error.NOT_LEADER_OR_FOLLOWER)
             if leads:
-                answer = described([replica(each) for each in (1, 2, 3)], leader=number)
+                answer = described(
+                    [replica(each) for each in (1, 2, 3)], leader=number, epoch=self.epoch
+                )
+                if self.told_voters:
+                    nodes = {id_: {"CONTROLLER": each} for id_, each in self.bound.items()}
+                    answer = replace(answer, nodes=nodes)
             return responses.to_kafka("DescribeQuorum", answer, request.version)
         self.fetched_as.add(request.body["replicaState"]["replicaId"])
         told = FetchResponse(
             error=Error.FENCED_LEADER_EPOCH,
             leader_id=-1 if self.leader is None else self.leader,
-            leader_epoch=5,
+            leader_epoch=self.epoch,
             endpoints={} if self.leader is None else {"X": self.endpoint(self.leader)},
         )
         return responses.to_kafka("Fetch", told, request.version)
@@ -116,6 +125,19 @@ def test_all_are_found_from_a_follower_and_nobody_is_taken_for_a_replica() -> No
     assert view.agrees
     assert view.cluster_id == "cluster"
     assert quorum.fetched_as == {-1}
+
+
+def test_a_voter_that_moved_without_registering_is_asked_where_the_voters_have_it() -> None:
+    """As a node of ours does: it tells the leader of its endpoint, and registers nowhere."""
+    gone = {number: Endpoint("ctl.invalid", number) for number in (1, 2, 3)}
+    quorum = Quorum(leader=1, advertised=gone)
+    quorum.told_voters = True
+    view = _survey(quorum, 1)
+    assert [(each.node_id, each.is_reached) for each in view.nodes] == [
+        (1, True),
+        (2, True),
+        (3, True),
+    ]
 
 
 def test_without_a_leader_those_named_are_asked() -> None:
@@ -157,3 +179,22 @@ def test_what_is_no_endpoint_is_refused(text: str) -> None:
         parse_resolved([f"x={text}"])
     with pytest.raises(EndpointError):
         parse_listeners([f"C://{text}"])
+
+
+def test_nodes_of_two_clusters_with_one_id_are_two_nodes() -> None:
+    """Whichever of the two leads the newer epoch."""
+    for newer in (4, 6):
+        one, other = Quorum(leader=2), Quorum(leader=1)
+        other.cluster_id, other.epoch = "another", newer
+
+        async def run(one: Quorum = one, other: Quorum = other) -> QuorumView:
+            async with one.running(), other.running():
+                bootstrap = [*one.bound.values(), *other.bound.values()]
+                return await survey(bootstrap, Access(timeout_s=2))
+
+        view = asyncio.run(run())
+        told = [(each.node_id, each.cluster_id) for each in view.nodes]
+        assert sorted(told) == [
+            (number, cluster) for number in (1, 2, 3) for cluster in ("another", "cluster")
+        ]
+        assert view.cluster_id is None

@@ -17,7 +17,9 @@ import pytest
 from clusters import HOST, Cluster, Node
 
 from kraftool.client.asking import Access
+from kraftool.client.checking import check
 from kraftool.client.survey import survey
+from kraftool.client.target import target_of
 from kraftool.net import scram
 from kraftool.net.principals import distinguished_name
 from kraftool.net.server import Limits, Listener, Peer, Server
@@ -195,6 +197,21 @@ def test_real_controllers_are_reached(secured: tuple[str, list[Node]], stores: S
     ways = [("PKCS12", "PLAIN"), ("JKS", "SCRAM-SHA-256"), ("PEM", "SCRAM-SHA-512")]
     leaders = {_leader(nodes, _asker(protocol, stores, *way)) for way in ways}
     assert len(leaders) == 1
+
+
+def test_a_secured_leader_tells_its_metadata(
+    secured: tuple[str, list[Node]], stores: Stores, tmp_path: Path
+) -> None:
+    """As quorum health reads it, with the options that lead there."""
+    protocol, nodes = secured
+    client = _asker(protocol, stores, "PKCS12", "PLAIN")
+    _leader(nodes, client)
+    config = tmp_path / "client.properties"
+    config.write_text("".join(f"{key}={value}\n" for key, value in client.items()))
+    found = asyncio.run(check(target_of(nodes[0].at("CONTROLLER"), (), str(config), 10)))
+    assert found.unobserved == ""
+    assert found.cluster is not None
+    assert found.cluster.observation.image.features.metadata_version
 
 
 def test_real_controllers_refuse_a_wrong_password_or_no_certificate(

@@ -7,10 +7,10 @@ same history, the epochs of the records at the shorter one's end tell.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.home_cluster import home_of
 from kraftool.reports.kinds import directory as kinds
 from kraftool.reports.voters.model import (
     Commitment,
@@ -73,9 +73,8 @@ def clusters(sources: Sources) -> Iterator[Finding]:
 
 
 def home_cluster(sources: Sources) -> str | None:
-    """The cluster id that most sources have; of equally many, the one that is told first."""
-    told = Counter(each.node.cluster_id for each in sources if each.node.cluster_id)
-    return max(told, key=lambda each: told[each], default=None)
+    """The cluster of most sources."""
+    return home_of(each.node.cluster_id for each in sources)
 
 
 def is_foreign(source: VoterSourceReport, home: str | None) -> bool:

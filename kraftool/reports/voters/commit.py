@@ -1,6 +1,7 @@
 """Whether a change of voters or of kraft.version is committed, as far as files can tell.
 
-Kafka keeps the high watermark in memory only, so no file says what is committed. What proves it:
+Kafka keeps the high watermark in memory only, so no file says what is committed; a running leader
+that was asked does. What proves it otherwise:
 
 1. A snapshot that ends beyond the record, or a log start beyond it. Both exist below the high
    watermark only. They speak for the record if its log went on to them: a log with the snapshot's
@@ -93,7 +94,9 @@ def with_verdicts(sources: Sequence[VoterSourceReport]) -> tuple[VoterSourceRepo
     }
     for key, verdict in verdicts.items():
         other = committed.get(key[:2])
-        weak = verdict.commitment in (Commitment.UNKNOWN, Commitment.ON_MAJORITY)
+        weak = verdict.commitment in (
+            Commitment.UNKNOWN, Commitment.ON_MAJORITY, Commitment.PENDING
+        )  # fmt: skip
         if other is not None and other != key and weak:
             reason = f"another record is committed at this offset, of epoch {other[2]}"
             verdicts[key] = Verdict(commitment=Commitment.REPLACED, reason=reason)
@@ -158,6 +161,11 @@ def proofs_of(source: VoterSourceReport) -> Iterator[Proof]:
                 file=each.file,
             )
     log = source.log
+    mark = source.high_watermark or 0
+    reached = log.epoch_at(mark - 1) if log is not None else None
+    if reached is not None:
+        words = f"the running leader's high watermark is beyond it, at {mark}"
+        yield Proof(offset=mark - 1, epoch=reached, below=mark, words=words)
     epoch = log.epoch_at(log.start) if log is not None else None
     if log is not None and log.start > 0 and epoch is not None:
         words = f"a log begins beyond it, at offset {log.start}"
@@ -186,6 +194,9 @@ def _verdict(
         for proof in proofs:
             if proof.below > entry.offset and holder.log.epoch_at(proof.offset) == proof.epoch:
                 return Verdict(commitment=Commitment.COMMITTED, reason=proof.words)
+    if source.high_watermark is not None and entry.offset >= source.high_watermark:
+        words = f"the running leader's high watermark is {source.high_watermark}"
+        return Verdict(commitment=Commitment.PENDING, reason=words)
     if later is not None:
         words = f"the leader wrote the next change, at offset {later}, only after its commit"
         return Verdict(commitment=Commitment.COMMITTED, reason=words)

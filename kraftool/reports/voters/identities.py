@@ -26,6 +26,8 @@ def ids_twice(sources: Sources) -> Iterator[Finding]:
     reference = newest_source(sources)
     voters = reference.in_force if reference is not None else None
     for source in sources:
+        if source.is_live:
+            continue  # the directory that it runs on may be given too
         node = source.node
         if node.directory_id is not None:
             first = by_directory.setdefault(node.directory_id, source)

@@ -7,7 +7,7 @@ a running controller. It refuses to compare sources; that is `diff.py` and the r
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from kraftool.decoders.quorum_state import QuorumState
@@ -24,12 +24,13 @@ class Origin(StrEnum):
 
 
 class Commitment(StrEnum):
-    """What can be said about a record without a running quorum."""
+    """What can be said about a record, mostly without a running quorum."""
 
     COMMITTED = "committed"
     FORMATTED = "formatted"
     ON_MAJORITY = "on a majority"
     REPLACED = "replaced"
+    PENDING = "not committed yet"
     UNKNOWN = "cannot be known offline"
 
 
@@ -171,6 +172,8 @@ class VoterSourceReport:
     name: str
     kind: str
     directory: str = ""
+    missing: str = ""
+    """The directory that its settings name, and that is not there."""
     node: Node = _NO_NODE
     registered_controllers: tuple[int, ...] = ()
     settings: Settings | None = None
@@ -184,6 +187,10 @@ class VoterSourceReport:
     snapshots: tuple[SnapshotExtent, ...] = ()
     told: Voters | None = None
     """Voters that no record tells: of the settings, a LeaderChange or quorum-state."""
+    is_live: bool = False
+    """Whether a running node said this, and no file."""
+    high_watermark: int | None = None
+    """Of a running leader, whose log this is."""
     findings: tuple[Finding, ...] = ()
     """Of its own files: what could not be read, and damage that may hide a change."""
 
@@ -241,6 +248,14 @@ class VoterSourceReport:
         """The first offset that this source knows nothing of."""
         ends = [each.offset for each in self.snapshots]
         return max([*ends, self.log.end if self.log is not None else 0], default=0)
+
+    def with_words_of(self, node: VoterSourceReport) -> VoterSourceReport:
+        """The same log with what its running node says besides."""
+        return replace(
+            self,
+            told=self.told if self.newest is not None else node.told,
+            registered_controllers=node.registered_controllers,
+        )
 
     def epoch_at(self, offset: int) -> int | None:
         """The epoch of the record at an offset, by the log or by a snapshot that ends with it."""

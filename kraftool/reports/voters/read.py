@@ -83,10 +83,20 @@ def read_source(
         yield VoterSourceReport(
             name=path,
             kind="settings",
+            missing=location.missing,
             settings=settings,
             told=summarize_directory((), settings.static_voters).voters if settings else None,
         )
         return
+    yield from read_sources_of(location, progress, settings)
+
+
+def read_sources_of(
+    location: Location,
+    progress: Progress = lambda name, position: None,
+    settings: Settings | None = None,
+) -> Iterator[VoterSourceReport]:
+    """The sources in what is there to be read."""
     report = read_location(location, progress=progress)
     yield from sources_of(location, report, settings)
 
@@ -98,12 +108,14 @@ def sources_of(
     rest = _relevant(report.findings)
     for directory in report.directories:
         name = report.path if len(report.directories) == 1 else directory.path
-        where = "" if location.is_stream else os.path.realpath(directory.path)
+        where = os.path.realpath(directory.path) if location.is_on_disk else ""
         yield _source(
             VoterSourceReport(
                 name=name,
                 kind=location.kind.value,
                 directory=where,
+                is_live=location.kind is LocationKind.LIVE,
+                high_watermark=location.high_watermark,
                 settings=settings,
                 findings=(*rest, *_relevant(directory.findings)),
             ),

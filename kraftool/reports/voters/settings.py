@@ -6,11 +6,12 @@ any other, so that no secret comes near a report.
 
 from __future__ import annotations
 
+from kraftool.decoders.addresses import host_and_port
 from kraftool.decoders.properties import Properties
 from kraftool.reports.directory_summary import static_voters
 from kraftool.reports.voters.model import Advertised, Settings
 
-_UNTOLD = frozenset({"", "0.0.0.0", "::", "[::]"})
+_UNTOLD = frozenset({"", "0.0.0.0", "::"})
 """Hosts that are no address to reach a node by: Kafka puts the machine's own name there."""
 
 
@@ -43,11 +44,11 @@ def _advertised(server: Properties, names: tuple[str, ...]) -> tuple[Advertised,
     for key in ("listeners", "advertised.listeners"):
         for each in _list(server, key):
             name, mark, address = each.partition("://")
-            host, _, port = address.rpartition(":")
+            host, port = host_and_port(address)
             if mark and name.upper() in names:
                 found[name.upper()] = Advertised(
                     listener=name.upper(),
                     host="" if host in _UNTOLD else host,
-                    port=_number(port) or None,
+                    port=port or None,
                 )
     return tuple(found[name] for name in names if name in found)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from kraftool.decoders.addresses import host_and_port, shown_address
 from kraftool.decoders.java_text import INT32_MAX
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import directory as kinds
@@ -159,12 +160,12 @@ def _moved(settings: Settings, voter: Voter, voters: Voters) -> Iterator[tuple[s
             each = Advertised(listener=each.listener, host="", port=each.port)
         if known is None:
             continue
-        host, _, port = known.rpartition(":")
+        host, port = host_and_port(known)
         other_host = each.host not in ("", host)
-        other_port = each.port is not None and str(each.port) != port
+        other_port = each.port is not None and each.port != port
         if other_host or other_port:
-            told = f"{each.listener}://{each.host or host}:{each.port or port}"
-            yield f"{each.listener}://{known}", told
+            told = shown_address(each.host or host, each.port or port or 0)
+            yield f"{each.listener}://{known}", f"{each.listener}://{told}"
 
 
 def _listed(voters: Sequence[Voter]) -> str:

@@ -44,6 +44,7 @@ def _source(compared: ComparedSource) -> dict[str, Any]:
         "kraftVersion": source.kraft_version,
         "voters": _voters(source.in_force),
         "endOffset": source.end,
+        "highWatermark": source.high_watermark,
         "log": {"startOffset": source.log.start, "endOffset": source.log.end}
         if source.log is not None
         else None,

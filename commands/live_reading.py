@@ -1,0 +1,68 @@
+"""A live quorum read for a command that takes it beside directories, with its options and codes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from kraftool.commands.output import Output, UsageError
+from kraftool.commands.quorum_options import target as target_of
+from kraftool.commands.quorum_options import tell_unreached
+
+if TYPE_CHECKING:
+    from kraftool.client.live import LiveQuorum
+
+
+def refuse_nothing(paths: list[str] | None, bootstrap: str, what: str) -> None:
+    """There has to be something to look at."""
+    if not paths and not bootstrap:
+        raise UsageError(f"no {what}", hint="name a data directory, or --bootstrap-controller")
+
+
+def options_again(
+    bootstrap: str, command_config: str, timeout: float, resolve: list[str] | None
+) -> tuple[str, ...]:
+    """The options that lead to the quorum, for commands that are told to be run next."""
+    options = ["--bootstrap-controller", bootstrap]
+    options += ["--command-config", command_config] if command_config else []
+    for each in resolve or ():
+        options += ["--resolve", each]
+    return tuple(options)
+
+
+@contextmanager
+def live_quorum(
+    to: Output,
+    bootstrap: str,
+    command_config: str,
+    timeout: float,
+    resolve: list[str] | None,
+    *,
+    judged: bool = False,
+) -> Iterator[LiveQuorum | None]:
+    """Yields what was had, None where no quorum is asked for; its log is gone afterwards.
+
+    The run ends with 4 where no node was reached.
+    """
+    if not bootstrap:
+        if command_config or resolve:
+            raise UsageError(
+                "--command-config and --resolve are for a live quorum",
+                hint="name --bootstrap-controller too",
+            )
+        yield None
+        return
+
+    from kraftool.client.capture import Capturing
+    from kraftool.client.live import look
+
+    target = target_of(bootstrap, command_config, timeout, resolve)
+    with Capturing() as capturing:
+        with to.task_progress("the leader's log") as progress:
+            live = asyncio.run(look(target, capturing, judged=judged, progress=progress))
+        if live.now.reached and live.unobserved:
+            to.note(f"the leader's log could not be read: {live.unobserved}")
+        tell_unreached(to, live.now)
+        yield live

@@ -1,0 +1,209 @@
+"""The log of a live leader as the files of a directory, so that it is read like any other.
+
+Owns the form: what the leader says of itself as meta.properties and quorum-state, its snapshot and
+its log behind that as a checkpoint and a segment. The bytes of both are as it sent them; they lie
+in temporary files without a name, which are gone with the process however that ends.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import IO
+
+from kraftool.client.asking import Access
+from kraftool.client.model import NodeAnswer, QuorumView
+from kraftool.client.observer import ImageTaker, Observation
+from kraftool.client.observing import (
+    LIMIT_S,
+    Progress,
+    Reached,
+    Taker,
+    node_name,
+    read_log,
+    silent,
+)
+from kraftool.decoders import meta_properties, quorum_state
+from kraftool.decoders.meta_properties import MetaProperties
+from kraftool.decoders.quorum_state import QuorumState
+from kraftool.net.errors import NetError
+from kraftool.raft.names import OffsetAndEpoch
+from kraftool.raft.records import Batch
+from kraftool.storage.entry import METADATA_PARTITION, Entry, Place
+from kraftool.storage.paths import Location, LocationKind
+from kraftool.storage.source import ByteSource, BytesSource, HeldFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Captured:
+    """What a leader had at a moment."""
+
+    location: Location
+    """Its files, as long as the capture is open; its path is the node's name."""
+    leader: NodeAnswer
+    observation: Observation | None = None
+    """The image of what is committed in it, if it was asked for."""
+
+
+class Capturing:
+    """Where what is captured lies; it is gone when this is closed."""
+
+    def __init__(self) -> None:
+        self._taker = _FileTaker()
+
+    def __enter__(self) -> Capturing:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._taker.begin()
+
+    async def capture(
+        self,
+        view: QuorumView,
+        access: Access,
+        *,
+        with_image: bool = False,
+        progress: Progress = silent,
+        limit_s: float = LIMIT_S,
+    ) -> Captured:
+        """Read the leader's log, what is not committed yet too. Raises UnobservableError."""
+        end = max((each.log_end_offset for each in view.voters), default=0)
+        image = ImageTaker()
+        taker = _Both(self._taker, image) if with_image else self._taker
+        reached = await read_log(view, access, taker, upto=end, progress=progress, limit_s=limit_s)
+        observation = image.observation(reached) if with_image else None
+        return _captured(view, reached, self._taker, observation)
+
+
+def _captured(
+    view: QuorumView, reached: Reached, taker: _FileTaker, observation: Observation | None
+) -> Captured:
+    leader = reached.leader
+    name = node_name(leader)
+    entries = []
+    if leader.node_id is not None and leader.cluster_id is not None:
+        meta = MetaProperties(
+            node_id=leader.node_id,
+            cluster_id=leader.cluster_id,
+            directory_id=view.directory_id(leader.node_id),
+        )
+        data = meta_properties.encode(meta, written_at=datetime.now(UTC))
+        entries.append(_entry(name, "meta.properties", data))
+    state = QuorumState(leader_id=leader.leader_id or 0, leader_epoch=leader.epoch or 0)
+    partition = f"{METADATA_PARTITION}/{{}}"
+    entries.append(
+        _entry(name, partition.format(quorum_state.FILE_NAME), quorum_state.encode(state))
+    )
+    entries += [_entry(name, partition.format(each), file) for each, file in taker.files()]
+    return Captured(
+        location=Location(
+            path=name,
+            kind=LocationKind.LIVE,
+            directory=name,
+            held=tuple(entries),
+            high_watermark=reached.high_watermark,
+        ),
+        leader=leader,
+        observation=observation,
+    )
+
+
+def _entry(directory: str, path: str, content: bytes | IO[bytes]) -> Entry:
+    name = f"{directory}/{path}"
+    opener: Callable[[], ByteSource]
+    if isinstance(content, bytes):
+        size, opener = len(content), partial(BytesSource, name, content)
+    else:
+        size, opener = os.fstat(content.fileno()).st_size, partial(HeldFile, content.fileno(), name)
+    return Entry(
+        directory=directory,
+        path=path,
+        name=name,
+        place=Place.PARTITION if "/" in path else Place.ROOT,
+        size=size,
+        mode=0o100600,
+        mtime_ns=time.time_ns(),
+        uid=os.getuid(),
+        gid=os.getgid(),
+        opener=opener,
+    )
+
+
+class _Both:
+    """Two takers of one reading."""
+
+    def __init__(self, *takers: Taker) -> None:
+        self._takers = takers
+
+    def begin(self) -> None:
+        for each in self._takers:
+            each.begin()
+
+    def snapshot(self, id: OffsetAndEpoch, position: int, chunk: bytes, size: int) -> None:
+        for each in self._takers:
+            each.snapshot(id, position, chunk, size)
+
+    def log(self, batches: Sequence[Batch], high_watermark: int) -> None:
+        for each in self._takers:
+            each.log(batches, high_watermark)
+
+
+class _FileTaker:
+    """Keeps what is read in temporary files, until it begins anew."""
+
+    def __init__(self) -> None:
+        self._snapshot: tuple[OffsetAndEpoch, IO[bytes]] | None = None
+        self._log: tuple[int, IO[bytes]] | None = None
+
+    def begin(self) -> None:
+        for each in (self._snapshot, self._log):
+            if each is not None:
+                each[1].close()
+        self._snapshot = self._log = None
+
+    def files(self) -> Iterator[tuple[str, IO[bytes]]]:
+        """Name and content of each, complete."""
+        if self._snapshot is not None:
+            (offset, epoch), file = self._snapshot
+            yield f"{offset:020}-{epoch:010}.checkpoint", file
+        if self._log is not None:
+            offset, file = self._log
+            yield f"{offset:020}.log", file
+
+    def snapshot(self, id: OffsetAndEpoch, position: int, chunk: bytes, size: int) -> None:
+        if self._snapshot is None:
+            self._snapshot = id, _temporary()
+        _write(self._snapshot[1], chunk)
+
+    def log(self, batches: Sequence[Batch], high_watermark: int) -> None:
+        if self._log is None:
+            self._log = batches[0].base_offset, _temporary()
+        for each in batches:
+            _write(self._log[1], each.data)
+
+
+def _temporary() -> IO[bytes]:
+    try:
+        return tempfile.TemporaryFile(buffering=0, prefix="kraftool-")
+    except OSError as error:
+        raise _full(error) from None
+
+
+def _write(file: IO[bytes], data: bytes) -> None:
+    try:
+        while data:  # unbuffered, so that what is written is there for every reader
+            data = data[file.write(data) :]
+    except OSError as error:
+        raise _full(error) from None
+
+
+def _full(error: OSError) -> NetError:
+    return NetError(
+        f"what it sends cannot be kept in {tempfile.gettempdir()}: {error.strerror or error}",
+        hint="TMPDIR names another place",
+    )

@@ -1,0 +1,290 @@
+"""Whether the cluster of a live quorum is well, by its committed metadata and by who fetches it.
+
+Owns what follows from both together: that a fenced broker still fetches tells another cause than
+that it does not. What metadata alone shows is judged by doctor's rules. It refuses to ask a node.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kraftool.client.health import SILENT_MS, leader_clock
+from kraftool.client.live_sources import leader_source
+from kraftool.client.model import QuorumView
+from kraftool.client.observer import Observation
+from kraftool.image.cluster import BrokerRegistration
+from kraftool.image.configs import BROKER, TOPIC, ConfigResource
+from kraftool.image.image import MetadataImage
+from kraftool.reports.doctor import partitions as of_image
+from kraftool.reports.doctor.log_statistics import LogStatistics
+from kraftool.reports.doctor.model import Patient
+from kraftool.reports.doctor.partitions import Partition, counted, named
+from kraftool.reports.doctor.read import together
+from kraftool.reports.doctor.rules import rules
+from kraftool.reports.findings import Finding, FindingKind, Severity
+from kraftool.reports.kinds import live as kinds
+from kraftool.reports.state.load import LoadedState
+
+HOUR_MS = 3_600_000
+SNAPSHOT_AGE_MS = 2 * HOUR_MS
+"""Twice the default of metadata.log.max.snapshot.interval.ms."""
+_IMBALANCE = 0.1
+"""The default of leader.imbalance.per.broker.percentage."""
+_MOST_IDS = 10
+_MIN_ISR = "min.insync.replicas"
+_RULES = frozenset(
+    {
+        "elr_min_isr", "feature_range", "last_known_elr", "lost_replicas", "min_isr",
+        "not_registered", "offline", "recovering", "stuck_reassignment",
+    }
+)  # fmt: skip
+"""Doctor's rules that look at the state alone; the one of fenced brokers knows less than this."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterHealth:
+    """Brokers and partitions at an offset of the committed metadata."""
+
+    observation: Observation
+    brokers: tuple[int, ...] = ()
+    """All that are registered."""
+    fenced: tuple[int, ...] = ()
+    shutting_down: tuple[int, ...] = ()
+    absent: tuple[int, ...] = ()
+    """Those that count as active and do not fetch metadata."""
+    controllers: tuple[int, ...] = ()
+    topics: int = 0
+    partitions: int = 0
+    offline: int = 0
+    """Partitions without a leader."""
+    under_replicated: int = 0
+    under_min_isr: int = 0
+    not_preferred: int = 0
+    """Partitions that another than the first of their replicas leads."""
+    reassigning: int = 0
+    elections: int = 0
+    """Changes of the leader within the last hour, as far as the log behind the snapshot goes."""
+    findings: tuple[Finding, ...] = ()
+
+
+def cluster_health(observation: Observation, now: QuorumView, before: QuorumView) -> ClusterHealth:
+    """Judge what was observed, beside two looks at the quorum."""
+    image, name = observation.image, observation.name
+    brokers = image.cluster.brokers
+    fenced = sorted(each.id for each in brokers.values() if each.fenced)
+    active = sorted(brokers.keys() - set(fenced))
+    fetching = _fetching(now) | _fetching(before)
+    # A broker that has just come may be in the metadata and not among the observers yet.
+    absent = [] if now.quorum is None else [each for each in active if each not in fetching]
+    stopping = [each for each in active if brokers[each].in_controlled_shutdown]
+    walk = _Walk(image)
+    elections = _elections(observation, now)
+    findings = [
+        *_fenced(name, [brokers[each] for each in fenced], fetching, len(brokers)),
+        *_brokers(kinds.SHUTTING_DOWN, name, stopping, "in controlled shutdown"),
+        *_brokers(kinds.BROKER_ABSENT, name, absent, "active, and no fetch from the leader"),
+        *walk.findings(name),
+        *_of_the_log(observation, now, elections),
+        *_of_rules(observation, now),
+        *(replace(each, file=f"{name}: {each.file}") for each in observation.findings),
+    ]
+    return ClusterHealth(
+        observation=observation,
+        brokers=tuple(sorted(brokers)),
+        fenced=tuple(fenced),
+        shutting_down=tuple(stopping),
+        absent=tuple(absent),
+        controllers=tuple(sorted(image.cluster.controllers)),
+        topics=len(image.topics.by_id),
+        partitions=walk.partitions,
+        offline=walk.offline,
+        under_replicated=len(walk.under_replicated),
+        under_min_isr=len(walk.under_min_isr),
+        not_preferred=sum(walk.lost_lead.values()),
+        reassigning=len(walk.reassigning),
+        elections=elections,
+        findings=tuple(findings),
+    )
+
+
+# --- brokers --------------------------------------------------------------------------------------
+
+
+def _fetching(view: QuorumView) -> set[int]:
+    """Who has fetched from the leader lately, by id; a node with both roles votes."""
+    every = (*view.voters, *view.observers)
+    if view.quorum is None:
+        return set()
+    clock = leader_clock(view.quorum)
+    return {view.quorum.leader_id} | {
+        each.replica.id for each in every if 0 <= clock - each.last_fetch_timestamp <= SILENT_MS
+    }
+
+
+def _fenced(
+    name: str, fenced: Sequence[BrokerRegistration], fetching: Collection[int], count: int
+) -> Iterator[Finding]:
+    """Those that still fetch run; what keeps them fenced is another cause."""
+    causes: dict[str, list[int]] = {}
+    for each in fenced:
+        if each.id in fetching:
+            cause = "fetching metadata, so running: starting, or its heartbeats are not taken"
+        elif each.in_controlled_shutdown:
+            cause = "shut down in order, and not fetching metadata"
+        else:
+            cause = "not fetching metadata either: down, or cut off from the leader"
+        causes.setdefault(cause, []).append(each.id)
+    for cause, ids in causes.items():
+        yield kinds.FENCED.at(name, f"{_ids(ids)} ({len(ids)} of {count}): {cause}")
+
+
+def _brokers(kind: FindingKind, name: str, ids: Sequence[int], what: str) -> Iterator[Finding]:
+    if ids:
+        yield kind.at(name, f"{_ids(ids)}: {what}")
+
+
+def _ids(ids: Sequence[int]) -> str:
+    more = f" and {len(ids) - _MOST_IDS} more" if len(ids) > _MOST_IDS else ""
+    return f"broker{'s' if len(ids) > 1 else ''} {', '.join(map(str, ids[:_MOST_IDS]))}{more}"
+
+
+# --- partitions -----------------------------------------------------------------------------------
+
+
+class _Walk:
+    """All partitions looked at once."""
+
+    def __init__(self, image: MetadataImage) -> None:
+        self.partitions = self.offline = 0
+        self.under_replicated: list[Partition] = []
+        self.under_min_isr: list[Partition] = []
+        self.reassigning: list[Partition] = []
+        self.missing: Counter[int] = Counter()
+        """The brokers whose replicas are not in sync."""
+        self.preferred: Counter[int] = Counter()
+        self.lost_lead: Counter[int] = Counter()
+        """By broker: partitions that it is the first replica of, and those led by others."""
+        active = {each.id for each in image.cluster.brokers.values() if not each.fenced}
+        self._active = active
+        minimum = _Minimum(image)
+        for each in of_image.partitions(image):
+            self.partitions += 1
+            state = each.state
+            if state.adding_replicas or state.removing_replicas:
+                self.reassigning.append(each)
+            if state.leader < 0:
+                self.offline += 1
+                continue
+            wanted = [one for one in state.replicas if one not in state.adding_replicas]
+            if len(state.isr) < len(wanted):
+                self.under_replicated.append(each)
+                self.missing.update(set(wanted) - set(state.isr))
+            if len(state.isr) < min(minimum.of(each.topic, state.leader), len(state.replicas)):
+                self.under_min_isr.append(each)
+            first = state.replicas[0] if state.replicas else -1
+            self.preferred[first] += 1
+            self.lost_lead[first] += state.leader != first
+
+    def findings(self, name: str) -> Iterator[Finding]:
+        if self.under_min_isr:
+            found = self.under_min_isr
+            yield kinds.UNDER_MIN_ISR.at(name, f"{counted(found)} below {_MIN_ISR}: {named(found)}")
+        if self.under_replicated:
+            found = self.under_replicated
+            missing = _ids(sorted(self.missing))
+            yield kinds.UNDER_REPLICATED.at(
+                name, f"{counted(found)} without replicas of {missing}: {named(found)}"
+            )
+        for broker, lost in sorted(self.lost_lead.items()):
+            total = self.preferred[broker]
+            if broker in self._active and lost > total * _IMBALANCE:
+                words = f"broker {broker} is the first replica of {total} partitions"
+                yield kinds.IMBALANCE.at(name, f"{words}, and others lead {lost} of them")
+        if self.reassigning:
+            found = self.reassigning
+            yield kinds.REASSIGNING.at(name, f"{counted(found)}: {named(found)}")
+
+
+class _Minimum:
+    """min.insync.replicas as dynamic configs have it; a server.properties may have another."""
+
+    def __init__(self, image: MetadataImage) -> None:
+        self._configs = image.configs.resources
+        self._default = self._number(ConfigResource(BROKER, ""))
+
+    def of(self, topic: str, leader: int) -> int:
+        for resource in (ConfigResource(TOPIC, topic), ConfigResource(BROKER, str(leader))):
+            found = self._number(resource)
+            if found is not None:
+                return found
+        return 1 if self._default is None else self._default
+
+    def _number(self, resource: ConfigResource) -> int | None:
+        told = self._configs.get(resource, _NONE).get(_MIN_ISR, "").strip()
+        return int(told) if told.isascii() and told.isdigit() and len(told) < 10 else None
+
+
+_NONE: Mapping[str, str] = {}
+
+
+# --- the log --------------------------------------------------------------------------------------
+
+
+def _clock(observation: Observation, now: QuorumView) -> int:
+    """The leader's, which its records are stamped by; the last of them where it tells no time."""
+    last = observation.image.provenance.last_timestamp
+    return last if now.quorum is None else max(last, leader_clock(now.quorum))
+
+
+def _elections(observation: Observation, now: QuorumView) -> int:
+    since = _clock(observation, now) - HOUR_MS
+    # The one at offset 0 began the cluster.
+    return sum(each.timestamp > since for each in observation.leader_changes if each.offset > 0)
+
+
+def _of_the_log(observation: Observation, now: QuorumView, elections: int) -> Iterator[Finding]:
+    name, clock = observation.name, _clock(observation, now)
+    voters = len(now.voters)
+    if elections > max(voters, 1):
+        yield kinds.ELECTIONS.at(
+            name, f"{elections} new leaders within the last hour, of {voters} voters"
+        )
+    elif elections > 1:
+        yield kinds.ELECTIONS.at(
+            name, f"{elections} new leaders within the last hour", severity=Severity.INFO, advice=""
+        )
+    age, id = clock - observation.snapshot_timestamp, observation.snapshot_id
+    if id is not None and observation.snapshot_timestamp > 0 and age > SNAPSHOT_AGE_MS:
+        came = observation.end_offset - id.offset
+        yield kinds.SNAPSHOT_AGE.at(
+            name, f"it goes to offset {id.offset}, of {age / HOUR_MS:.0f} hours ago; {came} since"
+        )
+    if observation.open_transaction is not None:
+        begun = observation.open_transaction.offset
+        yield kinds.TRANSACTION_OPEN.at(name, f"since offset {begun}", offset=begun)
+
+
+def _of_rules(observation: Observation, now: QuorumView) -> Iterator[Finding]:
+    """What doctor says of the state alone."""
+    start = observation.snapshot_id
+    state = LoadedState(
+        image=observation.image,
+        path=observation.name,
+        snapshot="" if start is None else f"{start.offset:020}-{start.epoch:010}.checkpoint",
+        start_offset=0 if start is None else start.offset,
+        end_offset=observation.end_offset,
+        controls=observation.controls,
+    )
+    patient = Patient(
+        path=observation.name,
+        source=leader_source(now),
+        state=state,
+        statistics=LogStatistics(),
+        is_stream=True,
+    )
+    examination = together([patient])
+    for rule in rules():
+        if rule.name in _RULES:
+            yield from (each.finding for each in rule.find(examination))

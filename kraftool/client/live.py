@@ -1,0 +1,56 @@
+"""A live quorum as reports take it: who said what, twice, and the leader's log as files.
+
+Owns the order of work: a look, the log, and a second look where things are judged that only time
+shows. What could not be had is part of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from kraftool.client.capture import Captured, Capturing
+from kraftool.client.health import LOOKS_APART_S
+from kraftool.client.model import QuorumView
+from kraftool.client.observing import LIMIT_S, Progress, UnobservableError, silent
+from kraftool.client.target import Target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveQuorum:
+    """What nodes said, and what of the leader's log could be read."""
+
+    before: QuorumView
+    now: QuorumView
+    """The same where it was looked at once."""
+    captured: Captured | None = None
+    unobserved: str = ""
+    """Why there is no log of a leader."""
+
+
+async def look(
+    target: Target,
+    capturing: Capturing,
+    *,
+    judged: bool = False,
+    progress: Progress = silent,
+    limit_s: float = LIMIT_S,
+) -> LiveQuorum:
+    """Ask every node that is found, and read the leader's log. Nothing is raised for what fails.
+
+    What is to be `judged` is looked at twice, and has an image.
+    """
+    view = await target.survey()
+    if not view.reached:
+        return LiveQuorum(before=view, now=view, unobserved="no node was reached")
+    pause = asyncio.create_task(asyncio.sleep(LOOKS_APART_S if judged else 0))
+    captured, unobserved = None, ""
+    try:
+        captured = await capturing.capture(
+            view, target.access, with_image=judged, progress=progress, limit_s=limit_s
+        )
+    except UnobservableError as error:
+        unobserved = error.message
+    await pause
+    now = await target.survey() if judged else view
+    return LiveQuorum(before=view, now=now, captured=captured, unobserved=unobserved)

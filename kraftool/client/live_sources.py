@@ -1,0 +1,108 @@
+"""A live quorum's nodes as sources of voters, beside directories and settings.
+
+Owns what each node is taken to say. A leader has its log, with what is not committed yet, and says
+what is; any other controller tells only whom it takes for the leader, of which epoch, and which
+controllers have registered: Kafka has no request by which a follower would name its voters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from kraftool.client.endpoints import shown
+from kraftool.client.health import unobserved_finding
+from kraftool.client.live import LiveQuorum
+from kraftool.client.model import NodeAnswer, QuorumView
+from kraftool.client.observing import node_name
+from kraftool.decoders.quorum_state import QuorumState
+from kraftool.reports.findings import Finding
+from kraftool.reports.kinds import live as kinds
+from kraftool.reports.metadata_summary import Node, Voter, Voters, VoterSource
+from kraftool.reports.voters.model import VoterSourceReport
+from kraftool.reports.voters.read import read_sources_of
+from kraftool.storage.paths import LocationKind
+
+_KIND = LocationKind.LIVE.value
+Read = Callable[[str, int], None]
+"""Told of a file's name and the position reached in it."""
+
+
+def silent(name: str, position: int) -> None:
+    """Nobody watches."""
+
+
+def live_sources(live: LiveQuorum, progress: Read = silent) -> tuple[VoterSourceReport, ...]:
+    """Every node of a quorum as a source, the leader with its log where that was read."""
+    found = {each.name: each for each in node_sources(live.before)}
+    if live.captured is not None:
+        for read in read_sources_of(live.captured.location, progress):
+            found[read.name] = read.with_words_of(found[read.name])
+    elif live.before.reached:
+        asked = live.before.leader or live.before.reached[0]
+        name = node_name(asked)
+        why = unobserved_finding(live.before, name, live.unobserved)
+        found[name] = replace(found[name], findings=(*found[name].findings, why))
+    return tuple(found.values())
+
+
+def node_sources(view: QuorumView) -> tuple[VoterSourceReport, ...]:
+    """Every node as a source, by what it answered."""
+    return tuple(_of_node(view, each) for each in view.nodes)
+
+
+def leader_source(view: QuorumView) -> VoterSourceReport:
+    """The leader as it describes the quorum, without its log."""
+    if view.leader is None:
+        return VoterSourceReport(name="the leader", kind=_KIND, is_live=True)
+    return _of_node(view, view.leader)
+
+
+def _of_node(view: QuorumView, node: NodeAnswer) -> VoterSourceReport:
+    name = node_name(node)
+    found: tuple[Finding, ...] = ()
+    if not node.is_reached:
+        found = (kinds.UNREACHED.at(name, node.problem),)
+    elif node.problem:
+        found = (kinds.REFUSED.at(name, node.problem),)
+    known = node.is_reached and node.epoch is not None
+    return VoterSourceReport(
+        name=name,
+        kind=_KIND,
+        is_live=True,
+        node=Node(
+            node_id=node.node_id,
+            directory_id=None if node.node_id is None else view.directory_id(node.node_id),
+            cluster_id=node.cluster_id,
+        ),
+        registered_controllers=_registered(node),
+        quorum_state=QuorumState(
+            leader_epoch=node.epoch or 0, leader_id=-1 if node.leader_id is None else node.leader_id
+        )
+        if known
+        else None,
+        told=_told(view) if node.quorum is not None else None,
+        findings=found,
+    )
+
+
+def _registered(node: NodeAnswer) -> tuple[int, ...]:
+    return tuple(sorted(node.controllers))
+
+
+def _told(view: QuorumView) -> Voters | None:
+    """The voters as the leader goes by them, committed or not."""
+    if view.quorum is None:
+        return None
+    voters = tuple(
+        Voter(
+            id=each.replica.id,
+            directory_id=each.replica.directory_id,
+            endpoints=tuple(
+                f"{name}://{shown(where)}"
+                for name, where in view.voter_endpoints.get(each.replica.id, {}).items()
+            ),
+        )
+        for each in view.voters
+    )
+    return Voters(source=VoterSource.LEADER, voters=voters)

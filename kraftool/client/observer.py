@@ -1,0 +1,183 @@
+"""The image of a live quorum's committed metadata, by an observer that nobody sees.
+
+Owns how what is read becomes an image, and what control records said on the way: who led since
+when, who votes. One that is kept is brought up to date by reading what came since.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from kraftool.client.asking import Access
+from kraftool.client.endpoints import shown
+from kraftool.client.model import QuorumView
+from kraftool.client.observing import LIMIT_S, Progress, Reached, read_log, silent
+from kraftool.decoders.batch import LOG_OVERHEAD, RecordBatch
+from kraftool.decoders.control import ControlRecordType
+from kraftool.decoders.segment import LARGEST_BATCH, SMALLEST_LENGTH
+from kraftool.image.image import MetadataImage, Provenance
+from kraftool.image.loader import ImageLoader, OpenTransaction
+from kraftool.net.errors import NetError
+from kraftool.raft.names import Endpoint, OffsetAndEpoch
+from kraftool.raft.records import Batch
+from kraftool.reports.findings import Finding
+from kraftool.reports.kinds import snapshot as snapshot_kinds
+from kraftool.reports.log_findings import snapshot_finding
+from kraftool.reports.log_problems import crc_problem
+from kraftool.reports.state.replay import Control, Replay
+
+_MOST_LEADERS = 1000
+"""So many changes of leaders are kept; a log has one for each epoch that got a leader."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """Committed metadata at a moment, and where it was read."""
+
+    image: MetadataImage
+    leader_id: int | None
+    endpoint: Endpoint
+    """Where the leader was asked."""
+    epoch: int
+    end_offset: int
+    """One beyond the last record replayed, an open transaction's included."""
+    high_watermark: int
+    log_start_offset: int
+    """Of the leader's log."""
+    snapshot_id: OffsetAndEpoch | None
+    """Of the snapshot that it began with; None where the log was read from 0."""
+    snapshot_timestamp: int = -1
+    """When the last record in that snapshot was appended, by the leader of then."""
+    records: int = 0
+    controls: dict[ControlRecordType, Control] = field(default_factory=dict)
+    """The last of each type: LeaderChange, KRaftVersion, KRaftVoters."""
+    leader_changes: tuple[Control, ...] = ()
+    """The last ones of the log behind the snapshot, oldest first."""
+    open_transaction: OpenTransaction | None = None
+    findings: tuple[Finding, ...] = ()
+    """What did not fit, of which a controller would say the same."""
+
+    @property
+    def name(self) -> str:
+        """Of the node whose log it is, in words."""
+        where = shown(self.endpoint)
+        return where if self.leader_id is None else f"node {self.leader_id} ({where})"
+
+
+class SilentObserver:
+    """Keeps up with a quorum. Nothing that it asks makes it a replica, or is counted as one."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+        self._taker = ImageTaker()
+
+    async def advance(
+        self, view: QuorumView, progress: Progress = silent, limit_s: float = LIMIT_S
+    ) -> Observation:
+        """Read what was committed since the last time, from the leader of a view.
+
+        Raises UnobservableError where no node tells it; what was read before is then kept.
+        """
+        reached = await read_log(
+            view,
+            self._access,
+            self._taker,
+            place=self._taker.place,
+            progress=progress,
+            limit_s=limit_s,
+        )
+        return self._taker.observation(reached)
+
+
+async def observe(
+    view: QuorumView, access: Access, progress: Progress = silent, limit_s: float = LIMIT_S
+) -> Observation:
+    """The committed metadata of a quorum, once. Raises UnobservableError."""
+    return await SilentObserver(access).advance(view, progress, limit_s)
+
+
+class ImageTaker:
+    """Replays what is committed, and keeps no more of it than a batch that is not whole yet."""
+
+    def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        self.replay = Replay()
+        self.place = OffsetAndEpoch(0, 0)
+        self.leaders: deque[Control] = deque(maxlen=_MOST_LEADERS)
+        self.snapshot_id: OffsetAndEpoch | None = None
+        self.snapshot_timestamp = -1
+        self._rest = b""
+        self._read = 0
+
+    def snapshot(self, id: OffsetAndEpoch, position: int, chunk: bytes, size: int) -> None:
+        name = f"{id.offset:020}-{id.epoch:010}.checkpoint"
+        data = self._rest + chunk
+        at = 0
+        while len(data) - at >= LOG_OVERHEAD:
+            length = int.from_bytes(data[at + 8 : at + LOG_OVERHEAD], "big", signed=True)
+            if not SMALLEST_LENGTH <= length <= LARGEST_BATCH:
+                where = position - len(self._rest) + at
+                raise NetError(f"{name}, as it sends it, has no batch at position {where}")
+            end = at + LOG_OVERHEAD + length
+            if end > len(data):
+                break
+            where = position - len(self._rest) + at
+            batch = RecordBatch.read(data[at:end], where)
+            if not batch.is_valid:
+                self.replay.found(snapshot_finding(name, crc_problem(batch)))
+            self.replay.batch(name, batch, snapshot=True)
+            at = end
+        self._rest = data[at:]
+        if position + len(chunk) == size:
+            self._end_snapshot(name, id)
+
+    def _end_snapshot(self, name: str, id: OffsetAndEpoch) -> None:
+        replay = self.replay
+        if self._rest or ControlRecordType.SNAPSHOT_FOOTER not in replay.controls:
+            text = "it has no SnapshotFooter: what came last may be missing"
+            replay.found(snapshot_kinds.FORM.at(name, text))
+        header = replay.controls.get(ControlRecordType.SNAPSHOT_HEADER)
+        if header is not None:
+            self.snapshot_timestamp = header.value["lastContainedLogTimestamp"]
+        provenance = Provenance(
+            last_offset=id.offset - 1, last_epoch=id.epoch, last_timestamp=self.snapshot_timestamp
+        )
+        # What follows is replayed onto the image under its own name, with the log's offsets.
+        replay.loader = ImageLoader(replace(replay.loader.image(), provenance=provenance))
+        self.snapshot_id, self.place, self._rest = id, id, b""
+
+    def log(self, batches: Sequence[Batch], high_watermark: int) -> None:
+        for each in batches:
+            if each.last_offset >= high_watermark:
+                return
+            batch = RecordBatch.read(each.data, self._read)
+            self.replay.batch("log", batch, start=self.place.offset)
+            self._read += each.size
+            self.place = OffsetAndEpoch(each.next_offset, each.epoch)
+            leader = self.replay.controls.get(ControlRecordType.LEADER_CHANGE)
+            if batch.is_control and leader is not None and leader not in list(self.leaders)[-1:]:
+                self.leaders.append(leader)
+
+    def observation(self, reached: Reached) -> Observation:
+        """What came of it."""
+        replay = self.replay
+        return Observation(
+            image=replay.loader.image(),
+            leader_id=reached.leader.node_id,
+            endpoint=reached.leader.endpoint,
+            epoch=reached.leader.epoch or 0,
+            end_offset=self.place.offset,
+            high_watermark=reached.high_watermark,
+            log_start_offset=reached.log_start_offset,
+            snapshot_id=self.snapshot_id,
+            snapshot_timestamp=self.snapshot_timestamp,
+            records=replay.records,
+            controls=dict(replay.controls),
+            leader_changes=tuple(self.leaders),
+            open_transaction=replay.loader.open_transaction,
+            findings=tuple(replay.findings),
+        )

@@ -1,0 +1,205 @@
+"""Sources by letters: who has which voter how, and one history of all of them.
+
+Owns what of a `VoterDiff` is put side by side, in words and marks. Colours and layout are those of
+whoever shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kraftool.reports.metadata_summary import Voter, Voters, VoterSource
+from kraftool.reports.voters.diff import ComparedSource, VoterDiff
+from kraftool.reports.voters.model import Commitment, HistoryEntry, Origin
+from kraftool.reports.voters.voter_set import differences, directory_id, matches
+
+COMMITMENT_WORDS = {
+    Commitment.COMMITTED: "committed",
+    Commitment.FORMATTED: "formatted",
+    Commitment.ON_MAJORITY: "on a majority",
+    Commitment.REPLACED: "replaced",
+    Commitment.PENDING: "not yet",
+    Commitment.UNKNOWN: "cannot be known",
+}
+"""Short forms, for a column."""
+BEHIND_DAMAGE = "x"
+HOLDS = {Origin.LOG: "L", Origin.SNAPSHOT: "S", Origin.BOOTSTRAP: "F"}
+HOLDS_WORDS = {
+    "L": "L in the log",
+    "S": "S in a snapshot",
+    "F": "F formatted",
+    BEHIND_DAMAGE: "x in the log behind damage",
+}
+
+
+class Mark(StrEnum):
+    """How a source has a voter of the newest set."""
+
+    SAME = "="
+    OTHER = "≠"
+    NOT = "-"
+    SILENT = "·"
+
+
+MARK_WORDS = {
+    Mark.SAME: "the same",
+    Mark.OTHER: "differs, see below it",
+    Mark.NOT: "not a voter there",
+    Mark.SILENT: "tells nothing, or is not compared",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoterRow:
+    """One voter, of the newest set or of any other."""
+
+    voter: Voter
+    is_known: bool
+    """Whether the newest set has it."""
+    marks: tuple[Mark, ...]
+    """In the order of the sources."""
+    differences: tuple[str, ...] = ()
+    """What differs, a sentence a source."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryRow:
+    """An entry of the history, and how each source has it."""
+
+    entry: HistoryEntry
+    holders: tuple[str, ...]
+
+
+def letters(diff: VoterDiff) -> tuple[str, ...]:
+    """A letter for each source: A, B, … Z, AA, AB, …"""
+    return tuple(map(_letter, range(len(diff.sources))))
+
+
+def _letter(number: int) -> str:
+    head, last = divmod(number, 26)
+    return (_letter(head - 1) if head else "") + chr(ord("A") + last)
+
+
+def about(compared: ComparedSource) -> Iterator[str]:
+    """What a source is, and up to where it tells."""
+    source = compared.source
+    node = source.node
+    yield source.kind
+    if source.missing:
+        yield f"{source.missing} is not there"
+    if node.node_id is not None:
+        yield f"node {node.node_id}"
+        if node.directory_id is not None:
+            yield f"directory {node.directory_id}"
+    if source.log is not None:
+        if source.log.end > source.log.start:
+            yield f"offsets {source.log.start} to {source.log.end - 1}"
+        else:
+            yield "an empty log"
+    elif source.snapshots:
+        yield f"up to offset {source.end}"
+    if source.quorum_state is not None:
+        yield f"epoch {source.quorum_state.leader_epoch}"
+    if source.high_watermark is not None:
+        yield f"high watermark {source.high_watermark}"
+
+
+def standing(compared: ComparedSource) -> tuple[str, bool]:
+    """How a source stands beside the newest voters, and whether that is bad."""
+    if compared.foreign:
+        return "of another cluster: not compared", True
+    if compared.behind:
+        return "behind: ends before the newest change", False
+    return ("its voters differ", True) if compared.differences else ("", False)
+
+
+def title(diff: VoterDiff, voters: Voters) -> str:
+    """Which voters these are, and since when."""
+    told = f"by {voters.source.value}"
+    newest = diff.newest.newest if diff.newest is not None else None
+    if voters.source is VoterSource.RECORD and newest is not None:
+        told = f"offset {newest.offset}, epoch {newest.epoch}"
+        told += f", {COMMITMENT_WORDS[newest.verdict.commitment]}"
+    version = f", kraft.version {diff.kraft_version}" if diff.kraft_version is not None else ""
+    return f"Voters: {told}{version}"
+
+
+def voter_rows(diff: VoterDiff, newest: Voters) -> Iterator[VoterRow]:
+    """Every voter that any source of this cluster knows, by id."""
+    known = {each.id for each in newest.voters}
+    others = {
+        voter.id
+        for each in diff.sources
+        if not each.foreign and each.source.in_force is not None
+        for voter in each.source.in_force.voters
+    }
+    for id in sorted(known | others):
+        voter = newest.of(id) or Voter(id=id)
+        found = [_mark(each, newest, voter, known) for each in diff.sources]
+        yield VoterRow(
+            voter=voter,
+            is_known=id in known,
+            marks=tuple(mark for mark, _ in found),
+            differences=tuple(
+                f"{id} in {letter}: {words}"
+                for letter, (_, words) in zip(letters(diff), found, strict=True)
+                if words
+            ),
+        )
+
+
+def _mark(
+    compared: ComparedSource, newest: Voters, voter: Voter, known: set[int]
+) -> tuple[Mark, str]:
+    """The mark of a source in a voter's row, and what differs in words."""
+    voters = compared.source.in_force
+    if voters is None or compared.foreign:
+        return Mark.SILENT, ""
+    there = voters.of(voter.id)
+    if there is None:
+        return (Mark.NOT, "") if voter.id in known else (Mark.SAME, "")
+    if voter.id not in known:
+        return Mark.OTHER, f"a voter, {directory_id(there) or 'no directory id'}"
+    words = [each.words() for each in differences(voter, there)]
+    node = compared.source.node
+    if node.node_id == voter.id and node.directory_id and not matches(voter, node.directory_id):
+        words.append(f"this directory's own id is {node.directory_id}")
+    return (Mark.OTHER, ", ".join(words)) if words else (Mark.SAME, "")
+
+
+def history_rows(diff: VoterDiff) -> list[HistoryRow]:
+    """Every entry once, by offset and epoch, with the sources that have it."""
+    rows: dict[tuple[bool, int, int, str], tuple[HistoryEntry, list[str]]] = {}
+    for number, each in enumerate(diff.sources):
+        for entry in each.source.history:
+            if each.foreign:
+                continue
+            row = rows.setdefault(entry.identity, (entry, [" "] * len(diff.sources)))
+            row[1][number] = BEHIND_DAMAGE if entry.after_damage else HOLDS[entry.origin]
+    ordered = sorted(
+        rows.values(), key=lambda each: (each[0].offset, each[0].epoch, each[0].level is None)
+    )
+    return [HistoryRow(entry=entry, holders=tuple(holders)) for entry, holders in ordered]
+
+
+def change(entry: HistoryEntry) -> str:
+    """What an entry changed, in words."""
+    words = "; ".join(entry.changes)
+    if words != "the same again":
+        return words
+    if entry.voters is None:
+        return f"kraft.version {entry.level} again"
+    return f"the same voters again: {', '.join(str(each) for each in _ids(entry.voters))}"
+
+
+def _ids(voters: Sequence[Voter]) -> list[int]:
+    return sorted(each.id for each in voters)
+
+
+def reason(entry: HistoryEntry) -> str:
+    """Why nobody can be sure of an entry; empty where one can."""
+    if entry.verdict.commitment in (Commitment.COMMITTED, Commitment.FORMATTED):
+        return ""
+    return entry.verdict.reason

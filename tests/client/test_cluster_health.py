@@ -1,0 +1,332 @@
+"""What metadata and fetches together tell of brokers and partitions, at each threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from kraftool.client.cluster_health import (
+    HOUR_MS,
+    SNAPSHOT_AGE_MS,
+    ClusterHealth,
+    cluster_health,
+)
+from kraftool.client.health import SILENT_MS, health
+from kraftool.client.model import QuorumView
+from kraftool.client.observer import Observation
+from kraftool.image.image import EMPTY
+from kraftool.image.loader import OpenTransaction
+from kraftool.raft.messages import ReplicaState
+from kraftool.raft.names import OffsetAndEpoch, ReplicaKey
+from kraftool.reports.findings import Severity
+from kraftool.reports.state.replay import Control
+from tests.client.views import NOW, described, endpoint, gone, node, replica, view, well
+from tests.image.metadata import (
+    INCARNATION,
+    Told,
+    broker,
+    config,
+    feature,
+    partition,
+    replayed,
+    topic,
+)
+
+TOPIC, BROKER = 2, 4
+RANGES = [
+    {"name": "metadata.version", "minSupportedVersion": 7, "maxSupportedVersion": 30},
+    {"name": "kraft.version", "minSupportedVersion": 0, "maxSupportedVersion": 1},
+]
+
+
+def _broker(number: int, **fields: Any) -> Told:
+    return broker(number, **{"fenced": False, "features": RANGES, **fields})
+
+
+def _controller(number: int) -> Told:
+    return "RegisterControllerRecord", {
+        "controllerId": number,
+        "incarnationId": INCARNATION,
+        "zkMigrationReady": False,
+        "endPoints": [],
+        "features": RANGES,
+    }
+
+
+CLUSTER: tuple[Told, ...] = (
+    feature("metadata.version", 30),
+    *map(_controller, (1, 2, 3)),
+    *(_broker(number) for number in (11, 12, 13)),
+    topic(),
+)
+
+
+def _observed(*records: Told, **fields: Any) -> Observation:
+    told: dict[str, Any] = {
+        "image": replayed(*CLUSTER, *records),
+        "leader_id": 1,
+        "endpoint": endpoint(1),
+        "epoch": 5,
+        "end_offset": 100,
+        "high_watermark": 100,
+        "log_start_offset": 0,
+        "snapshot_id": None,
+    }
+    return Observation(**{**told, **fields})
+
+
+def _partition(number: int = 0, **fields: Any) -> Told:
+    replicas = {"replicas": [11, 12, 13], "isr": [11, 12, 13], "leader": 11}
+    return partition(number, **{**replicas, **fields})
+
+
+def _observer(number: int, *, fetched: int = NOW) -> ReplicaState:
+    return ReplicaState(
+        replica=ReplicaKey(number, f"observer-{number}"),
+        log_end_offset=100,
+        last_fetch_timestamp=fetched,
+        last_caught_up_timestamp=fetched,
+    )
+
+
+def _view(*observers: ReplicaState) -> QuorumView:
+    voters = [replica(number) for number in (1, 2, 3)]
+    return view(described(voters, observers), node(2), node(3))
+
+
+FETCHING = _view(*map(_observer, (11, 12, 13)))
+
+
+def _judged(
+    *records: Told, now: QuorumView = FETCHING, before: QuorumView = FETCHING, **fields: Any
+) -> ClusterHealth:
+    return cluster_health(_observed(*records, **fields), now, before)
+
+
+def _codes(found: ClusterHealth) -> set[str]:
+    return {each.code.removeprefix("KT-") for each in found.findings}
+
+
+def _text(found: ClusterHealth, code: str) -> str:
+    return next(each.text for each in found.findings if each.code == f"KT-{code}")
+
+
+def test_a_cluster_that_is_well_has_no_finding() -> None:
+    found = _judged(_partition())
+    assert _codes(found) == set()
+    assert found.brokers == (11, 12, 13)
+    assert found.controllers == (1, 2, 3)
+    assert (found.topics, found.partitions) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("now", "shutdown", "cause"),
+    [
+        (FETCHING, False, "fetching metadata, so running"),
+        (_view(_observer(11), _observer(12)), False, "not fetching metadata either"),
+        (_view(_observer(11), _observer(12)), True, "shut down in order"),
+        (_view(*map(_observer, (11, 12)), _observer(13, fetched=NOW - SILENT_MS - 1)), False,
+         "not fetching metadata either"),
+    ],
+)  # fmt: skip
+def test_a_fenced_broker_is_told_with_what_fetches_say_of_it(
+    now: QuorumView, shutdown: bool, cause: str
+) -> None:
+    gone_broker = _broker(13, epoch=11, fenced=True, inControlledShutdown=shutdown)
+    found = _judged(gone_broker, now=now, before=now)
+    assert _codes(found) == {"LIVE-FENCED"}
+    assert found.fenced == (13,)
+    assert found.absent == ()
+    assert cause in _text(found, "LIVE-FENCED")
+    assert "broker 13 (1 of 3)" in _text(found, "LIVE-FENCED")
+
+
+def test_an_active_broker_that_does_not_fetch_is_told_and_not_at_the_first_look() -> None:
+    two = _view(_observer(11), _observer(12))
+    assert _judged(now=two, before=two).absent == (13,)
+    assert _codes(_judged(now=two, before=two)) == {"LIVE-BROKER-ABSENT"}
+    assert _judged(now=two, before=FETCHING).absent == ()
+
+
+def test_a_broker_in_controlled_shutdown_is_no_warning() -> None:
+    found = _judged(_broker(13, epoch=11, inControlledShutdown=True))
+    assert found.shutting_down == (13,)
+    (finding,) = found.findings
+    assert (finding.code, finding.severity) == ("KT-LIVE-SHUTTING-DOWN", Severity.INFO)
+
+
+def test_partitions_short_of_replicas() -> None:
+    found = _judged(
+        _partition(0),
+        _partition(1, isr=[11, 12]),
+        _partition(2, isr=[11], leader=11),
+        # Replicas that are being added do not count yet.
+        _partition(3, replicas=[11, 12, 13], addingReplicas=[13], isr=[11, 12]),
+    )
+    assert (found.under_replicated, found.reassigning, found.offline) == (2, 1, 0)
+    assert _codes(found) == {"LIVE-UNDER-REPLICATED", "LIVE-REASSIGNING"}
+    words = _text(found, "LIVE-UNDER-REPLICATED")
+    assert "2 partitions without replicas of brokers 12, 13: foo-1, foo-2" in words
+
+
+@pytest.mark.parametrize(
+    ("configs", "expected"),
+    [
+        ((), 0),
+        ((config(TOPIC, "foo", "min.insync.replicas", "2"),), 1),
+        ((config(BROKER, "", "min.insync.replicas", "2"),), 1),
+        ((config(BROKER, "11", "min.insync.replicas", "2"),), 1),
+        ((config(BROKER, "12", "min.insync.replicas", "2"),), 0),
+        (
+            (
+                config(BROKER, "", "min.insync.replicas", "2"),
+                config(TOPIC, "foo", "min.insync.replicas", "1"),
+            ),
+            0,
+        ),
+        ((config(TOPIC, "foo", "min.insync.replicas", "many"),), 0),
+    ],
+)
+def test_min_insync_replicas_is_the_topics_then_the_leaders_then_the_clusters(
+    configs: Sequence[Told], expected: int
+) -> None:
+    found = _judged(_partition(isr=[11]), *configs)
+    assert found.under_min_isr == expected
+    assert ("LIVE-UNDER-MIN-ISR" in _codes(found)) is bool(expected)
+
+
+def test_no_more_replicas_are_wanted_than_there_are() -> None:
+    """As Kafka 4 does; that the setting is above the replicas is doctor's."""
+    found = _judged(
+        _partition(replicas=[11, 12], isr=[11, 12]),
+        config(TOPIC, "foo", "min.insync.replicas", "3"),
+    )
+    assert found.under_min_isr == 0
+    assert _codes(found) == {"SIG-MIN-ISR"}
+
+
+def test_offline_partitions_are_told_by_doctors_rule() -> None:
+    records = (
+        _broker(13, epoch=11, fenced=True),
+        _partition(replicas=[13], isr=[13], leader=-1),
+    )
+    found = _judged(*records)
+    assert found.offline == 1
+    assert "SIG-OFFLINE" in _codes(found)
+    assert "until broker 13 is back" in _text(found, "SIG-OFFLINE")
+
+
+def test_leaders_that_are_not_the_first_replica() -> None:
+    def led(by: int, count: int) -> list[Told]:
+        return [_partition(each, leader=by if each < count else 11) for each in range(20)]
+
+    assert _judged(*led(12, 2)).not_preferred == 2
+    assert _codes(_judged(*led(12, 2))) == set()
+    found = _judged(*led(12, 3))
+    assert _codes(found) == {"LIVE-IMBALANCE"}
+    assert "first replica of 20 partitions, and others lead 3" in _text(found, "LIVE-IMBALANCE")
+    # A fenced broker leads nothing, which is no imbalance.
+    assert "LIVE-IMBALANCE" not in _codes(_judged(*led(12, 3), _broker(11, epoch=11, fenced=True)))
+
+
+def test_a_level_that_a_registered_node_does_not_support() -> None:
+    ranges = [{"name": "metadata.version", "minSupportedVersion": 7, "maxSupportedVersion": 25}]
+    found = _judged(_broker(13, epoch=11, features=ranges))
+    assert _codes(found) == {"SIG-FEATURE-RANGE"}
+    assert "broker 13" in _text(found, "SIG-FEATURE-RANGE")
+
+
+def test_a_voter_that_has_not_registered_as_a_controller() -> None:
+    records = ("UnregisterControllerRecord", {"controllerId": 3})
+    assert _codes(_judged(records)) == {"SIG-NOT-REGISTERED"}
+
+
+def _leaders(*ages: int) -> tuple[Control, ...]:
+    return tuple(
+        Control(offset=10 + number, epoch=number, timestamp=NOW - age, file="log", value={})
+        for number, age in enumerate(ages)
+    )
+
+
+def test_elections_within_the_hour() -> None:
+    once = _judged(leader_changes=_leaders(5, HOUR_MS + 1))
+    assert (once.elections, _codes(once)) == (1, set())
+    rolling = _judged(leader_changes=_leaders(5, 6, 7))
+    assert [each.severity for each in rolling.findings] == [Severity.INFO]
+    many = _judged(leader_changes=_leaders(5, 6, 7, 8))
+    assert [(each.code, each.severity) for each in many.findings] == [
+        ("KT-LIVE-ELECTIONS", Severity.WARNING)
+    ]
+    first = replace(_leaders(5)[0], offset=0)
+    assert _judged(leader_changes=(first,)).elections == 0
+
+
+def test_an_old_snapshot_and_an_open_transaction() -> None:
+    id = OffsetAndEpoch(50, 4)
+    fresh = _judged(snapshot_id=id, snapshot_timestamp=max(NOW - SNAPSHOT_AGE_MS, 1))
+    assert _codes(fresh) == set()
+    late = 10 * SNAPSHOT_AGE_MS
+    then = view(
+        described([replica(each, fetched=late) for each in (1, 2, 3)], []), node(2), node(3)
+    )
+    found = cluster_health(
+        _observed(snapshot_id=id, snapshot_timestamp=late - SNAPSHOT_AGE_MS - 1), then, then
+    )
+    assert "LIVE-SNAPSHOT-AGE" in _codes(found)
+    assert "50 since" in _text(found, "LIVE-SNAPSHOT-AGE")
+    found = _judged(open_transaction=OpenTransaction(offset=77))
+    assert _codes(found) == {"LIVE-TRANSACTION-OPEN"}
+
+
+# --- beside the quorum ----------------------------------------------------------------------------
+
+
+def test_health_says_which_of_quorum_and_cluster_is_not_well() -> None:
+    fenced = _judged(_broker(13, epoch=11, fenced=True))
+    found = health(FETCHING, FETCHING, fenced)
+    assert not found.is_well
+    assert found.is_quorum_well
+    assert found.cluster is fenced
+    lost = view(described([replica(1), replica(2)]), node(2), gone(3))
+    assert not health(lost, lost, fenced).is_quorum_well
+
+
+def test_what_could_not_be_read_is_said() -> None:
+    found = health(well(), well(at=NOW), unobserved="it answers CLUSTER_AUTHORIZATION_FAILED")
+    told = {each.code: each for each in found.findings}
+    assert told["KT-LIVE-UNOBSERVED"].severity is Severity.WARNING
+    assert "CLUSTER_AUTHORIZATION_FAILED" in told["KT-LIVE-UNOBSERVED"].text
+    leaderless = QuorumView(nodes=(node(1, leader=None), node(2, leader=None)))
+    found = health(leaderless, leaderless, unobserved="no node leads")
+    told = {each.code: each for each in found.findings}
+    assert told["KT-LIVE-UNOBSERVED"].severity is Severity.INFO
+    assert "KT-LIVE-NO-LEADER" in told
+
+
+def test_a_voter_that_runs_on_another_directory() -> None:
+    other = ReplicaState(
+        replica=ReplicaKey(3, "elsewhere"), log_end_offset=100, last_fetch_timestamp=NOW,
+        last_caught_up_timestamp=NOW,
+    )  # fmt: skip
+    voters = [replica(1), replica(2), replica(3, fetched=-1)]
+    now = view(described(voters, [other]), node(2), node(3))
+    told = {each.code: each for each in health(now, now).findings}
+    assert "elsewhere" in told["KT-LIVE-OTHER-DIRECTORY"].text
+    assert now.directory_id(3) == "elsewhere"
+
+
+def test_a_voter_that_moved_is_told_with_who_answers_elsewhere() -> None:
+    stranger = replace(node(3), node_id=None, endpoint=endpoint(9), leader_id=1)
+    now = view(described([replica(1), replica(2), replica(3)]), node(2), gone(3))
+    now = QuorumView(nodes=(*now.nodes, stranger))
+    told = {each.code: each for each in health(now, now).findings}
+    assert "ctl-9:9093" in told["KT-LIVE-ENDPOINT"].text
+    assert "KT-LIVE-ENDPOINT" not in {each.code for each in health(well(), well()).findings}
+
+
+def test_an_empty_cluster_is_no_trouble() -> None:
+    observed = replace(_observed(), image=EMPTY)
+    assert cluster_health(observed, well(), well()).partitions == 0

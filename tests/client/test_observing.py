@@ -1,0 +1,296 @@
+"""The silent observer: what it has of a leader's log is what the leader committed, and no more;
+nothing that it asks names a replica; a leader that sends nonsense is told, and ends nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kraftool.client.asking import Access
+from kraftool.client.capture import Capturing
+from kraftool.client.model import QuorumView
+from kraftool.client.observer import Observation, SilentObserver, observe
+from kraftool.client.observing import UnobservableError
+from kraftool.image.state_hash import state_hash
+from kraftool.raft.messages import FetchResponse, FetchSnapshotResponse, Response
+from kraftool.raft.names import Error, OffsetAndEpoch
+from kraftool.reports.directory import read_location
+from kraftool.reports.state.load import load_state
+from tests.client.scripted_leader import ScriptedLeader
+
+DIRECTORY = Path(__file__).parents[2] / "fixtures/kafka-4.3.0/dynamic-quorum/node-1/data"
+FOLDER = DIRECTORY / "__cluster_metadata-0"
+ACCESS = Access(timeout_s=10)
+
+
+def _observe(leader: ScriptedLeader) -> Observation:
+    async def run() -> Observation:
+        async with leader.running() as view:
+            return await observe(view, ACCESS)
+
+    return asyncio.run(run())
+
+
+def _refused(leader: ScriptedLeader, access: Access = ACCESS) -> str:
+    async def run() -> str:
+        async with leader.running() as view:
+            with pytest.raises(UnobservableError) as refusal:
+                await observe(view, access)
+            return refusal.value.message
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize("with_snapshot", [True, False])
+@pytest.mark.parametrize("chunk", [1 << 20, 700, 1])
+def test_the_image_is_that_of_the_leaders_own_directory(with_snapshot: bool, chunk: int) -> None:
+    leader = ScriptedLeader(FOLDER, with_snapshot=with_snapshot)
+    leader.chunk = chunk if chunk > 1 or not with_snapshot else 61
+    told = _observe(leader)
+    expected = load_state(str(DIRECTORY))
+    assert state_hash(told.image) == state_hash(expected.image)
+    assert told.image.provenance == expected.image.provenance
+    assert told.end_offset == expected.end_offset
+    assert (told.snapshot_id is not None) is with_snapshot
+    assert told.findings == ()
+
+
+def test_who_reads_is_no_replica() -> None:
+    leader = ScriptedLeader(FOLDER)
+    leader.chunk = 500
+    _observe(leader)
+    assert {each.replica_id for each in leader.asked} == {-1}
+    assert {each.name for each in leader.asked} == {"Fetch", "FetchSnapshot"}
+    assert len(leader.asked) > 5
+
+
+def test_what_is_not_committed_is_not_in_the_image() -> None:
+    leader = ScriptedLeader(FOLDER)
+    leader.high_watermark = leader.batches[-3].base_offset
+    told = _observe(leader)
+    expected = load_state(str(DIRECTORY), at=leader.high_watermark)
+    assert told.end_offset == leader.high_watermark < leader.end
+    assert state_hash(told.image) == state_hash(expected.image)
+
+
+def test_a_second_look_reads_only_what_came_since() -> None:
+    leader = ScriptedLeader(FOLDER)
+    middle = leader.high_watermark = leader.batches[-4].base_offset
+
+    async def run() -> Observation:
+        async with leader.running() as view:
+            observer = SilentObserver(ACCESS)
+            first = await observer.advance(view)
+            assert first.end_offset == middle
+            leader.asked.clear()
+            leader.high_watermark = leader.end
+            return await observer.advance(view)
+
+    told = asyncio.run(run())
+    assert [each.offset for each in leader.asked] == [middle]
+    assert told.end_offset == leader.end
+    assert state_hash(told.image) == state_hash(load_state(str(DIRECTORY)).image)
+
+
+def test_a_log_that_parted_is_read_anew() -> None:
+    leader = ScriptedLeader(FOLDER)
+
+    def parted(response: Response) -> Response:
+        if isinstance(response, FetchResponse) and len(leader.asked) == 1:
+            return replace(response, batches=(), diverging_epoch=OffsetAndEpoch(3, 1))
+        return response
+
+    async def run() -> Observation:
+        async with leader.running() as view:
+            observer = SilentObserver(ACCESS)
+            await observer.advance(view)
+            leader.asked.clear()
+            leader.spoil = parted
+            return await observer.advance(view)
+
+    told = asyncio.run(run())
+    assert [each.offset for each in leader.asked if each.name == "Fetch"][:2] == [leader.end, 0]
+    assert state_hash(told.image) == state_hash(load_state(str(DIRECTORY)).image)
+
+
+def test_a_capture_is_a_directory_with_what_is_not_committed_too() -> None:
+    leader = ScriptedLeader(FOLDER)
+    leader.high_watermark = leader.batches[-3].base_offset
+
+    async def run(view: QuorumView, capturing: Capturing) -> None:
+        async with leader.running() as seen:
+            captured = await capturing.capture(seen, ACCESS, with_image=True)
+        assert load_state(captured.location).end_offset == leader.end
+        assert captured.observation is not None
+        assert captured.observation.end_offset == leader.high_watermark
+        report = read_location(captured.location)
+        # So it is in the fixture, and nothing of the form that it is given here.
+        assert [each.code for each in report.all_findings] == ["KT-DIR-NOT-A-VOTER"]
+        (directory,) = report.directories
+        assert directory.summary.node.node_id == 1
+        assert directory.summary.quorum_state is not None
+        assert directory.summary.quorum_state.leader_epoch == leader.epoch
+        opened = captured.location.held[-1]
+        with opened.open() as source:
+            assert source.size() == sum(
+                each.size for each in leader.batches if each.base_offset >= 56
+            )
+
+    with Capturing() as capturing:
+        asyncio.run(run(leader.view(), capturing))
+
+
+# --- leaders that are none, and leaders that send nonsense ----------------------------------------
+
+
+def test_one_that_does_not_lead_says_so() -> None:
+    leader = ScriptedLeader(FOLDER)
+    leader.spoil = lambda response: FetchResponse(error=Error.NOT_LEADER_OR_FOLLOWER)
+
+    async def run() -> str:
+        async with leader.running():
+            with pytest.raises(UnobservableError) as refusal:
+                await observe(leader.view(leads=False), ACCESS)
+            return refusal.value.message
+
+    said = asyncio.run(run())
+    assert "no node leads" in said
+    assert "NOT_LEADER_OR_FOLLOWER" in said
+
+
+def test_nobody_reached_is_told() -> None:
+    with pytest.raises(UnobservableError, match="no node was reached"):
+        asyncio.run(observe(QuorumView(nodes=()), ACCESS))
+
+
+def test_a_leader_without_a_commit_tells_nothing() -> None:
+    leader = ScriptedLeader(FOLDER)
+    leader.high_watermark = -1
+    assert "committed nothing" in _refused(leader)
+
+
+def test_a_snapshot_that_is_gone_is_asked_for_again_and_not_for_ever() -> None:
+    leader = ScriptedLeader(FOLDER)
+    times = 0
+
+    def gone(response: Response) -> Response:
+        nonlocal times
+        if isinstance(response, FetchSnapshotResponse) and times < 1:
+            times += 1
+            return FetchSnapshotResponse(error=Error.SNAPSHOT_NOT_FOUND)
+        return response
+
+    leader.spoil = gone
+    assert state_hash(_observe(leader).image) == state_hash(load_state(str(DIRECTORY)).image)
+    times = -100
+    assert "is gone before it was read" in _refused(leader) or "one snapshot after" in _refused(
+        leader
+    )
+    assert len(leader.asked) < 40
+
+
+def _wrong_position(response: Response) -> Response:
+    if isinstance(response, FetchSnapshotResponse):
+        return replace(response, position=response.position + 1)
+    return response
+
+
+def _no_bytes(response: Response) -> Response:
+    return replace(response, chunk=b"") if isinstance(response, FetchSnapshotResponse) else response
+
+
+def _endless(response: Response) -> Response:
+    if isinstance(response, FetchSnapshotResponse):
+        return replace(response, size=response.size + response.position)
+    return response
+
+
+def _no_batch(response: Response) -> Response:
+    if isinstance(response, FetchSnapshotResponse):
+        return replace(response, chunk=bytes(len(response.chunk)))
+    return response
+
+
+def _flipped(response: Response) -> Response:
+    if isinstance(response, FetchResponse) and response.batches:
+        first = response.batches[0]
+        data = first.data[:-1] + bytes([first.data[-1] ^ 1])
+        return replace(response, batches=(replace(first, data=data),))
+    return response
+
+
+def _nothing(response: Response) -> Response:
+    return replace(response, batches=()) if isinstance(response, FetchResponse) else response
+
+
+def _always_another(response: Response) -> Response:
+    if isinstance(response, FetchResponse):
+        return replace(response, batches=(), snapshot_id=OffsetAndEpoch(56, 2))
+    return response
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (_wrong_position, "follow on position"),
+        (_no_bytes, "follow on position"),
+        (_endless, "follow on position"),
+        (_no_batch, "no batch at position 0"),
+        (_flipped, "is damaged"),
+        (_nothing, "sends nothing from"),
+        (_always_another, "one snapshot after the other"),
+    ],
+)
+def test_nonsense_is_told_and_ends_the_reading(
+    spoil: Callable[[Response], Response], said: str
+) -> None:
+    leader = ScriptedLeader(FOLDER)
+    leader.chunk = 3000
+    leader.spoil = spoil
+    assert said in _refused(leader)
+
+
+def test_a_snapshot_with_a_wrong_byte_is_a_finding() -> None:
+    leader = ScriptedLeader(FOLDER)
+    at = leader.snapshot.index(b"orders")
+    leader.snapshot = leader.snapshot[:at] + b"O" + leader.snapshot[at + 1 :]
+    assert [each.code for each in _observe(leader).findings] == ["KT-SNAP-DAMAGE"]
+
+
+def test_a_leader_that_never_answers_does_not_hold_up_for_ever() -> None:
+    leader = ScriptedLeader(FOLDER)
+
+    async def run() -> str:
+        async with leader.running() as view:
+            stuck = asyncio.Event()
+
+            async def never(*_: object) -> None:
+                await stuck.wait()
+
+            leader.spoil = lambda response: response
+            server = await asyncio.start_server(never, "127.0.0.1", 0)
+            host, port = server.sockets[0].getsockname()[:2]
+            answer = replace(view.nodes[0], endpoint=type(leader.bound)(host, port))
+            with pytest.raises(UnobservableError) as refusal:
+                await observe(replace(view, nodes=(answer,)), Access(timeout_s=0.2))
+            stuck.set()
+            server.close()
+            return refusal.value.message
+
+    assert "did not answer within 0.2 s" in asyncio.run(run())
+
+
+def test_a_reading_may_be_given_a_limit() -> None:
+    leader = ScriptedLeader(FOLDER)
+
+    async def run() -> None:
+        async with leader.running() as view:
+            with pytest.raises(UnobservableError, match="not read within 0 s"):
+                await observe(view, ACCESS, limit_s=0)
+
+    asyncio.run(run())

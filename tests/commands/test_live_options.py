@@ -1,0 +1,103 @@
+"""A live quorum among the sources of doctor, diff-voters and features: usage, codes, interruption.
+
+What real controllers tell is shown by tests/interop/test_live_reports.py.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.commands.conftest import Run
+
+ROOT = Path(__file__).parents[2]
+DIRECTORY = ROOT / "fixtures/kafka-4.3.0/dynamic-quorum/node-2/data"
+COMMANDS = ("diff-voters", "doctor", "features")
+NOWHERE = ("--bootstrap-controller", "127.0.0.1:1")
+
+
+@pytest.fixture
+def silent_server() -> Iterator[socket.socket]:
+    """Takes connections, and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), "--bootstrap-controller"),
+        (("--bootstrap-controller", "ctl-1"), "is no HOST:PORT"),
+        ((*NOWHERE, "--resolve", "x"), "is no ID=HOST:PORT"),
+        ((*NOWHERE, "--command-config", "/nowhere/client.properties"), "/nowhere"),
+        ((str(DIRECTORY), "--command-config", "client.properties"), "for a live quorum"),
+        ((str(DIRECTORY), "--resolve", "1=a:1"), "for a live quorum"),
+    ],
+)
+def test_what_cannot_be_meant_is_usage(
+    kraftool: Run, command: str, options: tuple[str, ...], said: str
+):
+    done = kraftool(command, *options)
+    assert (done.code, done.out) == (2, b""), done.err
+    assert said in done.err
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "quorum health"])
+def test_nobody_there_ends_with_4(kraftool: Run, command: str):
+    done = kraftool(*command.split(), *NOWHERE)
+    assert done.code == 4
+    assert "127.0.0.1:1: connection refused" in done.err
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_nobody_there_costs_no_directory(kraftool: Run, command: str):
+    both = kraftool(command, DIRECTORY, *NOWHERE, "-o", "json")
+    assert both.code == 4
+    alone = kraftool(command, DIRECTORY, "-o", "json")
+    told, kept = json.loads(both.out), json.loads(alone.out)
+    if command == "features":
+        assert told == kept
+    elif command == "doctor":
+        assert told["directories"] == kept["directories"]
+    else:
+        assert told["sources"][0] == kept["sources"][0]
+        assert told["sources"][1]["kind"] == "live controller"
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "quorum health"])
+def test_an_interrupted_wait_ends_with_130(command: str, silent_server: socket.socket):
+    port = silent_server.getsockname()[1]
+    arguments = (*command.split(), "--bootstrap-controller", f"127.0.0.1:{port}")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kraftool", *arguments, "--timeout", "600"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        asked, _ = silent_server.accept()
+        with asked:
+            assert asked.recv(4), "it asks"
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+
+
+def test_a_server_that_is_no_kafka_is_nobody(kraftool: Run, silent_server: socket.socket):
+    port = silent_server.getsockname()[1]
+    done = kraftool("doctor", "--bootstrap-controller", f"127.0.0.1:{port}", "--timeout", "0.2")
+    assert done.code == 4
+    assert "did not answer within 0.2 s" in done.err

@@ -1,0 +1,320 @@
+"""A live quorum in reports: who reads its metadata is seen by nobody, and what is told of it is so.
+
+One quorum of three controllers and a broker goes from well to without a leader; its tests are in
+the order in which that happens. Older releases show only that the reader is none of their replicas.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import kafka
+import pytest
+import scenarios
+from clusters import HOST, Cluster, Node
+from jsonschema import Draft202012Validator
+
+from kraftool.client.model import QuorumView
+from kraftool.client.observer import Observation, SilentObserver
+from kraftool.client.target import Target, target_of
+from kraftool.image.state_hash import state_hash
+from kraftool.reports.state.load import load_state
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.interop
+_SCHEMAS = {
+    "quorum": "quorum",
+    "diff-voters": "diff-voters",
+    "doctor": "doctor",
+    "features": "features",
+}
+
+
+def _kraftool(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "kraftool", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def _document(*arguments: str, code: int = 0) -> Any:
+    done = _kraftool(*arguments, "-o", "json")
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    document = json.loads(done.stdout)
+    schema = json.loads((ROOT / f"docs/schemas/{arguments[0]}.json").read_text())
+    Draft202012Validator(schema).validate(document)
+    return document
+
+
+def _at(*nodes: Node) -> tuple[str, str]:
+    return "--bootstrap-controller", ",".join(node.at("CONTROLLER") for node in nodes)
+
+
+def _target(node: Node) -> Target:
+    return target_of(node.at("CONTROLLER"), (), "", 10)
+
+
+def _codes(document: Any) -> set[str]:
+    """Of health, diff-voters or doctor."""
+    found = document.get("health", document).get("findings", [])
+    found += document.get("between", [])
+    found += [one for each in document.get("directories", []) for one in each["diagnoses"]]
+    return {each["code"] for each in found}
+
+
+def _replicas(cluster: Cluster) -> set[int]:
+    shown = cluster.quorum()
+    assert shown is not None
+    return {each["id"] for each in shown["voters"] + shown["observers"]}
+
+
+# --- nobody sees the reader -----------------------------------------------------------------------
+
+
+async def _watch(target: Target, cluster: Cluster, node: Node) -> tuple[Observation, QuorumView]:
+    """Read, let the log grow, read on."""
+    observer = SilentObserver(target.access)
+    first = await observer.advance(await target.survey())
+    for name in ("one", "two", "three"):
+        cluster.admin("create-topic", topic=name, partitions=3, replication=1)
+        last = await observer.advance(await target.survey())
+    assert last.end_offset > first.end_offset
+    return last, await target.survey()
+
+
+def _check_unseen(cluster: Cluster, node: Node, directory: Path) -> None:
+    before = _replicas(cluster)
+    told, view = asyncio.run(_watch(_target(node), cluster, node))
+    assert _replicas(cluster) == before, "who reads is listed nowhere"
+    assert {each.replica.id for each in (*view.voters, *view.observers)} == before
+    kept = load_state(str(directory), at=told.end_offset).image
+    assert state_hash(told.image) == state_hash(kept)
+    assert {"one", "two", "three"} <= set(told.image.topics.by_name)
+
+
+@pytest.fixture(scope="module", params=["3.9.1", "4.3.0"])
+def single(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Cluster]:
+    """One combined node; whose id another cluster's node has too."""
+    if problem := kafka.available(request.param, kafka.TOOLS_VERSION):
+        pytest.skip(problem)
+    root = tmp_path_factory.mktemp("single") / "nodes"
+    with Cluster(request.param, root, common=scenarios.SMALL_SNAPSHOTS) as cluster:
+        node = cluster.add_node(1, ("broker", "controller"))
+        cluster.use_static_voters()
+        cluster.format([node])
+        cluster.start(node)
+        yield cluster
+
+
+def test_who_reads_is_no_replica_of_an_older_release(single: Cluster) -> None:
+    node = single.nodes[1]
+    _check_unseen(single, node, node.metadata_log_dir)
+    told = _document("diff-voters", *_at(node))
+    (source,) = told["sources"]
+    assert source["kind"] == "live controller"
+    assert [each["id"] for each in source["voters"]["voters"]] == [1]
+
+
+# --- one quorum, from well to without a leader ----------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def quorum(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    if problem := kafka.available("4.4.0", kafka.TOOLS_VERSION):
+        pytest.skip(problem)
+    root = tmp_path_factory.mktemp("live-reports") / "nodes"
+    with Cluster("4.4.0", root, common=scenarios.SMALL_SNAPSHOTS) as cluster:
+        controllers = [cluster.add_node(number, ("controller",)) for number in (1, 2, 3)]
+        broker = cluster.add_node(11, ("broker",))
+        cluster.use_bootstrap_servers()
+        cluster.format(controllers, "--initial-controllers", cluster.initial_controllers())
+        cluster.format([broker])
+        cluster.start(*controllers)
+        cluster.wait_leader()
+        cluster.start(broker)
+        cluster.wait_caught_up(*controllers)
+        yield cluster
+
+
+def _directories(cluster: Cluster) -> list[str]:
+    return [str(cluster.nodes[number].metadata_log_dir) for number in (1, 2, 3)]
+
+
+def test_who_reads_is_no_replica(quorum: Cluster) -> None:
+    node = quorum.wait_leader()
+    _check_unseen(quorum, node, node.metadata_log_dir)
+
+
+def test_a_quorum_that_is_well(quorum: Cluster) -> None:
+    told = _document("quorum", "health", *_at(quorum.nodes[2]))
+    assert told["health"]["isWell"], told["health"]["findings"]
+    cluster = told["health"]["cluster"]
+    assert cluster["brokers"] == {
+        "registered": [11], "fenced": [], "inControlledShutdown": [], "notFetching": []
+    }  # fmt: skip
+    assert cluster["controllers"] == [1, 2, 3]
+    assert cluster["partitions"]["total"] == 9
+    assert cluster["partitions"]["offline"] == cluster["partitions"]["underReplicated"] == 0
+    assert (
+        _document("quorum", "health", "--quorum-only", *_at(quorum.nodes[2]))["health"]["cluster"]
+        is None
+    )
+
+
+def test_its_nodes_and_their_directories_tell_the_same_voters(quorum: Cluster) -> None:
+    told = _document("diff-voters", *_directories(quorum), *_at(quorum.nodes[2]))
+    assert not told["differ"]
+    assert len(told["sources"]) == 6
+    live = [each for each in told["sources"] if each["kind"] == "live controller"]
+    own = {number: quorum.nodes[number].directory_id for number in (1, 2, 3)}
+    assert {each["node"]["nodeId"]: each["node"]["directoryId"] for each in live} == own
+    assert {each["quorumState"]["leaderEpoch"] for each in live} == {quorum.leader_epoch()}
+    (leader,) = (each for each in live if each["voters"] is not None)
+    assert {each["id"]: each["directoryId"] for each in leader["voters"]["voters"]} == own
+    assert {each["commitment"] for each in leader["history"]} == {"committed"}
+    assert 0 < leader["highWatermark"] <= leader["endOffset"]
+    assert _document("diff-voters", *_at(quorum.nodes[2]))["findingCounts"]["error"] == 0
+
+
+def test_doctor_finds_nothing_wrong_with_it(quorum: Cluster) -> None:
+    alone = _document("doctor", *_at(quorum.nodes[2]))
+    assert alone["liveQuorum"]
+    (section,) = alone["directories"]
+    assert section["asked"]
+    assert section["nodeId"] == quorum.wait_leader().id
+    both = _document("doctor", *_directories(quorum), *_at(quorum.nodes[2]))
+    assert [each["asked"] for each in both["directories"]] == [False] * 3
+
+
+def test_its_features_are_those_of_a_directory(quorum: Cluster) -> None:
+    live = _document("features", *_at(quorum.nodes[2]), "--to", "4.4")
+    kept = _document("features", _directories(quorum)[0], "--to", "4.4")
+    assert live["plan"] == kept["plan"]
+    assert [(each["name"], each["level"]) for each in live["features"]] == [
+        (each["name"], each["level"]) for each in kept["features"]
+    ]
+
+
+def test_a_node_of_another_cluster_in_the_bootstrap_list(quorum: Cluster, tmp_path: Path) -> None:
+    """It has a node's id, as any cluster has a node 1."""
+    with Cluster("4.4.0", tmp_path / "other") as other:
+        stranger = other.add_node(1, ("controller",))
+        other.use_bootstrap_servers()
+        other.format([stranger], "--standalone")
+        other.start(stranger)
+        other.wait_leader()
+        at = _at(quorum.nodes[1], quorum.nodes[2], quorum.nodes[3], stranger)
+        told = _document("quorum", "health", *at, code=1)
+        assert "KT-LIVE-CLUSTER-ID" in _codes(told)
+        assert len(told["nodes"]) == 4
+        told = _document("diff-voters", *at, code=1)
+        assert "KT-DIR-CLUSTER-ID" in _codes(told)
+        assert {each["node"]["clusterId"] for each in told["sources"] if each["otherCluster"]} == {
+            other.id
+        }
+        assert {"KT-LIVE-CLUSTER-ID", "KT-DIR-CLUSTER-ID"} <= _codes(
+            _document("doctor", *at, code=1)
+        )
+
+
+def test_a_voter_formatted_anew_is_known_by_its_directory_id(quorum: Cluster) -> None:
+    leader = quorum.wait_leader()
+    node = next(quorum.nodes[each] for each in (3, 2) if each != leader.id)
+    was = node.directory_id
+    quorum.kill(node)
+    shutil.move(node.metadata_log_dir, node.directory / "old-data")
+    quorum.format([node], "--no-initial-controllers")
+    quorum.start(node)
+
+    def probe() -> bool:
+        told = _kraftool("quorum", "describe", *_at(leader), "-o", "json")
+        shown = json.loads(told.stdout)
+        return node.id in {each["id"] for each in shown["observers"] or []}
+
+    kafka.wait_for("the new directory to fetch", probe, every=0.3)
+    told = _document("doctor", *_at(leader), code=1)
+    assert {"KT-LIVE-OTHER-DIRECTORY", "KT-DIR-STALE-VOTER"} <= _codes(told)
+    (found,) = (each for each in told["between"] if each["code"] == "KT-DIR-STALE-VOTER")
+    assert (found["expected"], found["found"]) == (was, node.directory_id)
+    assert "KT-LIVE-OTHER-DIRECTORY" in _codes(_document("quorum", "health", *_at(leader), code=1))
+
+
+def test_a_removed_voter_that_would_join_again(quorum: Cluster) -> None:
+    """Its own directory knows nothing of the removal: that the running leader tells."""
+    leader = quorum.wait_leader()
+    node = next(each for each in quorum.running() if (each.directory / "old-data").exists())
+    quorum.kill(node)
+    shutil.rmtree(node.metadata_log_dir)
+    shutil.move(node.directory / "old-data", node.metadata_log_dir)
+    quorum.admin("remove-voter", id=node.id, directory=node.directory_id, at_leader=True)
+    settings = node.directory / "server.properties"
+    settings.write_text(settings.read_text() + "controller.quorum.auto.join.enable=true\n")
+    alone = _kraftool("doctor", str(settings), "-o", "json")
+    assert "KT-SIG-AUTO-JOIN" not in _codes(json.loads(alone.stdout))
+    told = _document("doctor", str(settings), *_at(leader), code=1)
+    assert "KT-SIG-AUTO-JOIN" in _codes(told)
+    shown = _kraftool("doctor", str(settings), *_at(leader)).stdout
+    assert "1 directory and a live quorum" in shown
+    told = _document("diff-voters", str(node.metadata_log_dir), *_at(leader), code=1)
+    assert told["sources"][0]["behind"]
+    assert f"voter {node.id} only here" in told["sources"][0]["differences"]
+
+
+def test_a_broker_that_is_gone(quorum: Cluster) -> None:
+    quorum.kill(quorum.nodes[11])
+    leader = quorum.wait_leader()
+
+    def probe() -> bool:
+        done = _kraftool("quorum", "health", *_at(leader), "-o", "json")
+        return bool(json.loads(done.stdout)["health"]["cluster"]["brokers"]["fenced"])
+
+    kafka.wait_for("the broker to be fenced", probe, every=0.3)
+    told = _document("quorum", "health", *_at(leader), code=1)
+    assert told["health"]["cluster"]["brokers"]["fenced"] == [11]
+    assert told["health"]["cluster"]["partitions"]["offline"] == 9
+    assert "KT-LIVE-FENCED" in _codes(told)
+
+
+def test_without_a_leader_what_is_known_is_told(quorum: Cluster) -> None:
+    leader = quorum.wait_leader()
+    follower = next(each for each in quorum.running() if each.controller and each is not leader)
+    quorum.kill(follower)
+
+    def probe() -> bool:
+        done = _kraftool("quorum", "describe", *_at(leader), "-o", "json")
+        return json.loads(done.stdout)["leaderId"] is None
+
+    kafka.wait_for("the leader to resign", probe, every=0.3)
+    told = _document("quorum", "health", *_at(leader), code=1)
+    assert told["health"]["cluster"] is None
+    assert "NOT_LEADER_OR_FOLLOWER" in told["health"]["unobserved"]
+    assert {"KT-LIVE-NO-LEADER", "KT-LIVE-UNOBSERVED"} <= _codes(told)
+    told = _document("diff-voters", str(leader.metadata_log_dir), *_at(leader), code=1)
+    assert any(each["quorumState"] for each in told["sources"] if each["kind"] == "live controller")
+    assert "KT-LIVE-NO-LEADER" in _codes(_document("doctor", *_at(leader), code=1))
+    assert _kraftool("features", *_at(leader)).returncode == 3
+    kept = str(leader.metadata_log_dir)
+    assert _document("features", kept, *_at(leader))["features"]
+    shown = _kraftool("quorum", "health", *_at(leader))
+    assert "Nothing is known of brokers and partitions" in shown.stdout, shown.stderr
+
+    quorum.kill(leader)
+    for command in (("quorum", "health"), ("diff-voters",), ("doctor",), ("features",)):
+        assert _kraftool(*command, *_at(leader)).returncode == 4, command
+    # What can be read is told all the same.
+    told = _document("diff-voters", kept, *_at(leader), code=4)
+    assert told["sources"][0]["voters"]["voters"]
+    assert f"{HOST}:" in _document("doctor", kept, *_at(leader), code=4)["deeper"][0]

@@ -1,0 +1,189 @@
+"""`kraftool watch`: a quorum on one screen, live, from data directories, or both."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
+from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError
+from kraftool.commands.quorum_options import CommandConfig, Resolve, Timeout
+
+if TYPE_CHECKING:
+    from kraftool.watching.picture import Picture
+    from kraftool.watching.quorum import QuorumReport
+    from kraftool.watching.sources import Sources
+
+
+class Theme(StrEnum):
+    """The dashboard's colours."""
+
+    DARK = "dark"
+    LIGHT = "light"
+    COLOUR_BLIND = "colour-blind"
+    NO_COLOUR = "no-colour"
+
+
+def watch(
+    directories: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="DIR...", help="Data directories, offline or beside running nodes."),
+    ] = None,
+    bootstrap_controller: Annotated[
+        str,
+        typer.Option(
+            "--bootstrap-controller",
+            metavar="HOST:PORT,…",
+            help="Controllers of a live quorum to ask first; the others are found from there.",
+        ),
+    ] = "",
+    command_config: CommandConfig = "",
+    resolve: Resolve = None,
+    timeout: Timeout = 5.0,
+    interval: Annotated[
+        float,
+        typer.Option("--interval", metavar="SECONDS", min=0.2, help="How long between two looks."),
+    ] = 1.0,
+    view: Annotated[
+        str, typer.Option("--view", metavar="NAME", help="The view to begin with, as quorum.")
+    ] = "",
+    theme: Annotated[
+        Theme | None, typer.Option("--theme", help="Colours; NO_COLOR takes them away.")
+    ] = None,
+    once: Annotated[
+        bool, typer.Option("--once", help="Print the quorum as it is now, and end.")
+    ] = False,
+    serve: Annotated[
+        int | None,
+        typer.Option(
+            "--serve",
+            metavar="PORT",
+            min=0,
+            max=65535,
+            help="Show it in a browser of this machine; 0 takes any free port.",
+        ),
+    ] = None,
+    served: Annotated[bool, typer.Option("--served", hidden=True)] = False,
+    output: PlainOutput = PlainFormat.TABLE,
+    out: Out = "",
+    color: Color = ColorWhen.AUTO,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Watch a quorum: a dashboard of live controllers, of data directories, or of both.
+
+    Example: kraftool watch --bootstrap-controller ctl-1:9093
+
+    Example: kraftool watch /var/lib/kafka/data --once
+
+    Every controller is asked itself, so that it works without a leader, with nodes down, and with
+    nodes that disagree. Keys are shown at the bottom; ? explains them. --once prints what the first
+    view shows, for scripts and tickets, and ends with 1 where no node leads or nodes disagree, with
+    3 where a directory cannot be read, with 4 where no node could be reached.
+
+    Nothing is changed, and nothing is locked; nobody takes the asker for an observer.
+    """
+    from kraftool.commands.quorum_options import target as target_of
+    from kraftool.watching.sources import Sources
+
+    if not directories and not bootstrap_controller:
+        raise UsageError(
+            "there is nothing to watch", hint="name --bootstrap-controller, directories, or both"
+        )
+    if (output is not PlainFormat.TABLE or out) and not once:
+        raise UsageError("-o and --out are for --once")
+    target = None
+    if bootstrap_controller:
+        target = target_of(bootstrap_controller, command_config, timeout, resolve)
+    sources = Sources(target=target, directories=tuple(directories or ()))
+    if once and serve is not None:
+        raise UsageError("--once prints, and --serve shows", hint="choose one of them")
+    if serve is not None:
+        from kraftool.commands.watch_serve import serve as serve_windows
+
+        config = ("--command-config", command_config) if command_config else ()
+        where = ("--bootstrap-controller", bootstrap_controller) if bootstrap_controller else ()
+        colours = ("--theme", theme.value) if theme is not None else ()
+        ports = (f"--resolve={each}" for each in resolve or ())
+        own = ("--served", "--timeout", str(timeout), "--interval", str(interval), "--view", view)
+        arguments = (*own, *where, *config, *colours, *ports, "--", *sources.directories)
+        serve_windows(arguments, serve, Output(color=color, quiet=quiet))
+        return
+    if once:
+        to = Output(color=color, quiet=quiet, out=out)
+        _print(to, sources, timeout, is_json=output is PlainFormat.JSON)
+        to.finish()
+    colours_of = f"kraftool-{theme.value}" if theme is not None else ""
+    _show(sources, interval, view, colours_of, is_served=served)
+
+
+def _print(to: Output, sources: Sources, timeout_s: float, *, is_json: bool) -> None:
+    """One look, as text or JSON."""
+    import asyncio
+
+    from kraftool.watching.quorum import quorum_report
+    from kraftool.watching.watcher import Watcher
+
+    async def look() -> Picture:
+        watcher = Watcher(sources)
+        try:
+            return await watcher.whole(timeout_s)
+        finally:
+            await watcher.close()
+
+    picture = asyncio.run(look())
+    report = quorum_report(picture)
+    if is_json:
+        from kraftool.commands.output import json_document
+        from kraftool.watching.document import quorum_document
+
+        to.write(json_document(quorum_document(report)))
+    else:
+        from kraftool.commands.watch_view import write_watched
+
+        write_watched(to, report)
+    _settle(to, picture, report)
+
+
+def _settle(to: Output, picture: Picture, report: QuorumReport) -> None:
+    """The exit code: as `quorum describe` ends, and 3 for a directory that cannot be read."""
+    from kraftool.commands.quorum_options import tell_reach
+
+    if picture.view is not None:
+        tell_reach(to, picture.view)
+    # A node that is down is no disagreement; what directories say against each other is.
+    weighty = {"error"} if picture.view is not None else {"error", "warning"}
+    if any(each.severity.value in weighty for each in report.statements):
+        to.raise_code(ExitCode.FINDING)
+    for each in picture.directories:
+        if each.problem:
+            to.problem(f"{each.path}: {each.problem}")
+
+
+def _show(
+    sources: Sources, interval_s: float, view: str, theme: str, *, is_served: bool = False
+) -> None:
+    """The dashboard, until it is left; in a browser it has no terminal here."""
+    import gc
+    import sys
+
+    if not is_served and not (sys.stdin.isatty() and Output().to_terminal):
+        raise UsageError(
+            "a dashboard needs a terminal", hint="--once prints it, -o json for scripts"
+        )
+
+    from kraftool.tui.app import WatchApp
+    from kraftool.tui.views import VIEWS, named
+    from kraftool.watching.export import Memory
+    from kraftool.watching.watcher import Watcher
+
+    if view and named(view) is None:
+        names = ", ".join(each.name for each in VIEWS)
+        raise UsageError(f"--view {view!r} is no view", hint=f"there are {names}")
+    # What was imported stays: without it the collections that follow are short.
+    gc.freeze()
+    watcher = Watcher(sources, interval_s=interval_s)
+    memory = None if is_served else Memory("watch")
+    WatchApp(watcher, view=view, theme=theme, memory=memory, is_served=is_served).run()

@@ -1,0 +1,65 @@
+"""`kraftool watch --serve PORT`: what is served, to whom, and what an operator is told of it.
+
+Owns the step from a command line to a server: each window's own command line, this run's secrets,
+and what is said where the packages for it are not installed. `watch_serve_http.py` answers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from kraftool.commands.output import Output, UsageError
+
+
+def _secret() -> str:
+    return secrets.token_urlsafe(24)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """What is served, and the secrets of this run."""
+
+    arguments: tuple[str, ...]
+    """The command line of each dashboard."""
+    title: str = "kraftool watch"
+    token: str = field(default_factory=_secret, repr=False)
+    """In the address that is printed."""
+    cookie: str = field(default_factory=_secret, repr=False)
+    """What the token is exchanged for."""
+
+
+def serve(arguments: Sequence[str], port: int, to: Output) -> None:
+    """Serve until a signal ends it. `arguments` are those of `kraftool watch` for each window.
+
+    Raises UsageError without textual-serve, RefusedError where the port cannot be had.
+    """
+    # This Python's kraftool, whatever is in the PATH.
+    command = (sys.executable, "-m", "kraftool", "watch", *arguments)
+
+    def announce(address: str) -> None:
+        to.line(address)
+        to.flush()
+        to.note("for this machine and whoever has that address; Ctrl-C ends it")
+
+    run(Served(arguments=command), port, announce, to.note)
+
+
+def run(
+    served: Served, port: int, announce: Callable[[str], None], tell: Callable[[str], None]
+) -> None:
+    """Serve any application. `announce` gets the address, `tell` what else happens."""
+    try:
+        from kraftool.commands.watch_serve_http import Server
+        from kraftool.commands.watch_serve_page import assets
+
+        server = Server(served, assets(), announce, tell)
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"--serve needs {error.name}, which is not installed",
+            hint="pip install 'kraftool[serve]'",
+        ) from error
+    asyncio.run(server.run(port))

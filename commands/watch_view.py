@@ -1,0 +1,57 @@
+"""The dashboard's first view as text, for scripts and tickets.
+
+Owns layout and colour; the words are `watching/summary.py`'s.
+"""
+
+from __future__ import annotations
+
+from rich.table import Table
+from rich.text import Text
+
+from kraftool.commands.dump_view import plain_table
+from kraftool.commands.finding_view import BAD, GOOD, KEY, NAME, QUIET, WARN, text
+from kraftool.commands.output import Output
+from kraftool.watching import summary
+from kraftool.watching.quorum import QuorumReport
+from kraftool.watching.summary import Part
+
+_STYLES = {"": "", "name": NAME, "quiet": QUIET, "good": GOOD, "warn": WARN, "bad": BAD,
+           "key": KEY, "line": KEY}  # fmt: skip
+
+
+def write_watched(output: Output, report: QuorumReport) -> None:
+    """Write one look at a quorum."""
+    title = Text("Quorum", style=NAME)
+    if report.cluster_ids:
+        title.append(" of cluster ", style="").append_text(
+            text(", ".join(report.cluster_ids), NAME)
+        )
+    output.rich(title)
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for line in summary.lines(report, output.width):
+        grid.add_row(Text(line.name, style=QUIET), Text("  ").join(map(_part, line.parts)))
+    output.rich(grid)
+    if report.replicas:
+        output.line()
+        output.rich(_replicas(report, output.width))
+    if report.statements:
+        output.line()
+    for each in report.statements:
+        said = _part(summary.sign(each.severity)).append(" ", style="")
+        output.rich(said.append_text(text(each.text)))
+
+
+def _part(part: Part) -> Text:
+    return text(part.text, _STYLES[part.meaning])
+
+
+def _replicas(report: QuorumReport, width: int) -> Table:
+    # One look has no trend.
+    names = [each for each in summary.columns(report, width) if each != summary.TREND]
+    table = plain_table("Replicas", *names, right=[*summary.RIGHT])
+    for each in report.replicas:
+        told = summary.cells(report, each)
+        table.add_row(*(_part(told[name]) for name in names))
+    return table

@@ -1,0 +1,213 @@
+"""A log in blocks of neighbouring batches, read forwards and backwards from anywhere.
+
+Owns finding batch borders without reading a segment from its start: a batch has no pointer to the
+one before it, so that going back means to begin somewhere earlier and to look for a batch whose
+CRC holds. Indexes are not needed for it, and are not trusted. It refuses to decode records.
+"""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_left, bisect_right
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.segment import Damage, DamageKind, scan
+from kraftool.reports.log_source import LogFile
+from kraftool.reports.state.files import base_offset
+from kraftool.storage.source import ByteSource
+
+BLOCK = 1 << 18
+_KEPT_BYTES = 32 << 20
+_KEPT_BLOCKS = 96
+_OPEN_FILES = 8
+
+Item = RecordBatch | Damage
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """Where a row stands: segment by base offset, byte position of its batch, which one in it."""
+
+    segment: int
+    position: int
+    index: int = -1
+
+    def after(self) -> Place:
+        """The place behind this row."""
+        return Place(self.segment, self.position, self.index + 1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Batches and damage that follow each other without a gap, from `start` up to `end`."""
+
+    segment: int
+    start: int
+    end: int
+    items: tuple[Item, ...]
+
+
+def _block(segment: int, start: int, items: list[Item]) -> Block:
+    end = items[-1].position + items[-1].size if items else start
+    return Block(segment, start, end, tuple(items))
+
+
+class LogBlocks:
+    """The segments of one log. Blocks that were read are kept, up to a bound."""
+
+    def __init__(self, files: tuple[LogFile, ...]) -> None:
+        self._files = {base_offset(each): each for each in files}
+        self._sources: OrderedDict[int, ByteSource] = OrderedDict()
+        self._blocks: OrderedDict[tuple[int, int, bool], Block] = OrderedDict()
+        self._kept = 0
+        self.bases: list[int] = sorted(self._files)
+        self.is_live = False
+        """Whether the log is being written, so that half a batch at its end is no damage."""
+
+    # --- segments ---------------------------------------------------------------------------------
+
+    @property
+    def files(self) -> list[LogFile]:
+        return [self._files[each] for each in self.bases]
+
+    def file(self, segment: int) -> LogFile:
+        return self._files[segment]
+
+    def replace_files(self, files: tuple[LogFile, ...]) -> None:
+        """Take note of segments that came or went."""
+        found = {base_offset(each): each for each in files}
+        for gone in [each for each in self._files if each not in found]:
+            self.forget(gone)
+            source = self._sources.pop(gone, None)
+            if source is not None:
+                source.close()
+        self._files = found
+        self.bases = sorted(found)
+
+    def close(self) -> None:
+        """Close every file."""
+        while self._sources:
+            self._sources.popitem()[1].close()
+        self._blocks.clear()
+
+    def source(self, segment: int) -> ByteSource:
+        source = self._sources.get(segment)
+        if source is None:
+            source = self._sources[segment] = self._files[segment].open()
+            while len(self._sources) > _OPEN_FILES:
+                self._sources.popitem(last=False)[1].close()
+        self._sources.move_to_end(segment)
+        return source
+
+    def size(self, segment: int) -> int:
+        return self.source(segment).size() or 0
+
+    def is_replaced(self, segment: int) -> bool:
+        """Whether another file has the name of the one that is open."""
+        source = self._sources.get(segment)
+        identity = getattr(source, "identity", None)
+        if identity is None:
+            return False
+        try:
+            status = os.stat(self._files[segment].path)
+        except OSError:
+            return False
+        return bool(identity() != (status.st_dev, status.st_ino))
+
+    def forget(self, segment: int, position: int = 0) -> None:
+        """Read again what lies at a position or behind it."""
+        for key, block in list(self._blocks.items()):
+            if block.segment == segment and block.end > position:
+                self._drop(key)
+        if self.is_replaced(segment):
+            self._sources.pop(segment).close()
+
+    # --- neighbours -------------------------------------------------------------------------------
+
+    def following(self, segment: int) -> int | None:
+        """The segment behind this one."""
+        at = bisect_right(self.bases, segment)
+        return self.bases[at] if at < len(self.bases) else None
+
+    def preceding(self, segment: int) -> int | None:
+        at = bisect_left(self.bases, segment)
+        return self.bases[at - 1] if at > 0 else None
+
+    # --- blocks -----------------------------------------------------------------------------------
+
+    def forward(self, segment: int, position: int) -> Block:
+        """What begins at a batch border. Empty at the end of the segment."""
+        key = (segment, position, True)
+        block = self._cached(key)
+        if block is None:
+            read_at = self.source(segment).read_at
+            items = self._settled(segment, list(scan(read_at, position, position + BLOCK)))
+            block = self._keep(key, _block(segment, position, items))
+        return block
+
+    def backward(self, segment: int, position: int) -> Block:
+        """What ends at a batch border. Empty at the start of the segment."""
+        key = (segment, position, False)
+        block = self._cached(key)
+        if block is None:
+            block = self._keep(key, self._back(segment, position))
+        return block
+
+    def _back(self, segment: int, position: int) -> Block:
+        read_at = self.source(segment).read_at
+        size = BLOCK
+        while True:
+            start = max(position - size, 0)
+            items = list(scan(read_at, start, position))
+            if start > 0:
+                # Whatever was met before the first whole batch was seen from somewhere in it.
+                whole = (number for number, each in enumerate(items) if is_whole(each))
+                items = items[next(whole, len(items)) :]
+            if items or start == 0:
+                items = self._settled(segment, items)
+                return _block(segment, items[0].position if items else start, items)
+            size *= 4
+
+    def _settled(self, segment: int, items: list[Item]) -> list[Item]:
+        """Without the half batch that a running Kafka is about to complete."""
+        is_tail = bool(items) and segment == self.bases[-1] and isinstance(items[-1], Damage)
+        if is_tail and self.is_live:
+            last = items[-1]
+            if isinstance(last, Damage) and last.kind is DamageKind.TORN_TAIL:
+                return items[:-1]
+        return items
+
+    def first_whole(self, segment: int, position: int, end: int) -> RecordBatch | None:
+        """The first batch whose CRC holds that begins from `position` on and before `end`."""
+        for each in scan(self.source(segment).read_at, position, end):
+            if isinstance(each, RecordBatch) and each.is_valid:
+                return each
+        return None
+
+    def _cached(self, key: tuple[int, int, bool]) -> Block | None:
+        block = self._blocks.get(key)
+        if block is not None:
+            self._blocks.move_to_end(key)
+        return block
+
+    def _keep(self, key: tuple[int, int, bool], block: Block) -> Block:
+        if not block.items:
+            return block  # the end, which may move
+        self._blocks[key] = block
+        self._kept += block.end - block.start
+        while len(self._blocks) > 1 and (
+            len(self._blocks) > _KEPT_BLOCKS or self._kept > _KEPT_BYTES
+        ):
+            self._drop(next(iter(self._blocks)))
+        return block
+
+    def _drop(self, key: tuple[int, int, bool]) -> None:
+        block = self._blocks.pop(key)
+        self._kept -= block.end - block.start
+
+
+def is_whole(item: Item) -> bool:
+    """Whether it is a batch whose CRC holds."""
+    return isinstance(item, RecordBatch) and item.is_valid

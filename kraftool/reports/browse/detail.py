@@ -1,0 +1,103 @@
+"""One row of a log in full: what it decodes to, and its bytes with their meaning.
+
+Owns which bytes belong to a row. Which of them may be shown came with `annotation_log.py`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.errors import DecodeError
+from kraftool.decoders.log_record import LogRecord, decode_batch
+from kraftool.reports.annotation_log import explain_item
+from kraftool.reports.annotation_rows import Request, Row
+from kraftool.reports.browse.blocks import Item
+from kraftool.reports.browse.rows import LogRow, RowKind
+from kraftool.reports.browse.window import LogWindow
+from kraftool.reports.log_dump import masked
+
+MOST_ROWS = 2000
+"""Of annotated bytes; a partition's record has about forty."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detail:
+    """A row, opened."""
+
+    row: LogRow
+    facts: tuple[tuple[str, str], ...]
+    """About the batch: what it is called, and what it says."""
+    data: Any = None
+    """Kafka's JSON form; None where it cannot be decoded, or is no record."""
+    bytes: tuple[Row, ...] = ()
+
+    def json_lines(self) -> list[str]:
+        """The decoded form, indented."""
+        if self.data is None:
+            return []
+        return json.dumps(self.data, indent=2, ensure_ascii=False).split("\n")
+
+
+def detail(window: LogWindow, row: LogRow) -> Detail:
+    """Open a row. One whose log has gone meanwhile has nothing but itself."""
+    blocks = window.blocks
+    if row.place.segment not in blocks.bases:
+        return Detail(row=row, facts=())
+    block = blocks.forward(row.place.segment, row.place.position)
+    if not block.items:
+        return Detail(row=row, facts=())
+    item = block.items[0]
+    show_secrets = window.maker.show_secrets
+    read_at = blocks.source(row.place.segment).read_at
+    rows = explain_item(read_at, item, Request(show_secrets=show_secrets))
+    found = None
+    if row.kind is RowKind.RECORD and isinstance(item, RecordBatch):
+        found = _record(item, row.place.index)
+        rows = _of_record(rows, item, found)
+    shown = found if found is None or show_secrets else masked(found)
+    return Detail(
+        row=row,
+        facts=tuple(_facts(item)),
+        data=shown.data if shown is not None else None,
+        bytes=tuple(islice(rows, MOST_ROWS)),
+    )
+
+
+def _record(batch: RecordBatch, number: int) -> LogRecord | None:
+    try:
+        return next(islice(decode_batch(batch), number, None), None)
+    except DecodeError:
+        return None
+
+
+def _of_record(rows: Iterator[Row], batch: RecordBatch, item: LogRecord | None) -> Iterator[Row]:
+    """The rows of the record, of a batch's; all of them where records have no place in the file."""
+    if item is None or batch.compression != "none":
+        yield from rows
+        return
+    start = batch.position + item.record.position
+    end = start + item.record.size
+    for each in rows:
+        if each.position >= end:
+            return
+        if each.position >= start:
+            yield each
+
+
+def _facts(item: Item) -> Iterator[tuple[str, str]]:
+    if not isinstance(item, RecordBatch):
+        yield "damage", f"{item.kind.value}, {item.size} bytes at position {item.position}"
+        return
+    header = item.header
+    yield "batch", f"offsets {item.base_offset} to {item.last_offset}, epoch {item.epoch}"
+    kind = "control batch" if item.is_control else "batch"
+    records = f"{header.record_count} record{'' if header.record_count == 1 else 's'}"
+    yield "", f"{kind} of {item.size} bytes at position {item.position}, {records}"
+    crc = "holds" if item.is_valid else f"WRONG, the bytes have {item.computed_crc():08x}"
+    packed = "" if item.compression == "none" else f", compressed with {item.compression}"
+    yield "", f"CRC {header.crc:08x} {crc}{packed}"

@@ -1,0 +1,185 @@
+"""The rows of a log around a cursor: more at either end when it comes near, news at the tail.
+
+Owns which rows are at hand and how many: a bounded stretch of the log, which moves. Each call looks
+through a bounded piece and gives the stretch as it is then; whoever shows it asks again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from kraftool.reports.browse.blocks import Place
+from kraftool.reports.browse.rows import LogRow
+from kraftool.reports.browse.session import Extent, LogSession
+from kraftool.reports.browse.window import note
+from kraftool.reports.log_dump import Selection
+from kraftool.reports.log_query import GoTo, LogQuery
+
+MOST = 6000
+"""Rows at hand; beyond it the far end is let go."""
+_LOOKED_AT_ONCE = 20_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stretch:
+    """Rows that follow each other in the log, as far as the filter lets them."""
+
+    rows: tuple[LogRow, ...]
+    cursor: int | None = None
+    """Where the cursor is to go; None leaves it on its row."""
+    is_at_start: bool = False
+    is_at_end: bool = False
+    seen_from: float = 0.0
+    seen_to: float = 1.0
+    """The part of the log that was looked through, by bytes."""
+    extent: Extent
+    query: LogQuery = field(default_factory=LogQuery)
+    news: str = ""
+    """A sentence on what happened to the log."""
+
+
+class LogFeed:
+    """A stretch of one log. Calls may come from any thread, but one after the other."""
+
+    def __init__(self, session: LogSession) -> None:
+        self.session = session
+        self.query = LogQuery()
+        self._rows: list[LogRow] = []
+        self._up: Place | None = None
+        self._down: Place | None = None
+        self._end: Place | None = None
+        """Where reading on at the end of the log goes on."""
+
+    # --- where --------------------------------------------------------------------------------
+
+    def last(self, count: int) -> Stretch:
+        """The end of the log."""
+        end = self.session.end
+        page = self.session.before(end, count, self._selection)
+        self._rows, self._up, self._down, self._end = [*page.rows], page.resume, None, end
+        return self._stretch(cursor=len(self._rows) - 1)
+
+    def first(self, count: int) -> Stretch:
+        """The start of the log."""
+        page = self.session.behind(None, count, self._selection)
+        self._rows, self._up = [*page.rows], None
+        self._down, self._end = page.resume, page.reached
+        return self._stretch(cursor=0)
+
+    def go(self, goto: GoTo, count: int) -> Stretch:
+        return self.around(self.session.place_of(goto), count)
+
+    def around(self, place: Place, count: int) -> Stretch:
+        """Rows on both sides of a place, and the cursor at it."""
+        before = self.session.before(place, count, self._selection)
+        behind = self.session.behind(place, count, self._selection)
+        self._rows = [*before.rows, *behind.rows]
+        self._up, self._down, self._end = before.resume, behind.resume, behind.reached
+        return self._stretch(cursor=min(len(before.rows), len(self._rows) - 1))
+
+    def filter(self, query: LogQuery, place: Place | None, count: int) -> Stretch:
+        """Other rows, around the same place."""
+        self.query = query
+        return self.last(count) if place is None else self.around(place, count)
+
+    @property
+    def _selection(self) -> Selection | None:
+        return None if self.query.is_everything else self.query.selection
+
+    # --- more ---------------------------------------------------------------------------------
+
+    def up(self, count: int) -> Stretch:
+        """Look further back, a piece."""
+        if self._up is None:
+            return self._stretch()
+        page = self.session.before(self._up, count, self._selection)
+        self._up = page.resume
+        self._rows = [*page.rows, *self._rows]
+        if len(self._rows) > MOST:
+            self._down = self._rows[MOST].place
+            del self._rows[MOST:]
+        return self._stretch()
+
+    def down(self, count: int) -> Stretch:
+        """Look further on, a piece."""
+        if self._down is None:
+            return self._stretch()
+        return self._on(self._down, count)
+
+    def _on(self, place: Place, count: int) -> Stretch:
+        page = self.session.behind(place, count, self._selection)
+        self._down, self._end = page.resume, page.reached
+        self._rows += page.rows
+        over = max(len(self._rows) - MOST, 0)
+        if over:
+            self._up = self._rows[over].place
+            del self._rows[:over]
+        return self._stretch()
+
+    def news(self, count: int) -> Stretch | None:
+        """What happened to the log since it was last looked at; None if nothing did."""
+        change = self.session.poll()
+        if not change.is_news:
+            return None
+        told = ""
+        if change.start_moved:
+            kept = [each for each in self._rows if self.session.has(each.place)]
+            if len(kept) < len(self._rows):
+                self._rows, self._up = kept, None
+                start = self.session.extent.start_offset
+                told = f"cleaned: the log now begins at offset {start}"
+        if change.cut_offset is not None:
+            told = self._cut(change.cut_offset)
+        if self._down is None and self._end is not None:
+            stretch = self._on(self._end, count)
+        else:
+            stretch = self._stretch()
+        return replace(stretch, news=told)
+
+    def _cut(self, offset: int) -> str:
+        """The log lost its records from an offset on."""
+        told = f"truncated: the records from offset {offset} on are no longer in the log"
+        place = self.session.place_of(GoTo("offset", offset))
+        kept = [each for each in self._rows if each.offset is None or each.offset < offset]
+        if len(kept) < len(self._rows) or self._down is None:
+            self._rows = [*kept, note(told, place, offset)]
+            self._down, self._end = None, place
+        return told
+
+    # --- looking for words --------------------------------------------------------------------
+
+    def find(self, text: str, place: Place | None, step: int) -> tuple[Place | None, Place | None]:
+        """Look for a row with the text, a piece further: its place, or where to look on; neither at
+        the end."""
+        wanted = text.casefold()
+        if step > 0:
+            page = self.session.behind(place, _LOOKED_AT_ONCE, self._selection)
+        else:
+            page = self.session.before(place, _LOOKED_AT_ONCE, self._selection)
+        for row in page.rows if step > 0 else reversed(page.rows):
+            if wanted in plain_row(row).casefold():
+                return row.place, None
+        return None, page.resume
+
+    @property
+    def edges(self) -> tuple[Place | None, Place | None]:
+        """Where to look on before and behind the stretch; None at the ends of the log."""
+        return self._up, self._down
+
+    def _stretch(self, *, cursor: int | None = None) -> Stretch:
+        fraction = self.session.fraction
+        return Stretch(
+            rows=tuple(self._rows),
+            cursor=cursor,
+            is_at_start=self._up is None,
+            is_at_end=self._down is None,
+            seen_from=0.0 if self._up is None else fraction(self._up),
+            seen_to=1.0 if self._down is None else fraction(self._down),
+            extent=self.session.extent,
+            query=self.query,
+        )
+
+
+def plain_row(row: LogRow) -> str:
+    """What a search looks at."""
+    return f"{row.offset} {row.label} {row.text}"

@@ -1,0 +1,111 @@
+"""Metadata transactions (KIP-868) around the rows of a log that is read from the middle.
+
+Owns the search for a transaction's begin and end near a row. It is bounded: of a transaction that
+begins or ends far away it can only be said that the row is inside of one, or nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Iterator
+
+from kraftool.decoders.batch import RecordBatch
+from kraftool.reports.browse.blocks import Block, LogBlocks
+from kraftool.reports.transactions import marks
+
+INSIDE = "inside"
+"""In a transaction whose end is too far away to have been looked for."""
+_FAR = 4
+"""Blocks that are looked through, each way."""
+_MARK = re.compile(rb"\x01[\x17\x18\x19][\x00-\x7f]")
+_KEPT = 512
+
+Mark = tuple[int, str]
+"""An offset, and begin, committed or aborted."""
+
+
+class Marks:
+    """The begins and ends of transactions, by block."""
+
+    def __init__(self, blocks: LogBlocks) -> None:
+        self._blocks = blocks
+        self._kept: OrderedDict[tuple[int, int, int], tuple[Mark, ...]] = OrderedDict()
+
+    def forget(self) -> None:
+        self._kept.clear()
+
+    def outcome(self, block: Block, offset: int) -> str:
+        """How the transaction around a record ended; empty where there is none."""
+        before = self._before(block, offset)
+        if before is None:
+            return ""
+        at, word = before
+        if word != "begin":
+            return word if at == offset else ""
+        return self._after(block, offset)
+
+    def _before(self, block: Block, offset: int) -> Mark | None:
+        for number in range(_FAR):
+            found = self._of(block)
+            if number == 0:
+                found = found[: bisect_right(found, offset, key=lambda each: each[0])]
+            if found:
+                return found[-1]
+            earlier = self._previous(block)
+            if earlier is None:
+                return None
+            block = earlier
+        return None
+
+    def _after(self, block: Block, offset: int) -> str:
+        for _ in range(_FAR):
+            for at, word in self._of(block):
+                if at > offset:
+                    return "open" if word == "begin" else word
+            later = self._next(block)
+            if later is None:
+                return "open"
+            block = later
+        return INSIDE
+
+    def _previous(self, block: Block) -> Block | None:
+        segment: int | None = block.segment
+        position = block.start
+        while segment is not None:
+            found = self._blocks.backward(segment, position)
+            if found.items:
+                return found
+            segment = self._blocks.preceding(segment)
+            position = self._blocks.size(segment) if segment is not None else 0
+        return None
+
+    def _next(self, block: Block) -> Block | None:
+        segment: int | None = block.segment
+        position = block.end
+        while segment is not None:
+            found = self._blocks.forward(segment, position)
+            if found.items:
+                return found
+            segment, position = self._blocks.following(segment), 0
+        return None
+
+    def _of(self, block: Block) -> tuple[Mark, ...]:
+        key = block.segment, block.start, block.end
+        found = self._kept.get(key)
+        if found is None:
+            found = self._kept[key] = tuple(_marks(block))
+            if len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        return found
+
+
+def _marks(block: Block) -> Iterator[Mark]:
+    for each in block.items:
+        if isinstance(each, RecordBatch) and _may_have_one(each):
+            yield from marks(each)
+
+
+def _may_have_one(batch: RecordBatch) -> bool:
+    return batch.compression != "none" or _MARK.search(batch.data) is not None

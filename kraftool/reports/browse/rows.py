@@ -1,0 +1,261 @@
+"""One line for each record of a log, for each damage and for each gap, made when it is asked for.
+
+Owns what a row says and which rows a batch has. A row holds no bytes and no secret. The words of a
+record are `record_summary.py`, those of damage the findings'.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import islice
+
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.errors import DecodeError
+from kraftool.decoders.log_record import (
+    LogRecord,
+    decode_batch,
+    position_in_file,
+    position_of_error,
+)
+from kraftool.decoders.segment import Damage
+from kraftool.reports.browse.blocks import Item, Place
+from kraftool.reports.browse.likely import Glance, glance
+from kraftool.reports.log_dump import LogDump, Selection, TopicNames, grep_text, masked
+from kraftool.reports.log_problems import crc_problem, damage_problem, gap_problem
+from kraftool.reports.log_summary import LogProblem
+from kraftool.reports.record_summary import summary
+
+MOST_RECORDS = 20_000
+"""Of one batch; a small compressed one can hold millions."""
+_BEHIND = 1 << 30
+"""What is wrong with a batch comes behind its records, whatever their number."""
+_TOPIC_RECORD = re.compile(rb"\x01\x02[\x00-\x7f]")
+
+
+class RowKind(StrEnum):
+    """What a row stands for."""
+
+    RECORD = "record"
+    DAMAGE = "damage"
+    GAP = "gap"
+    NOTE = "note"
+    """Words about the log itself, as of a truncation that happened while it was watched."""
+
+
+class Border(StrEnum):
+    """Which part of its batch a record is."""
+
+    ONLY = "only"
+    FIRST = "first"
+    MIDDLE = "middle"
+    LAST = "last"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogRow:
+    """One line of a log."""
+
+    place: Place
+    kind: RowKind
+    file: str
+    position: int
+    """Of the record, or of the damage, in the file."""
+    offset: int | None = None
+    epoch: int | None = None
+    timestamp: int | None = None
+    border: Border = Border.NONE
+    label: str = ""
+    text: str = ""
+    is_control: bool = False
+    is_idle: bool = False
+    """Whether it is what an idle leader writes."""
+    is_valid: bool = True
+    """Whether the CRC of its batch holds."""
+    is_decoded: bool = True
+    transaction: str = ""
+    """How the metadata transaction around it ended: committed, aborted, open, or `inside`."""
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A selection, as it is asked of batches and records."""
+
+    selection: Selection
+    topics: int
+    may_hold: Glance
+    dump: LogDump
+    """Selects by everything but words."""
+
+    def has_words(self, item: LogRecord, row: LogRow) -> bool:
+        """Whether the words that are looked for are in the record, or in what its row says."""
+        pattern = self.selection.grep
+        if pattern is None:
+            return True
+        told = f"{row.label}  {row.text}"
+        return pattern.search(told) is not None or pattern.search(grep_text(item)) is not None
+
+
+class RowMaker:
+    """Makes the rows of batches. Learns the names of topics from what passes."""
+
+    def __init__(self, *, show_secrets: bool = False) -> None:
+        self.show_secrets = show_secrets
+        self.topics = TopicNames()
+        self._wanted: _Wanted | None = None
+
+    def learn(self, batch: RecordBatch) -> None:
+        """Take the names of the topics that a batch creates."""
+        if not batch.is_control and _TOPIC_RECORD.search(batch.data) is not None:
+            self.topics.learn(batch)
+
+    def _for(self, selection: Selection) -> _Wanted:
+        """What is worked out once for a selection, and again when more topics are known."""
+        kept, known = self._wanted, len(self.topics.by_id)
+        if kept is None or kept.selection is not selection or kept.topics != known:
+            dump = LogDump(replace(selection, grep=None), topics=self.topics)
+            kept = _Wanted(selection, known, glance(selection, self.topics), dump)
+            self._wanted = kept
+        return kept
+
+    def gap(self, file: str, segment: int, item: Item, expected: int | None) -> LogRow | None:
+        """The row that says that offsets are missing before a batch, if they are."""
+        if not isinstance(item, RecordBatch) or expected is None or item.base_offset == expected:
+            return None
+        return _problem(
+            file, Place(segment, item.position, -1), RowKind.GAP, gap_problem(item, expected)
+        )
+
+    def rows(
+        self, file: str, segment: int, item: Item, selection: Selection | None = None
+    ) -> Iterator[LogRow]:
+        """The rows of one batch or damage. Damage is shown whatever is selected."""
+        if isinstance(item, Damage):
+            place = Place(segment, item.position, _BEHIND)
+            yield _problem(file, place, RowKind.DAMAGE, damage_problem(item, None))
+            return
+        valid = item.is_valid
+        wanted = None if selection is None else self._for(selection)
+        if wanted is None or wanted.may_hold(item):
+            yield from self._records(file, segment, item, valid, wanted)
+        if not valid:
+            place = Place(segment, item.position, _BEHIND + 1)
+            yield _problem(file, place, RowKind.DAMAGE, crc_problem(item))
+
+    def _records(
+        self, file: str, segment: int, batch: RecordBatch, valid: bool, wanted: _Wanted | None
+    ) -> Iterator[LogRow]:
+        last = batch.header.record_count - 1
+        number = -1
+        try:
+            for number, item in enumerate(islice(decode_batch(batch), MOST_RECORDS)):
+                shown = item if self.show_secrets else masked(item)
+                if wanted is not None and not wanted.dump.selects(shown):
+                    continue
+                row = self._record(file, segment, batch, valid, shown, number, last)
+                if wanted is None or wanted.has_words(shown, row):
+                    yield row
+        except DecodeError as error:
+            place = Place(segment, batch.position, _BEHIND)
+            yield _problem(file, place, RowKind.DAMAGE, _undecodable(batch, error))
+        if number + 1 == MOST_RECORDS <= last:
+            yield LogRow(
+                place=Place(segment, batch.position, _BEHIND),
+                kind=RowKind.NOTE,
+                file=file,
+                position=batch.position,
+                offset=batch.last_offset,
+                text=f"{last - number} more records of this batch are not shown here",
+            )
+
+    def _record(
+        self,
+        file: str,
+        segment: int,
+        batch: RecordBatch,
+        valid: bool,
+        item: LogRecord,
+        number: int,
+        last: int,
+    ) -> LogRow:
+        record = item.record
+        text = summary(item, self.topics.name)
+        position = position_in_file(batch, record)
+        wrong = item.error
+        if wrong is not None:
+            position = position_of_error(batch, record, wrong)
+            told = f"not decoded: {wrong.describe()}"
+            text = told if item.data is None else f"{wrong.reason}: {text}"
+        return LogRow(
+            place=Place(segment, batch.position, number),
+            kind=RowKind.RECORD,
+            file=file,
+            position=position,
+            offset=record.offset,
+            epoch=batch.epoch,
+            timestamp=record.timestamp,
+            border=_border(number, last),
+            label=label(item),
+            text=text,
+            is_control=item.is_control,
+            is_idle=item.name == "NoOpRecord",
+            is_valid=valid,
+            is_decoded=item.error is None,
+            size=record.size,
+        )
+
+
+def label(item: LogRecord) -> str:
+    """The type of a record for people, with its version where that is not 0."""
+    name = item.type if item.is_control else item.name.removesuffix("Record")
+    if not name and item.api_key is None:
+        name = "unknown record"
+    elif not name:
+        name = f"{'control type' if item.is_control else 'record type'} {item.api_key}"
+    return f"{name} v{item.version}" if item.version else name
+
+
+def _border(number: int, last: int) -> Border:
+    if last <= 0:
+        return Border.ONLY
+    if number == 0:
+        return Border.FIRST
+    return Border.LAST if number >= last else Border.MIDDLE
+
+
+def _undecodable(batch: RecordBatch, error: DecodeError) -> LogProblem:
+    return LogProblem(
+        kind="records",
+        text=error.reason,
+        position=batch.position + error.position,
+        offset=batch.base_offset,
+        expected=error.expected,
+        found=error.found,
+        field=error.path,
+    )
+
+
+def _problem(file: str, place: Place, kind: RowKind, problem: LogProblem) -> LogRow:
+    sides = ", ".join(
+        f"{word} {side}"
+        for word, side in (("expected", problem.expected), ("found", problem.found))
+        if side
+    )
+    size = f", {problem.size} bytes" if problem.size else ""
+    told = f"{problem.field + ': ' if problem.field else ''}{problem.text}"
+    return LogRow(
+        place=place,
+        kind=kind,
+        file=file,
+        position=problem.position,
+        offset=problem.offset,
+        label=str(problem.kind),
+        text=f"position {problem.position}{size}: {told}" + (f" ({sides})" if sides else ""),
+        is_valid=False,
+        is_decoded=False,
+        size=problem.size or 0,
+    )

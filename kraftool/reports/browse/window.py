@@ -1,0 +1,277 @@
+"""A metadata log as rows, read where somebody looks: both ways, filtered, with a live tail.
+
+Owns going from any place onwards or back, and where offsets, times and epochs are. One call reads
+a bounded number of bytes and says where to go on, so that a search through a large log can be
+shown while it runs, and called off. Calls come from one thread at a time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.segment import scan
+from kraftool.reports.browse.blocks import Block, Item, LogBlocks, Place
+from kraftool.reports.browse.marks import Marks
+from kraftool.reports.browse.rows import Border, LogRow, RowKind, RowMaker
+from kraftool.reports.browse.seek import by_epoch, by_offset, by_time, seek
+from kraftool.reports.findings import Finding
+from kraftool.reports.log_dump import Selection
+from kraftool.reports.state.files import StateFiles, open_state
+from kraftool.storage.paths import Location
+
+_BREATH, _LARGE = 32, 4096
+AT_ONCE = 1 << 20
+"""Bytes of the log that one call looks through."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """Some rows, in the order of the log, and where to go on."""
+
+    rows: tuple[LogRow, ...]
+    resume: Place | None
+    """What comes next in the direction that was asked for; None at the end of the log."""
+    scanned: int
+    """Bytes that were looked through."""
+    reached: Place
+    """Where reading stopped. Of a page that ends with the log, what is written next begins here."""
+
+
+class LogWindow:
+    """One log, opened. Nothing is read of it until rows are asked for."""
+
+    def __init__(self, where: str | Location, *, show_secrets: bool = False) -> None:
+        """Find the files of a PATH. Raises KraftoolError where there is no log in it."""
+        files = open_state(where)
+        self.path = files.path
+        self.files: StateFiles = files
+        self.findings: tuple[Finding, ...] = files.findings
+        # A checkpoint that was named itself is read as a log is.
+        self.blocks = LogBlocks(files.segments or files.snapshots[:1])
+        self.maker = RowMaker(show_secrets=show_secrets)
+        self.marks = Marks(self.blocks)
+        self.is_checkpoint = files.is_snapshot
+        self._learned: set[tuple[int, int, int]] = set()
+
+    def close(self) -> None:
+        self.blocks.close()
+
+    # --- places -----------------------------------------------------------------------------------
+
+    @property
+    def start(self) -> Place:
+        bases = self.blocks.bases
+        return Place(bases[0] if bases else 0, 0)
+
+    @property
+    def end(self) -> Place:
+        """Behind the last row."""
+        if not self.blocks.bases:
+            return self.start
+        last = self.blocks.bases[-1]
+        return Place(last, self.blocks.size(last))
+
+    def fraction(self, place: Place) -> float:
+        """How far into the log a place is, from 0 to 1, by bytes."""
+        before = total = 0
+        for base in self.blocks.bases:
+            size = self.blocks.size(base)
+            total += size
+            if base < place.segment:
+                before += size
+            elif base == place.segment:
+                before += min(place.position, size)
+        return before / total if total else 1.0
+
+    def size(self) -> int:
+        return sum(self.blocks.size(base) for base in self.blocks.bases)
+
+    def end_offset(self) -> int:
+        """One beyond the last offset of a whole batch."""
+        for base in reversed(self.blocks.bases):
+            for item in reversed(self.blocks.backward(base, self.blocks.size(base)).items):
+                if isinstance(item, RecordBatch):
+                    return item.last_offset + 1
+        return self.blocks.bases[-1] if self.blocks.bases else 0
+
+    def seek_offset(self, offset: int) -> Place:
+        """The record at an offset, or the first one behind it; the end where there is none."""
+        place = seek(self.blocks, by_offset, offset)
+        return self.end if place is None else self._within(place, offset)
+
+    def seek_epoch(self, epoch: int) -> Place:
+        """Where an epoch begins, or the first one behind it."""
+        return seek(self.blocks, by_epoch, epoch) or self.end
+
+    def seek_time(self, timestamp: int) -> Place:
+        """The first batch that was written at a time or later."""
+        return seek(self.blocks, by_time, timestamp) or self.end
+
+    def _within(self, place: Place, offset: int) -> Place:
+        """The row of an offset in the batch that has it."""
+        block = self.blocks.forward(place.segment, place.position)
+        for row in self._item_rows(block, 0, None):
+            if row.kind is RowKind.RECORD and row.offset is not None and row.offset >= offset:
+                return row.place
+        return place
+
+    # --- rows -------------------------------------------------------------------------------------
+
+    def forward(
+        self,
+        place: Place,
+        count: int,
+        selection: Selection | None = None,
+        at_most: int = AT_ONCE,
+    ) -> Page:
+        """Rows from a place onwards, itself included."""
+        rows: list[LogRow] = []
+        scanned = 0
+        segment: int | None = place.segment
+        position, index = place.position, place.index
+        reached = place
+        while segment is not None:
+            block = self.blocks.forward(segment, position)
+            self._learn(block)
+            for number, item in enumerate(block.items):
+                for row in self._item_rows(block, number, selection):
+                    if row.place.index < index:
+                        continue
+                    if len(rows) == count:
+                        return _page(rows, row.place, scanned)
+                    rows.append(row)
+                index = -1
+                scanned += item.size
+                position = item.position + item.size
+                _breathe(number, item)
+                if scanned >= at_most:
+                    return _page(rows, Place(segment, position), scanned)
+            if not block.items:
+                reached = Place(segment, position)
+                segment, position, index = self.blocks.following(segment), 0, -1
+        return Page(rows=tuple(rows), resume=None, scanned=scanned, reached=reached)
+
+    def backward(
+        self,
+        place: Place,
+        count: int,
+        selection: Selection | None = None,
+        at_most: int = AT_ONCE,
+    ) -> Page:
+        """Rows before a place, the nearest ones, in the order of the log."""
+        rows: list[LogRow] = []  # the nearest first
+        scanned = 0
+        for block, number, below in self._items_before(place):
+            item = block.items[number]
+            found = [
+                each
+                for each in self._item_rows(block, number, selection)
+                if below is None or each.place.index < below
+            ]
+            scanned += item.size
+            _breathe(number, item)
+            room = count - len(rows)
+            rows += reversed(found[-room:] if len(found) > room else found)
+            if len(found) > room:
+                # The rest of this batch is what comes next.
+                resume = found[-room].place if room else found[-1].place.after()
+                return _page(rows[::-1], resume, scanned)
+            if len(rows) == count or scanned >= at_most:
+                return _page(rows[::-1], Place(block.segment, item.position), scanned)
+        return Page(rows=tuple(rows[::-1]), resume=None, scanned=scanned, reached=self.start)
+
+    def _items_before(self, place: Place) -> Iterator[tuple[Block, int, int | None]]:
+        """Batches back from a place: block, number in it, and below which row it counts."""
+        if place.index >= 0 and place.segment in self.blocks.bases:
+            block = self.blocks.forward(place.segment, place.position)
+            if block.items:
+                yield block, 0, place.index
+        segment: int | None = place.segment
+        position = place.position
+        while segment is not None:
+            if segment in self.blocks.bases:
+                block = self.blocks.backward(segment, position)
+                self._learn(block)
+                for number in range(len(block.items) - 1, -1, -1):
+                    yield block, number, None
+                position = block.start
+                if block.items:
+                    continue
+            segment = self.blocks.preceding(segment)
+            position = self.blocks.size(segment) if segment is not None else 0
+
+    def _learn(self, block: Block) -> None:
+        """A topic is created before it is changed: its name may stand earlier in the block."""
+        key = block.segment, block.start, block.end
+        if key in self._learned:
+            return
+        self._learned.add(key)
+        for item in block.items:
+            if isinstance(item, RecordBatch):
+                self.maker.learn(item)
+
+    def names_in_snapshot(self) -> dict[str, str]:
+        """The names of topics by id, from the newest snapshot, which is read whole."""
+        maker = RowMaker()
+        for file in self.files.snapshots[-1:]:
+            with file.open() as source:
+                for item in scan(source.read_at):
+                    if isinstance(item, RecordBatch):
+                        maker.learn(item)
+        return maker.topics.by_id
+
+    def _item_rows(
+        self, block: Block, number: int, selection: Selection | None
+    ) -> Iterator[LogRow]:
+        item = block.items[number]
+        file = self.blocks.file(block.segment).name
+        gap = self.maker.gap(file, block.segment, item, self._expected(block, number))
+        if gap is not None:
+            yield gap
+        for row in self.maker.rows(file, block.segment, item, selection):
+            if row.kind is RowKind.RECORD and not row.is_control and row.offset is not None:
+                outcome = self.marks.outcome(block, row.offset)
+                yield replace(row, transaction=outcome) if outcome else row
+            else:
+                yield row
+
+    def _expected(self, block: Block, number: int) -> int | None:
+        """The offset that has to come next, if what is before the item says it."""
+        if number > 0:
+            before: Item | None = block.items[number - 1]
+        else:
+            earlier = self.blocks.backward(block.segment, block.items[0].position)
+            segment: int | None = block.segment
+            while not earlier.items:
+                segment = self.blocks.preceding(segment) if segment is not None else None
+                if segment is None:
+                    return None
+                earlier = self.blocks.backward(segment, self.blocks.size(segment))
+            before = earlier.items[-1]
+        return before.last_offset + 1 if isinstance(before, RecordBatch) else None
+
+
+def _breathe(number: int, item: Item) -> None:
+    """Let another thread go on: one that looks through a log must not hold up one that shows it."""
+    if number % _BREATH == 0 or item.size > _LARGE:
+        time.sleep(0)
+
+
+def _page(rows: list[LogRow], resume: Place, scanned: int) -> Page:
+    return Page(rows=tuple(rows), resume=resume, scanned=scanned, reached=resume)
+
+
+def note(text: str, place: Place, offset: int | None = None) -> LogRow:
+    """A row that says something about the log itself."""
+    return LogRow(
+        place=place,
+        kind=RowKind.NOTE,
+        file="",
+        position=place.position,
+        offset=offset,
+        border=Border.NONE,
+        text=text,
+    )

@@ -1,0 +1,241 @@
+"""What is wrong, by a live quorum's answers and by all that doctor finds in directories.
+
+Owns one list of complaints from both, each with its cause and the command to run next; and how
+often directories are examined, as that takes the longer the larger their logs are. The rules are
+those of `client/health.py` and of `reports/doctor/`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kraftool.client.cluster_health import ClusterHealth, cluster_health
+from kraftool.client.health import (
+    LAG_MS,
+    LAG_RECORDS,
+    LOOKS_APART_S,
+    SILENT_MS,
+    Health,
+    health,
+)
+from kraftool.client.model import QuorumView
+from kraftool.client.observer import SilentObserver
+from kraftool.client.observing import UnobservableError
+from kraftool.client.target import Target
+from kraftool.reports.doctor.explain import explain
+from kraftool.reports.doctor.model import Evidence
+from kraftool.reports.doctor.read import examine, locations_of
+from kraftool.reports.doctor.report import DoctorReport, diagnose
+from kraftool.reports.findings import Finding, Severity, tally
+from kraftool.reports.kinds import live as live_kinds
+from kraftool.reports.plain_json import finding_counts, finding_object, plain
+from kraftool.reports.words import many
+from kraftool.watching.task import Task
+
+LIVE = "live quorum"
+BETWEEN = "between nodes"
+_SHARE = 20
+"""An examination may take one part in so many of the time."""
+_SHORTEST_MS = 10_000
+_MOST_LOOKS = 8
+LOOKS_APART_MS = int(LOOKS_APART_S * 1000)
+_LIMIT_S = 60.0
+"""For reading the metadata of a live quorum."""
+_STALE_MS = 60_000
+"""An older look says nothing of now."""
+_BY_TIME = frozenset({live_kinds.IDLE.code, live_kinds.STUCK.code})
+_RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Complaint:
+    """A finding, of whom, and what to do about it."""
+
+    subject: str
+    """A directory, or LIVE, or BETWEEN."""
+    who: str
+    """The same for people: the node, where the directory tells whose it is."""
+    finding: Finding
+    evidence: tuple[Evidence, ...] = ()
+    commands: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The same for the same complaint at the next look."""
+        told = self.finding
+        where = told.file, told.position, told.offset, told.field
+        return "\0".join(map(str, (self.subject, told.code, *where)))
+
+    def meaning(self) -> str:
+        """What a finding of this code means for Kafka."""
+        return next((each.meaning for each in explain(self.finding.code)), "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doctored:
+    """What doctor says of directories; without the states that it read for that."""
+
+    complaints: tuple[Complaint, ...]
+    rules: int
+    """How many rules were asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """What doctor found in the directories, and when."""
+
+    found: Doctored
+    at_ms: int
+    took_ms: int
+
+    def is_due(self, now_ms: int) -> bool:
+        """Whether directories that changed are worth another examination yet."""
+        return _is_due(self.at_ms, self.took_ms, now_ms)
+
+
+def examine_directories(paths: Sequence[str], task: Task) -> Doctored:
+    """All that doctor has to say. Raises StoppedError where the task was stopped."""
+    locations, unopened = locations_of(paths)
+    task.begin("examining directories")
+    report = diagnose(examine(locations, unopened, task.passed))
+    return Doctored(complaints=tuple(_of_directories(report)), rules=len(report.rules))
+
+
+class LiveHealth:
+    """A live quorum judged by two looks, as far apart as `quorum health` takes them."""
+
+    def __init__(self) -> None:
+        self._looks: deque[QuorumView] = deque(maxlen=_MOST_LOOKS)
+
+    def judge(self, view: QuorumView, metadata: Metadata | None = None) -> Health:
+        """Judge the newest look by one before it; the first by itself, without what only time
+        shows."""
+        if not self._looks or self._looks[-1] is not view:
+            self._looks.append(view)
+        now = _asked(view)
+        older = [each for each in self._looks if LOOKS_APART_MS <= now - _asked(each) <= _STALE_MS]
+        told = metadata or Metadata()
+        judged = health(older[-1] if older else view, view, told.cluster, told.unobserved)
+        if older:
+            return judged
+        settled = tuple(each for each in judged.findings if each.code not in _BY_TIME)
+        return replace(judged, findings=settled, commits_per_s=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metadata:
+    """Brokers and partitions by the leader's committed metadata, or why there is none."""
+
+    cluster: ClusterHealth | None = None
+    unobserved: str = ""
+    at_ms: int = 0
+    took_ms: int = 0
+
+    def is_due(self, now_ms: int) -> bool:
+        """Whether to read on by now; where nobody told it, at once."""
+        return self.cluster is None or _is_due(self.at_ms, self.took_ms, now_ms)
+
+
+class MetadataWatch:
+    """Reads the committed metadata as no replica; after the first time, only what came since."""
+
+    def __init__(self, target: Target) -> None:
+        self._observer = SilentObserver(target.access)
+
+    def look(self, view: QuorumView, task: Task) -> Metadata:
+        """Read on and judge. Raises StoppedError where the task was stopped."""
+        began = time.monotonic()
+        at_ms = _asked(view)
+        try:
+            observing = self._observer.advance(view, progress=task.counted, limit_s=_LIMIT_S)
+            observation = asyncio.run(observing)
+        except UnobservableError as error:
+            return Metadata(unobserved=error.message, at_ms=at_ms, took_ms=_ms_since(began))
+        cluster = cluster_health(observation, view, view)
+        return Metadata(cluster=cluster, at_ms=at_ms, took_ms=_ms_since(began))
+
+
+def _ms_since(began_s: float) -> int:
+    return int((time.monotonic() - began_s) * 1000)
+
+
+def _is_due(at_ms: int, took_ms: int, now_ms: int) -> bool:
+    """Whether what changed is worth another reading yet."""
+    return now_ms - at_ms - took_ms >= max(_SHORTEST_MS, _SHARE * took_ms)
+
+
+def limits() -> str:
+    """From where on a replica of a live quorum is complained of."""
+    return (
+        f"a replica that has not fetched for {SILENT_MS // 1000} s, is {LAG_RECORDS} records"
+        f" behind, or was caught up last {LAG_MS // 1000} s ago"
+    )
+
+
+def _asked(view: QuorumView) -> int:
+    return max((each.asked_ms for each in view.nodes), default=0)
+
+
+def complaints(live: Health | None, examined: Examined | None) -> tuple[Complaint, ...]:
+    """Everything that is wrong, the worst first."""
+    findings = () if live is None else live.findings
+    found = [Complaint(subject=LIVE, who=each.file or LIVE, finding=each) for each in findings]
+    found += () if examined is None else examined.found.complaints
+    return tuple(sorted(found, key=lambda each: _RANK[each.finding.severity]))
+
+
+def _of_directories(report: DoctorReport) -> Iterator[Complaint]:
+    for section in report.sections:
+        path, patient = section.path or BETWEEN, section.patient
+        node_id = None if patient is None else patient.node_id
+        for each in section.diagnoses:
+            yield Complaint(
+                subject=path,
+                who=path if node_id is None else f"node {node_id}",
+                finding=each.finding,
+                evidence=each.evidence,
+                commands=each.commands,
+            )
+
+
+def counted(found: Sequence[Complaint]) -> str:
+    """How many of each severity, in words; empty for none."""
+    counts = tally(each.finding for each in found)
+    return ", ".join(
+        many(counts[each], each.value) if each is not Severity.INFO else f"{counts[each]} info"
+        for each in _RANK
+        if counts[each]
+    )
+
+
+def document(
+    live: Health | None, examined: Examined | None, found: Sequence[Complaint]
+) -> dict[str, Any]:
+    """As an exported view."""
+    findings = [each.finding for each in found]
+    return {
+        "schemaVersion": 1,
+        "live": None
+        if live is None
+        else {
+            "isWell": live.is_well,
+            "keepingUp": list(live.keeping_up),
+            "commitsPerSecond": live.commits_per_s,
+        },
+        "examinedAt": None if examined is None else examined.at_ms,
+        "complaints": [
+            {
+                "subject": plain(each.subject),
+                **finding_object(each.finding),
+                "evidence": [plain(one) for one in each.evidence],
+                "commands": [plain(one) for one in each.commands],
+            }
+            for each in found
+        ],
+        "findingCounts": finding_counts(findings),
+    }

@@ -1,0 +1,283 @@
+"""A data directory looked at again and again, reading only what is new.
+
+Owns which files a look reads: the small ones when they changed, of the log what was added, of
+checkpoints the control records at their beginning. It writes nothing and takes no lock.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from kraftool.decoders import meta_properties, quorum_state
+from kraftool.decoders.errors import DecodeError, KraftoolError
+from kraftool.decoders.log_record import decode_batch
+from kraftool.decoders.names import FileState, parse_checkpoint_name, segment_offset
+from kraftool.decoders.quorum_state import QuorumState
+from kraftool.decoders.segment import Damage, scan
+from kraftool.reports.directory_summary import record_voters, static_voters
+from kraftool.reports.metadata_summary import LeaderChange, Node, Voter, Voters, VoterSource
+from kraftool.storage.entry import Entry, Problem
+from kraftool.storage.lock import LockState, lock_holder
+from kraftool.storage.paths import Location, LocationKind, open_path
+from kraftool.storage.source import read_whole
+from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.segment_look import ControlSeen, SegmentLook
+
+_SMALL = 1 << 20
+_MOST_CHANGES = 200
+LOOK_S = 0.25
+"""How long a look goes on reading what is old."""
+
+
+@dataclass(slots=True)
+class DirectoryWatch:
+    """One PATH. `look` as often as wanted, from one thread at a time."""
+
+    path: str
+    _location: Location | None = None
+    _segments: dict[str, SegmentLook] = field(default_factory=dict)
+    _checkpoints: dict[str, tuple[Voters, ...]] = field(default_factory=dict)
+
+    def look(self, budget_s: float = LOOK_S) -> DirectoryLook:
+        """What it shows now; what cannot be read is its problem."""
+        at_ms = int(time.time() * 1000)
+        try:
+            return self._look(at_ms, budget_s)
+        except KraftoolError as error:
+            said = error.message.removeprefix(f"{self.path}: ").removeprefix(f"{self.path} ")
+            return DirectoryLook(path=self.path, at_ms=at_ms, problem=said)
+
+    def _look(self, at_ms: int, budget_s: float) -> DirectoryLook:
+        location = self._opened()
+        entries, problems = [], []
+        for each in location.entries():
+            if isinstance(each, Problem):
+                problems.append(each.reason)
+            else:
+                entries.append(each)
+        by_name = {each.basename: each for each in entries}
+        node = _meta(by_name.get("meta.properties"), problems)
+        state = _state(by_name.get("quorum-state"), problems)
+        until = time.monotonic() + budget_s
+        segments = self._read_segments(entries, by_name, until, problems)
+        snapshots = self._read_checkpoints(entries, problems)
+        controls = [each for one in segments for each in one.controls.values()]
+        voters, before = self._voters(controls, state, _static(location))
+        ends = [each for each in segments if each.end_offset is not None]
+        last = ends[-1] if ends else None
+        if segments and segments[-1].damaged_at is not None:
+            problems.append(
+                f"its newest segment ends in no whole batch, from position"
+                f" {segments[-1].damaged_at} on"
+            )
+        if not entries and not problems:
+            problems.append("there is nothing of Kafka's in it")
+        return DirectoryLook(
+            path=self.path,
+            at_ms=at_ms,
+            node=node,
+            quorum_state=state,
+            log_start_offset=segments[0].base_offset if segments else None,
+            log_end_offset=last.end_offset
+            if last is not None
+            else (snapshots[-1][0] if snapshots else None),
+            last_epoch=last.last_epoch
+            if last is not None
+            else (snapshots[-1][1] if snapshots else None),
+            last_timestamp=last.last_timestamp if last is not None else None,
+            snapshots=snapshots,
+            voters=voters,
+            previous_voters=before,
+            leader_changes=_leader_changes(controls),
+            lock=self._lock(location),
+            problem="; ".join(problems),
+            is_complete=all(each.is_complete for each in segments),
+            segments=len(segments),
+            size=sum(each.size for each in entries if segment_offset(each.basename) is not None),
+            stamp=tuple(
+                (each.path, each.size, each.mtime_ns)
+                for each in entries
+                if not each.basename.endswith((".index", ".timeindex", ".lock"))
+            ),
+        )
+
+    def _opened(self) -> Location:
+        """The directory, opened again as long as it is not there."""
+        if self._location is None:
+            location = open_path(self.path)
+            if location.kind in (LocationKind.FILE, LocationKind.TAR):
+                raise KraftoolError(f"{self.path} is no directory, and cannot be watched")
+            self._location = location
+        return self._location
+
+    def _lock(self, location: Location) -> LockState:
+        folder = location.directory
+        if location.kind is LocationKind.PARTITION:
+            folder = os.path.dirname(os.path.normpath(folder)) or "."
+        return lock_holder(folder).state
+
+    def _read_segments(
+        self,
+        entries: Iterable[Entry],
+        by_name: dict[str, Entry],
+        until: float,
+        problems: list[str],
+    ) -> list[SegmentLook]:
+        """The segments in the order of the log; the newest has the first claim on the time."""
+        present = {
+            each.path: (base, each)
+            for each in entries
+            if (base := segment_offset(each.basename)) is not None
+        }
+        for path in [path for path in self._segments if path not in present]:
+            del self._segments[path]
+        looks = []
+        for path, (base, entry) in sorted(present.items(), key=lambda each: -each[1][0]):
+            segment = self._segments.setdefault(path, SegmentLook(base_offset=base))
+            try:
+                segment.look(entry, by_name.get(entry.basename[:-4] + ".index"), until)
+            except KraftoolError as error:
+                problems.append(error.message)
+            looks.append(segment)
+        return looks[::-1]
+
+    def _read_checkpoints(
+        self, entries: Iterable[Entry], problems: list[str]
+    ) -> tuple[tuple[int, int], ...]:
+        """Offset and epoch of each, by their names; their voters are read once, as they stay."""
+        found: dict[tuple[int, int], Entry] = {}
+        for each in entries:
+            name = parse_checkpoint_name(each.basename)
+            if name is not None and name.state is FileState.LIVE and name.offset is not None:
+                found[name.offset, name.epoch or 0] = each
+        kept = {}
+        for (offset, _), entry in sorted(found.items()):
+            try:
+                known = self._checkpoints.get(entry.path)
+                kept[entry.path] = _checkpoint_voters(entry, offset) if known is None else known
+            except KraftoolError as error:
+                problems.append(error.message)
+        self._checkpoints = kept
+        return tuple(sorted(found))
+
+    def _voters(
+        self,
+        controls: Iterable[ControlSeen],
+        state: QuorumState | None,
+        static: tuple[Voter, ...],
+    ) -> tuple[Voters | None, Voters | None]:
+        """The newest voter set and the one before it, by the records; else what else tells."""
+        sets = {each.offset or -1: each for known in self._checkpoints.values() for each in known}
+        last_change = None
+        for each in controls:
+            if each.type == "KRaftVoters":
+                sets[each.offset] = Voters(
+                    source=VoterSource.RECORD,
+                    voters=record_voters(each.data),
+                    offset=each.offset,
+                    file="log",
+                )
+            elif each.type == "LeaderChange" and (
+                last_change is None or each.offset > last_change.offset
+            ):
+                last_change = each
+        ordered = [sets[offset] for offset in sorted(sets)]
+        if ordered:
+            newest = ordered[-1]
+            # A snapshot repeats the set that the log had: that is no change.
+            while len(ordered) > 1 and set(ordered[-2].voters) == set(newest.voters):
+                newest = ordered[-2]
+                del ordered[-1]
+            return newest, (ordered[-2] if len(ordered) > 1 else None)
+        if static:
+            return Voters(source=VoterSource.PROPERTIES, voters=static), None
+        if last_change is not None:
+            ids = tuple(Voter(id=each["voterId"]) for each in last_change.data["voters"])
+            return (
+                Voters(source=VoterSource.LEADER_CHANGE, voters=ids, offset=last_change.offset),
+                None,
+            )
+        if state is not None and state.current_voters:
+            ids = tuple(Voter(id=each) for each in state.current_voters)
+            return Voters(source=VoterSource.QUORUM_STATE, voters=ids), None
+        return None, None
+
+
+def _meta(entry: Entry | None, problems: list[str]) -> Node:
+    if entry is None:
+        return Node()
+    try:
+        meta, _ = meta_properties.decode(_whole(entry))
+    except KraftoolError as error:
+        problems.append(error.message)
+        return Node()
+    return Node(
+        node_id=meta.node_id,
+        directory_id=meta.directory_id,
+        cluster_id=meta.cluster_id,
+        meta_version=meta.version,
+    )
+
+
+def _state(entry: Entry | None, problems: list[str]) -> QuorumState | None:
+    if entry is None:
+        return None
+    try:
+        found, findings = quorum_state.decode(_whole(entry))
+    except KraftoolError as error:
+        problems.append(error.message)
+        return None
+    if found.state is None:
+        problems.append(f"its quorum-state: {findings[0].reason}")
+    return found.state
+
+
+def _whole(entry: Entry) -> bytes:
+    with entry.open() as source:
+        return read_whole(source, limit=_SMALL)
+
+
+def _checkpoint_voters(entry: Entry, offset: int) -> tuple[Voters, ...]:
+    """The voters of a checkpoint's control records, which stand before all others."""
+    found = []
+    with entry.open() as source:
+        for batch in scan(source.read_at):
+            if isinstance(batch, Damage) or not batch.is_control:
+                break
+            try:
+                found += [
+                    record_voters(each.data)
+                    for each in decode_batch(batch)
+                    if each.type == "KRaftVoters" and each.data is not None
+                ]
+            except DecodeError:
+                break
+    return tuple(
+        Voters(source=VoterSource.RECORD, voters=each, offset=offset - 1, file=entry.basename)
+        for each in found[-1:]
+    )
+
+
+def _leader_changes(controls: Iterable[ControlSeen]) -> tuple[LeaderChange, ...]:
+    found = sorted(
+        (each for each in controls if each.type == "LeaderChange"), key=lambda each: each.offset
+    )
+    return tuple(
+        LeaderChange(
+            leader_id=each.data["leaderId"],
+            epoch=each.epoch,
+            offset=each.offset,
+            timestamp=each.timestamp,
+            voters=tuple(one["voterId"] for one in each.data["voters"]),
+            granting_voters=tuple(one["voterId"] for one in each.data["grantingVoters"]),
+        )
+        for each in found[-_MOST_CHANGES:]
+    )
+
+
+def _static(location: Location) -> tuple[Voter, ...]:
+    told = location.server.get("controller.quorum.voters") if location.server else None
+    return static_voters(told or "")

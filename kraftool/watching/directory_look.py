@@ -1,0 +1,51 @@
+"""What a look at a data directory shows at once, whatever its size.
+
+Owns the form of it. A whole reading (`reports/`) takes as long as the log is large; a look reads
+the small files, the newest end of the log, and its control batches as time permits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kraftool.decoders.quorum_state import QuorumState
+from kraftool.reports.metadata_summary import LeaderChange, Node, Voters
+from kraftool.storage.lock import LockState
+
+NO_NODE = Node()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectoryLook:
+    """One data directory at a moment."""
+
+    path: str
+    """As it was given."""
+    at_ms: int
+    node: Node = NO_NODE
+    quorum_state: QuorumState | None = None
+    log_start_offset: int | None = None
+    log_end_offset: int | None = None
+    """Up to the first damage, where Kafka would cut."""
+    last_epoch: int | None = None
+    """Of the last batch."""
+    last_timestamp: int | None = None
+    """Of the last batch."""
+    snapshots: tuple[tuple[int, int], ...] = ()
+    """Offset and epoch of each, the oldest first."""
+    voters: Voters | None = None
+    """The newest that the control records, or else quorum-state, tell."""
+    previous_voters: Voters | None = None
+    """Those before; they hold while the newest are not committed."""
+    leader_changes: tuple[LeaderChange, ...] = ()
+    """The last ones in the log, the oldest first."""
+    lock: LockState = LockState.UNKNOWN
+    problem: str = ""
+    """Why it could not be read, or what is broken in it."""
+    is_complete: bool = True
+    """Whether the log was looked through for control records; a large one takes a while."""
+    segments: int = 0
+    size: int = 0
+    """Of the log, in bytes."""
+    stamp: tuple[object, ...] = ()
+    """Changes when a file does."""

@@ -1,0 +1,207 @@
+"""The files of watched directories: what each is, what it holds, how large and how old it is.
+
+Owns a listing that costs the same for large logs as for small ones: small files are read, once for
+each time that they change; of segments and snapshots the names tell the offsets. Whether they are
+whole is `verification.py`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.kinds import FileKind, detect
+from kraftool.decoders.names import FileState, parse_checkpoint_name, parse_segment_name
+from kraftool.reports.file_report import FileReport, read_file
+from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.words import holds, many
+from kraftool.storage.entry import Entry, FolderCounts, Problem
+from kraftool.storage.lock import LockState, lock_holder
+from kraftool.storage.paths import LocationKind, open_path
+
+MOST_READ = 1 << 20
+"""Larger files are not read for a listing. An index of this size is of a segment of 500 MB."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileLook:
+    """One file."""
+
+    path: str
+    """Below its directory."""
+    name: str
+    """As the user would write it; findings name it so."""
+    kind: FileKind
+    state: FileState
+    size: int
+    modified_ms: int
+    first_offset: int | None = None
+    """Of a segment, or of the snapshot's end."""
+    next_offset: int | None = None
+    """Of the segment that follows; None for the newest."""
+    epoch: int | None = None
+    """Of a snapshot."""
+    holds: str = ""
+    """What is in it, in a phrase."""
+    findings: tuple[Finding, ...] = ()
+    """Of a small file, which was read."""
+
+
+_NO_FOLDERS = FolderCounts()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectoryFiles:
+    """The files of a watched PATH."""
+
+    path: str
+    """As it was given."""
+    files: tuple[FileLook, ...] = ()
+    folders: FolderCounts = _NO_FOLDERS
+    """What lies beside, counted and not read."""
+    problems: tuple[str, ...] = ()
+    """What could not be read, a sentence each."""
+    lock: LockState = LockState.UNKNOWN
+
+    @property
+    def size(self) -> int:
+        return sum(each.size for each in self.files)
+
+    def words(self) -> Iterator[str]:
+        """What is to be said of the directory as a whole."""
+        yield many(len(self.files), "file")
+        if self.lock is LockState.HELD:
+            yield "a node runs on it"
+        if self.folders.total:
+            yield f"{many(self.folders.total, 'folder')} beside"
+
+    def lock_words(self) -> str:
+        return self.lock.value
+
+
+class Files:
+    """Looks at PATHs again and again; what did not change is not read again."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[tuple[int, int], FileReport]] = {}
+
+    def look(self, paths: Sequence[str]) -> tuple[DirectoryFiles, ...]:
+        """All PATHs now. One that cannot be read says why."""
+        found = tuple(self._directory(path) for path in paths)
+        there = {file.name for each in found for file in each.files}
+        self._known = {name: each for name, each in self._known.items() if name in there}
+        return found
+
+    def _directory(self, path: str) -> DirectoryFiles:
+        try:
+            location = open_path(path)
+        except KraftoolError as error:
+            hint = f"; {error.hint}" if error.hint else ""
+            return DirectoryFiles(path=path, problems=(f"{error.message}{hint}",))
+        if location.is_stream:
+            return DirectoryFiles(path=path, problems=("an archive is not watched: unpack it",))
+        files: list[FileLook] = []
+        problems: list[str] = []
+        for each in location.entries():
+            if isinstance(each, Problem):
+                if each.severity is not Severity.INFO:
+                    problems.append(f"{each.name}: {each.reason}")
+            else:
+                files.append(self._file(each))
+        is_partition = location.kind is LocationKind.PARTITION
+        above = location.directory.rstrip("/").rpartition("/")[0] or "."
+        return DirectoryFiles(
+            path=path,
+            files=tuple(_with_ends(files)),
+            folders=location.folders.get(location.directory, FolderCounts()),
+            problems=tuple(problems),
+            lock=lock_holder(above if is_partition else location.directory).state,
+        )
+
+    def _file(self, entry: Entry) -> FileLook:
+        detected = detect(entry.basename, b"", entry.size)
+        look = FileLook(
+            path=entry.path,
+            name=entry.name,
+            kind=detected.kind,
+            state=detected.state,
+            size=entry.size,
+            modified_ms=entry.mtime_ns // 1_000_000,
+        )
+        snapshot = parse_checkpoint_name(entry.basename)
+        if snapshot is not None:
+            return replace(
+                look,
+                first_offset=snapshot.offset,
+                epoch=snapshot.epoch,
+                holds=f"{_state(snapshot.offset)}{_left(snapshot.state)}",
+            )
+        segment = parse_segment_name(entry.basename)
+        if segment is not None and segment.suffix == ".log":
+            return replace(look, first_offset=segment.base_offset, holds=_left(segment.state)[2:])
+        if entry.size > MOST_READ:
+            return replace(look, holds="large: not read for this list")
+        if detected.kind is FileKind.UNKNOWN:
+            return replace(look, holds="not Kafka's")
+        report = self._read(entry)
+        return replace(
+            look,
+            kind=report.kind,
+            state=report.state,
+            holds=holds(report),
+            findings=report.findings,
+            first_offset=segment.base_offset if segment is not None else None,
+        )
+
+    def _read(self, entry: Entry) -> FileReport:
+        stamp = entry.size, entry.mtime_ns
+        known = self._known.get(entry.name)
+        if known is not None and known[0] == stamp:
+            return known[1]
+        report = read_file(entry)
+        self._known[entry.name] = stamp, report
+        return report
+
+
+_LEFT = {
+    FileState.PART: ", never finished",
+    FileState.DELETED: ", waits for its deletion",
+    FileState.CLEANED: ", left by a cleaning",
+    FileState.SWAP: ", left by a cleaning",
+    FileState.TEMPORARY: ", left by a write",
+}
+
+
+def _state(offset: int) -> str:
+    """A snapshot's offset is the first that it does not contain."""
+    return (
+        f"the state before offset {offset}" if offset else "what the directory was formatted with"
+    )
+
+
+def _left(state: FileState) -> str:
+    return _LEFT.get(state, "")
+
+
+def _with_ends(files: Sequence[FileLook]) -> Iterator[FileLook]:
+    """Each live segment ends where the next one begins."""
+    segments = sorted(
+        (each for each in files if _is_live_segment(each)), key=lambda each: each.first_offset or 0
+    )
+    ends = {here.name: after.first_offset for here, after in pairwise(segments)}
+    for each in files:
+        if not _is_live_segment(each):
+            yield each
+            continue
+        end = ends.get(each.name)
+        start = each.first_offset or 0
+        words = f"from offset {start} on" if end is None else f"offsets {start} to {end - 1}"
+        yield replace(each, next_offset=end, holds=words if each.size else "empty")
+
+
+def _is_live_segment(each: FileLook) -> bool:
+    return (
+        each.kind is FileKind.LOG and each.state is FileState.LIVE and each.first_offset is not None
+    )

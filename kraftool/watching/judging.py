@@ -1,0 +1,339 @@
+"""What a look at a quorum means: how much may fail, what may be restarted, who disagrees.
+
+Owns the judgements and their words. They are functions of what was seen, and ask nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+from kraftool.client.endpoints import shown
+from kraftool.client.health import keeping_up
+from kraftool.client.model import NodeAnswer, QuorumView, leader_end
+from kraftool.raft.names import ReplicaKey
+from kraftool.reports.findings import Severity
+from kraftool.storage.lock import LockState
+from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.picture import Picture
+from kraftool.watching.voter_state import VoterState
+
+STUCK_S = 3.0
+"""Without a commit for so long, though something is there to commit."""
+_SLACK = 1_000
+"""Records that a directory may be ahead of the leader by: it is read a moment later."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """A sentence that whoever watches should read."""
+
+    severity: Severity
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tolerance:
+    """How many more voters may fail now."""
+
+    count: int | None
+    """None where it cannot be told; 0 also where nothing commits any more."""
+    text: str
+    is_lost: bool = False
+    """Whether there is no majority as it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restart:
+    """Whether a node can be restarted now without the quorum noticing more than an election."""
+
+    is_safe: bool
+    reason: str
+
+
+# --- what may fail ----------------------------------------------------------------------------
+
+
+def tolerance(view: QuorumView | None, voters: VoterState) -> Tolerance:
+    """How many of the voters that keep up may fail, and commits still go on."""
+    count, majority = len(voters.now), voters.majority
+    if view is None:
+        return Tolerance(count=None, text="directories do not tell who is up")
+    if view.quorum is None:
+        return _without_leader(view, voters)
+    keeping = len(keeping_up(view.quorum))
+    said = f"{keeping} of {_voters(count)} keep up, {majority} {_are(majority)} needed"
+    if keeping < majority:
+        return Tolerance(count=0, text=f"{said}: nothing can be committed", is_lost=True)
+    return Tolerance(count=keeping - majority, text=said)
+
+
+def _without_leader(view: QuorumView, voters: VoterState) -> Tolerance:
+    if not voters.now:
+        return Tolerance(count=None, text="no node leads, and only a leader tells who votes")
+    reached = {each.node_id for each in view.reached}
+    up = [each for each in voters.now if each.id in reached]
+    said = f"{len(up)} of {_voters(len(voters.now))} {_are(len(up))} reached"
+    if len(up) < voters.majority:
+        missing = voters.majority - len(up)
+        return Tolerance(
+            count=0,
+            text=f"{said}, {voters.majority} {_are(voters.majority)} needed to elect a leader:"
+            f" {missing} more must come back",
+            is_lost=True,
+        )
+    return Tolerance(count=None, text=f"{said}, enough to elect a leader")
+
+
+def restarts(view: QuorumView | None, voters: VoterState) -> Mapping[int, Restart]:
+    """For each replica that the leader tells of, and each voter, whether it can be restarted."""
+    if view is None:
+        return {}
+    if view.quorum is None:
+        reached = {each.node_id for each in view.reached}
+        no = Restart(is_safe=False, reason="no node leads: every voter is needed")
+        yes = Restart(is_safe=True, reason="it is not reached: bring it back")
+        return {each.id: no if each.id in reached else yes for each in voters.now}
+    keeping = {*keeping_up(view.quorum)}
+    found = {}
+    for each in view.quorum.observers:
+        found[each.replica.id] = Restart(is_safe=True, reason="it has no vote")
+    for each in view.quorum.voters:
+        found[each.replica.id] = _restart(each.replica, keeping, view.quorum.leader_id, voters)
+    return found
+
+
+def _restart(each: ReplicaKey, keeping: set[int], leader_id: int, voters: VoterState) -> Restart:
+    left = len(keeping - {each.id})
+    if each.id not in keeping:
+        return Restart(is_safe=True, reason="it does not keep up as it is")
+    if left < voters.majority:
+        return Restart(
+            is_safe=False,
+            reason=f"without it {left} of {_voters(len(voters.now))} would keep up,"
+            f" {voters.majority} {_are(voters.majority)} needed",
+        )
+    if voters.is_uncommitted:
+        return Restart(is_safe=False, reason="a voter change is not committed yet")
+    if each.id == leader_id:
+        return Restart(
+            is_safe=True, reason="it leads: another one will be elected; restart it last"
+        )
+    return Restart(is_safe=True, reason=f"{left} others keep up")
+
+
+# --- what should be read ----------------------------------------------------------------------
+
+
+def statements(picture: Picture, voters: VoterState) -> Iterable[Statement]:
+    """What stands out, the worst first."""
+    found = []
+    if picture.view is not None:
+        found += [*_live(picture.view, voters)]
+    found += [*_stuck(picture), *_voter_change(voters), *_directories(picture, voters)]
+    order = [*Severity]
+    return sorted(found, key=lambda each: order.index(each.severity))
+
+
+def _live(view: QuorumView, voters: VoterState) -> Iterator[Statement]:
+    if not view.reached:
+        yield _error("No node can be reached.")
+    elif view.leader is None:
+        yield from _no_leader(view)
+    if len(view.cluster_ids) > 1:
+        told = "; ".join(
+            f"{_node(each)} says {each.cluster_id}" for each in view.nodes if each.cluster_id
+        )
+        yield _error(f"These nodes are not of one cluster: {told}.")
+    if len(view.leaders) > 1:
+        told = " and ".join(f"{_node(each)} of epoch {each.epoch}" for each in view.leaders)
+        same = len({each.epoch for each in view.leaders}) < len(view.leaders)
+        if same:
+            yield _error(f"Two nodes lead one epoch, which must never be: {told}.")
+        else:
+            yield _warning(
+                f"Two nodes say that they lead: {told}. The newer epoch counts; the other one"
+                " will learn of it."
+            )
+    yield from _other_opinions(view)
+    for each in view.nodes:
+        if not each.is_reached:
+            what = ", a voter," if voters.key_of(each.node_id) is not None else ""
+            yield _warning(f"{_node(each)}{what} cannot be reached: {_why(each)}.")
+        elif each.problem:
+            yield _warning(f"{_node(each)} refuses: {_why(each)}.")
+
+
+def _no_leader(view: QuorumView) -> Iterator[Statement]:
+    named = {each.leader_id for each in view.reached if each.leader_id is not None}
+    epochs = sorted({each.epoch for each in view.reached if each.epoch is not None})
+    if named:
+        ids = _listed(sorted(named))
+        answer = view.node(next(iter(named)))
+        gone = answer is not None and not answer.is_reached
+        why = "which cannot be reached" if gone else "which does not say that it leads"
+        yield _error(f"No node leads. The others still take node {ids} for the leader, {why}.")
+    elif len(epochs) > 1:
+        yield _error(f"No node leads. Nodes are in epochs {_listed(epochs)}: they are electing.")
+    else:
+        where = f" of epoch {epochs[0]}" if epochs else ""
+        yield _error(f"No node leads, and none knows a leader{where}.")
+
+
+def _other_opinions(view: QuorumView) -> Iterator[Statement]:
+    """Nodes that take another one for the leader than the one that leads."""
+    leader = view.leader
+    if leader is None:
+        return
+    for each in view.reached:
+        if each.epoch is None or each.quorum is not None:
+            continue
+        if (each.epoch, each.leader_id) == (leader.epoch, leader.node_id):
+            continue
+        said = f"node {leader.node_id} leads epoch {leader.epoch}"
+        if each.leader_id is None:
+            yield _warning(f"{_node(each)} knows no leader in its epoch {each.epoch}; {said}.")
+        else:
+            yield _warning(
+                f"{_node(each)} takes node {each.leader_id} for the leader of epoch {each.epoch};"
+                f" {said}."
+            )
+
+
+def _stuck(picture: Picture) -> Iterator[Statement]:
+    """The leader writes, and nothing is committed: its followers do not get it."""
+    samples = picture.history.samples
+    last = samples[-1] if samples else None
+    if last is None or last.leader_id is None or last.leader_end is None:
+        return
+    since = last
+    for each in reversed(samples):
+        same = (each.epoch, each.leader_id, each.high_watermark)
+        if same != (last.epoch, last.leader_id, last.high_watermark):
+            break
+        since = each
+    grown = last.leader_end - (since.leader_end or 0)
+    seconds = (last.at_ms - since.at_ms) / 1000
+    if grown > 0 and seconds >= STUCK_S:
+        yield _error(
+            f"Nothing was committed for {seconds:.0f} s, while the leader wrote {grown} records:"
+            " too few voters fetch them."
+        )
+
+
+def _voter_change(voters: VoterState) -> Iterator[Statement]:
+    if not voters.is_uncommitted:
+        return
+    parts = []
+    if voters.joining:
+        parts.append(f"adds node {_listed(each.id for each in voters.joining)}")
+    if voters.leaving:
+        parts.append(f"removes node {_listed(each.id for each in voters.leaving)}")
+    what = " and ".join(parts) or "changes a voter"
+    yield _warning(
+        f"A voter change that {what} is not committed: the leader counts by the new set already,"
+        " and it is undone if another node is elected that does not have it."
+    )
+
+
+# --- directories ------------------------------------------------------------------------------
+
+
+def _directories(picture: Picture, voters: VoterState) -> Iterator[Statement]:
+    for each in picture.directories:
+        if each.problem:
+            yield _warning(f"{each.path}: {each.problem}.")
+        if picture.view is not None:
+            yield from _beside_live(each, picture.view)
+        yield from _as_voter(each, voters)
+    for one, other in combinations(picture.directories, 2):
+        yield from _between(one, other)
+
+
+def _beside_live(each: DirectoryLook, view: QuorumView) -> Iterator[Statement]:
+    node, state = each.node, each.quorum_state
+    if view.cluster_id and node.cluster_id and view.cluster_id != node.cluster_id:
+        yield _error(
+            f"{each.path} belongs to cluster {node.cluster_id}, and the live quorum is"
+            f" {view.cluster_id}."
+        )
+        return
+    if state is not None and view.epoch is not None and state.leader_epoch < view.epoch:
+        is_running = each.lock is LockState.HELD
+        why = "its node does not follow" if is_running else "it is a copy, or its node is down"
+        said = f"{each.path} is at epoch {state.leader_epoch}, the quorum at {view.epoch}: {why}."
+        yield Statement(severity=Severity.WARNING if is_running else Severity.INFO, text=said)
+    if view.quorum is not None and each.log_end_offset is not None:
+        ahead = each.log_end_offset - leader_end(view)
+        if ahead > _SLACK:
+            yield _warning(
+                f"{each.path} goes on to offset {each.log_end_offset}, {ahead} records beyond the"
+                " leader's log: the quorum does not have those."
+            )
+
+
+def _as_voter(each: DirectoryLook, voters: VoterState) -> Iterator[Statement]:
+    key = voters.key_of(each.node.node_id)
+    if key is not None and not voters.has(each.node.node_id, each.node.directory_id):
+        yield _warning(
+            f"{each.path} of node {key.id} has directory id {each.node.directory_id}, and the voter"
+            f" is {key.directory_id}: with this directory the node has no vote."
+        )
+
+
+def _between(one: DirectoryLook, other: DirectoryLook) -> Iterator[Statement]:
+    if None not in (one.node.cluster_id, other.node.cluster_id) and (
+        one.node.cluster_id != other.node.cluster_id
+    ):
+        yield _error(f"{one.path} and {other.path} are not of one cluster.")
+        return
+    if one.node.node_id is not None and one.node.node_id == other.node.node_id:
+        yield _warning(f"{one.path} and {other.path} are both of node {one.node.node_id}.")
+    if one.voters is not None and other.voters is not None:
+        ids = [{(v.id, v.directory_id) for v in each.voters} for each in (one.voters, other.voters)]
+        if ids[0] != ids[1] and one.voters.source is other.voters.source:
+            told = " and ".join(
+                f"{each.path} has {_listed(sorted(v.id for v in each.voters.voters))}"
+                + ("" if each.voters.offset is None else f" (offset {each.voters.offset})")
+                for each in (one, other)
+                if each.voters is not None
+            )
+            yield _warning(f"They name other voters: {told}.")
+
+
+# --- words ------------------------------------------------------------------------------------
+
+
+def _error(text: str) -> Statement:
+    return Statement(severity=Severity.ERROR, text=text)
+
+
+def _warning(text: str) -> Statement:
+    return Statement(severity=Severity.WARNING, text=text)
+
+
+def _node(answer: NodeAnswer) -> str:
+    if answer.node_id is None:
+        return f"A node at {shown(answer.endpoint)}"
+    return f"Node {answer.node_id}"
+
+
+def _why(answer: NodeAnswer) -> str:
+    """Its problem without its address, which stands before it."""
+    said = answer.problem.removeprefix(f"{shown(answer.endpoint)}: ")
+    address = f"{shown(answer.endpoint)} "
+    return f"it {said.removeprefix(address)}" if said.startswith(address) else said
+
+
+def _listed(values: Iterable[object]) -> str:
+    words = [str(each) for each in values]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _voters(count: int) -> str:
+    return "1 voter" if count == 1 else f"{count} voters"
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"

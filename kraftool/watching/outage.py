@@ -1,0 +1,208 @@
+"""What if these nodes were lost: an election simulated from a live quorum or from directories.
+
+Owns the step from what a leader told to a quorum at rest, and what has to be assumed for it: a
+leader tells how far each replica's log goes, and not which epochs are in it. The protocol, its runs
+and the verdict are `sim/election/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from kraftool.client.health import keeping_up
+from kraftool.client.model import QuorumView
+from kraftool.raft.names import (
+    BOOTSTRAP_SNAPSHOT,
+    ElectionState,
+    Endpoints,
+    ReplicaKey,
+    VersionRange,
+    Voter,
+    VoterSet,
+)
+from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION, NodeSettings
+from kraftool.reports.election.case import Case, Log, NodeCase, reachable_by
+from kraftool.reports.election.read import (
+    DEFAULT_LISTENER,
+    UNKNOWN_CLUSTER,
+    placeholder,
+    read_case,
+)
+from kraftool.sim.election.conditions import Conditions, partition
+from kraftool.sim.election.report import Report, simulate
+from kraftool.sim.election.words import listed
+from kraftool.watching.picture import Picture, Sample
+from kraftool.watching.task import Task
+
+RUNS = 100
+"""As many as simulate-election makes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is asked: which nodes are lost, and between which nothing passes."""
+
+    down: frozenset[int] = frozenset()
+    partition: str = ""
+    """As simulate-election's option has it: 1|2,3."""
+    seed: int = 0
+    runs: int = RUNS
+
+    def conditions(self, case: Case) -> Conditions:
+        """The same for the simulation. Raises ConditionError for what is no partition."""
+        nodes = {*case.by_id, *case.unknown}
+        cut = partition(self.partition, nodes) if self.partition else frozenset()
+        return Conditions(
+            down=self.down & frozenset(case.by_id),
+            cut=cut,
+            partitions=(self.partition,) if self.partition else (),
+        )
+
+
+def answer(case: Case, question: Question, task: Task) -> Report:
+    """Simulate it. Raises ConditionError, or StoppedError where the task was stopped."""
+    conditions = question.conditions(case)
+    task.begin("simulating", question.runs)
+    return simulate(case, conditions, seed=question.seed, runs=question.runs, progress=task.counted)
+
+
+def case_of_directories(paths: Sequence[str], task: Task) -> Case:
+    """The quorum that would start from what is on these disks."""
+    task.begin("reading directories")
+    return read_case(paths, task.passed)
+
+
+def case_of_live(picture: Picture) -> Case | None:
+    """The quorum as leaders told it last, all nodes starting anew; None if none was seen.
+
+    A voter of which this leader knows nothing, as the one that led before and failed, keeps the log
+    end that was told last. All logs are taken for parts of one log, which they are as far as they
+    were fetched.
+    """
+    told = [each for each in picture.history.samples if each.leader_id is not None and each.voters]
+    if not told:
+        return None
+    newest = told[-1]
+    voters = _voter_set(newest, picture.view)
+    starts = _epoch_starts(told)
+    nodes, late = [], []
+    for key in sorted(newest.voters):
+        known = next((each for each in reversed(told) if key in each.ends), None)
+        if known is None:
+            continue
+        if known is not newest:
+            late.append(key.id)
+        epochs = [each for each in starts if each[0] <= (known.epoch or 0)]
+        nodes.append(_node(key, known.ends[key], epochs, voters, newest, picture.view))
+    ids = {each.id for each in nodes}
+    return Case(
+        nodes=tuple(replace(each, settings=reachable_by(each.settings, nodes)) for each in nodes),
+        unknown=tuple(sorted(voters.ids - ids)),
+        notes=tuple(_assumed(newest, picture, late)),
+    )
+
+
+def _epoch_starts(samples: Sequence[Sample]) -> list[tuple[int, int]]:
+    """(epoch, start offset): each begins where the logs ended before, as far as that was seen."""
+    starts: list[tuple[int, int]] = []
+    end = 0
+    for each in samples:
+        ends = max(each.ends.values(), default=0)
+        if not starts:
+            starts.append((each.epoch or 0, 0))
+        elif (each.epoch or 0) > starts[-1][0]:
+            start = min(end, ends - 1)  # a leader begins with a record of its own
+            if start > starts[-1][1]:
+                starts.append((each.epoch or 0, start))
+            else:
+                starts[-1] = (each.epoch or 0, starts[-1][1])
+        end = ends
+    return starts
+
+
+def lost_already(picture: Picture) -> frozenset[int]:
+    """The nodes that do not answer, and the voters that do not keep up."""
+    view = picture.view
+    if view is None:
+        return frozenset()
+    silent = {each.node_id for each in view.nodes if not each.is_reached}
+    lost = {each for each in silent if each is not None}
+    return frozenset(lost | (_behind(view) if view.quorum is not None else set()))
+
+
+def _behind(view: QuorumView) -> set[int]:
+    """The voters that have not fetched lately."""
+    assert view.quorum is not None, "only a leader knows who fetches"
+    return {each.replica.id for each in view.voters} - set(keeping_up(view.quorum))
+
+
+def _is_static(sample: Sample) -> bool:
+    """Voters of static quorums have no directory ids."""
+    return all(each.directory_id is None for each in sample.voters)
+
+
+def _voter_set(sample: Sample, view: QuorumView | None) -> VoterSet:
+    levels = VersionRange(0, 0) if _is_static(sample) else SUPPORTED_KRAFT_VERSION
+    return VoterSet.of(
+        *(
+            Voter(key=each, endpoints=_endpoints(view, each.id), kraft_version=levels)
+            for each in sample.voters
+        )
+    )
+
+
+def _endpoints(view: QuorumView | None, node_id: int) -> Endpoints:
+    told = dict(view.voter_endpoints.get(node_id, {})) if view is not None else {}
+    return told or {DEFAULT_LISTENER: placeholder(node_id)}
+
+
+def _node(
+    key: ReplicaKey,
+    end: int,
+    epochs: Sequence[tuple[int, int]],
+    voters: VoterSet,
+    sample: Sample,
+    view: QuorumView | None,
+) -> NodeCase:
+    listeners = _endpoints(view, key.id)
+    is_static = _is_static(sample)
+    settings = NodeSettings(
+        node_id=key.id,
+        directory_id=key.directory_id or f"of-node-{key.id}",
+        cluster_id=(view.cluster_id if view is not None else None) or UNKNOWN_CLUSTER,
+        listeners=listeners,
+        default_listener=next(iter(listeners)),
+        static_voters=voters if is_static else VoterSet(),
+        kraft_version=SUPPORTED_KRAFT_VERSION,
+    )
+    epoch, formatted = sample.epoch or 0, BOOTSTRAP_SNAPSHOT.offset - 1
+    log = Log(
+        end=end,
+        epochs=tuple(each for each in epochs if each[1] < end),
+        snapshots=() if is_static else (BOOTSTRAP_SNAPSHOT,),
+        voter_sets=() if is_static else ((formatted, voters),),
+        kraft_versions=() if is_static else ((formatted, 1),),
+    )
+    election = ElectionState(epoch=epoch, leader_id=sample.leader_id)
+    return NodeCase(settings=settings, log=log, election=election, source="what its leader told")
+
+
+def _assumed(sample: Sample, picture: Picture, late: Sequence[int]) -> Iterator[str]:
+    yield (
+        f"log ends are those that leader {sample.leader_id} of epoch {sample.epoch} told; every log"
+        " is taken for a part of its log"
+    )
+    view = picture.view
+    if view is not None and view.quorum is not None:
+        yield (
+            f"all nodes start anew; as it is, leader {view.quorum.leader_id} leads on as long as it"
+            " is not lost and a majority fetches from it"
+        )
+    else:
+        seconds = (picture.at_ms - sample.at_ms) // 1000
+        yield f"no node leads now: it told them {seconds} s ago, and more may have been written"
+    behind = set() if view is None or view.quorum is None else _behind(view)
+    if unsure := sorted(behind | set(late)):
+        yield f"{listed(unsure)} may have more than was told last: no fetch came since"
+    yield "timeouts are Kafka's defaults: a live quorum does not tell its settings"

@@ -1,0 +1,80 @@
+"""What is known of a quorum at a moment, and of the moments before: frozen values.
+
+Owns their form. Everything that shows a quorum takes a `Picture` and nothing else; how it comes to
+be is `watcher.py`, and what follows from it is `judging.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kraftool.client.model import QuorumView
+from kraftool.raft.names import ReplicaKey
+from kraftool.watching.directory_look import DirectoryLook
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """A live quorum's numbers at one look."""
+
+    at_ms: int
+    epoch: int | None
+    leader_id: int | None
+    high_watermark: int | None
+    """None without a leader, or while it knows of none."""
+    leader_end: int | None
+    ends: Mapping[ReplicaKey, int] = field(default_factory=dict)
+    """Log ends by replica; one that is not known is missing."""
+    voters: tuple[ReplicaKey, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Election:
+    """A leader that was elected."""
+
+    epoch: int
+    leader_id: int | None
+    """None where the epoch was seen, and who leads it is not known."""
+    at_ms: int
+    """Of the LeaderChange record; without one, when it was noticed."""
+    is_recorded: bool
+    """Whether a log tells of it. If not, it was seen happening."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """What earlier looks found; bounded, so that watching costs the same after a week."""
+
+    since_ms: int = 0
+    samples: tuple[Sample, ...] = ()
+    """Of the last minutes, the oldest first."""
+    elections: tuple[Election, ...] = ()
+    """The last ones, the oldest first."""
+    elections_seen: int = 0
+    """How many there were while watching; `elections` may have more, from logs, or fewer."""
+
+
+NO_HISTORY = History()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """A quorum at a moment, by all that could be asked and read."""
+
+    at_ms: int
+    number: int = 0
+    """Counts the pictures of a watcher."""
+    view: QuorumView | None = None
+    """What live nodes said; None where none is watched."""
+    directories: tuple[DirectoryLook, ...] = ()
+    """In the order in which they were given."""
+    problems: tuple[str, ...] = ()
+    """What could not be asked or read, a sentence each."""
+    history: History = NO_HISTORY
+
+    @property
+    def stamp(self) -> tuple[object, ...]:
+        """Changes when a file of a directory does: whoever reads directories itself (a screen's
+        work, say) reads again when this differs."""
+        return tuple(each.stamp for each in self.directories)

@@ -1,0 +1,115 @@
+"""Where logs and states are read from: the directories that are watched, and a live leader.
+
+Owns reading a leader's log, as no replica of the quorum, into files without a name, and that they
+are gone when nobody reads them any more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kraftool.client.capture import Capturing
+from kraftool.client.model import QuorumView
+from kraftool.decoders.errors import KraftoolError
+from kraftool.reports.browse.feed import LogFeed
+from kraftool.reports.browse.history import StateHistory
+from kraftool.reports.browse.session import LogSession
+from kraftool.storage.paths import Location
+from kraftool.watching.sources import Sources
+
+LIVE = "the leader"
+_LIMIT_S = 120.0
+
+Progress = Callable[[str, int, int], None]
+
+
+def _silent(what: str, done: int, total: int) -> None:
+    """Nobody watches."""
+
+
+def place_names(sources: Sources) -> tuple[str, ...]:
+    """What there is to look at: directories as they were given, then the live leader."""
+    live = (LIVE,) if sources.target is not None else ()
+    return (*sources.directories, *live)
+
+
+def is_live(sources: Sources, number: int) -> bool:
+    """Whether a place is no directory."""
+    return number >= len(sources.directories)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedLog:
+    """A log that can be read, and how long it took to get it."""
+
+    feed: LogFeed
+    took_s: float = 0.0
+
+    def close(self) -> None:
+        self.feed.session.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedHistory:
+    """The states of a place."""
+
+    history: StateHistory
+    took_s: float = 0.0
+
+    def close(self) -> None:
+        self.history.close()
+
+
+def open_log(sources: Sources, number: int, view: QuorumView | None) -> OpenedLog:
+    """Open the log of a place. Raises KraftoolError."""
+    began = time.monotonic()
+    where, closing = _where(sources, number, view, _silent)
+    try:
+        session = LogSession.open(where, closing=closing)
+    except BaseException:
+        closing()
+        raise
+    return OpenedLog(feed=LogFeed(session), took_s=time.monotonic() - began)
+
+
+def open_history(sources: Sources, number: int, view: QuorumView | None) -> OpenedHistory:
+    """Open the states of a place. Raises KraftoolError."""
+    began = time.monotonic()
+    where, closing = _where(sources, number, view, _silent)
+    try:
+        history = StateHistory.open(where, closing=closing)
+    except BaseException:
+        closing()
+        raise
+    return OpenedHistory(history=history, took_s=time.monotonic() - began)
+
+
+def _where(
+    sources: Sources, number: int, view: QuorumView | None, progress: Progress
+) -> tuple[str | Location, Callable[[], None]]:
+    if not is_live(sources, number):
+        return sources.directories[number], _nothing
+    return leaders_log(sources, view, progress)
+
+
+def leaders_log(
+    sources: Sources, view: QuorumView | None, progress: Progress = _silent
+) -> tuple[Location, Callable[[], None]]:
+    """The leader's log as files, and what lets go of them. Raises KraftoolError."""
+    if sources.target is None or view is None:
+        raise KraftoolError("no node has answered yet")
+    access = sources.target.access
+    capturing = Capturing()
+    try:
+        captured = asyncio.run(capturing.capture(view, access, progress=progress, limit_s=_LIMIT_S))
+    except BaseException:
+        capturing.__exit__()
+        raise
+    return captured.location, capturing.__exit__
+
+
+def _nothing() -> None:
+    """A directory stays where it is."""

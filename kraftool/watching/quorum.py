@@ -1,0 +1,377 @@
+"""The quorum at a moment as one report: its replicas, its voters, how it moves, what stands out.
+
+Owns how what nodes say and what directories hold come together. Times are compared by the leader's
+clock, which all its timestamps are of. What follows from it is `judging.py`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from kraftool.client.endpoints import shown
+from kraftool.client.model import NodeAnswer, QuorumView, leader_end
+from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
+from kraftool.raft.names import ReplicaKey
+from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.judging import (
+    Restart,
+    Statement,
+    Tolerance,
+    restarts,
+    statements,
+    tolerance,
+)
+from kraftool.watching.picture import Election, Picture, Sample
+from kraftool.watching.voter_state import VoterState, voter_state
+
+RATE_MS = 10_000
+"""Rates are of as long a time."""
+TREND = 20
+"""So many samples a sparkline has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replica:
+    """One node, by all that is known of it. What nobody tells is None."""
+
+    node_id: int | None
+    directory_id: str | None = None
+    endpoint: str | None = None
+    role: str
+    """leader, voter, observer; or unknown, where nobody tells who votes."""
+    is_voter: bool = False
+    is_joining: bool = False
+    """Whether it votes by a record that is not committed yet."""
+    log_end_offset: int | None = None
+    last_end: int | None = None
+    """What the last leader knew of its log's end, where none leads now."""
+    lag: int | None = None
+    lag_ms: int | None = None
+    fetched_ms: int | None = None
+    """How long ago it fetched last; None for the leader, and where it never did."""
+    caught_up_ms: int | None = None
+    trend: tuple[int | None, ...] = ()
+    """Its lag at the last looks, the oldest first."""
+    is_asked: bool = False
+    """Whether it is asked itself; brokers are not."""
+    is_reached: bool = False
+    took_ms: int | None = None
+    says_leader: int | None = None
+    says_epoch: int | None = None
+    problem: str = ""
+    path: str | None = None
+    """A directory of it that is looked at."""
+    disk_end_offset: int | None = None
+    """The end of the log in that directory."""
+    disk_epoch: int | None = None
+    restart: Restart | None = None
+
+    @property
+    def key(self) -> str:
+        """Names its row, the same at each look."""
+        if self.node_id is None:
+            return f"?/{self.endpoint or self.path}"
+        return f"{self.node_id}/{self.path or ''}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuorumReport:
+    """All of the Quorum view."""
+
+    at_ms: int
+    cluster_ids: tuple[str, ...]
+    is_live: bool
+    """Whether live nodes are asked; if not, all of it is from directories."""
+    leader_id: int | None
+    epoch: int | None
+    high_watermark: int | None
+    rate: float | None
+    """Records committed a second."""
+    rate_trend: tuple[int | None, ...]
+    leader_end: int | None
+    replicas: tuple[Replica, ...]
+    voters: VoterState
+    tolerance: Tolerance
+    elections: tuple[Election, ...]
+    elections_seen: int
+    since_ms: int
+    looks: int
+    """How many looks at live nodes it is of; after one, nothing was seen to happen."""
+    statements: tuple[Statement, ...]
+    unreached: int = 0
+
+
+def quorum_report(picture: Picture) -> QuorumReport:
+    """What a picture shows of the quorum."""
+    view, samples = picture.view, picture.history.samples
+    voters = voter_state(picture)
+    found = [*_replicas(picture, voters)]
+    judged = tolerance(view, voters)
+    safe = restarts(view, voters)
+    found = [
+        each
+        if each.node_id is None or each.node_id not in safe
+        else replace(each, restart=safe[each.node_id])
+        for each in found
+    ]
+    leader_id, epoch = _leader(picture)
+    quorum = view.quorum if view is not None else None
+    mark = None if quorum is None or quorum.high_watermark < 0 else quorum.high_watermark
+    cluster_ids = {each.node.cluster_id for each in picture.directories if each.node.cluster_id}
+    if view is not None:
+        cluster_ids |= {*view.cluster_ids}
+    return QuorumReport(
+        at_ms=picture.at_ms,
+        cluster_ids=tuple(sorted(cluster_ids)),
+        is_live=view is not None,
+        leader_id=leader_id,
+        epoch=epoch,
+        high_watermark=mark,
+        rate=_rate(samples),
+        rate_trend=_rate_trend(samples),
+        leader_end=leader_end(view) if view is not None and quorum is not None else _end(picture),
+        replicas=tuple(sorted(found, key=_order)),
+        voters=voters,
+        tolerance=judged,
+        elections=picture.history.elections,
+        elections_seen=picture.history.elections_seen,
+        since_ms=picture.history.since_ms,
+        looks=len(samples),
+        statements=tuple(statements(picture, voters)),
+        unreached=sum(each.is_asked and not each.is_reached for each in found),
+    )
+
+
+def _leader(picture: Picture) -> tuple[int | None, int | None]:
+    """By live nodes; without any, the one that the newest quorum-state names."""
+    if picture.view is not None:
+        leader = picture.view.leader
+        return (None if leader is None else leader.node_id), picture.view.epoch
+    states = [each.quorum_state for each in picture.directories if each.quorum_state is not None]
+    if not states:
+        return None, None
+    newest = max(states, key=lambda each: (each.leader_epoch, each.leader_id))
+    return (newest.leader_id if newest.leader_id >= 0 else None), newest.leader_epoch
+
+
+def _end(picture: Picture) -> int | None:
+    ends = [each.log_end_offset for each in picture.directories]
+    return max((each for each in ends if each is not None), default=None)
+
+
+def _order(each: Replica) -> tuple[bool, bool, int]:
+    return not each.is_voter, each.node_id is None, each.node_id or 0
+
+
+# --- replicas ---------------------------------------------------------------------------------
+
+
+def _replicas(picture: Picture, voters: VoterState) -> Iterator[Replica]:
+    """The leader's list, the nodes that it does not have, then directories of nobody listed."""
+    view = picture.view
+    left = [*picture.directories]
+    told: set[int] = set()
+    if view is not None:
+        for row in _live(view, picture.history.samples, voters):
+            if row.node_id is not None:
+                told.add(row.node_id)
+            mine = next((each for each in left if _is_of(each, row)), None)
+            if mine is not None:
+                left.remove(mine)
+                row = _with_directory(row, mine)
+            yield row
+    end = _end(picture) if view is None else None
+    for each in left:
+        yield _from_directory(each, voters, end)
+
+
+def _is_of(directory: DirectoryLook, row: Replica) -> bool:
+    node = directory.node
+    if node.node_id is None or node.node_id != row.node_id:
+        return False
+    return None in (node.directory_id, row.directory_id) or node.directory_id == row.directory_id
+
+
+def _with_directory(row: Replica, directory: DirectoryLook) -> Replica:
+    return replace(
+        row,
+        directory_id=row.directory_id or directory.node.directory_id,
+        path=directory.path,
+        disk_end_offset=directory.log_end_offset,
+        disk_epoch=directory.last_epoch,
+        problem=row.problem or directory.problem,
+    )
+
+
+def _from_directory(each: DirectoryLook, voters: VoterState, end: int | None) -> Replica:
+    """A row of what a directory says; `end`: the longest of them, where no live node tells more."""
+    node = each.node
+    votes = voters.has(node.node_id, node.directory_id)
+    state = each.quorum_state
+    role = "unknown" if voters.source == "" or node.node_id is None else "observer"
+    lag = None
+    if end is not None and each.log_end_offset is not None:
+        lag = end - each.log_end_offset
+    return Replica(
+        node_id=node.node_id,
+        directory_id=node.directory_id,
+        role="voter" if votes else role,
+        is_voter=votes,
+        log_end_offset=each.log_end_offset if end is not None else None,
+        lag=lag,
+        says_leader=state.leader_id if state is not None and state.leader_id >= 0 else None,
+        says_epoch=state.leader_epoch if state is not None else None,
+        problem=each.problem,
+        path=each.path,
+        disk_end_offset=each.log_end_offset,
+        disk_epoch=each.last_epoch,
+    )
+
+
+def _live(view: QuorumView, samples: tuple[Sample, ...], voters: VoterState) -> Iterator[Replica]:
+    told: set[int] = set()
+    ends = {each.id: end for each, end in _last_ends(samples).items()}
+    quorum = view.quorum
+    if quorum is not None:
+        every = (*quorum.voters, *quorum.observers)
+        own = [each for each in every if each.replica.id == quorum.leader_id]
+        clock = max((each.last_fetch_timestamp for each in own or every), default=-1)
+        end = leader_end(view)
+        answers = {each.node_id: each for each in view.nodes}
+        for each in every:
+            told.add(each.replica.id)
+            answer = answers.get(each.replica.id)
+            lags = () if each.replica.id == quorum.leader_id else _lags(samples, each.replica)
+            yield _with_answer(_told(quorum, each, clock, end, voters, lags), answer)
+    for answer in view.nodes:
+        if answer.node_id is None or answer.node_id not in told:
+            key = voters.key_of(answer.node_id)
+            role = "unknown" if voters.source == "" or answer.node_id is None else "observer"
+            row = Replica(
+                node_id=answer.node_id,
+                directory_id=None if key is None else key.directory_id,
+                endpoint=shown(answer.endpoint),
+                role="voter" if key is not None else role,
+                is_voter=key is not None,
+                last_end=_last_end(answer.node_id, {} if view.quorum is not None else ends),
+            )
+            yield _with_answer(row, answer)
+            if answer.node_id is not None:
+                told.add(answer.node_id)
+    if view.quorum is None:
+        yield from _last_known(samples, voters, told)
+
+
+def _last_known(
+    samples: tuple[Sample, ...], voters: VoterState, told: set[int]
+) -> Iterator[Replica]:
+    """Without a leader: whom the last one knew of, and nobody asks."""
+    ends = _last_ends(samples)
+    for key in (*voters.now, *(each for each in ends if each not in voters.now)):
+        if key.id not in told:
+            told.add(key.id)
+            is_voter = key in voters.now
+            yield Replica(
+                node_id=key.id,
+                directory_id=key.directory_id,
+                role="voter" if is_voter else "observer",
+                is_voter=is_voter,
+                last_end=ends.get(key),
+            )
+
+
+def _last_ends(samples: tuple[Sample, ...]) -> Mapping[ReplicaKey, int]:
+    return next((each.ends for each in reversed(samples) if each.ends), {})
+
+
+def _last_end(node_id: int | None, ends: Mapping[int, int]) -> int | None:
+    return None if node_id is None else ends.get(node_id)
+
+
+def _told(
+    quorum: DescribeQuorumResponse,
+    each: ReplicaState,
+    clock: int,
+    end: int,
+    voters: VoterState,
+    lags: tuple[int | None, ...],
+) -> Replica:
+    """What the leader says of a replica."""
+    is_leader = each.replica.id == quorum.leader_id
+    is_voter = each in quorum.voters
+    known = each.log_end_offset >= 0
+    lag = max(end - each.log_end_offset, 0) if known else None
+    caught_up = _ago(clock, each.last_caught_up_timestamp)
+    endpoints = [*quorum.nodes.get(each.replica.id, {}).values()]
+    return Replica(
+        node_id=each.replica.id,
+        directory_id=each.replica.directory_id,
+        endpoint=shown(endpoints[0]) if endpoints else None,
+        role="leader" if is_leader else "voter" if is_voter else "observer",
+        is_voter=is_voter,
+        is_joining=voters.is_uncommitted and each.replica in voters.joining,
+        log_end_offset=each.log_end_offset if known else None,
+        lag=lag,
+        lag_ms=0 if is_leader or lag == 0 else caught_up,
+        fetched_ms=None if is_leader else _ago(clock, each.last_fetch_timestamp),
+        caught_up_ms=None if is_leader else caught_up,
+        trend=lags,
+    )
+
+
+def _with_answer(row: Replica, answer: NodeAnswer | None) -> Replica:
+    if answer is None:
+        return row
+    return replace(
+        row,
+        endpoint=shown(answer.endpoint),
+        is_asked=True,
+        is_reached=answer.is_reached,
+        took_ms=answer.took_ms if answer.is_reached else None,
+        says_leader=answer.leader_id,
+        says_epoch=answer.epoch,
+        problem=answer.problem,
+    )
+
+
+def _ago(clock: int, timestamp: int) -> int | None:
+    return None if timestamp < 0 else max(clock - timestamp, 0)
+
+
+# --- how it moves -----------------------------------------------------------------------------
+
+
+def _lags(samples: tuple[Sample, ...], replica: ReplicaKey) -> tuple[int | None, ...]:
+    found: list[int | None] = []
+    for each in samples[-TREND:]:
+        end = each.ends.get(replica)
+        unknown = end is None or each.leader_end is None
+        found.append(None if unknown else max((each.leader_end or 0) - (end or 0), 0))
+    return tuple(found)
+
+
+def _rate(samples: tuple[Sample, ...]) -> float | None:
+    """Records committed a second, over the last seconds."""
+    if not samples or samples[-1].high_watermark is None:
+        return None
+    last = samples[-1]
+    for first in samples:
+        if first.high_watermark is not None and last.at_ms - first.at_ms <= RATE_MS:
+            passed = (last.at_ms - first.at_ms) / 1000
+            if passed <= 0:
+                return None
+            return max((last.high_watermark or 0) - first.high_watermark, 0) / passed
+    return None
+
+
+def _rate_trend(samples: tuple[Sample, ...]) -> tuple[int | None, ...]:
+    """Records committed from look to look."""
+    found: list[int | None] = []
+    for before, now in pairwise(samples[-2 * TREND - 1 :]):
+        if before.high_watermark is None or now.high_watermark is None:
+            found.append(None)
+        else:
+            found.append(max(now.high_watermark - before.high_watermark, 0))
+    return tuple(found)

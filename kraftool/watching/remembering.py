@@ -1,0 +1,93 @@
+"""Turns one look after the other into a bounded history: samples, and elections seen.
+
+Owns the bounds.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from kraftool.client.model import QuorumView, leader_end
+from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.picture import Election, History, Sample
+
+MOST_SAMPLES = 300
+MOST_ELECTIONS = 200
+
+
+@dataclass(slots=True)
+class Remembering:
+    """What was seen so far."""
+
+    since_ms: int = 0
+    _samples: deque[Sample] = field(default_factory=lambda: deque(maxlen=MOST_SAMPLES))
+    _elections: dict[int, Election] = field(default_factory=dict)
+    """By epoch."""
+    _count: int = 0
+
+    def take(
+        self, at_ms: int, view: QuorumView | None, directories: Iterable[DirectoryLook]
+    ) -> History:
+        """Add a look; the history with it."""
+        self.since_ms = self.since_ms or at_ms
+        if view is not None:
+            sample = _sample(at_ms, view)
+            self._see(sample)
+            self._samples.append(sample)
+        for directory in directories:
+            for change in directory.leader_changes:
+                self._elections[change.epoch] = Election(
+                    epoch=change.epoch,
+                    leader_id=change.leader_id,
+                    at_ms=change.timestamp,
+                    is_recorded=True,
+                )
+        for epoch in sorted(self._elections)[:-MOST_ELECTIONS]:
+            del self._elections[epoch]
+        return History(
+            since_ms=self.since_ms,
+            samples=tuple(self._samples),
+            elections=tuple(self._elections[epoch] for epoch in sorted(self._elections)),
+            elections_seen=self._count,
+        )
+
+    def _see(self, sample: Sample) -> None:
+        """An election is a leader of an epoch above all that were seen before. The leader of the
+        first look is none: it says who leads, not since when."""
+        if sample.leader_id is None or sample.epoch is None or not self._is_news(sample.epoch):
+            return
+        if self._samples:
+            self._count += 1
+            seen = Election(
+                epoch=sample.epoch,
+                leader_id=sample.leader_id,
+                at_ms=sample.at_ms,
+                is_recorded=False,
+            )
+            self._elections.setdefault(sample.epoch, seen)
+
+    def _is_news(self, epoch: int) -> bool:
+        led = [each.epoch for each in self._samples if each.leader_id is not None]
+        return all(each is None or each < epoch for each in led)
+
+
+def _sample(at_ms: int, view: QuorumView) -> Sample:
+    quorum = view.quorum
+    if quorum is None or view.leader is None:
+        return Sample(at_ms=at_ms, epoch=view.epoch, leader_id=None, high_watermark=None,
+                      leader_end=None)  # fmt: skip
+    return Sample(
+        at_ms=at_ms,
+        epoch=view.epoch,
+        leader_id=view.leader.node_id,
+        high_watermark=quorum.high_watermark if quorum.high_watermark >= 0 else None,
+        leader_end=leader_end(view),
+        ends={
+            each.replica: each.log_end_offset
+            for each in (*quorum.voters, *quorum.observers)
+            if each.log_end_offset >= 0
+        },
+        voters=tuple(each.replica for each in quorum.voters),
+    )

@@ -1,0 +1,146 @@
+"""One segment that may be gigabytes and grow: its newest end at once, its control records in time.
+
+Owns where reading goes on. The end is found from the segment's offset index; what lies before is
+looked through for control records in slices. A segment that was truncated meanwhile is begun again:
+the header of the last batch that was seen is compared at each look.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from kraftool.decoders.batch import HEADER_SIZE, RecordBatch
+from kraftool.decoders.errors import DecodeError
+from kraftool.decoders.indexes import decode_offset_index
+from kraftool.decoders.log_record import decode_batch
+from kraftool.decoders.segment import Damage, scan
+from kraftool.storage.entry import Entry
+from kraftool.storage.source import ByteSource, read_whole
+
+_TAIL = 1 << 20
+"""A segment with less than this before its end is read from its beginning."""
+_LARGEST_INDEX = 32 << 20
+_SLICE = 4 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlSeen:
+    """A control record, as far as watching needs it."""
+
+    offset: int
+    epoch: int
+    timestamp: int
+    type: str
+    data: dict[str, Any]
+
+
+@dataclass(slots=True, kw_only=True)
+class SegmentLook:
+    """What is known of one segment."""
+
+    base_offset: int
+    end_offset: int | None = None
+    last_epoch: int | None = None
+    last_timestamp: int | None = None
+    damaged_at: int | None = None
+    """The position of the first damage, beyond which Kafka would cut."""
+    controls: dict[int, ControlSeen] = field(default_factory=dict)
+    _seen: tuple[int, int] | None = None
+    """Size and time of the file at the last look."""
+    _last: tuple[int, bytes] | None = None
+    """The last batch that was read: its position and its header."""
+    _position: int = 0
+    """Up to where the end was read."""
+    _before: tuple[int, int] = (0, 0)
+    """What lies before and is not read yet: from, to."""
+
+    @property
+    def is_complete(self) -> bool:
+        return self._before[0] >= self._before[1]
+
+    def look(self, entry: Entry, index: Entry | None, until: float) -> None:
+        """Read what is new, and of what is old as much as there is time for (a monotonic clock).
+
+        Raises KraftoolError where the file cannot be read.
+        """
+        stamp = (entry.size, entry.mtime_ns)
+        if stamp == self._seen and self.is_complete:
+            return
+        with entry.open() as source:
+            if stamp != self._seen:
+                if not self._is_the_same(source):
+                    self._begin(source, entry.size, index)
+                self._read(source)
+                self._seen = stamp
+            while not self.is_complete and time.monotonic() < until:
+                began, ended = self._before
+                stop = min(began + _SLICE, ended)
+                self._before = (max(self._read_before(source, began, stop), stop), ended)
+
+    def _is_the_same(self, source: ByteSource) -> bool:
+        if self._last is None:
+            return False
+        position, header = self._last
+        return source.read_at(position, HEADER_SIZE) == header
+
+    def _begin(self, source: ByteSource, size: int, index: Entry | None) -> None:
+        self.controls.clear()
+        self.end_offset = self.last_epoch = self.last_timestamp = self.damaged_at = None
+        self._last = None
+        self._position = self._near_the_end(source, size, index)
+        self._before = (0, self._position)
+
+    def _near_the_end(self, source: ByteSource, size: int, index: Entry | None) -> int:
+        """Where a batch begins not far from the end, by the index; 0 where that does not tell."""
+        if size <= _TAIL or index is None or index.size > _LARGEST_INDEX:
+            return 0
+        with index.open() as opened:
+            found, _ = decode_offset_index(read_whole(opened, limit=_LARGEST_INDEX), 0)
+        if not len(found):
+            return 0
+        position = found.entry(len(found) - 1).position
+        header = source.read_at(position, HEADER_SIZE)
+        # An index may be wrong; only a batch that lies there is believed.
+        if not 0 < position < size or len(header) < HEADER_SIZE:
+            return 0
+        first = next(scan(source.read_at, position, position + 1), None)
+        return position if isinstance(first, RecordBatch) else 0
+
+    def _read(self, source: ByteSource) -> None:
+        for each in scan(source.read_at, self._position):
+            if isinstance(each, Damage):
+                # A batch that is just being written looks like this; the next look tells.
+                self.damaged_at = each.position
+                return
+            self.damaged_at = None
+            self._take(each)
+            self._last = (each.position, each.data[:HEADER_SIZE])
+            self._position = each.position + each.size
+            self.end_offset = each.last_offset + 1
+            self.last_epoch = each.epoch
+            self.last_timestamp = each.header.max_timestamp
+
+    def _read_before(self, source: ByteSource, position: int, stop: int) -> int:
+        for each in scan(source.read_at, position, stop):
+            position = each.position + each.size
+            if isinstance(each, RecordBatch):
+                self._take(each)
+        return position
+
+    def _take(self, batch: RecordBatch) -> None:
+        if not batch.is_control or not batch.is_valid:
+            return
+        try:
+            for each in decode_batch(batch):
+                if each.data is not None and each.error is None:
+                    self.controls[each.record.offset] = ControlSeen(
+                        offset=each.record.offset,
+                        epoch=batch.epoch,
+                        timestamp=each.record.timestamp,
+                        type=each.type,
+                        data=each.data,
+                    )
+        except DecodeError:
+            return

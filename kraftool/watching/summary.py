@@ -1,0 +1,227 @@
+"""The quorum report in words, for whoever shows it: lines on the whole, cells for each replica.
+
+Owns the words and what each means (good, warn, bad, quiet, name, line); colours and layout are the
+front ends' own. The dashboard and `--once` share it, so that neither says what the other does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kraftool.client.health import LAG_MS, LAG_RECORDS, SILENT_MS
+from kraftool.reports.findings import Severity
+from kraftool.watching.quorum import QuorumReport, Replica
+from kraftool.watching.voter_state import Commit
+from kraftool.watching.words import age, clock, count, sparkline
+
+MOST_ELECTIONS = 5
+_ROLES = {
+    "leader": "● leader",
+    "voter": "○ voter",
+    "observer": "· observer",
+    "unknown": "? unknown",
+}
+_SIGNS = {
+    Severity.ERROR: ("✖", "bad"),
+    Severity.WARNING: ("▲", "warn"),
+    Severity.INFO: ("·", "quiet"),
+}
+
+
+class Part(NamedTuple):
+    """Some words, and what they mean: a name of a style, empty for plain text."""
+
+    text: str
+    meaning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the summary."""
+
+    name: str
+    parts: tuple[Part, ...]
+
+
+def sign(severity: Severity) -> Part:
+    """Stands before a statement: severity is not told by colour alone."""
+    return Part(*_SIGNS[severity])
+
+
+def lines(report: QuorumReport, width: int = 80) -> Iterator[Line]:
+    """What is to be known of the whole."""
+    yield Line("Leader", tuple(_leader(report)))
+    if report.is_live:
+        yield Line("Committed", tuple(_committed(report, 20 if width < 100 else 40)))
+    yield Line("Voters", tuple(_voters(report)))
+    yield Line("May fail", tuple(_tolerance(report)))
+    if report.elections or report.looks > 1:
+        yield Line("Elections", tuple(_elections(report)))
+
+
+def _leader(report: QuorumReport) -> Iterator[Part]:
+    if report.leader_id is None:
+        yield Part("✖ none", "bad")
+    elif report.is_live:
+        yield Part(f"● node {report.leader_id}", "good")
+    else:
+        yield Part(f"node {report.leader_id}, as the newest quorum-state has it")
+    if report.epoch is not None:
+        yield Part(f"epoch {report.epoch}")
+    if report.unreached:
+        yield Part(f"▲ {report.unreached} not reached", "warn")
+
+
+def _committed(report: QuorumReport, width: int) -> Iterator[Part]:
+    if report.high_watermark is None:
+        yield Part("no high watermark yet" if report.leader_id is not None else "?", "warn")
+        return
+    yield Part(count(report.high_watermark), "name")
+    if report.leader_end is not None:
+        yield Part(f"of {count(report.leader_end)}", "quiet")
+    if report.rate is not None:
+        yield Part(f"{report.rate:.1f} records/s")
+    if any(report.rate_trend):
+        yield Part(sparkline(report.rate_trend, width), "line")
+
+
+def _voters(report: QuorumReport) -> Iterator[Part]:
+    voters = report.voters
+    if not voters.now:
+        yield Part("? nobody tells who votes", "warn")
+        return
+    yield Part(", ".join(str(each.id) for each in sorted(voters.now)), "name")
+    if voters.is_uncommitted:
+        before = ", ".join(str(each.id) for each in sorted(voters.before))
+        yield Part(f"▲ not committed; committed: {before or '?'}", "warn")
+    elif voters.source == "history":
+        yield Part("as the last leader had them", "warn")
+    else:
+        words = {
+            Commit.COMMITTED: "committed",
+            Commit.STATIC: "static, from settings",
+            Commit.UNKNOWN: "whether that is committed is not known",
+        }[voters.commit]
+        yield Part(words, "quiet")
+    yield Part(f"majority {voters.majority}", "quiet")
+
+
+def _tolerance(report: QuorumReport) -> Iterator[Part]:
+    told = report.tolerance
+    if told.is_lost:
+        yield Part(f"✖ none: {told.text}", "bad")
+    elif told.count is None:
+        yield Part(f"? {told.text}", "warn" if report.is_live else "quiet")
+    else:
+        yield Part(str(told.count), "warn" if told.count == 0 else "good")
+        yield Part(told.text, "quiet")
+
+
+def _elections(report: QuorumReport) -> Iterator[Part]:
+    if report.looks > 1:
+        seen = report.elections_seen
+        since = clock(report.since_ms, report.at_ms)
+        yield Part(f"{seen or 'none'} seen since {since}", "warn" if seen else "quiet")
+    for each in report.elections[: -MOST_ELECTIONS - 1 : -1]:
+        who = "?" if each.leader_id is None else f"node {each.leader_id}"
+        yield Part(f"epoch {each.epoch}: {who}, {clock(each.at_ms, report.at_ms)}", "quiet")
+
+
+# --- replicas ---------------------------------------------------------------------------------
+
+NODE, ROLE, ENDPOINT, DIRECTORY = "node", "role", "endpoint", "directory id"
+END, LAG, BEHIND, FETCHED, CAUGHT_UP = "log end", "lag", "behind", "fetched", "caught up"
+RESTART, SAYS, DISK, TREND = "restart", "says", "on disk", "trend"
+RIGHT = frozenset({NODE, END, LAG, BEHIND, FETCHED, CAUGHT_UP, DISK})
+"""Columns whose numbers stand right."""
+
+
+def columns(report: QuorumReport, width: int) -> list[str]:
+    """The columns that there is room for, the most important ones."""
+    if not report.is_live:
+        return [NODE, ROLE, *([DIRECTORY] if width >= 76 else []), END, LAG, SAYS]
+    names = [NODE, ROLE, END, LAG, BEHIND, FETCHED, CAUGHT_UP, RESTART, TREND]
+    if width >= 100:
+        names.insert(2, ENDPOINT)
+    if width >= 126:
+        names.insert(3, DIRECTORY)
+    if width >= 146:
+        names.insert(-1, SAYS)
+    if width >= 160 and any(each.path for each in report.replicas):
+        names.insert(-1, DISK)
+    return names
+
+
+def cells(report: QuorumReport, each: Replica, trend: int = 8) -> dict[str, Part]:
+    """All cells of a replica, by column."""
+    is_down = each.is_asked and not each.is_reached
+    role = f"✖ {each.role}" if is_down else _ROLES[each.role] + (" +" if each.is_joining else "")
+    meaning = {"leader": "good", "observer": "quiet"}.get(each.role, "")
+    return {
+        NODE: Part("?" if each.node_id is None else str(each.node_id), "name"),
+        ROLE: Part(role, "bad" if is_down else "warn" if each.is_joining else meaning),
+        ENDPOINT: Part(each.endpoint or "-", "quiet"),
+        DIRECTORY: Part(each.directory_id or "-", "quiet"),
+        END: _end(each),
+        LAG: _limited(each.lag, LAG_RECORDS, count(each.lag)),
+        BEHIND: _limited(each.lag_ms, LAG_MS, age(each.lag_ms)),
+        FETCHED: _limited(each.fetched_ms, SILENT_MS, age(each.fetched_ms)),
+        CAUGHT_UP: _limited(each.caught_up_ms, LAG_MS, age(each.caught_up_ms)),
+        RESTART: _restart(each),
+        SAYS: says(report, each),
+        DISK: Part(count(each.disk_end_offset) if each.path else "-"),
+        TREND: Part(sparkline(each.trend, trend), "line"),
+    }
+
+
+def _end(each: Replica) -> Part:
+    if each.log_end_offset is not None:
+        return Part(count(each.log_end_offset))
+    return Part("?" if each.last_end is None else f"~{count(each.last_end)}", "warn")
+
+
+def _limited(value: int | None, limit: int, shown: str) -> Part:
+    return Part(shown, "quiet" if value is None else "warn" if value > limit else "")
+
+
+def _restart(each: Replica) -> Part:
+    if each.restart is None:
+        return Part("-", "quiet")
+    if not each.restart.is_safe:
+        return Part("✖ no", "warn")
+    return Part("✓ last" if each.role == "leader" else "✓ yes", "good")
+
+
+def says(report: QuorumReport, each: Replica) -> Part:
+    """Whom a node itself takes for the leader, of which epoch."""
+    if each.says_epoch is None:
+        return Part("-", "quiet")
+    leader = "none" if each.says_leader is None else f"node {each.says_leader}"
+    agrees = (each.says_leader, each.says_epoch) == (report.leader_id, report.epoch)
+    return Part(f"{leader}, epoch {each.says_epoch}", "quiet" if agrees else "warn")
+
+
+def details(report: QuorumReport, each: Replica) -> Iterator[tuple[Part, ...]]:
+    """A replica at length, line by line."""
+    identity = [Part(f"{each.role} {'?' if each.node_id is None else each.node_id}", "name")]
+    if each.directory_id:
+        identity.append(Part(f"directory {each.directory_id}", "quiet"))
+    if each.endpoint:
+        identity.append(Part(each.endpoint, "quiet"))
+    yield tuple(identity)
+    if not each.is_asked and each.path is None:
+        yield (Part("not asked itself: the leader tells of it", "quiet"),)
+    else:
+        told = says(report, each)
+        answer = () if each.took_ms is None else (Part(f"answers in {each.took_ms} ms", "quiet"),)
+        yield (Part("says", "quiet"), told, *answer)
+    if each.restart is not None:
+        safe = each.restart.is_safe
+        words = "can be restarted" if safe else "do not restart it"
+        yield (Part(f"{words}: {each.restart.reason}", "" if safe else "warn"),)
+    if each.path is not None:
+        yield (Part(f"{each.path}: log ends at {count(each.disk_end_offset)}", "quiet"),)
+    if each.problem:
+        yield (Part(each.problem, "bad"),)

@@ -1,0 +1,64 @@
+"""A long reading or computation, seen from outside: how far it is, and whether it is still wanted.
+
+Owns what passes between the one who works and the one who shows it. Nothing in it waits: the
+worker tells, and learns by an error that nobody wants its work any more.
+"""
+
+from __future__ import annotations
+
+from threading import Event
+
+from kraftool.decoders.errors import KraftoolError
+
+
+class StoppedError(KraftoolError):
+    """The work was ended because nobody wants it any more."""
+
+
+class Task:
+    """Progress out, and the wish to stop in. One for each piece of work."""
+
+    def __init__(self) -> None:
+        self._stop = Event()
+        self.label = ""
+        """What is done just now."""
+        self.done = 0
+        self.total: int | None = None
+        self._furthest: dict[str, int] = {}
+
+    def begin(self, label: str, total: int | None = None) -> None:
+        """The next part of the work; its progress begins anew."""
+        self._furthest = {}
+        self.set(label, 0, total)
+
+    def passed(self, name: str, position: int) -> None:
+        """A position in a file. Files are read more than once; what counts is the first time."""
+        grown = max(position - self._furthest.get(name, 0), 0)
+        if grown:
+            self._furthest[name] = position
+        self.set(self.label, self.done + grown, self.total)
+
+    def counted(self, label: str, done: int, total: int) -> None:
+        """So many of so many."""
+        self.set(label, done, total)
+
+    def set(self, label: str, done: int, total: int | None) -> None:
+        """How far it is now. Raises StoppedError where it is not wanted any more."""
+        if self._stop.is_set():
+            raise StoppedError("stopped")
+        self.label, self.done, self.total = label, done, total
+
+    def stop(self) -> None:
+        """End it at its next step."""
+        self._stop.set()
+
+    @property
+    def is_stopped(self) -> bool:
+        return self._stop.is_set()
+
+    @property
+    def share(self) -> float | None:
+        """How much is done, from 0 to 1; None where that cannot be known."""
+        if not self.total:
+            return None
+        return min(self.done / self.total, 1.0)

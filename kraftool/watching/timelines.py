@@ -1,0 +1,94 @@
+"""The timeline of what is watched: of directories by their logs, of a live quorum by what was seen.
+
+Owns reading it as a task that can be stopped. What an event is, and how logs are merged, is
+`reports/timeline`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from kraftool.client.model import QuorumView
+from kraftool.client.observing import UnobservableError
+from kraftool.decoders.errors import KraftoolError
+from kraftool.reports.findings import Finding
+from kraftool.reports.locations import open_paths
+from kraftool.reports.timeline.events import Category, Event, Statistics, Timeline
+from kraftool.reports.timeline.report import Options, build, other_clusters
+from kraftool.reports.timeline.sources import clusters, open_nodes
+from kraftool.storage.paths import Location
+from kraftool.watching.picture import History
+from kraftool.watching.places import leaders_log
+from kraftool.watching.sources import Sources
+from kraftool.watching.task import Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimelineLook:
+    """A timeline, and how long it took to read."""
+
+    timeline: Timeline
+    took_s: float = 0.0
+    missing: str = ""
+    """Why there is no log of a live leader in it, if there should be one."""
+
+
+def read_timeline(
+    paths: Sequence[str], task: Task, sources: Sources | None = None, view: QuorumView | None = None
+) -> TimelineLook:
+    """Read all logs and snapshots of the directories, and the log of a live leader, if one of the
+    sources is a quorum whose nodes have answered. Raises KraftoolError."""
+    began = time.monotonic()
+    locations, unopened = open_paths(paths)
+    if sources is None or sources.target is None or view is None:
+        return _read(locations, unopened, began, task)
+    task.begin("reading the leader's log")
+    try:
+        location, closing = leaders_log(sources, view, task.counted)
+    except UnobservableError as error:
+        if not locations:
+            raise
+        return replace(_read(locations, unopened, began, task), missing=error.message)
+    try:
+        return _read([*locations, location], unopened, began, task)
+    finally:
+        closing()
+
+
+def _read(
+    locations: Sequence[Location], unopened: Sequence[Finding], began: float, task: Task
+) -> TimelineLook:
+    task.begin("reading logs and snapshots")
+    nodes, findings = open_nodes(locations, task.passed)
+    total = sum(each.size for node in nodes for each in node.segments)
+    task.begin("reading logs", total or None)
+    different = other_clusters(clusters(nodes))
+    if different is not None:
+        raise KraftoolError(
+            f"{different.sentence()}: {different.file} is of another cluster than the rest"
+        )
+    options = Options(list_topics=True)
+    told = build(nodes, [*unopened, *findings], options, task.passed)
+    return TimelineLook(timeline=told, took_s=time.monotonic() - began)
+
+
+def seen_timeline(history: History) -> Timeline:
+    """The elections of a live quorum, as far as nodes told of them or they were seen happening."""
+    events = tuple(
+        Event(
+            category=Category.ELECTIONS,
+            type="leader-elected" if each.leader_id is not None else "epoch",
+            offset=-1,
+            epoch=each.epoch,
+            timestamp=each.at_ms,
+            what=f"{each.leader_id} elected leader of epoch {each.epoch}"
+            if each.leader_id is not None
+            else f"epoch {each.epoch} began, whose leader is not known",
+            details=() if each.is_recorded else ("when it was noticed",),
+        )
+        for each in history.elections
+    )
+    counts = {Category.ELECTIONS: len(events)} if events else {}
+    return Timeline(nodes=(), events=events, statistics=Statistics(counts=counts))

@@ -1,0 +1,120 @@
+"""A directory verified on demand: verify-log and verify-snapshot, with progress, and to be stopped.
+
+Owns that both run over one directory, and what becomes of their findings together. What is checked
+is decided in `reports/verify/`, as for the commands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.reports.findings import Finding, Severity, in_order, tally
+from kraftool.reports.locations import open_paths
+from kraftool.reports.plain_json import finding_counts, finding_object
+from kraftool.reports.verify.log import LogVerification, verify_logs
+from kraftool.reports.verify.snapshot import verify_snapshots
+from kraftool.reports.words import many, size
+from kraftool.storage.entry import Entry
+from kraftool.storage.paths import Location
+from kraftool.watching.task import StoppedError, Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """What verifying a directory found."""
+
+    path: str
+    at_ms: int
+    """When it began: what was written later was not seen."""
+    findings: tuple[Finding, ...]
+    """The worst first."""
+    checked: str
+    """How much was looked at, in words."""
+    states: tuple[tuple[str, str], ...] = ()
+    """Snapshots by file, with the hash of the state that each holds."""
+
+    @property
+    def worst(self) -> Severity | None:
+        return next((each.severity for each in self.findings), None)
+
+    def of(self, name: str) -> tuple[Finding, ...]:
+        """The findings in one file."""
+        return tuple(each for each in self.findings if each.file == name)
+
+    def verdict(self) -> str:
+        counts = tally(self.findings)
+        told = [many(counts[each], each.value) for each in _LOUD if counts[each]]
+        return ", ".join(told) if told else "verified"
+
+
+_LOUD = (Severity.ERROR, Severity.WARNING)
+
+
+def verify(path: str, at_ms: int, task: Task) -> Verification:
+    """Verify all of a directory. Raises StoppedError where the task was stopped."""
+    locations, unopened = open_paths([path])
+    total = sum(map(_bytes, locations))
+    task.begin("reading log and files", total)
+    logs = verify_logs(locations, task.passed, unopened=unopened)
+    findings = [*logs.all_findings]
+    states: tuple[tuple[str, str], ...] = ()
+    if locations:
+        task.begin("comparing snapshots with the log", total)
+        try:
+            snapshots = verify_snapshots(locations, progress=task.passed)
+        except StoppedError:
+            raise
+        except KraftoolError:
+            pass  # there is no snapshot to verify
+        else:
+            findings += snapshots.all_findings
+            states = tuple(
+                (each.file, each.state_hash) for each in snapshots.snapshots if each.state_hash
+            )
+    return Verification(
+        path=path,
+        at_ms=at_ms,
+        findings=in_order(_once(findings)),
+        checked=_checked(logs),
+        states=states,
+    )
+
+
+def _bytes(location: Location) -> int:
+    return sum(each.size for each in location.entries() if isinstance(each, Entry))
+
+
+def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """What both commands say, once."""
+    seen = set()
+    for each in findings:
+        key = each.code, each.file, each.position, each.offset, each.field
+        if key not in seen:
+            seen.add(key)
+            yield each
+
+
+def _checked(logs: LogVerification) -> str:
+    told = [each.checked for each in logs.verified]
+    counts = (
+        many(sum(each.files for each in told), "file"),
+        size(sum(each.bytes for each in told)),
+        many(sum(each.batches for each in told), "batch"),
+        many(sum(each.records for each in told), "record"),
+    )
+    return ", ".join(counts)
+
+
+def document(each: Verification) -> dict[str, Any]:
+    """As a part of an exported view."""
+    return {
+        "path": each.path,
+        "at": each.at_ms,
+        "checked": each.checked,
+        "states": [{"file": file, "stateHash": hash} for file, hash in each.states],
+        "findings": [finding_object(one) for one in each.findings],
+        "findingCounts": finding_counts(each.findings),
+    }

@@ -1,0 +1,178 @@
+"""Who votes, and whether that is committed: by the leader, by records in directories, by history.
+
+Owns that question. A leader tells of its newest set, and counts by it, whether or not its record is
+committed; it does not say which. That follows from where the record lies and how far the high
+watermark is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kraftool.raft.names import ReplicaKey
+from kraftool.reports.metadata_summary import Voters, VoterSource
+from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.picture import Picture, Sample
+
+
+class Commit(StrEnum):
+    """What is known of the newest voter set's record."""
+
+    COMMITTED = "committed"
+    UNCOMMITTED = "uncommitted"
+    UNKNOWN = "unknown"
+    STATIC = "static"
+    """There is no record: settings say who votes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoterState:
+    """The newest voter set, and the one that holds until it is committed."""
+
+    now: tuple[ReplicaKey, ...] = ()
+    before: tuple[ReplicaKey, ...] = ()
+    """The committed set, where the newest is not; else empty."""
+    commit: Commit = Commit.UNKNOWN
+    source: str = ""
+    """Who tells: leader, history (the last leader that did), directory; empty where nobody does."""
+    offset: int | None = None
+    """Of the record, where a directory shows it."""
+
+    @property
+    def is_uncommitted(self) -> bool:
+        return self.commit is Commit.UNCOMMITTED
+
+    @property
+    def joining(self) -> tuple[ReplicaKey, ...]:
+        return tuple(each for each in self.now if each not in self.before) if self.before else ()
+
+    @property
+    def leaving(self) -> tuple[ReplicaKey, ...]:
+        return tuple(each for each in self.before if each not in self.now)
+
+    @property
+    def majority(self) -> int:
+        return len(self.now) // 2 + 1
+
+    def key_of(self, node_id: int | None) -> ReplicaKey | None:
+        return next((each for each in self.now if each.id == node_id), None)
+
+    def has(self, node_id: int | None, directory_id: str | None) -> bool:
+        """Whether it votes as it is: with this directory, where voters are told by those."""
+        key = self.key_of(node_id)
+        return key is not None and (
+            None in (key.directory_id, directory_id) or key.directory_id == directory_id
+        )
+
+
+def voter_state(picture: Picture) -> VoterState:
+    """Who votes, by whoever knows best: the leader, the last one that there was, directories."""
+    newest = _newest(picture.directories)
+    if picture.view is not None and picture.view.quorum is not None:
+        now = tuple(each.replica for each in picture.view.quorum.voters)
+        if all(each.directory_id is None for each in now):
+            return VoterState(now=now, commit=Commit.STATIC, source="leader")
+        mark = picture.view.quorum.high_watermark
+        told = _by_record(now, newest, mark)
+        return told or _by_history(now, picture.history.samples)
+    for sample in reversed(picture.history.samples):
+        if sample.voters:
+            return VoterState(now=sample.voters, commit=Commit.UNKNOWN, source="history")
+    if newest is None:
+        return VoterState()
+    return _by_directories(newest, picture.directories)
+
+
+def _newest(directories: tuple[DirectoryLook, ...]) -> DirectoryLook | None:
+    """The directory that knows the newest voters."""
+    told = [each for each in directories if each.voters is not None]
+
+    def age(each: DirectoryLook) -> tuple[int, int]:
+        assert each.voters is not None, "only those that tell are compared"
+        offset = each.voters.offset if each.voters.offset is not None else -2
+        return offset, each.log_end_offset or -1
+
+    return max(told, key=age, default=None)
+
+
+def _keys(voters: Voters | None) -> tuple[ReplicaKey, ...]:
+    if voters is None:
+        return ()
+    return tuple(ReplicaKey(each.id, each.directory_id) for each in voters.voters)
+
+
+def _by_record(
+    now: tuple[ReplicaKey, ...], directory: DirectoryLook | None, mark: int
+) -> VoterState | None:
+    """A directory has the record of the very set that the leader tells of: its offset decides."""
+    if directory is None or directory.voters is None or directory.voters.offset is None:
+        return None
+    if set(_keys(directory.voters)) != set(now) or mark < 0:
+        return None
+    is_committed = directory.voters.offset < mark
+    return VoterState(
+        now=now,
+        before=() if is_committed else _keys(directory.previous_voters),
+        commit=Commit.COMMITTED if is_committed else Commit.UNCOMMITTED,
+        source="leader",
+        offset=directory.voters.offset,
+    )
+
+
+def _by_history(now: tuple[ReplicaKey, ...], samples: tuple[Sample, ...]) -> VoterState:
+    """A record that came between two looks lies between the leader's log ends at these looks."""
+    led = [each for each in samples if each.voters and each.leader_end is not None]
+    first = len(led)
+    while first > 0 and set(led[first - 1].voters) == set(now):
+        first -= 1
+    same = led[first:]
+    before = led[first - 1] if first > 0 else None
+    commit = Commit.UNKNOWN
+    if same:
+        # In the first of these looks the record was in the log already, below its end.
+        end = same[0].leader_end or 0
+        mark = same[-1].high_watermark
+        if mark is not None and mark >= end:
+            commit = Commit.COMMITTED
+        elif before is not None and (mark is None or mark <= (before.leader_end or 0)):
+            commit = Commit.UNCOMMITTED
+    return VoterState(
+        now=now,
+        before=before.voters if commit is Commit.UNCOMMITTED and before is not None else (),
+        commit=commit,
+        source="leader",
+    )
+
+
+def _by_directories(newest: DirectoryLook, directories: tuple[DirectoryLook, ...]) -> VoterState:
+    """Snapshots hold only what is committed; and what a majority has is, too."""
+    assert newest.voters is not None, "it was chosen for its voters"
+    voters = newest.voters
+    now, offset = _keys(voters), voters.offset
+    if voters.source is not VoterSource.RECORD or offset is None:
+        return VoterState(now=now, commit=Commit.STATIC, source="directory", offset=offset)
+    in_snapshot = any(
+        snapshot > offset
+        for each in directories
+        if each.voters is not None and set(_keys(each.voters)) == set(now)
+        for snapshot, _ in each.snapshots
+    )
+    state = VoterState(now=now, source="directory", offset=offset)
+    holders = {
+        each.node.node_id
+        for each in directories
+        if state.has(each.node.node_id, each.node.directory_id)
+        and each.voters is not None
+        and set(_keys(each.voters)) == set(now)
+    }
+    is_committed = in_snapshot or len(holders) >= state.majority
+    missing = {each.id for each in now} - {each.node.node_id for each in directories}
+    commit = Commit.UNCOMMITTED if not missing else Commit.UNKNOWN
+    return VoterState(
+        now=now,
+        before=() if is_committed else _keys(newest.previous_voters),
+        commit=Commit.COMMITTED if is_committed else commit,
+        source="directory",
+        offset=offset,
+    )

@@ -1,0 +1,125 @@
+"""Looks again and again, and hands over a picture each time.
+
+Owns the rhythm. A node that is slow, and a directory that is large, never hold up a picture: what
+is known by then is in it. Directories are looked at in a thread, so that whoever shows pictures
+can go on meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from kraftool.client.model import QuorumView
+from kraftool.client.survey import survey
+from kraftool.watching.directory import DirectoryWatch
+from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.picture import Picture
+from kraftool.watching.pool import Pool
+from kraftool.watching.remembering import Remembering
+from kraftool.watching.sources import Sources
+
+Shown = Callable[[Picture], None]
+"""Takes a picture, on the loop that runs the watcher."""
+_LOOK_S = 0.8
+"""How long a picture waits for directories."""
+
+
+class Watcher:
+    """Watches the sources. One run at a time."""
+
+    def __init__(self, sources: Sources, *, interval_s: float = 1.0) -> None:
+        self.sources = sources
+        self.interval_s = interval_s
+        self._pool = Pool()
+        self._directories = [DirectoryWatch(each) for each in sources.directories]
+        self._looks = [
+            DirectoryLook(path=each, at_ms=0, is_complete=False) for each in sources.directories
+        ]
+        self._looking: asyncio.Task[None] | None = None
+        self._remembering = Remembering()
+        self._number = 0
+        self._wake = asyncio.Event()
+
+    async def run(self, show: Shown) -> None:
+        """Hand over a picture every interval, until cancelled."""
+        try:
+            while True:
+                self._wake.clear()
+                began = time.monotonic()
+                show(await self.look())
+                rest = self.interval_s - (time.monotonic() - began)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(max(rest, 0.0)):
+                        await self._wake.wait()
+        finally:
+            await self.close()
+
+    def look_now(self) -> None:
+        """Do not wait for the next turn."""
+        self._wake.set()
+
+    async def look(self) -> Picture:
+        """One picture."""
+        view, _ = await asyncio.gather(self._survey(), self._look_at_directories())
+        return self._picture(view)
+
+    def _picture(self, view: QuorumView | None) -> Picture:
+        at_ms = int(time.time() * 1000)
+        self._number += 1
+        looks = tuple(self._looks)
+        return Picture(
+            at_ms=at_ms,
+            number=self._number,
+            view=view,
+            directories=looks,
+            problems=problems_of(view, looks),
+            history=self._remembering.take(at_ms, view, looks),
+        )
+
+    async def whole(self, timeout_s: float) -> Picture:
+        """A picture for which everyone was waited for, for whoever takes only one."""
+        self._pool.patience_s = timeout_s
+        ends = time.monotonic() + timeout_s
+        picture = await self.look()
+        while time.monotonic() < ends and not all(each.is_complete for each in self._looks):
+            await self._look_at_directories()
+            picture = self._picture(picture.view)
+        return picture
+
+    async def _survey(self) -> QuorumView | None:
+        target = self.sources.target
+        if target is None:
+            return None
+        return await survey(target.bootstrap, target.access, target.resolved, self._pool.ask)
+
+    async def _look_at_directories(self) -> None:
+        """What takes long goes on, and counts in a later picture."""
+        if not self._directories:
+            return
+        if self._looking is None:
+            self._looking = asyncio.create_task(self._look_at_all())
+        await asyncio.wait((self._looking,), timeout=_LOOK_S)
+        if self._looking.done():
+            self._looking.result()
+            self._looking = None
+
+    async def _look_at_all(self) -> None:
+        for number, each in enumerate(self._directories):
+            self._looks[number] = await asyncio.to_thread(each.look)
+
+    async def close(self) -> None:
+        """End connections and whatever is still under way."""
+        await self._pool.close()
+        if self._looking is not None:
+            self._looking.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._looking
+            self._looking = None
+
+
+def problems_of(view: QuorumView | None, directories: tuple[DirectoryLook, ...]) -> tuple[str, ...]:
+    live = [] if view is None else [each.problem for each in view.nodes if each.problem]
+    return (*live, *(f"{each.path}: {each.problem}" for each in directories if each.problem))

@@ -1,0 +1,29 @@
+"""The bench of the dashboard measures what it says."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import watch
+
+from kraftool.client.target import target_of
+
+
+def test_the_quorum_that_it_watches_answers_as_one_does() -> None:
+    with watch.quorum() as bootstrap:
+        view = asyncio.run(target_of(bootstrap, (), "", 5.0).survey())
+    assert view.leader is not None
+    assert (view.leader.node_id, view.epoch) == (1, 7)
+    assert [each.node_id for each in view.nodes] == [1, 2, 3, 4, 5]
+    assert [each.problem for each in view.nodes] == [""] * 5
+    assert len(view.observers) == 100
+    assert view.agrees
+
+
+def test_an_hour_is_as_many_pictures_as_it_says() -> None:
+    early, late = watch.hour(12)
+    assert 0 < early <= late * 2

@@ -1,0 +1,308 @@
+"""What watching costs: 5 controllers and 100 observers, looked at once a second.
+
+    make bench-watch
+
+The controllers are servers in a process of their own that answer as a leader with 100 observers and
+four followers do; the dashboard runs as a program on a terminal (a pty) of 120 columns. CPU is the
+program's own time by the wall clock; the first picture is timed from the start of the process, by
+the clock and by its own time. How long a refresh can hold a key up is the longest that the
+dashboard's loop ran without turning, in time of its own, with five refreshes a second: what other
+programs take meanwhile does not count. An hour is 3600 pictures, as fast as they can be shown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import fcntl
+import gc
+import multiprocessing
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from multiprocessing.connection import Connection
+
+from kraftool.client.model import NodeAnswer, QuorumView
+from kraftool.client.target import target_of
+from kraftool.net.api_versions import Offered
+from kraftool.net.security import ServerSecurity
+from kraftool.net.server import Listener, Peer, Server
+from kraftool.raft.messages import DescribeQuorumResponse, FetchResponse, ReplicaState
+from kraftool.raft.names import Endpoint, Error, ReplicaKey
+from kraftool.raft.wire import responses
+from kraftool.raft.wire.frames import RequestFrame
+from kraftool.raft.wire.shapes import Value
+from kraftool.tui.app import WatchApp
+from kraftool.watching.picture import Picture
+from kraftool.watching.remembering import Remembering
+from kraftool.watching.sources import Sources
+from kraftool.watching.watcher import Shown, Watcher
+
+CONTROLLERS, OBSERVERS = 5, 100
+APIS = {"ApiVersions": (18, 0, 4), "Fetch": (1, 12, 17), "DescribeQuorum": (55, 0, 2),
+        "DescribeCluster": (60, 0, 2)}  # fmt: skip
+KNOWN = {name: (low, high) for name, (_, low, high) in APIS.items()}
+COLUMNS, LINES = 120, 40
+
+
+# --- a quorum that answers --------------------------------------------------------------------
+
+
+def described(end: int, ports: list[int]) -> DescribeQuorumResponse:
+    """What a leader says whose log has this end; everyone is a little behind."""
+    now = int(time.time() * 1000)
+
+    def state(number: int, behind: int) -> ReplicaState:
+        return ReplicaState(
+            replica=ReplicaKey(number, f"directory-{number:012}"),
+            log_end_offset=end - behind,
+            last_fetch_timestamp=now - 7 * (number % 60),
+            last_caught_up_timestamp=now - 9 * (number % 60),
+        )
+
+    return DescribeQuorumResponse(
+        leader_id=1,
+        leader_epoch=7,
+        high_watermark=end - 1,
+        voters=tuple(state(number + 1, number % 2) for number in range(CONTROLLERS)),
+        observers=tuple(state(100 + number, number % 3) for number in range(OBSERVERS)),
+        nodes={
+            number: {"CONTROLLER": Endpoint("127.0.0.1", port)}
+            for number, port in enumerate(ports, 1)
+        },
+    )
+
+
+def answer(number: int, ports: list[int], request: RequestFrame) -> Value:
+    """A controller's answers; the first one leads."""
+    if request.name == "ApiVersions":
+        return {
+            "errorCode": 0,
+            "apiKeys": [
+                {"apiKey": key, "minVersion": low, "maxVersion": high}
+                for key, low, high in APIS.values()
+            ],
+            "finalizedFeaturesEpoch": 7,
+        }
+    if request.name == "DescribeCluster":
+        return {
+            "errorCode": 0,
+            "clusterId": "bench",
+            "brokers": [
+                {"brokerId": each, "host": "127.0.0.1", "port": port}
+                for each, port in enumerate(ports, 1)
+            ],
+        }
+    if request.name == "Fetch":
+        refused = FetchResponse(error=Error.FENCED_LEADER_EPOCH, leader_id=1, leader_epoch=7)
+        return responses.to_kafka("Fetch", refused, request.version)
+    if number != 1:
+        nobody = DescribeQuorumResponse(
+            error=Error.NOT_LEADER_OR_FOLLOWER, leader_id=1, leader_epoch=7
+        )
+        return responses.to_kafka("DescribeQuorum", nobody, request.version)
+    told = described(1_000_000 + int(time.time() * 20) % 1_000_000, ports)
+    return responses.to_kafka("DescribeQuorum", told, request.version)
+
+
+async def _serve(told: Connection) -> None:
+    ports: list[int] = []
+    for number in range(1, CONTROLLERS + 1):
+
+        async def handler(_: Peer, request: RequestFrame, number: int = number) -> Value | None:
+            return answer(number, ports, request)
+
+        listener = Listener(name="CONTROLLER", host="127.0.0.1", port=0, security=ServerSecurity())
+        server = Server([listener], handler, KNOWN, None)
+        await server.start()
+        ports.append(server.bound["CONTROLLER"].port)
+    told.send(ports)
+    await asyncio.Event().wait()
+
+
+def _quorum(told: Connection) -> None:
+    asyncio.run(_serve(told))
+
+
+@contextlib.contextmanager
+def quorum() -> Iterator[str]:
+    """The controllers in a process of their own; where they are."""
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    process = context.Process(target=_quorum, args=(there,), daemon=True)
+    process.start()
+    try:
+        yield ",".join(f"127.0.0.1:{port}" for port in here.recv())
+    finally:
+        process.terminate()
+        process.join()
+
+
+# --- measures ---------------------------------------------------------------------------------
+
+
+def on_a_terminal(bootstrap: str, seconds: float) -> tuple[float, float, float, int]:
+    """The program on a pty: seconds to the first picture, those of them that it computed, share of
+    a core, bytes written a second."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
+    with tempfile.TemporaryDirectory() as state:
+        began = time.monotonic()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "kraftool", "watch", "--bootstrap-controller", bootstrap],
+            stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+            env=os.environ | {"XDG_STATE_HOME": state, "TERM": "xterm-256color"},
+        )  # fmt: skip
+        os.close(slave)
+        try:
+            _read(master, 30, rb"leads epoch")
+            first, own = time.monotonic() - began, _cpu_s(process.pid)
+            _read(master, 3)
+            spent, at = _cpu_s(process.pid), time.monotonic()
+            written = _read(master, seconds)
+            share = (_cpu_s(process.pid) - spent) / (time.monotonic() - at)
+        finally:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            os.close(master)
+    return first, own, share, round(written / seconds)
+
+
+def _cpu_s(pid: int) -> float:
+    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _read(master: int, seconds: float, until: bytes = b"") -> int:
+    """Read what the program writes, for a time or until something comes."""
+    ends, seen, count = time.monotonic() + seconds, b"", 0
+    while time.monotonic() < ends:
+        if not select.select([master], [], [], 0.05)[0]:
+            continue
+        data = os.read(master, 1 << 16)
+        count += len(data)
+        if until:
+            seen += data
+            if re.search(until, seen):
+                return count
+    assert not until, f"{until!r} did not come: {seen[-500:]!r}"
+    return count
+
+
+def longest_stall(bootstrap: str, seconds: float) -> tuple[float, float]:
+    """Milliseconds for which the loop did not turn: the longest, and the median of refreshes."""
+    stalls: list[float] = []
+    gc.collect()
+    gc.freeze()  # as the program does when all is imported
+
+    async def run() -> None:
+        sources = Sources(target=target_of(bootstrap, (), "", 5.0))
+        app = WatchApp(Watcher(sources, interval_s=0.2), environment={})
+        async with app.run_test(size=(COLUMNS, LINES)) as pilot:
+            while app.picture is None:
+                await pilot.pause(0.05)
+            await pilot.pause(1.0)
+            ends = time.monotonic() + seconds
+            while time.monotonic() < ends:
+                before = time.thread_time()
+                await asyncio.sleep(0.001)
+                stalls.append((time.thread_time() - before) * 1000)
+
+    asyncio.run(run())
+    longest = sorted(stalls)[-int(seconds * 5) :]
+    return longest[-1], longest[len(longest) // 2]
+
+
+class _Hour:
+    """Pictures of an hour, one after the other as soon as the one before was shown."""
+
+    sources = Sources()
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.grown: list[int] = []
+
+    def look_now(self) -> None:
+        pass
+
+    async def run(self, show: Shown) -> None:
+        remembering = Remembering()
+        for number in range(self.count):
+            view = _view(1_000_000 + 3 * number)
+            history = remembering.take(number * 1000, view, ())
+            show(Picture(at_ms=number * 1000, number=number, view=view, history=history))
+            await asyncio.sleep(0)
+            if number in (self.count // 6, self.count - 1):
+                gc.collect()
+                self.grown.append(_resident())
+        self.count = 0
+        await asyncio.Event().wait()
+
+
+def _view(end: int) -> QuorumView:
+    ports = [*range(9001, 9001 + CONTROLLERS)]
+    told = described(end, ports)
+    leader = NodeAnswer(
+        endpoint=Endpoint("127.0.0.1", 9001), node_id=1, asked_ms=0, cluster_id="bench",
+        offered=Offered(apis={}), epoch=7, leader_id=1, quorum=told,
+    )  # fmt: skip
+    others = [
+        replace(leader, node_id=number, endpoint=Endpoint("127.0.0.1", 9000 + number), quorum=None)
+        for number in range(2, CONTROLLERS + 1)
+    ]
+    return QuorumView(nodes=(leader, *others))
+
+
+def _resident() -> int:
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def hour(pictures: int) -> tuple[int, int]:
+    """Bytes resident after a sixth of the pictures, and after all."""
+    watched = _Hour(pictures)
+
+    async def run() -> None:
+        app = WatchApp(watched, environment={})
+        async with app.run_test(size=(COLUMNS, LINES)) as pilot:
+            while watched.count:
+                await pilot.pause(0.05)
+
+    asyncio.run(run())
+    return watched.grown[0], watched.grown[1]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--pictures", type=int, default=3600)
+    asked = parser.parse_args()
+    with quorum() as bootstrap:
+        first, own, share, written = on_a_terminal(bootstrap, asked.seconds)
+        print(
+            f"first picture {first:.2f} s after the start, {own:.2f} s of them computing (1 wanted)"
+        )
+        print(f"a refresh a second: {share:.1%} of a core (under 5% wanted), {written} bytes/s")
+        longest, median = longest_stall(bootstrap, asked.seconds)
+        print(f"refreshes hold a key up for at most {longest:.0f} ms (50), mostly {median:.0f} ms")
+    early, late = hour(asked.pictures)
+    print(
+        f"an hour's pictures: {early / 2**20:.1f} MiB after 10 minutes, {late / 2**20:.1f} MiB at"
+        f" the end ({(late - early) / 2**20:+.1f} MiB)"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""`kraftool watch --once`: what scripts and tickets get, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from kraftool.watching.document import quorum_document
+from kraftool.watching.quorum import quorum_report
+from tests.commands.test_secrets import assert_no_secret
+from tests.tui.recording import pictures
+
+Run = Callable[..., Any]
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = Draft202012Validator(json.loads((ROOT / "docs/schemas/watch.json").read_text()))
+NODES = "kafka-4.3.0/dynamic-quorum/node-{}/data"
+NOBODY = ("--bootstrap-controller", "127.0.0.1:1")
+
+
+def test_directories_of_a_quorum_as_text(fixtures_dir: Path, kraftool: Run) -> None:
+    ran = kraftool("watch", "--once", *(fixtures_dir / NODES.format(each) for each in (1, 2, 3)))
+    assert ran.code == 0, ran.err
+    assert "node 2, as the newest quorum-state has it  epoch 3" in ran.text
+    assert "Voters     2, 3, 4  committed  majority 2" in ran.text
+    assert "   1  · observer  rL8PS7n-QUSyvdAlV-qtgg       81  143  node 2, epoch 3" in ran.text
+
+
+def test_the_document_fits_its_schema(fixtures_dir: Path, kraftool: Run) -> None:
+    ran = kraftool("watch", "--once", "-o", "json", fixtures_dir / NODES.format(2))
+    told = json.loads(ran.out)
+    SCHEMA.validate(told)
+    assert told["leaderId"] == 2
+    assert told["voters"]["offset"] == 80
+    assert told["replicas"][0]["directoryEndOffset"] == 224
+    for name in ("healthy", "leader-killed", "no-leader", "uncommitted-voter"):
+        for picture in pictures(name):
+            SCHEMA.validate(quorum_document(quorum_report(picture)))
+
+
+@pytest.mark.parametrize("arguments", [(), ("-o", "json")])
+def test_nobody_reached_ends_with_4(arguments: tuple[str, ...], kraftool: Run) -> None:
+    ran = kraftool("watch", "--once", *NOBODY, *arguments)
+    assert ran.code == 4
+    assert "connection refused" in ran.err
+    assert "No node can be reached." in ran.text
+
+
+def test_what_cannot_be_read_ends_with_3(kraftool: Run, tmp_path: Path) -> None:
+    ran = kraftool("watch", "--once", tmp_path / "nowhere")
+    assert ran.code == 3
+    assert "no such file or directory" in ran.err
+
+
+def test_directories_that_disagree_end_with_1(fixtures_dir: Path, kraftool: Run) -> None:
+    ran = kraftool(
+        *("watch", "--once", fixtures_dir / NODES.format(2)),
+        fixtures_dir / "kafka-4.3.0/static-single/node-1/data",
+    )
+    assert ran.code == 1
+    assert "are not of one cluster" in ran.text.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "there is nothing to watch"),
+        ((*NOBODY, "-o", "json"), "for --once"),
+        (NOBODY, "a dashboard needs a terminal"),
+        (("--once", "--bootstrap-controller", "nonsense"), "is no HOST:PORT"),
+        (("--once", *NOBODY, "--interval", "0"), "--interval"),
+    ],
+)
+def test_what_cannot_be_watched_is_a_usage_error(
+    arguments: tuple[str, ...], words: str, kraftool: Run
+) -> None:
+    ran = kraftool("watch", *arguments)
+    assert ran.code == 2
+    assert words in ran.err
+
+
+def test_names_from_directories_do_not_act_on_a_terminal(
+    fixtures_dir: Path, kraftool: Run, tmp_path: Path
+) -> None:
+    bad = tmp_path / "x\x1b[2J[red]"
+    bad.mkdir()
+    (bad / "meta.properties").write_text("version=1\ncluster.id=a\\u001b[2J[red]b\nnode.id=1\n")
+    ran = kraftool("watch", "--once", bad)
+    assert "\x1b" not in ran.text + ran.err
+    assert "[red]b" in ran.text
+
+
+@pytest.mark.parametrize("arguments", [(), ("-o", "json")])
+def test_no_secret_is_shown(arguments: tuple[str, ...], fixtures_dir: Path, kraftool: Run) -> None:
+    scenario = "kafka-4.3.0/static-single"
+    ran = kraftool("watch", "--once", fixtures_dir / scenario / "node-1/data", *arguments)
+    assert_no_secret(scenario, ran, arguments)

@@ -1,0 +1,434 @@
+"""`kraftool watch --serve`: who gets in, what a browser is given, and how it ends.
+
+The server runs as the command does, in a process of its own; the dashboard behind it is a small
+Textual application, so that these tests are about the way there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+aiohttp = pytest.importorskip("aiohttp")
+pytest.importorskip("textual_serve")
+
+pytestmark = pytest.mark.tui
+
+_APPLICATION = """
+import os, pathlib, sys
+from textual.app import App
+from textual.widgets import Label
+
+pathlib.Path(sys.argv[1], str(os.getpid())).touch()
+
+class Small(App):
+    def compose(self):
+        yield Label("hello", id="said")
+    def on_key(self, event):
+        size = f"{self.size.width}x{self.size.height}"
+        self.query_one("#said", Label).update(f"key {event.key} of {size}")
+    def on_mount(self):
+        self.open_url("https://example.org/")
+        self.deliver_text(__file__)
+
+Small().run()
+"""
+_SERVER = """
+import sys
+from kraftool.commands.watch_serve import Served, run
+
+def tell(line):
+    print(line, flush=True)
+
+run(Served(arguments=tuple(sys.argv[1:])), 0, tell, tell)
+"""
+
+
+@dataclass
+class Serving:
+    """A server that runs, and where."""
+
+    process: subprocess.Popen[str]
+    port: int
+    token: str
+    dashboards: Path
+    """A file for each dashboard that began, called by its pid."""
+
+    @property
+    def base(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def pids(self) -> list[int]:
+        return [int(each.name) for each in self.dashboards.iterdir()]
+
+
+def _started(folder: Path) -> Serving:
+    application = folder / "small.py"
+    application.write_text(_APPLICATION)
+    dashboards = folder / "dashboards"
+    dashboards.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-c", _SERVER, sys.executable, str(application), str(dashboards)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    found = re.search(r"http://127\.0\.0\.1:(\d+)/\?token=(\S+)", process.stdout.readline())
+    assert found is not None, "the address is the first thing that is told"
+    return Serving(process, int(found[1]), found[2], dashboards)
+
+
+def _end(serving: Serving) -> None:
+    serving.process.kill()
+    serving.process.wait()
+    for pid in serving.pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    if serving.process.stdout is not None:
+        serving.process.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    serving = _started(tmp_path_factory.mktemp("serving"))
+    yield serving
+    _end(serving)
+
+
+@pytest.fixture
+def own_serving(tmp_path: Path) -> Iterator[Serving]:
+    serving = _started(tmp_path)
+    yield serving
+    _end(serving)
+
+
+async def _client(serving: Serving) -> aiohttp.ClientSession:
+    """A browser that has the cookie."""
+    client = aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True))
+    async with client.get(f"{serving.base}/?token={serving.token}") as answer:
+        assert answer.status == 200
+    return client
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/static/textual.js", "/ws", "/download/1", "/?token=", "/?token=guess"]
+)
+def test_without_the_token_nothing_is_given(serving: Serving, path: str) -> None:
+    async def ask() -> tuple[int, str]:
+        async with aiohttp.ClientSession() as client:
+            headers = {"Origin": serving.base}
+            async with client.get(serving.base + path, headers=headers) as answer:
+                return answer.status, await answer.text()
+
+    status, text = asyncio.run(ask())
+    assert status == 403
+    assert "token" in text
+    assert serving.token not in text
+
+
+@pytest.mark.parametrize("path", ["/", "/static/textual.js", "/ws"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "evil.example:{port}",
+        "127.0.0.1",
+        "localhost:1",
+        "127.0.0.1:{port}.evil.example",
+    ],
+)
+def test_another_host_name_is_refused_even_with_the_cookie(
+    serving: Serving, path: str, host: str
+) -> None:
+    """A name of somebody's own can lead to 127.0.0.1 (DNS rebinding); the browser tells it."""
+
+    async def ask() -> int:
+        client = await _client(serving)
+        async with client:
+            told = {"Host": host.format(port=serving.port), "Origin": serving.base}
+            cookie = "; ".join(f"{each.key}={each.value}" for each in client.cookie_jar)
+            async with client.get(
+                serving.base + path, headers={**told, "Cookie": cookie}
+            ) as answer:
+                return answer.status
+
+    assert asyncio.run(ask()) == 421
+
+
+@pytest.mark.parametrize("path", ["/", "/ws"])
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "null", "http://127.0.0.1:1", "https://127.0.0.1:{port}"]
+)
+def test_another_origin_is_refused_even_with_the_cookie(
+    serving: Serving, path: str, origin: str
+) -> None:
+    async def ask() -> int:
+        client = await _client(serving)
+        async with client:
+            headers = {"Origin": origin.format(port=serving.port)}
+            async with client.get(serving.base + path, headers=headers) as answer:
+                return answer.status
+
+    assert asyncio.run(ask()) == 403
+
+
+def test_a_websocket_needs_an_origin(serving: Serving) -> None:
+    async def ask() -> None:
+        client = await _client(serving)
+        async with client:
+            await client.ws_connect(f"{serving.base}/ws")
+
+    with pytest.raises(aiohttp.WSServerHandshakeError, match="403"):
+        asyncio.run(ask())
+
+
+def test_the_token_leaves_the_address_and_the_cookie_is_another_secret(serving: Serving) -> None:
+    async def ask() -> tuple[int, str, str]:
+        async with (
+            aiohttp.ClientSession() as client,
+            client.get(f"{serving.base}/?token={serving.token}", allow_redirects=False) as answer,
+        ):
+            return answer.status, answer.headers["Location"], answer.headers["Set-Cookie"]
+
+    status, location, cookie = asyncio.run(ask())
+    assert (status, location) == (303, "/")
+    assert serving.token not in cookie
+    assert "HttpOnly" in cookie
+    assert "SameSite=Strict" in cookie
+
+
+def test_the_page_needs_nothing_from_elsewhere(serving: Serving) -> None:
+    """Every address in the page and in its style is one of ours, and is answered."""
+
+    async def ask() -> tuple[str, str, dict[str, int]]:
+        client = await _client(serving)
+        async with client:
+            async with client.get(f"{serving.base}/") as answer:
+                page, policy = await answer.text(), answer.headers["Content-Security-Policy"]
+            async with client.get(f"{serving.base}/static/page.css") as answer:
+                style = await answer.text()
+            named = re.findall(r'(?:href|src)="([^"]+)"', page)
+            named += [f"/static/{each}" for each in re.findall(r'url\("([^"]+)"\)', style)]
+            statuses = {}
+            for each in named:
+                if not each.startswith("data:"):
+                    assert each.startswith("/"), each
+                    async with client.get(serving.base + each) as answer:
+                        statuses[each] = answer.status
+            return page, policy, statuses
+
+    page, policy, statuses = asyncio.run(ask())
+    assert set(statuses.values()) == {200}
+    assert "/static/textual.js" in statuses
+    assert re.findall(r"(?:https?:)?//[^\s\"']+", page) == [f"//127.0.0.1:{serving.port}/ws"]
+    assert "default-src 'none'" in policy
+    assert "script-src 'self';" in policy
+    assert f"connect-src ws://127.0.0.1:{serving.port}" in policy
+
+
+def test_a_window_shows_the_dashboard_and_passes_keys_on(serving: Serving) -> None:
+    """And gives the browser neither files nor addresses of the dashboard."""
+
+    async def ask() -> tuple[bytes, list[str]]:
+        client = await _client(serving)
+        shown, texts = b"", []
+        async with client:
+            address = f"{serving.base}/ws?width=91&height=31"
+            async with client.ws_connect(address, headers={"Origin": serving.base}) as window:
+                await window.send_str("no JSON")
+                await window.send_json({"stdin": 1})
+                await window.send_json(["stdin", "x"])
+                async for message in window:
+                    if message.type is aiohttp.WSMsgType.TEXT:
+                        texts.append(message.data)
+                    else:
+                        shown += message.data
+                    if b"hello" in shown and not texts:
+                        await window.send_json(["ping", 7])
+                        await window.send_json(["stdin", "x"])
+                        texts.append("")
+                    if b"91x31" in shown:
+                        break
+        return shown, texts
+
+    shown, texts = asyncio.run(asyncio.wait_for(ask(), 30))
+    assert b"x" in shown
+    assert set(texts) <= {"", '["pong", 7]'}
+
+
+def test_the_command_shows_its_own_dashboard_from_which_nothing_is_written(
+    fixtures_dir: Path, tmp_path: Path
+) -> None:
+    """Of the directory and the view that the command line names; `e` exports nothing."""
+    directory = fixtures_dir / "kafka-4.3.0" / "dynamic-quorum" / "node-2" / "data"
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "kraftool", "watch", "--serve", "0", "--view", "files"),
+            str(directory),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "HOME": str(tmp_path), "PYTHONPATH": str(fixtures_dir.parent)},
+        cwd=tmp_path,
+    )
+    assert process.stdout is not None
+    told = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\?token=(\S+)\n", process.stdout.readline())
+    assert told is not None, "the address alone is on stdout"
+    serving = Serving(process, int(told[1]), told[2], tmp_path)
+
+    async def ask() -> None:
+        client = await _client(serving)
+        async with client:
+            address = f"{serving.base}/ws?width=100&height=30"
+            async with client.ws_connect(address, headers={"Origin": serving.base}) as window:
+                shown = b""
+                while b"meta.properties" not in shown:
+                    shown += (await window.receive()).data
+                await window.send_json(["focus"])  # keys are shown to who looks
+                while b"Verify" not in shown:
+                    shown += (await window.receive()).data
+                await window.send_json(["stdin", "e"])
+                while b"nothing is written to this machine" not in shown:
+                    shown += (await window.receive()).data
+                await window.send_json(["stdin", "q"])
+                while not window.closed:
+                    await window.receive()
+
+    try:
+        asyncio.run(asyncio.wait_for(ask(), 60))
+        process.terminate()
+        _, complaints = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == 0
+    assert complaints == "for this machine and whoever has that address; Ctrl-C ends it\n"
+    assert list(tmp_path.iterdir()) == [], "no export, and nothing is remembered"
+
+
+def _is_there(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _gone(pids: list[int]) -> bool:
+    """Whether they all end; a process that was killed may be noticed late."""
+    until = time.monotonic() + 20
+    while any(map(_is_there, pids)) and time.monotonic() < until:
+        time.sleep(0.02)
+    return not any(map(_is_there, pids))
+
+
+@pytest.mark.parametrize("way", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_a_signal_ends_the_server_and_its_dashboards(
+    own_serving: Serving, way: signal.Signals
+) -> None:
+    async def ask() -> None:
+        client = await _client(own_serving)
+        async with client:
+            address = f"{own_serving.base}/ws"
+            async with client.ws_connect(address, headers={"Origin": own_serving.base}) as window:
+                shown = b""
+                while b"hello" not in shown:
+                    shown += (await window.receive()).data
+                own_serving.process.send_signal(way)
+                while not window.closed:
+                    await window.receive()
+
+    asyncio.run(asyncio.wait_for(ask(), 30))
+    expected = -signal.SIGKILL if way is signal.SIGKILL else 0
+    assert own_serving.process.wait(20) == expected
+    assert len(own_serving.pids) == 1
+    assert _gone(own_serving.pids)
+
+
+def test_a_window_that_is_closed_ends_its_dashboard(own_serving: Serving) -> None:
+    async def ask() -> None:
+        client = await _client(own_serving)
+        async with client:
+            address = f"{own_serving.base}/ws"
+            async with client.ws_connect(address, headers={"Origin": own_serving.base}) as window:
+                shown = b""
+                while b"hello" not in shown:
+                    shown += (await window.receive()).data
+
+    asyncio.run(asyncio.wait_for(ask(), 30))
+    assert own_serving.pids
+    assert _gone(own_serving.pids)
+    assert own_serving.process.poll() is None
+
+
+def test_only_so_many_windows(own_serving: Serving) -> None:
+    """A page that reloads for ever must not start processes for ever."""
+
+    async def ask() -> int:
+        client = await _client(own_serving)
+        async with client:
+            address = f"{own_serving.base}/ws"
+            headers = {"Origin": own_serving.base}
+            windows = [await client.ws_connect(address, headers=headers) for _ in range(4)]
+            try:
+                async with client.get(address, headers=headers) as answer:
+                    return answer.status
+            finally:
+                for each in windows:
+                    await each.close()
+
+    assert asyncio.run(asyncio.wait_for(ask(), 60)) == 503
+
+
+def test_a_port_that_is_taken_is_told_and_not_a_traceback(serving: Serving) -> None:
+    code = (
+        "from kraftool.commands.watch_serve import Served, run\n"
+        "from kraftool.commands.output import RefusedError\n"
+        "try:\n"
+        f"    run(Served(arguments=()), {serving.port}, print, print)\n"
+        "except RefusedError as error:\n"
+        "    print(error.message)\n"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert f"127.0.0.1:{serving.port} cannot be listened on" in told.stdout
+    assert told.stderr == ""
+
+
+@pytest.mark.parametrize(
+    "options", [("--once", "--serve", "1"), ("--serve", "65536"), ("--serve", "somewhere")]
+)
+def test_serve_and_once_do_not_go_together_and_a_port_is_one(options: tuple[str, ...]) -> None:
+    command = (sys.executable, "-m", "kraftool", "watch", "/no/such/directory", *options)
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert told.returncode == 2
+    assert told.stdout == ""
+    assert "Traceback" not in told.stderr
+
+
+def test_without_textual_serve_it_says_what_to_install() -> None:
+    code = (
+        "import sys\n"
+        "sys.modules['aiohttp'] = None\n"
+        "from kraftool.commands.watch_serve import Served, run\n"
+        "from kraftool.commands.output import UsageError\n"
+        "try:\n"
+        "    run(Served(arguments=()), 0, print, print)\n"
+        "except UsageError as error:\n"
+        "    print(error.message, error.hint)\n"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.startswith("--serve needs aiohttp, which is not installed")
+    assert "pip install 'kraftool[serve]'" in told.stdout

@@ -1,0 +1,162 @@
+"""The dashboard on a terminal of its own (tmux), watching a real quorum whose leader is killed.
+
+Then the next one is killed too, and what scripts are told of a quorum without a leader is as its
+schema says.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import kafka
+import pytest
+from clusters import Cluster, Node
+from jsonschema import Draft202012Validator
+from watch_record import VERSION, three_and_a_standby
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.interop
+SCHEMA = Draft202012Validator(json.loads((ROOT / "docs/schemas/watch.json").read_text()))
+
+
+class Terminal:
+    """A command on a tmux server of its own."""
+
+    def __init__(self, folder: Path, *arguments: str, columns: int = 100, lines: int = 30) -> None:
+        self._socket = f"kraftool-{uuid.uuid4().hex[:8]}"
+        state = {"XDG_STATE_HOME": str(folder), "NO_COLOR": ""}
+        words = [sys.executable, "-m", "kraftool", "watch", *arguments]
+        # The pane stays when the program ends, so that what it left can be read.
+        command = f"cd {shlex.quote(str(ROOT))} && {shlex.join(words)}; echo ended with $?; cat"
+        self._tmux(
+            *("new-session", "-d", "-x", str(columns), "-y", str(lines), command),
+            environment=os.environ | state,
+        )
+
+    def _tmux(self, *arguments: str, environment: dict[str, str] | None = None) -> str:
+        done = subprocess.run(
+            ["tmux", "-f", "/dev/null", "-L", self._socket, *arguments],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=environment,
+        )
+        return done.stdout
+
+    def screen(self) -> str:
+        return self._tmux("capture-pane", "-p")
+
+    def press(self, *keys: str) -> None:
+        self._tmux("send-keys", *keys)
+
+    def wait(self, pattern: str, *, timeout: float = 60) -> str:
+        """The screen, once it has something."""
+
+        def probe() -> str:
+            shown = self.screen()
+            return shown if re.search(pattern, shown) else ""
+
+        try:
+            return str(kafka.wait_for(pattern, probe, timeout=timeout, every=0.1))
+        except kafka.KafkaFailed as error:
+            raise AssertionError(f"{error}; the screen:\n{self.screen()}") from None
+
+    def close(self) -> None:
+        self._tmux("kill-server")
+
+
+@pytest.fixture(scope="module")
+def quorum(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    if problem := kafka.available(VERSION, kafka.TOOLS_VERSION):
+        pytest.skip(problem)
+    with Cluster(VERSION, tmp_path_factory.mktemp("watch") / "nodes") as cluster:
+        three_and_a_standby(cluster, broker=False)
+        yield cluster
+
+
+def _at(*nodes: Node) -> tuple[str, str]:
+    return "--bootstrap-controller", ",".join(each.at("CONTROLLER") for each in nodes)
+
+
+def _once(*arguments: str, code: int) -> Any:
+    done = subprocess.run(
+        [sys.executable, "-m", "kraftool", "watch", "--once", "-o", "json", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    told = json.loads(done.stdout)
+    SCHEMA.validate(told)
+    return told
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="no tmux on PATH: apt-get install tmux")
+def test_a_leader_is_killed_while_one_watches(quorum: Cluster, tmp_path: Path) -> None:
+    nodes = [quorum.nodes[number] for number in (1, 2, 3)]
+    directories = [str(each.metadata_log_dir) for each in nodes]
+    leader, epoch = quorum.wait_leader(), quorum.leader_epoch()
+    terminal = Terminal(tmp_path, *_at(*nodes), *directories, columns=164)
+    try:
+        shown = terminal.wait(rf"● node {leader.id} +epoch {epoch}")
+        assert "1, 2, 3  committed  majority 2" in shown
+        assert "3 of 3 voters keep up, 2 are needed" in shown
+        shown = terminal.wait("none seen since")
+        for each in nodes:
+            row = next(line for line in shown.splitlines() if each.directory_id in line)
+            assert each.at("CONTROLLER") in row
+            assert f"node {leader.id}, epoch {epoch}" in row, "each says itself who leads"
+
+        quorum.kill(leader)
+        terminal.wait(rf"▲ no node leads|leads epoch (?!{epoch}\b)")
+        shown = terminal.wait(r"1 seen since .* epoch \d+: node \d, \d\d:")
+        successor = quorum.wait_leader(above_epoch=epoch)
+        assert f"● node {successor.id} leads epoch" in shown
+        assert re.search(rf"▲ Node {leader.id}, a voter, cannot be reached: connection", shown)
+        assert re.search(rf"{leader.id} +✖ voter", shown)
+        assert re.search(r"May fail +0 ", shown), "two of three are left"
+
+        terminal.press("/")
+        terminal.press("observer", "Enter")
+        terminal.wait(r"observer 4 +directory")
+        terminal.press("?")
+        terminal.wait("Everywhere")
+        terminal.press("?")
+        terminal.wait(r"(?s)^(?!.*Everywhere)")
+        terminal.press("q")
+        terminal.wait("ended with 0")
+    finally:
+        terminal.close()
+    assert [each.name for each in (tmp_path / "kraftool").iterdir()] == ["watch.json"]
+
+
+def test_scripts_are_told_of_a_quorum_without_a_leader(quorum: Cluster) -> None:
+    """One of three is down, then two."""
+    nodes = [quorum.nodes[number] for number in (1, 2, 3)]
+    if all(each.process is not None for each in nodes):
+        epoch = quorum.leader_epoch()
+        quorum.kill(quorum.wait_leader())
+        quorum.wait_leader(above_epoch=epoch)
+    told = _once(*_at(*quorum.running()), code=0)
+    assert told["leaderId"] is not None
+    assert told["voters"]["ids"] == [1, 2, 3]
+    quorum.kill(quorum.wait_leader())
+    survivor = next(each for each in nodes if each.process is not None)
+    told = _once(*_at(survivor, quorum.nodes[4]), str(survivor.metadata_log_dir), code=1)
+    assert told["leaderId"] is None
+    assert told["statements"][0]["text"].startswith("No node leads.")
+    row = next(each for each in told["replicas"] if each["id"] == survivor.id)
+    assert row["directoryEndOffset"] > 0
+    assert row["isReached"]
+    assert told["voters"]["toldBy"] == "directory", "nobody else is there to tell"

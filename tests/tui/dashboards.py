@@ -1,0 +1,121 @@
+"""The dashboard over directories of real Kafka, with one picture that stands still.
+
+Owns waiting until all that was asked is answered. The picture says nothing of its own about the
+directories: views that read them do so themselves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from kraftool.client.model import QuorumView
+from kraftool.client.target import Target
+from kraftool.tui.app import WatchApp
+from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.picture import NO_HISTORY, History, Picture
+from kraftool.watching.sources import Sources
+from kraftool.watching.watcher import Shown
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+ROOT = FIXTURES.parent
+QUORUM = Path("fixtures/kafka-4.3.0/dynamic-quorum")
+"""Below ROOT, since screens show paths as they were given."""
+DAMAGED = tuple(
+    Path("fixtures/damaged") / each
+    for each in (
+        "absurd-record-length",
+        "broken-quorum-state",
+        "empty-files",
+        "flipped-bit-in-record",
+        "garbage-log",
+        "torn-tail",
+        "truncated-snapshot",
+        "wrong-cluster-id",
+    )
+)
+"""One of each kind; a log is looked at with every one of them."""
+AT_MS = 1_795_234_400_000
+
+
+class Still:
+    """A watcher whose picture changes when the test says so."""
+
+    def __init__(
+        self, *paths: str | Path, history: History = NO_HISTORY, target: Target | None = None
+    ) -> None:
+        self.sources = Sources(target=target, directories=tuple(map(str, paths)))
+        self.history = history
+        self.view = None if target is None else QuorumView(nodes=())
+        self.number = 0
+        self._show: Shown | None = None
+
+    def _picture(self) -> Picture:
+        looks = tuple(
+            DirectoryLook(path=each, at_ms=AT_MS, stamp=(self.number,))
+            for each in self.sources.directories
+        )
+        return Picture(
+            at_ms=AT_MS,
+            number=self.number,
+            view=self.view,
+            directories=looks,
+            history=self.history,
+        )
+
+    async def run(self, show: Shown) -> None:
+        self._show = show
+        show(self._picture())
+        await asyncio.Event().wait()
+
+    def look_now(self) -> None:
+        """A file has changed."""
+        self.number += 1
+        if self._show is not None:
+            self._show(self._picture())
+
+
+async def settled(pilot: Pilot[None]) -> None:
+    """Wait until nothing is being read any more, and all of it is shown."""
+    calm = 0
+    for _ in range(3000):
+        await pilot.pause()
+        busy = [each for each in pilot.app.workers if each.name != "watcher"]
+        calm = 0 if any(not each.is_finished for each in busy) else calm + 1
+        if calm == 3:
+            return
+        await asyncio.sleep(0.005)
+    raise AssertionError(f"still working: {[each.name for each in pilot.app.workers]}")
+
+
+async def press(pilot: Pilot[None], *keys: str) -> None:
+    """Press keys, each when what the one before it asked for is there."""
+    for key in keys:
+        await pilot.press(key)
+        await settled(pilot)
+
+
+async def write(pilot: Pilot[None], words: str) -> None:
+    """Write into what asks, the last letter as a key, and hand it over."""
+    asking = pilot.app.focused
+    assert isinstance(asking, Input), f"{asking} asks for nothing"
+    asking.value += words[:-1]
+    asking.cursor_position = len(asking.value)
+    await pilot.press(words[-1])
+    await press(pilot, "enter")
+
+
+@asynccontextmanager
+async def dashboard(
+    watcher: Still, view: str, size: tuple[int, int] = (80, 24), theme: str = ""
+) -> AsyncIterator[Pilot[None]]:
+    """The app with a view that has read what it shows."""
+    app = WatchApp(watcher, view=view, theme=theme, environment={})
+    async with app.run_test(size=size) as pilot:
+        await settled(pilot)
+        yield pilot

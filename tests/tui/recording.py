@@ -1,0 +1,195 @@
+"""What real quorums answered, as JSON, and a watcher that gives it again.
+
+Owns the form of the recordings below fixtures/watch: the answers of nodes as they were given. All
+that follows from them (history, reports) is computed anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from kraftool.client.model import NodeAnswer, QuorumView
+from kraftool.net.api_versions import Offered
+from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
+from kraftool.raft.names import Endpoint, ReplicaKey
+from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.picture import Picture
+from kraftool.watching.remembering import Remembering
+from kraftool.watching.sources import Sources
+from kraftool.watching.watcher import Shown, problems_of
+
+FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "watch"
+
+
+# --- to JSON ----------------------------------------------------------------------------------
+
+
+def recorded(looks: Iterable[tuple[int, QuorumView]]) -> str:
+    """Looks as text: one line each, so that a diff says which moment changed."""
+    lines = [
+        json.dumps({"atMs": at_ms, "nodes": [_answer(each) for each in view.nodes]})
+        for at_ms, view in looks
+    ]
+    return "[\n" + ",\n".join(lines) + "\n]\n"
+
+
+def _answer(each: NodeAnswer) -> dict[str, Any]:
+    return {
+        "endpoint": _endpoint(each.endpoint),
+        "nodeId": each.node_id,
+        "askedMs": each.asked_ms,
+        "tookMs": each.took_ms,
+        "problem": each.problem,
+        "isReached": each.is_reached,
+        "clusterId": each.cluster_id,
+        "supported": {name: list(levels) for name, levels in each.offered.supported.items()},
+        "finalized": dict(each.offered.finalized),
+        "finalizedEpoch": each.offered.finalized_epoch,
+        "epoch": each.epoch,
+        "leaderId": each.leader_id,
+        "leaderEndpoint": None if each.leader_endpoint is None else _endpoint(each.leader_endpoint),
+        "controllers": {str(key): _endpoint(value) for key, value in each.controllers.items()},
+        "quorum": None if each.quorum is None else _quorum(each.quorum),
+    }
+
+
+def _endpoint(each: Endpoint) -> list[object]:
+    return [each.host, each.port]
+
+
+def _quorum(each: DescribeQuorumResponse) -> dict[str, Any]:
+    return {
+        "leaderId": each.leader_id,
+        "leaderEpoch": each.leader_epoch,
+        "highWatermark": each.high_watermark,
+        "voters": [_replica(one) for one in each.voters],
+        "observers": [_replica(one) for one in each.observers],
+        "nodes": {
+            str(key): {name: _endpoint(where) for name, where in value.items()}
+            for key, value in each.nodes.items()
+        },
+    }
+
+
+def _replica(each: ReplicaState) -> list[object]:
+    return [
+        each.replica.id,
+        each.replica.directory_id,
+        each.log_end_offset,
+        each.last_fetch_timestamp,
+        each.last_caught_up_timestamp,
+    ]
+
+
+# --- and back ---------------------------------------------------------------------------------
+
+
+def views(name: str) -> tuple[tuple[int, QuorumView], ...]:
+    """The looks of a recording, with the times at which they were taken."""
+    loaded = json.loads((FOLDER / f"{name}.json").read_text())
+    return tuple(
+        (look["atMs"], QuorumView(nodes=tuple(map(_read_answer, look["nodes"])))) for look in loaded
+    )
+
+
+def _read_answer(told: Mapping[str, Any]) -> NodeAnswer:
+    supported = {name: (low, high) for name, (low, high) in told["supported"].items()}
+    where = told["leaderEndpoint"]
+    return NodeAnswer(
+        endpoint=Endpoint(*told["endpoint"]),
+        node_id=told["nodeId"],
+        asked_ms=told["askedMs"],
+        took_ms=told["tookMs"],
+        problem=told["problem"],
+        is_reached=told["isReached"],
+        cluster_id=told["clusterId"],
+        offered=Offered(
+            apis={},
+            supported=supported,
+            finalized=told["finalized"],
+            finalized_epoch=told["finalizedEpoch"],
+        ),
+        epoch=told["epoch"],
+        leader_id=told["leaderId"],
+        leader_endpoint=None if where is None else Endpoint(*where),
+        controllers={int(key): Endpoint(*value) for key, value in told["controllers"].items()},
+        quorum=None if told["quorum"] is None else _read_quorum(told["quorum"]),
+    )
+
+
+def _read_quorum(told: Mapping[str, Any]) -> DescribeQuorumResponse:
+    return DescribeQuorumResponse(
+        leader_id=told["leaderId"],
+        leader_epoch=told["leaderEpoch"],
+        high_watermark=told["highWatermark"],
+        voters=tuple(_read_replica(*each) for each in told["voters"]),
+        observers=tuple(_read_replica(*each) for each in told["observers"]),
+        nodes={
+            int(key): {name: Endpoint(*where) for name, where in value.items()}
+            for key, value in told["nodes"].items()
+        },
+    )
+
+
+def _read_replica(
+    number: int, directory_id: str | None, end: int, fetched: int, caught_up: int
+) -> ReplicaState:
+    return ReplicaState(
+        replica=ReplicaKey(number, directory_id),
+        log_end_offset=end,
+        last_fetch_timestamp=fetched,
+        last_caught_up_timestamp=caught_up,
+    )
+
+
+# --- pictures ---------------------------------------------------------------------------------
+
+
+def pictures(name: str, directories: tuple[DirectoryLook, ...] = ()) -> tuple[Picture, ...]:
+    """The pictures that a watcher of that quorum would have given."""
+    remembering = Remembering()
+    return tuple(
+        Picture(
+            at_ms=at_ms,
+            number=number,
+            view=view,
+            directories=directories,
+            problems=problems_of(view, directories),
+            history=remembering.take(at_ms, view, directories),
+        )
+        for number, (at_ms, view) in enumerate(views(name), 1)
+    )
+
+
+class Replayed:
+    """A watcher that gives pictures that are there already: the first at once, each further one
+    when `next` is called. It ends nothing: the last one stays."""
+
+    def __init__(self, given: Iterable[Picture], sources: Sources | None = None) -> None:
+        self.given = list(given)
+        self.sources = sources or Sources()
+        self.looks = 0
+        self._news = asyncio.Event()
+        self._shown = 0
+
+    async def run(self, show: Shown) -> None:
+        while True:
+            show(replace(self.given[self._shown]))
+            self._news.clear()
+            await self._news.wait()
+            self._shown = min(self._shown + 1, len(self.given) - 1)
+
+    def next(self) -> None:
+        self._news.set()
+
+    def last(self) -> None:
+        self._shown = len(self.given) - 2
+        self._news.set()
+
+    def look_now(self) -> None:
+        self.looks += 1

@@ -1,0 +1,221 @@
+"""The Files view as a person uses it: files of real directories, verified by a key."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import json
+import threading
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from kraftool.tui.app import WatchApp
+from kraftool.tui.screens import files as files_module
+from kraftool.tui.screens.files import FilesScreen
+from kraftool.watching.task import Task
+from kraftool.watching.verification import verify
+from tests.tui.copied_directories import LOG, copied, damaged, stand_still
+from tests.tui.dashboards import AT_MS, Still, dashboard, press, settled
+from tests.tui.snapshots import assert_snapshot, screen
+
+pytestmark = pytest.mark.tui
+Body = Callable[[Pilot[None], FilesScreen], Awaitable[None]]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the directories of a test are; screens show paths as they were given."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(
+    body: Body, *paths: str, size: tuple[int, int] = (80, 24), theme: str = "kraftool-dark"
+) -> Still:
+    watcher = Still(*paths)
+
+    async def inner() -> None:
+        async with dashboard(watcher, "files", size, theme) as pilot:
+            await body(pilot, pilot.app.query_one(FilesScreen))
+
+    asyncio.run(inner())
+    return watcher
+
+
+def shown(pilot: Pilot[None]) -> str:
+    assert isinstance(pilot.app, WatchApp)
+    return screen(pilot.app)
+
+
+@pytest.mark.parametrize(
+    ("theme", "size"), [("dark", (80, 24)), ("light", (120, 30)), ("no-colour", (164, 40))]
+)
+def test_it_looks_as_it_did(folder: Path, theme: str, size: tuple[int, int]) -> None:
+    """A damaged directory that was verified, with a finding in full, and one that was not."""
+
+    async def body(pilot: Pilot[None], _: FilesScreen) -> None:
+        await press(pilot, "v", "tab", "j")
+        assert isinstance(pilot.app, WatchApp)
+        pilot.app.tell("")
+        await settled(pilot)
+        assert_snapshot(pilot.app, f"files-{theme}-{size[0]}x{size[1]}")
+
+    paths = [damaged(folder), *copied(folder, 3)]
+    run(body, *paths, size=size, theme=f"kraftool-{theme}")
+
+
+def test_all_files_are_listed_and_nothing_is_verified_unasked(folder: Path) -> None:
+    async def body(pilot: Pilot[None], view: FilesScreen) -> None:
+        told = shown(pilot)
+        for each in ("meta.properties", "epoch 3, leader 2", "…0085-…0003.checkpoint", "1.0 h"):
+            assert each in told
+        assert "not verified: v does it" in told
+        assert "✓" not in told
+        assert view.as_json()["directories"][0]["verification"] is None
+
+    run(body, *copied(folder, 2))
+
+
+def test_v_verifies_and_the_findings_stand_below(folder: Path) -> None:
+    path = damaged(folder)
+
+    async def body(pilot: Pilot[None], view: FilesScreen) -> None:
+        assert "✗ 1 finding" in shown(pilot), "a small file is judged at once"
+        await press(pilot, "v")
+        assert "✗ 3 findings" in shown(pilot)
+        assert "3 errors: 13 files" in shown(pilot)
+        await press(pilot, "tab", "j")
+        assert "LOG-CRC" in shown(pilot)
+        assert "position 8" in shown(pilot)
+        await press(pilot, "shift+tab", "G", "k", "k", "k")
+        assert "0000.log" in str(pilot.app.query_one("#files-title", Static).render())
+        told = view.as_json()["directories"][0]
+        expected = verify(path, AT_MS, Task())
+        assert told["verification"]["findingCounts"]["error"] == 3
+        assert len(told["verification"]["findings"]) == len(expected.findings)
+        rows = [*view.as_rows()]
+        assert len(rows) == 1 + len(told["files"])
+        found = {str(row[1]): str(row[7]) for row in rows[1:]}
+        assert "CRC" in found[LOG]
+        assert found["meta.properties"] == ""
+
+    run(body, path, size=(100, 30))
+
+
+def test_a_file_that_changed_after_it_was_verified_is_marked(folder: Path) -> None:
+    (path,) = copied(folder, 2)
+    watcher = Still(path)
+
+    async def inner() -> None:
+        async with dashboard(watcher, "files") as pilot:
+            await press(pilot, "v")
+            assert "changed since" not in shown(pilot)
+            (folder / path / "meta.properties").touch()
+            watcher.look_now()
+            await settled(pilot)
+            assert "changed since" in shown(pilot)
+
+    asyncio.run(inner())
+
+
+def test_x_stops_a_verification(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Told how far it is until then; afterwards nothing is verified, and v begins anew."""
+    began = threading.Event()
+
+    def slow(function: Any, *arguments: object, task: Task) -> None:
+        task.set("reading log and files", 43, 100)
+        began.set()
+        while True:
+            task.set("reading log and files", 43, 100)
+
+    monkeypatch.setattr(files_module, "apart", slow)
+
+    async def body(pilot: Pilot[None], view: FilesScreen) -> None:
+        await pilot.press("v")
+        await asyncio.to_thread(began.wait)
+        await pilot.pause(0.2)
+        assert view.is_working
+        assert "reading log and files" in shown(pilot)
+        assert "43%   x stops it" in shown(pilot)
+        await press(pilot, "x")
+        assert not view.is_working
+        assert "stopped" in shown(pilot)
+        assert "not verified" in shown(pilot)
+        await press(pilot, "x")
+        assert "nothing is being done here" in shown(pilot)
+
+    run(body, *copied(folder, 2))
+
+
+def test_leaving_ends_a_verification(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program must not wait for a gigabyte to be read."""
+    ended = threading.Event()
+
+    def slow(function: Any, *arguments: object, task: Task) -> None:
+        try:
+            while True:
+                task.set("", 0, None)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(files_module, "apart", slow)
+
+    async def body(pilot: Pilot[None], view: FilesScreen) -> None:
+        await pilot.press("v")
+        await pilot.pause()
+
+    run(body, *copied(folder, 2))
+    assert ended.wait(10)
+
+
+def test_search_copy_and_export(folder: Path) -> None:
+    paths = copied(folder, 2)
+
+    async def body(pilot: Pilot[None], view: FilesScreen) -> None:
+        await press(pilot, "slash", *"quorum", "enter")
+        assert "quorum-state" in str(pilot.app.query_one("#files-title", Static).render())
+        await press(pilot, "y")
+        assert "quorum-state\t" in pilot.app.clipboard
+        for ending in ("json", "csv"):
+            assert isinstance(pilot.app, WatchApp)
+            await pilot.app._export(f"files.{ending}")
+
+    run(body, *paths)
+    document = json.loads(Path("files.json").read_text())
+    assert document["schemaVersion"] == 1
+    assert document["directories"][0]["path"] == "node-2"
+    rows = [*csv.DictReader(Path("files.csv").read_text().splitlines())]
+    assert {row["file"] for row in rows} == {
+        each["file"] for each in document["directories"][0]["files"]
+    }
+
+
+def test_a_directory_that_is_not_there_and_none_at_all(folder: Path) -> None:
+    async def gone(pilot: Pilot[None], _: FilesScreen) -> None:
+        assert "✗ nowhere: no such file or directory" in shown(pilot)
+        await press(pilot, "v")
+        assert "1 error" in shown(pilot)
+
+    async def none(pilot: Pilot[None], _: FilesScreen) -> None:
+        assert "no directory is watched" in shown(pilot)
+        await press(pilot, "v")
+        assert "there is no directory to verify" in shown(pilot)
+
+    run(gone, "nowhere", size=(120, 30))
+    run(none)
+
+
+def test_names_of_files_are_never_markup(folder: Path) -> None:
+    (path,) = copied(folder, 2)
+    (folder / path / "[red]evil\x1b[2J[").write_text("")
+    stand_still(folder)
+
+    async def body(pilot: Pilot[None], _: FilesScreen) -> None:
+        assert "[red]evil\\u001b[2J[" in shown(pilot)
+
+    run(body, path, size=(120, 30))

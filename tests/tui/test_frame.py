@@ -1,0 +1,341 @@
+"""The frame of the dashboard as a person uses it: every key, the mouse, themes, what it leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import io
+import json
+import stat
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from kraftool.tui.app import WatchApp
+from kraftool.tui.dialogs import Export, Help
+from kraftool.tui.palette import COLOUR_BLIND, DARK, LIGHT, NAMES, NO_COLOUR, PALETTES
+from kraftool.tui.table import ReportTable
+from kraftool.tui.views import VIEWS
+from kraftool.watching.export import Memory
+from kraftool.watching.sources import Sources
+from tests.tui.recording import Replayed, pictures
+from tests.tui.snapshots import assert_snapshot, screen
+
+pytestmark = pytest.mark.tui
+Steps = Callable[[WatchApp, Pilot[None]], Awaitable[None]]
+
+
+def _run(steps: Steps, *, size: tuple[int, int] = (80, 24), **options: object) -> WatchApp:
+    """The dashboard over a recorded quorum, while the steps are taken."""
+    watcher = options.pop("watcher", None) or Replayed(pictures("healthy")[-1:])
+    options = {"environment": {}, **options}
+    app = WatchApp(watcher, **options)
+
+    async def run() -> None:
+        async with app.run_test(size=size) as pilot:
+            await pilot.pause()
+            await steps(app, pilot)
+
+    asyncio.run(run())
+    return app
+
+
+def test_each_digit_goes_to_its_view_and_brackets_to_the_next(fixtures_dir: Path) -> None:
+    directory = str(fixtures_dir / "kafka-4.3.0/static-single/node-1/data")
+    watcher = Replayed(pictures("healthy")[-1:], Sources(directories=(directory,)))
+
+    async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
+        for number, each in enumerate(VIEWS, 1):
+            await pilot.press(str(number))
+            await pilot.pause()
+            assert app.seen is not None
+            assert app.seen.id == each.name
+        await pilot.press("1", "right_square_bracket")
+        assert app.seen is not None
+        assert app.seen.id == VIEWS[1 % len(VIEWS)].name
+        await pilot.press("left_square_bracket", "left_square_bracket")
+        assert app.seen.id == VIEWS[-1].name, "they go round"
+
+    _run(steps, watcher=watcher)
+
+
+def test_a_click_on_a_tab_goes_to_its_view() -> None:
+    async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
+        await pilot.click("ViewTabs", offset=(12, 0))
+        await pilot.pause()
+        assert app.seen is not None
+        assert app.seen.id == VIEWS[1].name
+        await pilot.click("ViewTabs", offset=(2, 0))
+        await pilot.pause()
+        assert app.seen.id == VIEWS[0].name
+
+    _run(steps)
+
+
+def test_vi_keys_move_as_arrows_do() -> None:
+    async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
+        table = app.query_one(ReportTable)
+        assert table.has_focus
+        for key, row in (("j", 1), ("down", 2), ("k", 1), ("up", 0), ("G", 4), ("g", 0),
+                         ("ctrl+d", 4), ("ctrl+u", 0)):  # fmt: skip
+            await pilot.press(key)
+            await pilot.pause()
+            assert table.cursor_row == row, key
+
+    _run(steps)
+
+
+def test_search_goes_from_row_to_row_and_round() -> None:
+    async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
+        table = app.query_one(ReportTable)
+        await pilot.press("slash")
+        assert app.query_one("#search", Input).has_focus
+        await pilot.press(*"OBSERVER", "enter")
+        assert table.has_focus
+        assert table.cursor_row == 3
+        await pilot.press("n")
+        assert table.cursor_row == 4
+        await pilot.press("n")
+        assert table.cursor_row == 3
+        await pilot.press("N")
+        assert table.cursor_row == 4
+        await pilot.press("slash", "escape")
+        assert table.has_focus, "escape leaves the search"
+        await pilot.press("slash", *"x", "enter")
+        await pilot.pause()
+        assert "nothing here has" in screen(app)
+
+    _run(steps)
+
+
+def test_the_search_takes_keys_that_mean_something_elsewhere() -> None:
+    async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
+        await pilot.press("slash", *"q1pt?")
+        assert app.query_one("#search", Input).value == "q1pt?"
+        assert app.is_running
+
+    _run(steps)
+
+
+def test_help_tells_of_the_view_and_of_every_key() -> None:
+    async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
+        await pilot.press("question_mark")
+        assert isinstance(app.screen, Help)
+        assert_snapshot(app, "help-dark-100x44")
+        shown = screen(app)
+        for words in ("Quorum", "command palette", "export this view", "the next theme"):
+            assert words in shown, words
+        await pilot.press("j", "k", "question_mark")
+        assert not isinstance(app.screen, Help)
+        await pilot.press("question_mark", "q")
+        assert app.is_running, "q closes the help first"
+
+    _run(steps, size=(100, 44))
+
+
+def test_news_comes_while_a_dialog_is_open() -> None:
+    watcher = Replayed(pictures("leader-killed"))
+
+    async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
+        await pilot.press("question_mark")
+        watcher.last()
+        await pilot.pause()
+        await pilot.press("escape")
+        assert "node 3 leads epoch 2" in screen(app)
+
+    _run(steps, watcher=watcher)
+
+
+def test_pause_keeps_the_picture_and_goes_on_with_the_newest() -> None:
+    watcher = Replayed(pictures("leader-killed"))
+
+    async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
+        await pilot.press("p")
+        assert "paused" in screen(app)
+        watcher.last()
+        await pilot.pause()
+        assert "node 2 leads epoch 1" in screen(app)
+        await pilot.press("p")
+        watcher.next()
+        await pilot.pause()
+        assert "paused" not in screen(app)
+        assert "node 3 leads epoch 2" in screen(app)
+
+    _run(steps, watcher=watcher)
+
+
+def test_r_looks_without_waiting() -> None:
+    watcher = Replayed(pictures("healthy")[-1:])
+
+    async def steps(_: WatchApp, pilot: Pilot[None]) -> None:
+        await pilot.press("r")
+        assert watcher.looks == 1
+
+    _run(steps, watcher=watcher)
+
+
+def test_y_copies_the_row_for_the_terminals_clipboard() -> None:
+    async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
+        await pilot.press("j", "y")
+        assert app.clipboard.split("\t")[:3] == ["2", "● leader", "41"]
+
+    _run(steps)
+
+
+def test_themes_go_round_and_are_remembered(tmp_path: Path) -> None:
+    memory = Memory("watch", tmp_path)
+
+    async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
+        assert app.theme == DARK
+        seen = []
+        for _ in NAMES:
+            await pilot.press("t")
+            await pilot.pause()
+            seen.append(app.theme)
+            assert app.palette is PALETTES[app.theme]
+        assert seen == [LIGHT, COLOUR_BLIND, NO_COLOUR, DARK]
+        await pilot.press("t", "2")
+
+    _run(steps, memory=memory)
+    assert json.loads((tmp_path / "watch.json").read_text()) == {
+        "view": VIEWS[1].name,
+        "theme": LIGHT,
+    }
+
+    async def again(app: WatchApp, _: Pilot[None]) -> None:
+        assert app.theme == LIGHT
+        assert app.seen is not None
+        assert app.seen.id == VIEWS[1].name
+
+    _run(again, memory=memory)
+
+
+def test_what_was_remembered_may_be_damaged(tmp_path: Path) -> None:
+    for text in ("", "[]", "{", '{"view": 3, "theme": "no such"}', "\xff"):
+        (tmp_path / "watch.json").write_text(text, encoding="latin-1")
+
+        async def steps(app: WatchApp, _: Pilot[None]) -> None:
+            assert app.theme == DARK
+
+        _run(steps, memory=Memory("watch", tmp_path))
+
+
+def test_no_color_takes_the_colours_away() -> None:
+    async def steps(app: WatchApp, _: Pilot[None]) -> None:
+        assert app.theme == NO_COLOUR
+
+    _run(steps, environment={"NO_COLOR": "1"}, theme=LIGHT)
+
+
+@pytest.mark.parametrize("ending", ["json", "csv", "svg"])
+def test_export_writes_a_new_file_for_its_owner(
+    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / f"view.{ending}"
+
+    async def export(pilot: Pilot[None]) -> None:
+        await pilot.press("e")
+        pilot.app.screen.query_one("#path", Input).value = path.name
+        await pilot.press("enter")
+        while not pilot.app.query_one("#told").display:
+            await pilot.pause(0.01)
+
+    async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
+        await export(pilot)
+        assert f"wrote {path}"[:60] in screen(app).replace("\n", "")
+        before = path.read_bytes()
+        app.tell("")
+        await export(pilot)
+        assert "is there already" in screen(app).replace("\n", "")
+        assert path.read_bytes() == before
+
+    _run(steps, size=(160, 24))
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    text = path.read_text()
+    if ending == "json":
+        told = json.loads(text)
+        assert told["schemaVersion"] == 1
+        assert told["leaderId"] == 2
+    elif ending == "csv":
+        rows = [*csv.DictReader(io.StringIO(text))]
+        assert [each["id"] for each in rows] == ["1", "2", "3", "4", "11"]
+        assert {each["restartIsSafe"] for each in rows} == {"True"}
+    else:
+        assert text.startswith("<svg")
+
+
+def test_an_export_names_a_format() -> None:
+    async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
+        await pilot.press("e")
+        assert isinstance(app.screen, Export)
+        path = app.screen.query_one("#path", Input)
+        assert path.value == "kraftool-quorum-20261121T163442Z.json"
+        path.value = "view.txt"
+        await pilot.press("enter")
+        assert isinstance(app.screen, Export)
+        await pilot.press("escape")
+        assert not isinstance(app.screen, Export)
+
+    _run(steps)
+
+
+def test_a_served_dashboard_writes_nothing(tmp_path: Path) -> None:
+    async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
+        await pilot.press("e", "t")
+        await pilot.pause()
+        assert not isinstance(app.screen, Export)
+
+    _run(steps, is_served=True, memory=Memory("watch", tmp_path / "state"))
+    assert not (tmp_path / "state").exists()
+
+
+def test_the_command_palette_has_views_and_actions() -> None:
+    async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
+        await pilot.press("ctrl+p")
+        await pilot.pause()
+        offered = [each.title for each in app.get_system_commands(app.screen)]
+        assert [each.title for each in VIEWS] == offered[: len(VIEWS)]
+        assert {"Help", "Theme", "Export", "Copy", "Pause", "Quit"} <= {*offered}
+        await pilot.press(*"next theme", "enter")
+        await pilot.pause(0.5)
+        assert app.theme in NAMES
+
+    _run(steps)
+
+
+def test_before_the_first_picture_it_says_that_it_asks() -> None:
+    class Silent(Replayed):
+        async def run(self, show: object) -> None:
+            await asyncio.Event().wait()
+
+    async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
+        assert "asking" in screen(app)
+        for key in ("y", "e", "n", "t", "question_mark", "escape", "1"):
+            await pilot.press(key)
+        assert app.is_running
+
+    _run(steps, watcher=Silent(()))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 12), (20, 5), (300, 90)])
+def test_it_can_be_of_any_size_and_change_it(size: tuple[int, int]) -> None:
+    async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
+        await pilot.resize_terminal(*size)
+        await pilot.pause()
+        assert "kraftool" in screen(app)
+        await pilot.resize_terminal(100, 30)
+        await pilot.pause()
+        assert "127.0.0.1:48903" in screen(app), "wide enough for endpoints"
+
+    _run(steps)
+
+
+def test_q_ends_it() -> None:
+    async def steps(_: WatchApp, pilot: Pilot[None]) -> None:
+        await pilot.press("q")
+
+    assert _run(steps).return_code == 0

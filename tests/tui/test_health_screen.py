@@ -1,0 +1,168 @@
+"""The Health view: doctor on directories of real controllers, and recorded live quorums."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from kraftool.tui.app import WatchApp
+from kraftool.tui.screens import health as health_module
+from kraftool.tui.screens.health import HealthScreen
+from kraftool.watching.checkup import examine_directories
+from kraftool.watching.task import Task
+from tests.tui.copied_directories import LOG, copied, damaged, here
+from tests.tui.dashboards import Still, dashboard, press, settled
+from tests.tui.recording import Replayed, pictures
+from tests.tui.snapshots import assert_snapshot, screen
+
+pytestmark = pytest.mark.tui
+Body = Callable[[Pilot[None], HealthScreen], Awaitable[None]]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(health_module, "apart", here)
+    return tmp_path
+
+
+def run(
+    body: Body, watcher: Any, size: tuple[int, int] = (80, 24), theme: str = "kraftool-dark"
+) -> None:
+    async def inner() -> None:
+        async with dashboard(watcher, "health", size, theme) as pilot:
+            await body(pilot, pilot.app.query_one(HealthScreen))
+
+    asyncio.run(inner())
+
+
+def shown(pilot: Pilot[None]) -> str:
+    assert isinstance(pilot.app, WatchApp)
+    return screen(pilot.app)
+
+
+def snapshot(name: str) -> Body:
+    async def body(pilot: Pilot[None], _: HealthScreen) -> None:
+        assert isinstance(pilot.app, WatchApp)
+        assert_snapshot(pilot.app, name)
+
+    return body
+
+
+@pytest.mark.parametrize(
+    ("theme", "size"), [("dark", (80, 24)), ("light", (120, 34)), ("colour-blind", (100, 30))]
+)
+def test_directories_look_as_they_did(folder: Path, theme: str, size: tuple[int, int]) -> None:
+    watcher = Still(*copied(folder, 2, 3, 4))
+    run(snapshot(f"health-{theme}-{size[0]}x{size[1]}"), watcher, size, f"kraftool-{theme}")
+
+
+@pytest.mark.parametrize("name", ["no-leader", "healthy"])
+def test_a_live_quorum_looks_as_it_did(name: str) -> None:
+    run(snapshot(f"health-live-{name}-80x24"), Replayed(pictures(name)[-1:]))
+
+
+def test_all_that_doctor_finds_is_there_with_the_command_to_run(folder: Path) -> None:
+    paths = copied(folder, 2, 3, 4)
+    expected = examine_directories(paths, Task())
+
+    async def body(pilot: Pilot[None], view: HealthScreen) -> None:
+        told = view.as_json()
+        codes = [each["code"] for each in told["complaints"]]
+        assert sorted(codes) == sorted(each.finding.code for each in expected.complaints)
+        assert len([*view.as_rows()]) == 1 + len(codes)
+        assert "✗ 2 errors" in shown(pilot)
+        first = view.as_json()["complaints"][0]
+        assert first["code"].removeprefix("KT-") in shown(pilot)
+        await press(pilot, "y")
+        assert pilot.app.clipboard == "\n".join(first["commands"])
+
+    run(body, Still(*paths), size=(164, 40))
+
+
+def test_i_leaves_out_what_is_no_reason_to_worry(folder: Path) -> None:
+    async def body(pilot: Pilot[None], _: HealthScreen) -> None:
+        assert "· info" in shown(pilot)
+        await press(pilot, "i")
+        assert "· info" not in shown(pilot)
+        assert "info left out" in shown(pilot)
+        assert "✗ error" in shown(pilot)
+        await press(pilot, "i")
+        assert "· info" in shown(pilot)
+
+    run(body, Still(*copied(folder, 2, 3, 4)))
+
+
+def test_a_directory_that_breaks_is_noticed_and_v_does_not_wait(folder: Path) -> None:
+    """At once only by v: an examination that has just been made is good for some seconds."""
+    (path,) = copied(folder, 3)
+
+    async def body(pilot: Pilot[None], view: HealthScreen) -> None:
+        before = {each["code"] for each in view.as_json()["complaints"]}
+        assert "KT-LOG-CRC" not in before
+        log = folder / path / LOG
+        data = bytearray(log.read_bytes())
+        data[9000] ^= 4
+        log.write_bytes(data)
+        await press(pilot, "r")
+        assert {each["code"] for each in view.as_json()["complaints"]} == before
+        await press(pilot, "v")
+        assert "KT-LOG-CRC" in {each["code"] for each in view.as_json()["complaints"]}
+        assert "LOG-CRC" in shown(pilot)
+
+    run(body, Still(path), size=(164, 40))
+
+
+def test_damage_is_told_with_its_place(folder: Path) -> None:
+    async def body(pilot: Pilot[None], view: HealthScreen) -> None:
+        while "KT-LOG-CRC" not in (chosen := view.copied()) and "position 8955" not in shown(pilot):
+            assert chosen, "the list ended"
+            await press(pilot, "j")
+        assert "position 8955" in shown(pilot)
+
+    run(body, Still(damaged(folder)), size=(120, 40))
+
+
+def test_x_stops_an_examination(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    began = threading.Event()
+
+    def slow(function: Any, *arguments: object, task: Task) -> None:
+        began.set()
+        while True:
+            task.set("examining directories", 1, None)
+
+    monkeypatch.setattr(health_module, "apart", slow)
+
+    async def inner() -> None:
+        app = WatchApp(Still(*copied(folder, 2)), view="health", environment={})
+        async with app.run_test(size=(80, 24)) as pilot:
+            await asyncio.to_thread(began.wait)
+            await pilot.pause(0.2)
+            assert "examining directories" in shown(pilot)
+            await press(pilot, "x")
+            assert "stopped" in shown(pilot)
+            assert "not examined yet" in shown(pilot)
+
+    asyncio.run(inner())
+
+
+def test_a_recorded_election_is_told_when_it_is_seen() -> None:
+    """Picture by picture, as they came when a leader was killed."""
+    given = Replayed(pictures("leader-killed"))
+
+    async def body(pilot: Pilot[None], view: HealthScreen) -> None:
+        seen: set[str] = set()
+        for _ in given.given:
+            seen |= {each["code"] for each in view.as_json()["complaints"]}
+            given.next()
+            await settled(pilot)
+        assert {"KT-LIVE-ELECTION", "KT-LIVE-UNREACHED", "KT-LIVE-NO-SPARE"} <= seen
+        assert "2 of 3 voters keep up" in shown(pilot)
+
+    run(body, given, size=(120, 30))

@@ -1,0 +1,160 @@
+"""The Voters view: who votes by directories of real controllers, and by recorded live nodes."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from kraftool.reports.voters.diff import diff_voters
+from kraftool.reports.voters.read import read_sources
+from kraftool.reports.voters.voters_json import document
+from kraftool.tui.app import WatchApp
+from kraftool.tui.screens import voters as voters_module
+from kraftool.tui.screens.voters import VotersScreen
+from kraftool.watching import voter_board
+from kraftool.watching.sources import Sources
+from kraftool.watching.task import Task
+from tests.tui.copied_directories import copied, damaged, here
+from tests.tui.dashboards import Still, dashboard, press
+from tests.tui.recording import Replayed, pictures
+from tests.tui.snapshots import assert_snapshot, screen
+
+pytestmark = pytest.mark.tui
+Body = Callable[[Pilot[None], VotersScreen], Awaitable[None]]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(voter_board, "apart", here)
+    return tmp_path
+
+
+def run(
+    body: Body, watcher: Any, size: tuple[int, int] = (80, 24), theme: str = "kraftool-dark"
+) -> None:
+    async def inner() -> None:
+        async with dashboard(watcher, "voters", size, theme) as pilot:
+            await body(pilot, pilot.app.query_one(VotersScreen))
+
+    asyncio.run(inner())
+
+
+def shown(pilot: Pilot[None]) -> str:
+    assert isinstance(pilot.app, WatchApp)
+    return screen(pilot.app)
+
+
+@pytest.mark.parametrize(
+    ("theme", "size"), [("dark", (80, 24)), ("light", (120, 34)), ("no-colour", (100, 30))]
+)
+def test_it_looks_as_it_did(folder: Path, theme: str, size: tuple[int, int]) -> None:
+    """With the second entry of the history in words."""
+
+    async def body(pilot: Pilot[None], _: VotersScreen) -> None:
+        await press(pilot, "tab", "tab", "j")
+        assert isinstance(pilot.app, WatchApp)
+        assert_snapshot(pilot.app, f"voters-{theme}-{size[0]}x{size[1]}")
+
+    run(body, Still(*copied(folder, 1, 2, 3, 4)), size, f"kraftool-{theme}")
+
+
+def test_a_live_quorum_looks_as_it_did() -> None:
+    async def body(pilot: Pilot[None], _: VotersScreen) -> None:
+        assert isinstance(pilot.app, WatchApp)
+        assert_snapshot(pilot.app, "voters-live-uncommitted-voter-80x24")
+
+    run(body, Replayed(pictures("uncommitted-voter")[-1:]))
+
+
+def test_it_says_what_diff_voters_says(folder: Path) -> None:
+    paths = copied(folder, 1, 2, 3)
+
+    async def body(pilot: Pilot[None], view: VotersScreen) -> None:
+        assert view.as_json() == document(diff_voters(read_sources(paths)))
+        told = shown(pilot)
+        assert "✓ all who tell have the same voters" in told
+        assert "voter 1 removed" in told
+        rows = [*view.as_rows()]
+        assert rows[0][:3] == ("offset", "epoch", "change")
+        assert len(rows) == 1 + len({(row[0], row[2]) for row in rows[1:]})
+
+    run(body, Still(*paths))
+
+
+def test_other_voters_are_told_in_words(folder: Path) -> None:
+    """A directory whose log ends before a change is behind; one of another cluster is set aside."""
+    paths = copied(folder, 2, 3)
+    meta = folder / paths[1] / "meta.properties"
+    lines = ["cluster.id=AAAAAAAAAAAAAAAAAAAAAQ" if each.startswith("cluster.id") else each
+             for each in meta.read_text().splitlines()]  # fmt: skip
+    meta.write_text("\n".join(lines) + "\n")
+
+    async def body(pilot: Pilot[None], view: VotersScreen) -> None:
+        assert "of another cluster: not compared" in shown(pilot)
+        assert "✗" in shown(pilot)
+        told = view.as_json()
+        assert [each["otherCluster"] for each in told["sources"]] == [False, True]
+
+    run(body, Still(*paths), size=(120, 34))
+
+
+def test_damage_that_may_hide_a_change_is_told(folder: Path) -> None:
+    async def body(pilot: Pilot[None], view: VotersScreen) -> None:
+        codes = {each["code"] for each in view.as_json()["findings"]}
+        assert {"KT-LOG-CRC", "KT-DIR-QUORUM-STATE"} <= codes
+        assert "not JSON" in shown(pilot)
+
+    run(body, Still(damaged(folder)), size=(120, 40))
+
+
+def test_v_reads_again_and_x_stops(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = copied(folder, 2)
+    real, asked, began = voters_module.compare, [], threading.Event()
+
+    def counted(sources: Sources, task: Task) -> Any:
+        asked.append(sources)
+        if len(asked) < 3:
+            return real(sources, task)
+        began.set()
+        while True:
+            task.set("reading directories", 1, 4)
+
+    monkeypatch.setattr(voters_module, "compare", counted)
+
+    async def body(pilot: Pilot[None], _: VotersScreen) -> None:
+        assert len(asked) == 1
+        await press(pilot, "r")
+        assert len(asked) == 1, "it was read just now"
+        await press(pilot, "v")
+        assert len(asked) == 2
+        await pilot.press("v")
+        await asyncio.to_thread(began.wait)
+        await pilot.pause(0.2)
+        assert "voters: reading directories" in shown(pilot)
+        await press(pilot, "x")
+        assert "stopped" in shown(pilot)
+        assert "voter 1 removed" in shown(pilot), "what was read before stays"
+
+    run(body, Still(*paths))
+
+
+def test_live_nodes_are_compared_before_a_log_was_read() -> None:
+    picture = pictures("healthy")[-1]
+    assert picture.view is not None
+    nodes = len(picture.view.nodes)
+
+    async def body(pilot: Pilot[None], view: VotersScreen) -> None:
+        told = view.as_json()
+        assert len(told["sources"]) == nodes
+        assert told["newest"]["toldBy"] == "the running leader"
+        await press(pilot, "v")
+        assert view.as_json() == told
+
+    run(body, Replayed([picture]))

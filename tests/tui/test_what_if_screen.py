@@ -1,0 +1,217 @@
+"""The What if view: nodes lost by a key, on directories and on recorded live quorums."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from kraftool.sim.election.document import document
+from kraftool.tui.app import WatchApp
+from kraftool.tui.screens import what_if as what_if_module
+from kraftool.tui.screens.what_if import WhatIfScreen
+from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.outage import Question, answer, case_of_directories
+from kraftool.watching.sources import Sources
+from kraftool.watching.task import Task
+from tests.tui.copied_directories import copied, here
+from tests.tui.dashboards import Still, dashboard, press, write
+from tests.tui.recording import Replayed, pictures
+from tests.tui.snapshots import assert_snapshot, screen
+
+pytestmark = pytest.mark.tui
+_RUNS = 3
+Body = Callable[[Pilot[None], WhatIfScreen], Awaitable[None]]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """And few runs, in this process, so that a test of keys does not take the time of a hundred."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(what_if_module, "RUNS", _RUNS)
+    monkeypatch.setattr(what_if_module, "apart", here)
+    return tmp_path
+
+
+def run(
+    body: Body, watcher: Any, size: tuple[int, int] = (80, 24), theme: str = "kraftool-dark"
+) -> None:
+    async def inner() -> None:
+        async with dashboard(watcher, "what_if", size, theme) as pilot:
+            await body(pilot, pilot.app.query_one(WhatIfScreen))
+
+    asyncio.run(inner())
+
+
+def shown(pilot: Pilot[None]) -> str:
+    assert isinstance(pilot.app, WatchApp)
+    return screen(pilot.app)
+
+
+@pytest.mark.parametrize(
+    ("theme", "size", "keys"),
+    [
+        ("dark", (80, 24), ()),
+        ("light", (120, 30), ("space",)),
+        ("colour-blind", (100, 30), ("space", "j", "space")),
+    ],
+)
+def test_it_looks_as_it_did(
+    folder: Path, theme: str, size: tuple[int, int], keys: tuple[str, ...]
+) -> None:
+    async def body(pilot: Pilot[None], _: WhatIfScreen) -> None:
+        await press(pilot, *keys)
+        assert isinstance(pilot.app, WatchApp)
+        assert_snapshot(pilot.app, f"what-if-{theme}-{size[0]}x{size[1]}")
+
+    run(body, Still(*copied(folder, 2, 3, 4)), size, f"kraftool-{theme}")
+
+
+def test_a_live_quorum_looks_as_it_did() -> None:
+    async def body(pilot: Pilot[None], _: WhatIfScreen) -> None:
+        assert isinstance(pilot.app, WatchApp)
+        assert_snapshot(pilot.app, "what-if-live-leader-killed-100x30")
+
+    run(body, Replayed([pictures("leader-killed")[-1]]), (100, 30))
+
+
+def test_space_loses_nodes_and_the_answer_is_simulate_elections(folder: Path) -> None:
+    paths = copied(folder, 2, 3, 4)
+    case = case_of_directories(paths, Task())
+
+    def expected(*down: int) -> dict[str, Any]:
+        return document(answer(case, Question(down=frozenset(down), runs=_RUNS), Task()))
+
+    async def body(pilot: Pilot[None], view: WhatIfScreen) -> None:
+        assert view.as_json() == expected()
+        assert "What if all nodes started?" in shown(pilot)
+        await press(pilot, "space")
+        assert view.as_json() == expected(2)
+        assert "What if 2 was lost?" in shown(pilot)
+        await press(pilot, "j", "space")
+        assert view.as_json() == expected(2, 3)
+        assert "✗ No leader is possible" in shown(pilot)
+        assert [row[1] for row in view.as_rows()][1:] == [True, True, False]
+        await press(pilot, "space")
+        assert view.as_json() == expected(2)
+        await press(pilot, "a")
+        assert view.as_json() == expected()
+
+    run(body, Still(*paths))
+
+
+def test_a_voter_without_a_directory_counts_as_lost(folder: Path) -> None:
+    async def body(pilot: Pilot[None], view: WhatIfScreen) -> None:
+        assert "nothing is known of it" in shown(pilot)
+        await press(pilot, "G", "space")
+        assert "of this node nothing is known" in shown(pilot)
+        assert view.as_json()["votersWithoutDirectory"] == [4]
+
+    run(body, Still(*copied(folder, 2, 3)))
+
+
+def test_c_cuts_the_network_and_escape_leaves_it(folder: Path) -> None:
+    async def body(pilot: Pilot[None], view: WhatIfScreen) -> None:
+        await press(pilot, "c")
+        await write(pilot, "2|3,4")
+        assert "the network was cut at 2|3,4" in shown(pilot)
+        assert view.as_json()["conditions"]["cut"] == [[2, 3], [2, 4], [3, 2], [4, 2]]
+        assert 2 not in view.as_json()["leaders"]
+        await press(pilot, "c", "escape")
+        assert "2|3,4" in shown(pilot), "nothing has changed"
+        await press(pilot, "c", *["backspace"] * 5)
+        await write(pilot, "2|2")
+        assert "a node is on both sides" in shown(pilot)
+        await press(pilot, "c", *["backspace"] * 3, "enter")
+        assert "What if all nodes started?" in shown(pilot)
+        assert view.as_json()["conditions"]["cut"] == []
+
+    run(body, Still(*copied(folder, 2, 3, 4)))
+
+
+def test_s_takes_other_chance_and_says_which(folder: Path) -> None:
+    async def body(pilot: Pilot[None], view: WhatIfScreen) -> None:
+        assert view.as_json()["seed"] == 0
+        first = view.as_json()["timeToLeaderMs"]["all"]
+        await press(pilot, "s")
+        assert view.as_json()["seed"] == _RUNS, "the runs before had the seeds up to it"
+        assert f"seed {_RUNS}" in shown(pilot)
+        assert view.as_json()["timeToLeaderMs"]["all"] != first
+
+    run(body, Still(*copied(folder, 2, 3, 4)), size=(120, 30))
+
+
+def test_d_goes_from_live_nodes_to_directories(folder: Path) -> None:
+    paths = tuple(copied(folder, 2, 3, 4))
+    looks = tuple(DirectoryLook(path=each, at_ms=0) for each in paths)
+    picture = replace(pictures("healthy")[-1], directories=looks)
+    watcher = Replayed([picture], Sources(directories=paths))
+
+    async def body(pilot: Pilot[None], view: WhatIfScreen) -> None:
+        assert "by live nodes" in shown(pilot)
+        live = {each["id"] for each in view.as_json()["nodes"]}
+        await press(pilot, "d")
+        assert "by the disks" in shown(pilot)
+        assert {each["id"] for each in view.as_json()["nodes"]} == {2, 3, 4} != live
+        await press(pilot, "d")
+        assert {each["id"] for each in view.as_json()["nodes"]} == live
+
+    run(body, watcher, size=(120, 30))
+
+
+def test_nodes_that_are_gone_are_lost_from_the_beginning() -> None:
+    async def body(pilot: Pilot[None], view: WhatIfScreen) -> None:
+        told = shown(pilot)
+        assert "What if 2 was lost?" in told
+        assert "✗ lost" in told
+        assert view.as_json()["elected"]
+        await press(pilot, "d")
+        assert "only one of live nodes and directories" in shown(pilot)
+
+    run(body, Replayed([pictures("leader-killed")[-1]]))
+
+
+def test_without_any_leader_it_says_what_is_missing_and_answers_when_there_is_one() -> None:
+    bare = replace(pictures("no-leader")[-1], history=pictures("no-leader")[-1].history)
+    bare = replace(bare, history=replace(bare.history, samples=()))
+    watcher = Replayed([bare, pictures("healthy")[-1]])
+
+    async def body(pilot: Pilot[None], view: WhatIfScreen) -> None:
+        assert "none was seen leading" in shown(pilot)
+        assert view.as_json() == {"schemaVersion": 1, "verdict": None}
+        watcher.next()
+        await press(pilot, "v")
+        assert view.as_json()["nodes"]
+
+    run(body, watcher)
+
+
+def test_x_stops_a_simulation(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    began = threading.Event()
+
+    def slow(function: Any, *arguments: object, task: Task) -> Any:
+        if function is not answer:
+            return here(function, *arguments, task=task)
+        began.set()
+        while True:
+            task.set("runs", 7, 10)
+
+    monkeypatch.setattr(what_if_module, "apart", slow)
+
+    async def inner() -> None:
+        app = WatchApp(Still(*copied(folder, 2, 3, 4)), view="what_if", environment={})
+        async with app.run_test(size=(80, 24)) as pilot:
+            await asyncio.to_thread(began.wait)
+            await pilot.pause(0.2)
+            assert "what if: runs" in shown(pilot)
+            assert "70%" in shown(pilot)
+            await press(pilot, "x")
+            assert "stopped" in shown(pilot)
+
+    asyncio.run(inner())

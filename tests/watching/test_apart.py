@@ -1,0 +1,80 @@
+"""Work in a process of its own: results, errors, and an end whatever it does.
+
+The other process imports the functions below by the name of this file.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.watching.apart import apart
+from kraftool.watching.task import StoppedError, Task
+
+
+def _pid(task: Task) -> int:
+    return os.getpid()
+
+
+def _refused(words: str, task: Task) -> None:
+    raise KraftoolError(words, hint="do something else")
+
+
+def _unreadable(path: str, task: Task) -> None:
+    Path(path).read_bytes()
+
+
+def _killed(task: Task) -> None:
+    os.abort()
+
+
+def _silent(path: str, task: Task) -> None:
+    """Says that it is there, in a file, and then nothing ever again."""
+    Path(path).write_text(str(os.getpid()))
+    threading.Event().wait()
+
+
+def test_it_runs_elsewhere() -> None:
+    assert apart(_pid, task=Task()) != os.getpid()
+
+
+def test_an_error_comes_back_as_it_was_raised() -> None:
+    with pytest.raises(KraftoolError, match="no such thing") as caught:
+        apart(_refused, "no such thing", task=Task())
+    assert caught.value.hint == "do something else"
+
+
+def test_an_error_of_the_system_is_a_sentence() -> None:
+    with pytest.raises(KraftoolError, match="/no/such/file: No such file or directory"):
+        apart(_unreadable, "/no/such/file", task=Task())
+
+
+def test_a_process_that_dies_is_told_and_no_hang() -> None:
+    with pytest.raises(KraftoolError, match="has ended without a result"):
+        apart(_killed, task=Task())
+
+
+def test_a_process_that_nobody_wants_is_gone_though_it_says_nothing(tmp_path: Path) -> None:
+    task, there = Task(), tmp_path / "pid"
+    found: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            apart(_silent, str(there), task=task)
+        except StoppedError as error:
+            found.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    while not (there.exists() and there.read_text()):
+        thread.join(0.02)
+    task.stop()
+    thread.join(30)
+    assert not thread.is_alive()
+    assert len(found) == 1
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(there.read_text()), 0)

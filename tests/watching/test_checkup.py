@@ -1,0 +1,97 @@
+"""What is wrong: a recorded live quorum and directories in one list, the worst first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kraftool.client.health import LOOKS_APART_S, health
+from kraftool.reports.doctor.read import examine, locations_of
+from kraftool.reports.doctor.report import diagnose
+from kraftool.reports.findings import Severity
+from kraftool.watching.checkup import (
+    Doctored,
+    Examined,
+    LiveHealth,
+    complaints,
+    counted,
+    document,
+    examine_directories,
+)
+from kraftool.watching.task import Task
+from tests.tui.recording import pictures
+
+
+def _directories(fixtures_dir: Path) -> list[str]:
+    quorum = fixtures_dir / "kafka-4.3.0" / "dynamic-quorum"
+    return [str(each) for each in sorted(quorum.glob("node-*/data"))]
+
+
+def test_every_diagnosis_of_doctor_is_a_complaint(fixtures_dir: Path) -> None:
+    paths = _directories(fixtures_dir)
+    report = diagnose(examine(*locations_of(paths)))
+    found = examine_directories(paths, Task())
+    assert [each.finding for each in found.complaints] == list(report.findings)
+    assert found.rules == len(report.rules)
+    assert {each.who for each in found.complaints} >= {"node 12", "node 2", "between nodes"}
+    assert all(each.meaning() for each in found.complaints)
+    lost = next(each for each in found.complaints if each.finding.code == "KT-SIG-LOST-REPLICAS")
+    assert lost.commands[0].startswith("kafka-topics ")
+    assert lost.evidence
+
+
+@pytest.mark.parametrize("name", ["healthy", "leader-killed", "no-leader", "uncommitted-voter"])
+def test_live_nodes_are_judged_as_quorum_health_judges_them(name: str) -> None:
+    """By the newest look, and one that was taken long enough before."""
+    judge = LiveHealth()
+    given = [each.view for each in pictures(name)]
+    judged = [judge.judge(view) for view in given if view is not None]
+    now = given[-1]
+    assert now is not None
+    at_ms = max(each.asked_ms for each in now.nodes)
+    older = [
+        view
+        for view in given
+        if view is not None
+        and at_ms - max(each.asked_ms for each in view.nodes) >= LOOKS_APART_S * 1000
+    ]
+    expected = [health(view, now).findings for view in older]
+    assert judged[-1].findings in expected
+
+
+def test_one_look_says_nothing_of_what_only_time_shows() -> None:
+    (first, *_) = pictures("healthy")
+    assert first.view is not None
+    found = LiveHealth().judge(first.view)
+    assert not {each.code for each in found.findings} & {"KT-LIVE-IDLE", "KT-LIVE-STUCK"}
+    assert found.commits_per_s is None
+
+
+def test_the_worst_comes_first_wherever_it_was_found(fixtures_dir: Path) -> None:
+    view = pictures("no-leader")[-1].view
+    assert view is not None
+    live = LiveHealth().judge(view)
+    doctored = examine_directories(_directories(fixtures_dir), Task())
+    examined = Examined(found=doctored, at_ms=0, took_ms=0)
+    found = complaints(live, examined)
+    ranks = [[*Severity].index(each.finding.severity) for each in found]
+    assert ranks == sorted(ranks)
+    assert len(found) == len(live.findings) + len(doctored.complaints)
+    assert found[0].finding.code == "KT-LIVE-NO-LEADER"
+    unreached = [each.who for each in found if each.finding.code == "KT-LIVE-UNREACHED"]
+    assert all(each.startswith("node ") for each in unreached)
+    assert len({each.key for each in found}) == len(found)
+    assert counted(found).startswith("4 errors, 2 warnings, ")
+    told = document(live, examined, found)
+    assert told["schemaVersion"] == 1
+    assert len(told["complaints"]) == len(found)
+
+
+def test_large_directories_are_not_examined_all_the_time() -> None:
+    """An examination that took a minute waits twenty before the next."""
+    nothing = Doctored(complaints=(), rules=0)
+    examined = Examined(found=nothing, at_ms=0, took_ms=60_000)
+    assert not examined.is_due(60_000 + 20 * 60_000 - 1)
+    assert examined.is_due(60_000 + 20 * 60_000)
+    assert not Examined(found=nothing, at_ms=0, took_ms=1).is_due(10_000)

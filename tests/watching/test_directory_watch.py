@@ -1,0 +1,221 @@
+"""Directories that Kafka wrote, watched while they change: only what is new is read."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kraftool.decoders.segment import scan
+from kraftool.storage.entry import Place
+from kraftool.storage.paths import open_path
+from kraftool.storage.source import FileSource
+from kraftool.watching import segment_look
+from kraftool.watching.directory import DirectoryWatch
+from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.picture import Picture
+from kraftool.watching.quorum import quorum_report
+from kraftool.watching.voter_state import Commit
+
+QUORUM = "kafka-4.3.0/dynamic-quorum/node-{}/data"
+LOG = f"__cluster_metadata-0/{0:020}.log"
+
+
+@pytest.fixture
+def directory(fixtures_dir: Path, tmp_path: Path) -> Path:
+    """A copy that may be changed."""
+    shutil.copytree(fixtures_dir / QUORUM.format(2), tmp_path / "data")
+    return tmp_path / "data"
+
+
+def _looks(fixtures_dir: Path, *nodes: int) -> tuple[DirectoryLook, ...]:
+    return tuple(DirectoryWatch(str(fixtures_dir / QUORUM.format(each))).look() for each in nodes)
+
+
+def _positions(path: Path) -> list[int]:
+    with FileSource(str(path)) as source:
+        return [each.position for each in scan(source.read_at)]
+
+
+def test_a_look_tells_what_dump_tells(fixtures_dir: Path) -> None:
+    look = _looks(fixtures_dir, 2)[0]
+    assert look.node.node_id == 2
+    assert look.node.directory_id == "vuSe5hpCRzWlSfeete_vAw"
+    assert look.quorum_state is not None
+    assert (look.quorum_state.leader_id, look.quorum_state.leader_epoch) == (2, 3)
+    assert (look.log_start_offset, look.log_end_offset, look.last_epoch) == (0, 224, 3)
+    assert look.snapshots == ((0, 0), (85, 3), (153, 3), (203, 3))
+    assert [(each.epoch, each.leader_id) for each in look.leader_changes] == [
+        (1, 2),
+        (2, 3),
+        (3, 2),
+    ]
+    assert look.voters is not None
+    assert sorted(each.id for each in look.voters.voters) == [2, 3, 4]
+    assert look.voters.offset == 80, "where the log has it, not the snapshots that repeat it"
+    assert look.previous_voters is not None
+    assert sorted(each.id for each in look.previous_voters.voters) == [1, 2, 3, 4]
+    assert look.is_complete
+    assert look.problem == ""
+
+
+def test_directories_together_tell_of_the_quorum(fixtures_dir: Path) -> None:
+    report = quorum_report(Picture(at_ms=0, directories=_looks(fixtures_dir, 1, 2, 3, 4)))
+    assert not report.is_live
+    assert (report.leader_id, report.epoch) == (2, 3)
+    assert report.voters.commit is Commit.COMMITTED
+    assert sorted(each.id for each in report.voters.now) == [2, 3, 4]
+    rows = {each.node_id: each for each in report.replicas}
+    assert rows[1].role == "observer", "it was removed"
+    assert rows[1].lag == 224 - 81
+    assert rows[2].role == "voter"
+    assert report.tolerance.count is None
+    assert report.statements == (), "all know of the newest voters"
+
+
+def test_a_voter_set_that_only_one_directory_has_is_not_committed(
+    fixtures_dir: Path, tmp_path: Path
+) -> None:
+    """Every voter's directory is there, and most end before the record."""
+    looks = []
+    for number in (2, 3, 4):
+        copy = tmp_path / f"node-{number}"
+        shutil.copytree(fixtures_dir / QUORUM.format(number), copy)
+        for path in (copy / "__cluster_metadata-0").glob("*.checkpoint"):
+            if not path.name.startswith(f"{0:020}"):
+                path.unlink()
+        log = copy / LOG
+        if number != 2 and log.exists():
+            with FileSource(str(log)) as source:
+                cut = [each for each in scan(source.read_at) if each.last_offset >= 80]
+            os.truncate(log, cut[0].position)
+        looks.append(DirectoryWatch(str(copy)).look())
+    report = quorum_report(Picture(at_ms=0, directories=tuple(looks)))
+    assert report.voters.commit is Commit.UNCOMMITTED
+    assert sorted(each.id for each in report.voters.before) == [1, 2, 3, 4]
+    assert any("They name other voters" in each.text for each in report.statements)
+
+
+def test_only_what_is_new_is_read(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = directory / LOG
+    whole = log.read_bytes()
+    seen, middle = _positions(log)[-4:-2]
+    log.write_bytes(whole[:middle])
+    read: list[tuple[int, int]] = []
+    plain = FileSource.read_at
+
+    def noted(self: FileSource, position: int, size: int) -> bytes:
+        data = plain(self, position, size)
+        if self.name.endswith(".log"):
+            read.append((position, len(data)))
+        return data
+
+    monkeypatch.setattr(FileSource, "read_at", noted)
+    watch = DirectoryWatch(str(directory))
+    first = watch.look()
+    read.clear()
+    again = watch.look()
+    assert read == [], "nothing changed"
+    assert again.stamp == first.stamp
+    with log.open("ab") as file:
+        file.write(whole[middle:])
+    last = watch.look()
+    assert last.log_end_offset == 224
+    assert last.stamp != first.stamp
+    assert first.log_end_offset is not None
+    assert first.log_end_offset < 224
+    assert all(position >= seen for position, _ in read), "from the last batch that was seen on"
+
+
+def test_a_log_that_was_truncated_is_read_again(directory: Path) -> None:
+    watch = DirectoryWatch(str(directory))
+    assert watch.look().log_end_offset == 224
+    log = directory / LOG
+    with FileSource(str(log)) as source:
+        first = next(each for each in scan(source.read_at) if each.last_offset >= 69)
+    os.truncate(log, first.position)
+    look = watch.look()
+    assert look.log_end_offset == 69
+    assert [each.epoch for each in look.leader_changes] == [1, 2], "and forgets what was in it"
+
+
+def test_a_torn_end_is_told_and_goes_when_the_rest_comes(directory: Path) -> None:
+    log = directory / LOG
+    whole = log.read_bytes()
+    log.write_bytes(whole[:-10])
+    watch = DirectoryWatch(str(directory))
+    look = watch.look()
+    assert look.log_end_offset == 223
+    assert "ends in no whole batch" in look.problem
+    log.write_bytes(whole)
+    look = watch.look()
+    assert (look.log_end_offset, look.problem) == (224, "")
+
+
+def test_a_large_segment_shows_its_end_at_once_and_its_elections_in_time(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found by the index, as Kafka finds it; the rest is looked through in slices."""
+    monkeypatch.setattr(segment_look, "_TAIL", 1000)
+    monkeypatch.setattr(segment_look, "_SLICE", 4000)
+    watch = DirectoryWatch(str(directory))
+    first = watch.look(budget_s=0)
+    assert first.log_end_offset == 224
+    assert not first.is_complete
+    assert first.leader_changes == ()
+    look = first
+    while not look.is_complete:
+        look = watch.look()
+    assert [each.epoch for each in look.leader_changes] == [1, 2, 3]
+    assert look.voters is not None
+    assert look.voters.offset == 80
+
+
+def test_an_index_that_lies_is_not_believed(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segment_look, "_TAIL", 1000)
+    index = directory / LOG.replace(".log", ".index")
+    index.write_bytes((100).to_bytes(4, "big") + (777).to_bytes(4, "big"))
+    assert DirectoryWatch(str(directory)).look().log_end_offset == 224
+
+
+def test_what_is_no_directory_is_a_problem_and_may_come_later(
+    directory: Path, tmp_path: Path
+) -> None:
+    watch = DirectoryWatch(str(tmp_path / "later"))
+    assert watch.look().problem == "no such file or directory"
+    shutil.move(directory, tmp_path / "later")
+    assert watch.look().problem == ""
+    assert (
+        DirectoryWatch(str(tmp_path / "later" / LOG)).look().problem.startswith("is no directory")
+    )
+
+
+@pytest.mark.parametrize(
+    "damaged", ["garbage-log", "broken-quorum-state", "empty-files", "zero-filled-tail"]
+)
+def test_damage_is_a_problem_and_no_error(
+    damaged: str, fixtures_dir: Path, directory: Path
+) -> None:
+    for path in (fixtures_dir / "damaged" / damaged).rglob("*"):
+        if path.is_file() and path.name != "SOURCE":
+            target = next(directory.rglob(path.name), directory / LOG)
+            shutil.copy(path, target)
+    look = DirectoryWatch(str(directory)).look()
+    assert look.problem
+    assert look.node.node_id in (2, None)
+
+
+def test_every_directory_that_kafka_left_can_be_looked_at(fixtures_dir: Path) -> None:
+    seen = 0
+    for path in sorted(fixtures_dir.glob("kafka-*/*/node-*/data")):
+        look = DirectoryWatch(str(path)).look()
+        listed = [each for each in open_path(str(path)).entries() if getattr(each, "place", None)]
+        assert any(each.place is Place.ROOT for each in listed)
+        assert look.node.node_id is not None, path
+        assert look.problem == "", path
+        seen += 1
+    assert seen > 20

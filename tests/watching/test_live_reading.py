@@ -1,0 +1,155 @@
+"""What Health and Voters read of a live leader: its committed metadata, and the history of voters.
+
+The leader is scripted, with the files of a real controller; the requests are real.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kraftool.client.asking import Access
+from kraftool.client.model import QuorumView
+from kraftool.client.target import Target
+from kraftool.reports.voters.matrix import history_rows
+from kraftool.reports.voters.read import read_sources
+from kraftool.watching import voter_board
+from kraftool.watching.checkup import LiveHealth, Metadata, MetadataWatch
+from kraftool.watching.sources import Sources
+from kraftool.watching.task import StoppedError, Task
+from tests.client.scripted_leader import ScriptedLeader
+from tests.tui.copied_directories import here
+
+DIRECTORY = Path(__file__).parents[2] / "fixtures/kafka-4.3.0/dynamic-quorum/node-1/data"
+FOLDER = DIRECTORY / "__cluster_metadata-0"
+
+
+def _with(leader: ScriptedLeader, body: Callable[[Target, QuorumView], Awaitable[None]]) -> None:
+    async def run() -> None:
+        async with leader.running() as view:
+            await body(Target(bootstrap=(leader.bound,), access=Access(timeout_s=10)), view)
+
+    asyncio.run(run())
+
+
+@pytest.fixture
+def surveyed(monkeypatch: pytest.MonkeyPatch) -> Callable[[QuorumView], None]:
+    """Surveys find this; the scripted leader describes no quorum."""
+    monkeypatch.setattr(voter_board, "apart", here)
+
+    def finds(view: QuorumView) -> None:
+        async def survey(_: Target) -> QuorumView:
+            return view
+
+        monkeypatch.setattr(Target, "survey", survey)
+
+    return finds
+
+
+def test_the_leaders_log_gives_the_history_of_its_own_directory(
+    surveyed: Callable[[QuorumView], None],
+) -> None:
+    async def body(target: Target, view: QuorumView) -> None:
+        (source,) = read_sources([str(DIRECTORY)])
+        ours = (replace(each, cluster_id=source.node.cluster_id) for each in view.nodes)
+        surveyed(QuorumView(nodes=tuple(ours)))
+        sources = Sources(target=target, directories=(str(DIRECTORY),))
+        diff, unobserved = await asyncio.to_thread(voter_board.compare, sources, Task())
+        assert unobserved == ""
+        live, directory = diff.sources
+        assert live.source.is_live
+        assert [each.identity for each in live.source.history if each.origin.value == "log"] == [
+            each.identity for each in directory.source.history if each.origin.value == "log"
+        ]
+        assert not diff.differ
+        rows = {row.holders for row in history_rows(diff)}
+        assert ("L", "L") in rows
+
+    _with(ScriptedLeader(FOLDER, with_snapshot=False), body)
+
+
+def test_a_leader_that_tells_no_log_is_compared_by_what_it_describes(
+    surveyed: Callable[[QuorumView], None],
+) -> None:
+    leader = ScriptedLeader(FOLDER)
+
+    async def body(target: Target, view: QuorumView) -> None:
+        leader.epoch += 1  # it refuses whoever asks for the epoch that was surveyed
+        surveyed(view)
+        diff, unobserved = await asyncio.to_thread(
+            voter_board.compare, Sources(target=target), Task()
+        )
+        assert "FENCED_LEADER_EPOCH" in unobserved
+        assert diff.voters is not None
+        assert [each.id for each in diff.voters.voters] == [1, 2, 3]
+
+    _with(leader, body)
+
+
+def test_metadata_is_read_whole_once_and_then_only_what_came() -> None:
+    leader = ScriptedLeader(FOLDER)
+
+    async def body(target: Target, view: QuorumView) -> None:
+        watch = MetadataWatch(target)
+        first = await asyncio.to_thread(watch.look, view, Task())
+        assert first.cluster is not None
+        assert first.unobserved == ""
+        assert any(each.name == "FetchSnapshot" for each in leader.asked)
+        assert {each.replica_id for each in leader.asked} == {-1}, "nobody's replica"
+        leader.asked.clear()
+        second = await asyncio.to_thread(watch.look, view, Task())
+        assert {(each.name, each.offset) for each in leader.asked} == {("Fetch", leader.end)}
+        assert second.cluster is not None
+        assert second.cluster.brokers == first.cluster.brokers
+        judged = LiveHealth().judge(view, second)
+        assert judged.cluster is second.cluster
+        assert {each.code for each in second.cluster.findings} <= {
+            each.code for each in judged.findings
+        }
+
+    _with(leader, body)
+
+
+def test_without_a_leader_it_says_so_and_asks_again_at_once() -> None:
+    leader = ScriptedLeader(FOLDER)
+
+    async def body(target: Target, view: QuorumView) -> None:
+        gone = leader.view(leads=False)
+        leader.epoch += 1
+        found = await asyncio.to_thread(MetadataWatch(target).look, gone, Task())
+        leader.epoch -= 1
+        assert found.cluster is None
+        assert "no node leads" in found.unobserved
+        assert found.is_due(found.at_ms)
+        read = await asyncio.to_thread(MetadataWatch(target).look, view, Task())
+        assert not read.is_due(read.at_ms + read.took_ms)
+        assert not LiveHealth().judge(gone, found).is_well
+
+    _with(leader, body)
+
+
+def test_reading_ends_with_the_view() -> None:
+    async def body(target: Target, view: QuorumView) -> None:
+        task = Task()
+        task.stop()
+        with pytest.raises(StoppedError):
+            await asyncio.to_thread(MetadataWatch(target).look, view, task)
+
+    _with(ScriptedLeader(FOLDER), body)
+
+
+def test_nothing_is_said_of_metadata_that_nobody_was_asked_for() -> None:
+    view = ScriptedLeader(FOLDER).view()
+    assert LiveHealth().judge(view, Metadata()).findings == LiveHealth().judge(view).findings
+
+
+def test_directories_alone_ask_nobody(surveyed: Callable[[QuorumView], None]) -> None:
+    diff, unobserved = voter_board.compare(Sources(directories=(str(DIRECTORY),)), Task())
+    assert unobserved == ""
+    assert [each.source.name for each in diff.sources] == [
+        each.name for each in read_sources([str(DIRECTORY)])
+    ]

@@ -1,0 +1,120 @@
+"""What if nodes were lost: a quorum at rest by what its leaders told, and simulated.
+
+The recordings are of real Kafka quorums; simulate-election's own tests hold the simulation against
+real elections.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kraftool.reports.election.read import read_case
+from kraftool.sim.election.conditions import ConditionError
+from kraftool.sim.election.document import document
+from kraftool.sim.election.report import simulate
+from kraftool.watching.apart import apart
+from kraftool.watching.outage import (
+    Question,
+    answer,
+    case_of_directories,
+    case_of_live,
+    lost_already,
+)
+from kraftool.watching.picture import Picture
+from kraftool.watching.task import Task
+from tests.tui.recording import pictures
+
+
+def _last(name: str) -> Picture:
+    return pictures(name)[-1]
+
+
+def test_directories_are_asked_as_simulate_election_asks_them(fixtures_dir: Path) -> None:
+    quorum = fixtures_dir / "kafka-4.3.0" / "dynamic-quorum"
+    paths = [str(quorum / f"node-{each}" / "data") for each in (2, 3, 4)]
+    case = case_of_directories(paths, Task())
+    question = Question(down=frozenset({2}), runs=10, seed=5)
+    found = answer(case, question, Task())
+    expected = simulate(read_case(paths), question.conditions(case), seed=5, runs=10)
+    assert document(found) == document(expected)
+    assert document(apart(answer, case, question, task=Task())) == document(expected)
+
+
+def test_a_healthy_quorum_stands_one_loss_and_not_two() -> None:
+    picture = _last("healthy")
+    case = case_of_live(picture)
+    assert case is not None
+    assert picture.view is not None
+    told = {each.replica.id: each.log_end_offset for each in picture.view.voters}
+    assert {each.id: each.end.offset for each in case.nodes} == told
+    assert lost_already(picture) == frozenset()
+    voters = sorted(case.voters.ids)
+    assert len(voters) == 3
+    for each in voters:
+        found = answer(case, Question(down=frozenset({each}), runs=5), Task())
+        assert found.is_fine, each
+        assert each not in found.leaders
+        rest = answer(case, Question(down=frozenset(voters) - {each}, runs=5), Task())
+        assert rest.leaders == (), each
+
+
+def test_a_leader_that_was_killed_keeps_the_log_end_that_was_told_last() -> None:
+    """The new leader knows nothing of it; in the epoch before, it told its own end."""
+    picture = _last("leader-killed")
+    case = case_of_live(picture)
+    assert case is not None
+    assert case.unknown == ()
+    assert picture.view is not None
+    assert picture.view.quorum is not None
+    leader = picture.view.quorum.leader_id
+    (lost,) = lost_already(picture)
+    assert leader != lost
+    old, new = case.by_id[lost].end, case.by_id[leader].end
+    assert old.epoch < new.epoch == picture.view.epoch
+    assert 0 < old.offset < new.offset
+    found = answer(case, Question(down=frozenset({lost}), runs=5), Task())
+    assert found.is_fine
+    assert [each.leader for each in found.losses] == [lost], "only it lacks what came since"
+    assert all(each.first == old.offset for each in found.losses)
+    assert any(f"{lost} may have more" in each for each in case.notes)
+
+
+def test_without_a_leader_the_last_one_is_believed_and_its_age_told() -> None:
+    picture = _last("no-leader")
+    case = case_of_live(picture)
+    assert case is not None
+    lost = lost_already(picture)
+    assert len(lost) == 2
+    assert any("no node leads now" in each for each in case.notes)
+    assert answer(case, Question(down=lost, runs=5), Task()).leaders == ()
+    assert answer(case, Question(runs=5), Task()).is_elected
+
+
+def test_without_any_leader_ever_seen_there_is_no_case() -> None:
+    bare = Picture(at_ms=1, view=_last("no-leader").view)
+    assert case_of_live(bare) is None
+
+
+def test_voters_that_stopped_fetching_count_as_lost() -> None:
+    picture = _last("uncommitted-voter")
+    case = case_of_live(picture)
+    assert case is not None
+    lost = lost_already(picture)
+    assert len(lost) == 2
+    found = answer(case, Question(down=lost, runs=5), Task())
+    assert found.leaders == ()
+    assert case.voters.majority == 3
+
+
+def test_a_cut_is_written_as_the_command_has_it() -> None:
+    case = case_of_live(_last("healthy"))
+    assert case is not None
+    first, *others = sorted(case.voters.ids)
+    text = f"{first}|{','.join(map(str, others))}"
+    found = answer(case, Question(partition=text, runs=5), Task())
+    assert first not in found.leaders
+    assert found.is_elected
+    with pytest.raises(ConditionError, match="not a partition"):
+        answer(case, Question(partition="somewhere"), Task())

@@ -1,0 +1,144 @@
+"""Nodes asked again and again: one connection each, patience, and quiet tries."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import NoReturn
+
+import pytest
+
+from kraftool.client.asking import Access
+from kraftool.net.errors import ConnectError
+from kraftool.net.security import ServerSecurity
+from kraftool.net.server import Listener, Peer, Server
+from kraftool.raft.names import Endpoint
+from kraftool.raft.wire.frames import RequestFrame
+from kraftool.raft.wire.shapes import Value
+from kraftool.watching import pool as pool_module
+from kraftool.watching.pool import Pool
+from tests.net.serving import KNOWN, plain, serving
+
+ACCESS = Access(timeout_s=5)
+NOWHERE = Endpoint("127.0.0.1", 1)
+
+
+async def _told(peer: Peer, request: RequestFrame) -> Value | None:
+    if request.name == "DescribeCluster":
+        return {"errorCode": 0, "clusterId": "cluster", "brokers": []}
+    return await plain(peer, request)
+
+
+def test_a_connection_is_kept_between_looks() -> None:
+    peers: list[Peer] = []
+    agreed = 0
+
+    async def handler(peer: Peer, request: RequestFrame) -> Value | None:
+        nonlocal agreed
+        agreed += request.name == "ApiVersions"
+        if peer not in peers:
+            peers.append(peer)
+        return await _told(peer, request)
+
+    async def run() -> None:
+        async with serving(handler) as (_, where):
+            pool = Pool()
+            for _ in range(pool_module.AGREE_EVERY + 1):
+                assert (await pool.ask(where, ACCESS)).is_reached
+            await pool.close()
+
+    asyncio.run(run())
+    assert len(peers) == 1
+    assert agreed == 2, "at the beginning, and once more for the features"
+
+
+def test_a_node_that_started_again_is_reached_at_once() -> None:
+    async def start(port: int) -> Server:
+        listener = Listener(
+            name="CONTROLLER", host="127.0.0.1", port=port, security=ServerSecurity()
+        )
+        server = Server([listener], _told, KNOWN, None)
+        await server.start()
+        return server
+
+    async def run() -> None:
+        server = await start(0)
+        where = server.bound["CONTROLLER"]
+        pool = Pool()
+        assert (await pool.ask(where, ACCESS)).is_reached
+        await server.close()
+        server = await start(where.port)
+        assert (await pool.ask(where, ACCESS)).is_reached
+        await pool.close()
+        await server.close()
+
+    asyncio.run(run())
+
+
+def test_a_slow_node_holds_nobody_up_and_counts_later() -> None:
+    async def run() -> None:
+        may_answer = asyncio.Event()
+
+        async def handler(peer: Peer, request: RequestFrame) -> Value | None:
+            if request.name == "DescribeCluster":
+                await may_answer.wait()
+            return await _told(peer, request)
+
+        async with serving(handler) as (_, where):
+            pool = Pool(patience_s=0.01)
+            first = await pool.ask(where, ACCESS, node_id=3)
+            assert not first.is_reached
+            assert first.problem.endswith("has not answered yet")
+            assert first.node_id == 3
+            may_answer.set()
+            pool.patience_s = 10
+            answer = await pool.ask(where, ACCESS, node_id=3)
+            assert answer.is_reached
+            assert answer.cluster_id == "cluster"
+            await pool.close()
+
+    asyncio.run(run())
+
+
+def test_a_node_that_is_down_is_tried_less_and_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    tries = 0
+    now = 0.0
+
+    async def connect(*_: object, **__: object) -> NoReturn:
+        nonlocal tries
+        tries += 1
+        raise ConnectError("127.0.0.1:1: connection refused")
+
+    async def run() -> list[int]:
+        nonlocal now
+        pool = Pool()
+        seen = []
+        for second in range(60):
+            now = float(second)
+            answer = await pool.ask(NOWHERE, ACCESS, node_id=7)
+            assert answer.problem == "127.0.0.1:1: connection refused", "told all the time"
+            assert answer.node_id == 7
+            seen.append(tries)
+        await pool.close()
+        return seen
+
+    monkeypatch.setattr(pool_module, "connect", connect)
+    monkeypatch.setattr(pool_module, "_now", lambda: now)
+    seen = asyncio.run(run())
+    assert seen[:4] == [1, 2, 3, 4], "at first every second, as a restart is soon over"
+    assert seen[-1] - seen[29] == 3, "then every 10 s"
+
+
+def test_closing_ends_a_question_that_is_under_way() -> None:
+    async def run() -> None:
+        async def handler(peer: Peer, request: RequestFrame) -> Value | None:
+            if request.name == "DescribeCluster":
+                await asyncio.Event().wait()
+            return await plain(peer, request)
+
+        async with serving(handler) as (_, where):
+            pool = Pool(patience_s=0.01)
+            await pool.ask(where, ACCESS)
+            await pool.close()
+            assert [each for each in asyncio.all_tasks() if "Pool" in repr(each)] == []
+
+    asyncio.run(run())

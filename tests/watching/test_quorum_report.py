@@ -1,0 +1,215 @@
+"""What is told of quorums as real ones answered: who leads, how much may fail, who disagrees."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kraftool.client.model import QuorumView
+from kraftool.raft.names import ReplicaKey
+from kraftool.reports.findings import Severity
+from kraftool.watching.picture import Picture
+from kraftool.watching.quorum import QuorumReport, Replica, quorum_report
+from kraftool.watching.remembering import MOST_ELECTIONS, MOST_SAMPLES, Remembering
+from kraftool.watching.voter_state import Commit
+from tests.client.views import described, gone, node, replica, view, well
+from tests.tui.recording import pictures
+
+
+def _last(name: str) -> QuorumReport:
+    return quorum_report(pictures(name)[-1])
+
+
+def _row(report: QuorumReport, node_id: int) -> Replica:
+    return next(each for each in report.replicas if each.node_id == node_id)
+
+
+def _picture(*views: QuorumView, every_ms: int = 1000) -> Picture:
+    """The last of some looks, with the history of all."""
+    remembering = Remembering()
+    for number, each in enumerate(views):
+        history = remembering.take(1_000_000 + number * every_ms, each, ())
+    return Picture(at_ms=1_000_000 + (len(views) - 1) * every_ms, view=views[-1], history=history)
+
+
+# --- as real quorums answered -----------------------------------------------------------------
+
+
+def test_a_healthy_quorum_has_nothing_to_say() -> None:
+    report = _last("healthy")
+    assert (report.leader_id, report.epoch) == (2, 1)
+    assert report.high_watermark == report.leader_end == 41
+    assert report.rate == pytest.approx(2.0, abs=0.05), "a no-op every 500 ms"
+    assert report.rate_trend == (1,) * 19
+    assert [(each.node_id, each.role) for each in report.replicas] == [
+        (1, "voter"), (2, "leader"), (3, "voter"), (4, "observer"), (11, "observer"),
+    ]  # fmt: skip
+    assert report.voters.commit is Commit.COMMITTED
+    assert report.tolerance.count == 1
+    assert report.elections_seen == 0
+    assert report.statements == ()
+    assert all(each.restart and each.restart.is_safe for each in report.replicas)
+    assert not _row(report, 11).is_asked, "brokers are the leader's word only"
+
+
+def test_a_killed_leader_is_told_until_the_next_one_leads() -> None:
+    seen = [quorum_report(each) for each in pictures("leader-killed")]
+    without = [each for each in seen if each.leader_id is None]
+    assert without, "a look fell between the two"
+    assert without[0].statements[0].text == (
+        "No node leads. The others still take node 2 for the leader, which cannot be reached."
+    )
+    assert sorted(each.id for each in without[0].voters.now) == [1, 2, 3]
+    assert without[0].voters.source == "history"
+    assert without[0].tolerance.text == "2 of 3 voters are reached, enough to elect a leader"
+    last = seen[-1]
+    assert (last.leader_id, last.epoch, last.elections_seen) == (3, 2, 1)
+    assert [(each.epoch, each.leader_id) for each in last.elections] == [(2, 3)]
+    assert last.tolerance.count == 0
+    assert last.tolerance.text == "2 of 3 voters keep up, 2 are needed"
+    safe = {each.node_id: each.restart.is_safe for each in last.replicas if each.restart}
+    assert safe == {1: False, 2: True, 3: False, 4: True, 11: True}
+    assert not _row(last, 2).is_reached
+    assert [each.text for each in last.statements] == [
+        "Node 2, a voter, cannot be reached: connection refused."
+    ]
+
+
+def test_without_a_majority_it_is_said_what_must_come_back() -> None:
+    report = _last("no-leader")
+    assert report.leader_id is None
+    assert report.high_watermark is None
+    assert report.tolerance.is_lost
+    assert report.tolerance.text == (
+        "1 of 3 voters is reached, 2 are needed to elect a leader: 1 more must come back"
+    )
+    assert _row(report, 1).last_end == 56, "what the last leader knew"
+    assert _row(report, 11).role == "observer", "also of those that nobody asks"
+    safe = {each.node_id: each.restart.is_safe for each in report.replicas if each.restart}
+    assert safe == {1: False, 2: True, 3: True}, "the one that is up is needed"
+
+
+def test_a_voter_whose_record_is_not_committed_is_told_as_such() -> None:
+    seen = [quorum_report(each) for each in pictures("uncommitted-voter")]
+    assert seen[0].voters.commit is Commit.COMMITTED
+    changed = next(each for each in seen if len(each.voters.now) == 4)
+    last = seen[-1]
+    for report in (changed, last):
+        assert report.voters.is_uncommitted
+        assert [each.id for each in report.voters.joining] == [4]
+        assert sorted(each.id for each in report.voters.before) == [1, 2, 3]
+        assert _row(report, 4).is_joining
+    assert last.tolerance.is_lost
+    texts = [each.text for each in last.statements]
+    assert texts[0].startswith("Nothing was committed for 10 s, while the leader wrote 23 records")
+    assert any(
+        each.startswith("A voter change that adds node 4 is not committed") for each in texts
+    )
+    trend = [each for each in _row(last, 1).trend if each is not None]
+    assert trend == sorted(trend), "it falls behind"
+    assert trend[-1] == _row(last, 1).lag == 23
+
+
+# --- as quorums may be ------------------------------------------------------------------------
+
+
+def test_a_voter_change_is_committed_when_the_mark_passes_it() -> None:
+    three = [replica(number) for number in (1, 2, 3)]
+    four = [replica(number, end=110) for number in (1, 2, 3, 4)]
+    others = [node(number) for number in (2, 3)]
+    before = view(described(three, mark=100), *others)
+    for mark, expected in (
+        (100, Commit.UNCOMMITTED),
+        (105, Commit.UNKNOWN),
+        (110, Commit.COMMITTED),
+    ):
+        now = view(described(four, mark=mark), *others)
+        assert quorum_report(_picture(before, now)).voters.commit is expected, mark
+
+
+def test_a_first_look_knows_of_a_commit_only_where_nothing_is_open() -> None:
+    others = [node(number) for number in (2, 3)]
+    voters = [replica(number, end=100) for number in (1, 2, 3)]
+    first = quorum_report(_picture(view(described(voters, mark=99), *others)))
+    assert first.voters.commit is Commit.UNKNOWN
+    assert quorum_report(_picture(view(described(voters), *others))).voters.commit is (
+        Commit.COMMITTED
+    )
+
+
+def test_static_voters_have_no_record() -> None:
+    voters = [replace(replica(n), replica=ReplicaKey(n, None)) for n in (1, 2, 3)]
+    report = quorum_report(_picture(view(described(voters), node(2), node(3))))
+    assert report.voters.commit is Commit.STATIC
+
+
+def test_opinions_that_differ_are_said_in_words() -> None:
+    other = node(3, leader=2, epoch=4)
+    unknowing = node(2, leader=None, epoch=6)
+    quorum = described([replica(n) for n in (1, 2, 3)], epoch=7)
+    texts = [
+        each.text for each in quorum_report(_picture(view(quorum, unknowing, other))).statements
+    ]
+    assert texts == [
+        "Node 2 knows no leader in its epoch 6; node 1 leads epoch 7.",
+        "Node 3 takes node 2 for the leader of epoch 4; node 1 leads epoch 7.",
+    ]
+
+
+def test_two_leaders_of_one_epoch_are_an_error_and_of_two_a_warning() -> None:
+    mine = described([replica(n) for n in (1, 2, 3)], epoch=5)
+    for epoch, severity in ((5, Severity.ERROR), (6, Severity.WARNING)):
+        theirs = described([replica(n) for n in (1, 2, 3)], epoch=epoch, leader=2)
+        both = view(mine, replace(node(2, quorum=theirs, epoch=epoch), leader_id=2), node(3))
+        told = [
+            each for each in quorum_report(_picture(both)).statements if "Two nodes" in each.text
+        ]
+        assert [each.severity for each in told] == [severity]
+
+
+def test_nodes_of_two_clusters_are_an_error() -> None:
+    stray = replace(node(3), cluster_id="another")
+    quorum = described([replica(n) for n in (1, 2, 3)])
+    first = quorum_report(_picture(view(quorum, node(2), stray))).statements[0]
+    assert first.severity is Severity.ERROR
+    assert first.text.startswith("These nodes are not of one cluster: ")
+
+
+def test_epochs_that_move_without_a_leader_are_an_election() -> None:
+    electing = QuorumView(nodes=(node(1, leader=None, epoch=8), node(2, leader=None, epoch=9)))
+    text = quorum_report(_picture(electing)).statements[0].text
+    assert text == "No node leads. Nodes are in epochs 8 and 9: they are electing."
+
+
+def test_the_last_two_voters_must_not_be_restarted_and_a_dead_one_may() -> None:
+    silent = replica(3, fetched=0)
+    quorum = described([replica(1), replica(2), silent])
+    report = quorum_report(_picture(view(quorum, node(2), gone(3))))
+    told = {each.node_id: each.restart for each in report.replicas}
+    assert told[1] is not None
+    assert not told[1].is_safe
+    assert told[2] is not None
+    assert told[2].reason == "without it 1 of 3 voters would keep up, 2 are needed"
+    assert told[3] is not None
+    assert told[3].is_safe
+
+
+def test_history_is_bounded_and_counts_elections_once() -> None:
+    remembering = Remembering()
+    for number in range(1000):
+        epoch = 5 + number // 2
+        quorum = described([replica(n, end=number) for n in (1, 2, 3)], epoch=epoch, mark=number)
+        history = remembering.take(number * 1000, view(quorum, node(2), node(3)), ())
+    assert len(history.samples) == MOST_SAMPLES
+    assert len(history.elections) == MOST_ELECTIONS
+    assert history.elections_seen == 499
+
+
+def test_a_leader_that_answers_again_is_no_election() -> None:
+    remembering = Remembering()
+    away = QuorumView(nodes=(gone(1), node(2), node(3)))
+    for at, look in enumerate((well(), away, well(mark=110))):
+        history = remembering.take(1000 + at, look, ())
+    assert history.elections_seen == 0
+    assert history.elections == ()

@@ -1,0 +1,52 @@
+"""Who votes by all sources: read as diff-voters reads them, and not more often than it pays."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from kraftool.reports.voters.diff import diff_voters
+from kraftool.reports.voters.read import read_sources
+from kraftool.watching.sources import Sources
+from kraftool.watching.task import Task
+from kraftool.watching.voter_board import VoterBoard, changes, compare, compare_told
+from tests.tui.recording import pictures
+
+
+def _paths(fixtures_dir: Path) -> tuple[str, ...]:
+    quorum = fixtures_dir / "kafka-4.3.0" / "dynamic-quorum"
+    return tuple(str(each) for each in sorted(quorum.glob("node-*/data")))
+
+
+def test_directories_are_compared_as_diff_voters_does(fixtures_dir: Path) -> None:
+    paths = _paths(fixtures_dir)
+    found, unobserved = compare(Sources(directories=paths), Task())
+    assert found == diff_voters(read_sources(paths))
+    assert unobserved == ""
+
+
+def test_what_nodes_told_is_compared_before_any_log_is_read() -> None:
+    picture = pictures("healthy")[-1]
+    assert picture.view is not None
+    told = compare_told(picture.view)
+    assert told.voters is not None
+    assert {each.id for each in told.voters.voters} == {
+        each.replica.id for each in picture.view.voters
+    }
+    assert not told.differ
+    assert len(told.sources) == len(picture.view.nodes)
+
+
+def test_it_is_read_again_where_voters_leaders_or_files_change() -> None:
+    given = pictures("leader-killed")
+    assert changes(given[0]) == changes(replace(given[0], at_ms=0))
+    assert changes(given[0]) != changes(given[-1])
+    sizes = {changes(each) for each in pictures("healthy")}
+    assert len(sizes) == 1, "log ends that move are no change of voters"
+
+
+def test_a_large_source_is_not_read_all_the_time() -> None:
+    diff = diff_voters(())
+    board = VoterBoard(diff=diff, at_ms=0, took_ms=30_000)
+    assert not board.is_due(30_000 + 20 * 30_000 - 1)
+    assert board.is_due(30_000 + 20 * 30_000)

@@ -1,0 +1,98 @@
+"""The list of files: what each holds by its name or its content, at a cost that does not grow."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kraftool.decoders.kinds import FileKind
+from kraftool.storage.lock import LockState
+from kraftool.watching import files as files_module
+from kraftool.watching.files import DirectoryFiles, FileLook, Files
+
+_LOG = "__cluster_metadata-0/00000000000000000000.log"
+
+
+@pytest.fixture
+def directory(fixtures_dir: Path, tmp_path: Path) -> Path:
+    """A copy of a controller's directory."""
+    source = fixtures_dir / "kafka-4.3.0" / "dynamic-quorum" / "node-2" / "data"
+    return Path(shutil.copytree(source, tmp_path / "data", ignore=shutil.ignore_patterns(".lock")))
+
+
+def _look(directory: Path) -> DirectoryFiles:
+    (found,) = Files().look([str(directory)])
+    return found
+
+
+def _file(found: DirectoryFiles, name: str) -> FileLook:
+    return next(each for each in found.files if each.path.endswith(name))
+
+
+def test_every_file_is_listed_with_what_it_holds(directory: Path) -> None:
+    found = _look(directory)
+    on_disk = {str(each.relative_to(directory)) for each in directory.rglob("*") if each.is_file()}
+    assert {each.path for each in found.files} == on_disk
+    told = {each.path.rpartition("/")[2]: each.holds for each in found.files}
+    assert told["meta.properties"] == "node 2"
+    assert told["quorum-state"] == "epoch 3, leader 2"
+    assert told["00000000000000000085-0000000003.checkpoint"] == "the state before offset 85"
+    assert told["00000000000000000000.index"] == "4 entries"
+    assert found.size == sum(each.stat().st_size for each in directory.rglob("*") if each.is_file())
+
+
+def test_a_segment_ends_where_the_next_begins(directory: Path) -> None:
+    log = directory / _LOG
+    shutil.copy(log, log.with_name("00000000000000000224.log"))
+    found = _look(directory)
+    first, second = (_file(found, f"{number:020}.log") for number in (0, 224))
+    assert (first.first_offset, first.next_offset) == (0, 224)
+    assert first.holds == "offsets 0 to 223"
+    assert (second.first_offset, second.next_offset) == (224, None)
+    assert second.holds == "from offset 224 on"
+
+
+def test_no_segment_is_read_and_a_file_only_when_it_changed(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    real = files_module.read_file
+    monkeypatch.setattr(
+        files_module, "read_file", lambda entry: read.append(entry.basename) or real(entry)
+    )
+    files = Files()
+    files.look([str(directory)])
+    assert not [each for each in read if each.endswith((".log", "3.checkpoint"))]
+    assert "quorum-state" in read
+    read.clear()
+    files.look([str(directory)])
+    assert read == []
+    (directory / "__cluster_metadata-0" / "quorum-state").write_text("{")
+    (found,) = files.look([str(directory)])
+    assert read == ["quorum-state"]
+    assert [each.code for each in _file(found, "quorum-state").findings] == ["KT-DIR-QUORUM-STATE"]
+
+
+def test_what_a_removal_left_is_told(directory: Path) -> None:
+    snapshot = directory / "__cluster_metadata-0" / "00000000000000000085-0000000003.checkpoint"
+    snapshot.rename(f"{snapshot}.deleted")
+    found = _file(_look(directory), ".checkpoint.deleted")
+    assert found.kind is FileKind.CHECKPOINT
+    assert found.holds == "the state before offset 85, waits for its deletion"
+
+
+def test_a_directory_that_is_not_there_says_so_and_the_others_are_listed(directory: Path) -> None:
+    gone, there = Files().look(["/no/such/directory", str(directory)])
+    assert gone.files == ()
+    assert "no such file or directory" in gone.problems[0]
+    assert there.problems == ()
+    assert there.lock is LockState.MISSING
+
+
+def test_damaged_files_are_listed_like_any_other(fixtures_dir: Path) -> None:
+    paths = [str(each) for each in sorted((fixtures_dir / "damaged").rglob("*")) if each.is_file()]
+    found = Files().look(paths)
+    assert len(found) == len(paths)
+    assert all(each.files or each.problems for each in found)

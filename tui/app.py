@@ -1,0 +1,297 @@
+"""The dashboard: pictures come in, one view of several is seen, and keys do what the footer says.
+
+Owns switching, themes, searching, copying, exporting and what is remembered. It polls nothing
+itself: a watcher gives it pictures. Nothing here, nor in any view, parses bytes or opens sockets.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import ClassVar, Protocol
+
+from textual.app import App, ComposeResult, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.events import Key
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widgets import ContentSwitcher, Footer, Input, Static
+
+from kraftool.tui.bars import Headline, ViewTabs
+from kraftool.tui.dialogs import Export, Help
+from kraftool.tui.headline import headline
+from kraftool.tui.palette import DARK, NAMES, NO_COLOUR, PALETTES, THEMES, Palette
+from kraftool.tui.view import View
+from kraftool.tui.views import VIEWS, named
+from kraftool.watching.attempt import Failed, attempt
+from kraftool.watching.export import Memory, csv_text, json_text, write_new
+from kraftool.watching.picture import Picture
+from kraftool.watching.sources import Sources
+from kraftool.watching.watcher import Shown
+
+_TOLD_S = 8.0
+"""How long a message stays."""
+
+
+class Watched(Protocol):
+    """Where pictures come from: a Watcher, or in tests what was recorded."""
+
+    @property
+    def sources(self) -> Sources: ...
+
+    async def run(self, show: Shown) -> None:
+        """Hand over pictures until cancelled."""
+
+    def look_now(self) -> None:
+        """Do not wait for the next turn."""
+
+
+class WatchApp(App[None]):
+    """The program."""
+
+    CSS_PATH = "watch.tcss"
+    TITLE = "kraftool watch"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("q", "quit", "Quit"),
+        Binding("question_mark", "help", "Help", key_display="?"),
+        Binding("slash", "search", "Search", key_display="/"),
+        Binding("n", "found(1)", "Next", show=False),
+        Binding("N", "found(-1)", "Previous", show=False),
+        Binding("p", "pause", "Pause"),
+        Binding("r", "look_now", "Refresh", show=False),
+        Binding("y", "copy", "Copy"),
+        Binding("e", "export", "Export"),
+        Binding("t", "next_theme", "Theme"),
+        Binding("right_square_bracket", "next_view(1)", "Next view", show=False, key_display="]"),
+        Binding("left_square_bracket", "next_view(-1)", "View before", show=False, key_display="["),
+        *(
+            Binding(str(number), f"view('{each.name}')", each.title, show=False)
+            for number, each in enumerate(VIEWS, 1)
+        ),
+    ]
+    ENABLE_COMMAND_PALETTE = True
+
+    def __init__(
+        self,
+        watcher: Watched,
+        *,
+        view: str = "",
+        theme: str = "",
+        memory: Memory | None = None,
+        is_served: bool = False,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """`is_served`: shown to a browser, from where nothing is written to this machine."""
+        super().__init__()
+        self.VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]
+        self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (140, "-wide")]
+        self.watcher = watcher
+        self.picture: Picture | None = None
+        self.is_served = is_served
+        self.is_paused = False
+        self._memory = None if is_served else memory
+        kept = self._memory.read() if self._memory is not None else {}
+        surroundings = os.environ if environment is None else environment
+        self._first_view = next(
+            (each for each in (view, kept.get("view", "")) if named(each)), VIEWS[0].name
+        )
+        for each in THEMES:
+            self.register_theme(each)
+        wanted = NO_COLOUR if surroundings.get("NO_COLOR") else theme or kept.get("theme", "")
+        self.theme = wanted if wanted in NAMES else DARK
+        self._search = ""
+        self._telling: Timer | None = None
+
+    # --- the frame ----------------------------------------------------------------------------
+
+    def compose(self) -> ComposeResult:
+        yield Headline(id="headline")
+        yield ViewTabs(VIEWS)
+        yield ContentSwitcher(id="views")
+        yield Static(id="told")
+        search = Input(id="search", placeholder="search, Enter, then n and N", compact=True)
+        search.display = False
+        yield search
+        yield Footer(show_command_palette=False, compact=True)
+
+    async def on_mount(self) -> None:
+        for name in self.available_themes:
+            if name not in NAMES:
+                self.unregister_theme(name)
+        self.theme_changed_signal.subscribe(self, lambda _: self._show())
+        await self.action_view(self._first_view)
+        self.run_worker(self.watcher.run(self.take), name="watcher", exit_on_error=True)
+
+    def take(self, picture: Picture) -> None:
+        """A new picture; while it is paused, none is shown."""
+        if not self.is_paused or self.picture is None:
+            self.picture = picture
+            # In its turn, so that a key that came meanwhile goes first.
+            self.call_later(self._show)
+
+    def _show(self) -> None:
+        """Show the newest picture in what is seen."""
+        left, right = headline(self.picture, self.palette, is_paused=self.is_paused)
+        self.query_one(Headline).tell(left, right)
+        seen = self.seen
+        if self.picture is not None and seen is not None and seen.is_mounted:
+            seen.show(self.picture)
+
+    @property
+    def palette(self) -> Palette:
+        return PALETTES.get(self.theme, PALETTES[DARK])
+
+    @property
+    def seen(self) -> View | None:
+        """The view that is seen."""
+        switcher = self.query_one("#views", ContentSwitcher)
+        found = switcher.visible_content
+        return found if isinstance(found, View) else None
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._show)
+
+    def tell(self, words: str, *, is_bad: bool = False) -> None:
+        """A sentence at the bottom, for a while."""
+        line = self.query_one("#told", Static)
+        line.update(self.palette.text(words, "bad" if is_bad else "key"))
+        line.display = bool(words)
+        if self._telling is not None:
+            self._telling.stop()
+        if words:
+            self._telling = self.set_timer(_TOLD_S, lambda: self.tell(""))
+
+    # --- views --------------------------------------------------------------------------------
+
+    async def action_view(self, name: str) -> None:
+        """See another view; it is made when it is first seen."""
+        registered = named(name)
+        if registered is None:
+            return
+        switcher = self.query_one("#views", ContentSwitcher)
+        if not switcher.query(f"#{name}"):
+            await switcher.mount(registered.load()(id=name))
+        switcher.current = name
+        self.query_one(ViewTabs).activate(name)
+        self._show()
+        if (seen := self.seen) is not None:
+            seen.first_focus()
+        self._remember()
+
+    async def action_next_view(self, step: int) -> None:
+        names = [each.name for each in VIEWS]
+        here = self.seen.id if self.seen is not None else names[0]
+        await self.action_view(names[(names.index(here or names[0]) + step) % len(names)])
+
+    async def on_view_tabs_chosen(self, message: ViewTabs.Chosen) -> None:
+        await self.action_view(message.view_name)
+
+    def action_look_now(self) -> None:
+        self.watcher.look_now()
+
+    def action_pause(self) -> None:
+        """Stop the picture, to read it; watching goes on."""
+        self.is_paused = not self.is_paused
+        self.watcher.look_now()
+        self._show()
+
+    # --- themes -------------------------------------------------------------------------------
+
+    def action_next_theme(self) -> None:
+        self.theme = NAMES[(NAMES.index(self.theme) + 1) % len(NAMES)]
+        self.tell(f"theme {self.theme.removeprefix('kraftool-')}")
+        self._remember()
+
+    def _remember(self) -> None:
+        if self._memory is not None:
+            seen = self.seen
+            words = {"view": (seen.id if seen is not None else "") or "", "theme": self.theme}
+            self._memory.write(words)
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """What the command palette offers."""
+        for number, each in enumerate(VIEWS, 1):
+            yield SystemCommand(
+                each.title, f"See this view (key {number})", self._going_to(each.name)
+            )
+        yield SystemCommand("Help", "Keys and views (key ?)", self.action_help)
+        yield SystemCommand("Theme", "The next theme (key t)", self.action_next_theme)
+        yield SystemCommand("Pause", "Stop or go on (key p)", self.action_pause)
+        yield SystemCommand("Refresh", "Look now (key r)", self.action_look_now)
+        yield SystemCommand("Copy", "Copy the row under the cursor (key y)", self.action_copy)
+        if not self.is_served:
+            yield SystemCommand("Export", "Write this view to a file (key e)", self.action_export)
+        yield SystemCommand("Quit", "End (key q)", self.exit)
+
+    def _going_to(self, name: str) -> Callable[[], object]:
+        return lambda: self.run_worker(self.action_view(name))
+
+    # --- search -------------------------------------------------------------------------------
+
+    def action_search(self) -> None:
+        search = self.query_one("#search", Input)
+        search.display = True
+        search.focus()
+
+    def on_input_submitted(self, message: Input.Submitted) -> None:
+        if message.input.id == "search":
+            self._search = message.value
+            self._leave_search()
+            self.action_found(1)
+
+    def on_key(self, event: Key) -> None:
+        search = self.query_one("#search", Input)
+        if event.key == "escape" and search.has_focus:
+            self._leave_search()
+
+    def _leave_search(self) -> None:
+        self.query_one("#search", Input).display = False
+        if (seen := self.seen) is not None:
+            seen.first_focus()
+
+    def action_found(self, step: int) -> None:
+        """To the next place that has what is searched."""
+        seen = self.seen
+        if seen is not None and self._search and not seen.search(self._search, step):
+            self.tell(f"nothing here has {self._search!r}")
+
+    # --- ways out -----------------------------------------------------------------------------
+
+    def action_copy(self) -> None:
+        text = self.seen.copied() if self.seen is not None else ""
+        if text:
+            self.copy_to_clipboard(text)
+            self.tell("copied")
+        else:
+            self.tell("there is nothing to copy here")
+
+    def action_help(self) -> None:
+        self.push_screen(Help(self.seen))
+
+    def action_export(self) -> None:
+        seen = self.seen
+        if self.is_served:
+            self.tell("from a browser nothing is written to this machine", is_bad=True)
+        elif seen is not None and self.picture is not None:
+            at = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(self.picture.at_ms / 1000))
+            self.push_screen(Export(f"kraftool-{seen.id}-{at}"), self._export)
+
+    async def _export(self, path: str | None) -> None:
+        """Write the view in the format of the name's ending."""
+        seen = self.seen
+        if path is None or seen is None:
+            return
+        ending = path.rpartition(".")[2]
+        if ending == "json":
+            text = json_text(seen.as_json())
+        elif ending == "csv":
+            text = csv_text(seen.as_rows())
+        else:
+            text = self.export_screenshot(title=f"kraftool watch: {seen.TITLE}")
+        done = await asyncio.to_thread(attempt, lambda: write_new(path, text))
+        if isinstance(done, Failed):
+            self.tell(done.reason, is_bad=True)
+        else:
+            self.tell(f"wrote {done}")

@@ -1,0 +1,100 @@
+"""What several views show beside their table: details by label, and how far a long work is.
+
+Owns their look. What they say comes from the view as Text, as everything that data is part of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
+
+from rich.table import Table
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.timer import Timer
+from textual.widgets import Static
+
+from kraftool.watching.task import Task
+
+if TYPE_CHECKING:
+    from textual.widget import Widget
+
+    from kraftool.tui.app import WatchApp
+    from kraftool.tui.palette import Palette
+
+_BAR = 24
+_EVERY_S = 0.1
+
+
+class Details(VerticalScroll):
+    """Labels at the left, what belongs to them at the right, in as many lines as it takes."""
+
+    DEFAULT_CSS = """
+    Details { height: auto; padding: 0 1; scrollbar-size-vertical: 1; }
+    """
+
+    def compose(self) -> ComposeResult:
+        yield Static()
+
+    def tell(self, rows: Sequence[tuple[str, Text]]) -> None:
+        """Show these; an empty label goes on with the one before."""
+        quiet = _palette(self).quiet
+        table = Table.grid(padding=(0, 1))
+        table.add_column(no_wrap=True, style=quiet)
+        table.add_column(overflow="fold", ratio=1)
+        for label, words in rows:
+            line = words.copy()
+            line.no_wrap = False
+            table.add_row(label, line)
+        self.query_one(Static).update(table)
+        self.display = bool(rows)
+
+
+class Working(Static):
+    """A line on a task that runs: what it does, and how far it is. Nothing while none runs."""
+
+    DEFAULT_CSS = """
+    Working { height: 1; padding: 0 1; display: none; text-wrap: nowrap; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._task_seen: Task | None = None
+        self._what = ""
+        self._timer: Timer | None = None
+
+    def on_mount(self) -> None:
+        self._timer = self.set_interval(_EVERY_S, self._draw, pause=True)
+
+    def follow(self, task: Task | None, what: str = "") -> None:
+        """Tell of this task from now on; of none with None."""
+        self._task_seen, self._what = task, what
+        self.display = task is not None
+        if self._timer is not None:
+            if task is None:
+                self._timer.pause()
+            else:
+                self._timer.resume()
+        self._draw()
+
+    def _draw(self) -> None:
+        task = self._task_seen
+        if task is None:
+            return
+        palette = _palette(self)
+        share = task.share
+        told = f"{self._what}: {task.label}" if self._what else task.label
+        line = palette.text(told, "key").append("  ")
+        rest = "   x stops it"
+        if share is not None:
+            width = min(max(self.size.width - line.cell_len - len(rest) - 8, 4), _BAR)
+            done = round(share * width)
+            line.append("█" * done, style=palette.line)
+            line.append("░" * (width - done), style=palette.quiet).append(f" {share:4.0%}")
+        line.append(rest, style=palette.quiet)
+        self.update(line)
+
+
+def _palette(widget: Widget) -> Palette:
+    return cast("WatchApp", widget.app).palette

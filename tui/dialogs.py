@@ -1,0 +1,106 @@
+"""The dialogs of the frame: help, and where to export to.
+
+Owns their layout. What they decide they hand back; they do nothing themselves.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from rich.table import Table
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from kraftool.tui.views import VIEWS
+
+if TYPE_CHECKING:
+    from kraftool.tui.app import WatchApp
+    from kraftool.tui.view import View
+
+_KEYS = (
+    ("1 … 8, [ ]", "another view; a click on its tab does it too"),
+    ("j k g G  ^d ^u", "down, up, top, bottom, half a page, as the arrow keys do"),
+    ("/ n N", "search this view, to the next, to the one before"),
+    ("p", "stop the picture to read it; watching goes on"),
+    ("r", "look now, without waiting"),
+    ("y", "copy the row under the cursor to the terminal's clipboard"),
+    ("e", "export this view as JSON, CSV or SVG"),
+    ("t", "the next theme: dark, light, colour-blind, no colour"),
+    ("^p", "command palette: everything by name"),
+    ("tab", "the next part of the view"),
+    ("? q", "this help, quit"),
+)
+
+
+class Help(ModalScreen[None]):
+    """Keys, and what the view before it shows."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,question_mark,q", "dismiss", "Close"),
+        Binding("j", "scroll(1)", show=False),
+        Binding("k", "scroll(-1)", show=False),
+    ]
+
+    def __init__(self, view: View | None) -> None:
+        super().__init__()
+        self._view = view
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(id="help"):
+            yield Static(self._text())
+
+    def action_scroll(self, lines: int) -> None:
+        self.query_one("#help", VerticalScroll).scroll_relative(y=lines, animate=False)
+
+    def _text(self) -> Table:
+        palette = cast("WatchApp", self.app).palette
+        table = Table.grid(padding=(0, 2))
+        table.add_column(no_wrap=True)
+        table.add_column()
+
+        def part(words: str) -> None:
+            table.add_row(Text(words, style=palette.name), Text(""))
+
+        if self._view is not None:
+            part(self._view.TITLE)
+            table.add_row(Text(""), Text(self._view.ABOUT, style=palette.quiet))
+            for each in self._view.BINDINGS:
+                if isinstance(each, Binding) and each.description:
+                    key = each.key_display or each.key
+                    table.add_row(Text(key, style=palette.key), Text(each.description))
+            table.add_row(Text(""), Text(""))
+        part("Everywhere")
+        for key, words in _KEYS:
+            table.add_row(Text(key, style=palette.key), Text(words))
+        table.add_row(Text(""), Text(""))
+        part("Views")
+        for number, view in enumerate(VIEWS, 1):
+            table.add_row(Text(str(number), style=palette.key), Text(view.title))
+        return table
+
+
+class Export(ModalScreen[str | None]):
+    """Asks for a file's name; its ending is the format."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Cancel")]
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._name = name
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="export"):
+            yield Static("Export this view to a new file (.json, .csv or .svg)")
+            yield Input(f"{self._name}.json", id="path", compact=True)
+            yield Static(id="why")
+
+    def on_input_submitted(self, message: Input.Submitted) -> None:
+        path = message.value.strip()
+        if path.endswith((".json", ".csv", ".svg")):
+            self.dismiss(path)
+        else:
+            self.query_one("#why", Static).update("its name ends in .json, .csv or .svg")

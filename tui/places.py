@@ -1,0 +1,98 @@
+"""A view of one place at a time: a watched directory, or the log of a live leader.
+
+Owns which place it is, and how often what is live is read anew: what took a second to read is read
+again after so many, so that a large log of a busy quorum is no load to its leader.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+from kraftool.client.model import QuorumView
+from kraftool.tui.tasks import TaskView
+from kraftool.watching.attempt import Failed, attempt
+from kraftool.watching.picture import Picture
+from kraftool.watching.places import is_live, place_names
+
+_PATIENCE = 20
+_AGAIN_S = 3.0
+"""After so long, what could not be opened is tried again."""
+
+
+class Opened(Protocol):
+    """What comes of opening a place."""
+
+    @property
+    def took_s(self) -> float: ...
+
+    def close(self) -> None:
+        """Let go of what is open."""
+
+
+T = TypeVar("T", bound=Opened)
+
+
+class PlaceView(TaskView):
+    """A view that has something open."""
+
+    _number = 0
+    _is_opening = False
+    _not_before = 0.0
+
+    @property
+    def place(self) -> str:
+        """What it is called; empty where nothing is watched that could be opened."""
+        names = place_names(self.sources)
+        return names[self._number] if names else ""
+
+    @property
+    def is_live(self) -> bool:
+        return is_live(self.sources, self._number)
+
+    def has_grown(self, picture: Picture, end_offset: int) -> bool:
+        """Whether the leader's log goes further than what is shown of it."""
+        samples = picture.history.samples
+        end = samples[-1].leader_end if samples else None
+        return end is not None and end != end_offset
+
+    def open_place(
+        self,
+        picture: Picture | None,
+        read: Callable[[int, QuorumView | None], T],
+        then: Callable[[T | Failed], None],
+    ) -> None:
+        """Open the place, or open it anew, if it is time for it."""
+        if not self.place or self._is_opening or time.monotonic() < self._not_before:
+            return
+        self._is_opening = True
+        number = self._number
+        view = picture.view if picture is not None else None
+
+        def done(result: tuple[T | Failed]) -> None:
+            opened = result[0]
+            self._is_opening = False
+            if isinstance(opened, Failed):
+                self._not_before = time.monotonic() + _AGAIN_S
+            elif number != self._number or not self.is_attached:
+                opened.close()
+                self.open_place(self.picture, read, then)
+                return
+            else:
+                self._not_before = time.monotonic() + opened.took_s * _PATIENCE
+            if number == self._number:
+                then(opened)
+
+        # In a tuple, as the view would tell of a failure by itself, and never try again.
+        self.work("open", lambda: (attempt(lambda: read(number, view)),), done)
+
+    def next_place(self) -> bool:
+        """Turn to the next one; whether there is another."""
+        names = place_names(self.sources)
+        if len(names) < 2:
+            self.watch_app.tell("nothing else is watched")
+            return False
+        self._number = (self._number + 1) % len(names)
+        self._not_before = 0.0
+        return True

@@ -1,0 +1,272 @@
+"""The files of each directory, and what verifying them finds.
+
+Owns what is said of them. Reading and verifying are `watching/files.py` and
+`watching/verification.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import DataTable, Static
+
+from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.plain_json import finding_object, plain
+from kraftool.reports.words import many, size
+from kraftool.tui.details import Details, Working
+from kraftool.tui.findings import SIGNS, finding_rows, joined, place, shortened, tail
+from kraftool.tui.table import ReportTable, Row
+from kraftool.tui.tasks import TaskView
+from kraftool.watching.apart import apart
+from kraftool.watching.files import DirectoryFiles, FileLook, Files
+from kraftool.watching.picture import Picture
+from kraftool.watching.task import Task
+from kraftool.watching.verification import Verification, document, verify
+from kraftool.watching.words import age
+
+_COLUMNS = (("file", False), ("verified", False), ("size", True), ("age", True), ("holds", False))
+_NARROW = 100
+
+
+class FilesScreen(TaskView):
+    """A table of files below their directories, and the findings of the one under the cursor."""
+
+    TITLE = "Files"
+    ABOUT = (
+        "Every file of each directory. v verifies the directory under the cursor as verify-log and"
+        " verify-snapshot do: every byte is read, and nothing is written. Findings stand below."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("v", "verify", "Verify"),
+        Binding("x", "stop", "Stop"),
+    ]
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._files = Files()
+        self._directories: tuple[DirectoryFiles, ...] = ()
+        self._verified: dict[str, Verification] = {}
+        self._stamp: object = None
+        self._at_ms = 0
+
+    def compose(self) -> ComposeResult:
+        yield ReportTable(*_COLUMNS, id="files-table")
+        yield Working(id="files-working")
+        yield Static(id="files-title")
+        yield ReportTable(("", False), ("code", False), ("place", False), ("finding", False),
+                          id="files-findings")  # fmt: skip
+        yield Details(id="files-details")
+
+    # --- what there is ------------------------------------------------------------------------
+
+    def show(self, picture: Picture) -> None:
+        self._at_ms = picture.at_ms
+        if picture.stamp != self._stamp:
+            self._stamp = picture.stamp
+            paths = self.sources.directories
+            self.work("list", lambda: self._files.look(paths), self._take, again=False)
+        self._draw()
+
+    def _take(self, found: tuple[DirectoryFiles, ...]) -> None:
+        self._directories = found
+        self._draw()
+
+    def _draw(self) -> None:
+        if not self.sources.directories:
+            self._tell_title(
+                self.text("no directory is watched: kraftool watch DIR… looks at files", "quiet")
+            )
+        self.query_one("#files-table", ReportTable).fill(
+            [row for each in self._directories for row in self._rows(each)]
+        )
+        self._draw_below()
+
+    def _rows(self, each: DirectoryFiles) -> Iterator[Row]:
+        verification = self._verified.get(each.path)
+        verdict = Text("") if verification is None else self._verdict(verification.findings)
+        words = ", ".join(each.words())
+        room = self.size.width // 2 - 8
+        yield each.path, (
+            self.text(tail(each.path, room), "name"), verdict, self.text(size(each.size), "quiet"),
+            Text(""), self.text(words, "quiet"),
+        )  # fmt: skip
+        for number, problem in enumerate(each.problems):
+            told = self.text(f"  {SIGNS[Severity.ERROR]} {problem}", "bad")
+            yield f"{each.path}\0{number}", (told, *[Text("")] * 4)
+        for file in each.files:
+            yield (
+                file.name,
+                (
+                    self.text(f"  {self._label(file)}"),
+                    self._file_verdict(each, file),
+                    self.text(size(file.size)),
+                    self.text(age(self._at_ms - file.modified_ms), "quiet"),
+                    self.text(file.holds, "quiet"),
+                ),
+            )
+
+    def _label(self, file: FileLook) -> str:
+        """Without the folder that all are in; of long numbers the end, where there is no room."""
+        name = file.path.rpartition("/")[2]
+        return shortened(name) if self.size.width < _NARROW else name
+
+    def _file_verdict(self, of: DirectoryFiles, file: FileLook) -> Text:
+        verification = self._verified.get(of.path)
+        found = self._findings_of(of, file)
+        if found or verification is None:
+            return self._verdict(found) if found else Text("")
+        if file.modified_ms > verification.at_ms:
+            return self.text("changed since", "quiet")
+        return self.text("✓ fine", "good")
+
+    def _verdict(self, findings: Sequence[Finding]) -> Text:
+        loud = [each for each in findings if each.severity is not Severity.INFO]
+        if not loud:
+            return self.text("✓ fine" if not findings else f"✓ fine, {len(findings)} info", "good")
+        worst = loud[0].severity
+        meaning = "bad" if worst is Severity.ERROR else "warn"
+        return self.text(f"{SIGNS[worst]} {many(len(loud), 'finding')}", meaning)
+
+    # --- what is under the cursor -------------------------------------------------------------
+
+    def _findings_of(self, of: DirectoryFiles, file: FileLook | None) -> tuple[Finding, ...]:
+        """Of a file, or of the whole directory; before it was verified, those of small files."""
+        verification = self._verified.get(of.path)
+        if verification is None:
+            files = of.files if file is None else (file,)
+            return tuple(each for one in files for each in one.findings)
+        return verification.findings if file is None else verification.of(file.name)
+
+    def _under_cursor(self) -> tuple[DirectoryFiles, FileLook | None] | None:
+        key = self.query_one("#files-table", ReportTable).cursor_key
+        for each in self._directories:
+            if key is not None and key.partition("\0")[0] == each.path:
+                return each, None
+            for file in each.files:
+                if file.name == key:
+                    return each, file
+        return None
+
+    def _draw_below(self) -> None:
+        found = self._under_cursor()
+        table = self.query_one("#files-findings", ReportTable)
+        if found is None:
+            table.display = False
+            self.query_one(Details).tell(())
+            return
+        directory, file = found
+        findings = self._findings_of(directory, file)
+        self._tell_title(self._title(directory, file, findings))
+        below = directory.path if file is None else file.name
+        table.fill(finding_rows(self.palette, findings, below))
+        table.display = bool(findings)
+        self._draw_details()
+
+    def _title(
+        self, directory: DirectoryFiles, file: FileLook | None, findings: Sequence[Finding]
+    ) -> Text:
+        name = directory.path if file is None else file.path
+        verification = self._verified.get(directory.path)
+        parts = [self.text(name, "name")]
+        if verification is None:
+            parts.append(self.text("  not verified: v does it", "quiet"))
+            return joined(*parts)
+        parts += [Text("  "), self._verdict(findings)]
+        if file is None:
+            parts.append(self.text(f"  {verification.checked}", "quiet"))
+        state = dict(verification.states).get(file.name) if file is not None else None
+        parts += [self.text(f"  state {state}", "quiet")] if state else []
+        return joined(*parts)
+
+    def _tell_title(self, line: Text) -> None:
+        self.query_one("#files-title", Static).update(line)
+
+    def _draw_details(self) -> None:
+        """The finding under the cursor of the lower table, in full."""
+        found = self._under_cursor()
+        details = self.query_one(Details)
+        key = self.query_one("#files-findings", ReportTable).cursor_key
+        findings = self._findings_of(*found) if found is not None else ()
+        chosen = [each for number, each in enumerate(findings) if str(number) == key]
+        if not chosen:
+            details.tell(())
+            return
+        each = chosen[0]
+        meaning = "bad" if each.severity is Severity.ERROR else ""
+        rows = [("finding", self.text(each.sentence(), meaning)), ("place", self.text(place(each)))]
+        if each.advice:
+            rows.append(("next", self.text(each.advice, "good")))
+        details.tell(rows)
+
+    def on_data_table_row_highlighted(self, message: DataTable.RowHighlighted) -> None:
+        if message.data_table.id == "files-table":
+            self._draw_below()
+        else:
+            self._draw_details()
+
+    # --- verifying ----------------------------------------------------------------------------
+
+    def action_verify(self) -> None:
+        """Verify the directory under the cursor."""
+        found = self._under_cursor()
+        if found is None:
+            self.watch_app.tell("there is no directory to verify")
+            return
+        path, at_ms = found[0].path, self._at_ms
+
+        def run(task: Task) -> Verification:
+            return apart(verify, path, at_ms, task=task)
+
+        self.begin(f"verifying {path}", run, self._take_verification)
+
+    def _take_verification(self, verification: Verification) -> None:
+        self._verified[verification.path] = verification
+        self.watch_app.tell(f"{verification.verdict()}: {verification.checked}")
+        self._draw()
+
+    # --- ways out -----------------------------------------------------------------------------
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "schemaVersion": 1,
+            "directories": [
+                {
+                    "path": plain(each.path),
+                    "problems": plain(each.problems),
+                    "lock": each.lock_words(),
+                    "files": [_file(file) for file in each.files],
+                    "verification": document(self._verified[each.path])
+                    if each.path in self._verified
+                    else None,
+                }
+                for each in self._directories
+            ],
+        }
+
+    def as_rows(self) -> Iterable[Sequence[object]]:
+        yield "directory", "file", "kind", "size", "modified", "holds", "verified", "findings"
+        for each in self._directories:
+            verified = each.path in self._verified
+            for file in each.files:
+                found = "; ".join(one.sentence() for one in self._findings_of(each, file))
+                yield (
+                    each.path, file.path, file.kind.value, file.size, file.modified_ms, file.holds,
+                    verified, found,
+                )  # fmt: skip
+
+
+def _file(file: FileLook) -> dict[str, Any]:
+    return {
+        "file": plain(file.path),
+        "kind": file.kind.value,
+        "size": file.size,
+        "modified": file.modified_ms,
+        "firstOffset": file.first_offset,
+        "nextOffset": file.next_offset,
+        "holds": plain(file.holds),
+        "findings": [finding_object(each) for each in file.findings],
+    }

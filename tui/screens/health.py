@@ -1,0 +1,255 @@
+"""What is wrong: a live quorum against its thresholds, and doctor on the directories.
+
+Owns their order and words on the screen; the causes and the commands come with the findings.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import DataTable, Static
+
+from kraftool.client.health import Health
+from kraftool.client.model import QuorumView
+from kraftool.reports.findings import Severity
+from kraftool.reports.words import many
+from kraftool.tui.details import Details, Working
+from kraftool.tui.findings import MEANINGS, SIGNS, joined, place, severity, shortened, tail
+from kraftool.tui.table import ReportTable, Row
+from kraftool.tui.tasks import TaskView
+from kraftool.watching.apart import apart
+from kraftool.watching.checkup import (
+    Complaint,
+    Examined,
+    LiveHealth,
+    Metadata,
+    MetadataWatch,
+    complaints,
+    counted,
+    document,
+    examine_directories,
+    limits,
+)
+from kraftool.watching.picture import Picture
+from kraftool.watching.task import StoppedError, Task
+
+_COLUMNS = (("", False), ("of", False), ("finding", False))
+_WIDE_COLUMNS = (("", False), ("of", False), ("code", False), ("finding", False))
+_WIDE = 120
+
+
+class HealthScreen(TaskView):
+    """Complaints, the worst first, and the one under the cursor in full."""
+
+    TITLE = "Health"
+    ABOUT = (
+        "What is known to be wrong: live nodes are judged each time that they are asked,"
+        " directories when they change, by all rules of doctor. Below stand the cause, the values"
+        " that speak for it, and the command to run next; y copies that command."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("x", "stop", "Stop", show=False),
+        Binding("v", "examine", "Examine"),
+        Binding("i", "toggle_info", "Info"),
+    ]
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._judge = LiveHealth()
+        self._live: Health | None = None
+        self._watch: MetadataWatch | None = None
+        self._metadata: Metadata | None = None
+        self._reading = Task()
+        self._examined: Examined | None = None
+        self._stamp: object = None
+        self._at_ms = 0
+        self._with_info = True
+        self._found: tuple[Complaint, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="health-summary")
+        yield ReportTable(*_COLUMNS, id="health-table")
+        yield Working(id="health-working")
+        yield Details(id="health-details")
+
+    def show(self, picture: Picture) -> None:
+        self._at_ms = picture.at_ms
+        if picture.view is not None:
+            self._live = self._judge.judge(picture.view, self._metadata)
+            self._look_at_metadata(picture.view)
+        if self.sources.directories and not self.is_working and picture.stamp != self._stamp:
+            examined = self._examined
+            if examined is None or examined.is_due(picture.at_ms):
+                self.action_examine()
+        self._draw()
+
+    def _look_at_metadata(self, view: QuorumView) -> None:
+        """Read on in what the leader has committed, from time to time."""
+        target, known = self.sources.target, self._metadata
+        if target is None or (known is not None and not known.is_due(self._at_ms)):
+            return
+        watch = self._watch = self._watch or MetadataWatch(target)
+
+        def look() -> Metadata | None:
+            try:
+                return watch.look(view, self._reading)
+            except StoppedError:
+                return None  # the view has ended
+
+        def then(found: Metadata | None) -> None:
+            self._metadata = found
+
+        self.work("metadata", look, then, again=False)
+
+    def on_unmount(self) -> None:
+        self._reading.stop()
+        super().on_unmount()
+
+    def action_examine(self) -> None:
+        """Examine the directories now."""
+        paths = self.sources.directories
+        if not paths or self.picture is None:
+            self.watch_app.tell("no directory is watched")
+            return
+        stamp, at_ms, began = self.picture.stamp, self.picture.at_ms, time.monotonic()
+
+        def run(task: Task) -> Examined:
+            found = apart(examine_directories, paths, task=task)
+            took_ms = int((time.monotonic() - began) * 1000)
+            return Examined(found=found, at_ms=at_ms, took_ms=took_ms)
+
+        def then(examined: Examined) -> None:
+            self._examined = examined
+            self._draw()
+
+        self._stamp = stamp
+        self.begin("doctor", run, then)
+
+    def action_toggle_info(self) -> None:
+        """Leave out what is no reason to worry, or show it again."""
+        self._with_info = not self._with_info
+        self._draw()
+
+    # --- what is seen -------------------------------------------------------------------------
+
+    def _draw(self) -> None:
+        self._found = complaints(self._live, self._examined)
+        self.query_one("#health-summary", Static).update(self._summary())
+        seen = [each for each in self._found if self._is_seen(each)]
+        table = self.query_one(ReportTable)
+        table.set_columns(_WIDE_COLUMNS if self.size.width >= _WIDE else _COLUMNS)
+        table.fill([*map(self._row, seen)])
+        self._draw_details()
+
+    def _is_seen(self, each: Complaint) -> bool:
+        return self._with_info or each.finding.severity is not Severity.INFO
+
+    def _summary(self) -> Text:
+        worst = next((each.finding.severity for each in self._found), Severity.INFO)
+        waits = self._examined is None and bool(self.sources.directories)
+        if worst is not Severity.INFO:
+            parts = [self.text(f"{SIGNS[worst]} {counted(self._found)}", MEANINGS[worst])]
+        elif waits and self._live is None:
+            parts = [self.text("not examined yet", "quiet")]
+        else:
+            parts = [self.text("✓ nothing known to be wrong", "good")]
+            if self._found:
+                parts.append(self.text(f", {counted(self._found)}", "quiet"))
+        parts += (self.text(f"   {words}", "quiet") for words in self._about())
+        return joined(*parts)
+
+    def _about(self) -> Iterable[str]:
+        live, examined = self._live, self._examined
+        if live is not None and live.view.quorum is not None:
+            yield f"{len(live.keeping_up)} of {many(len(live.view.voters), 'voter')} keep up"
+            if live.commits_per_s is not None:
+                yield f"{live.commits_per_s:.1f} records/s"
+        if live is not None and live.cluster is not None:
+            cluster = live.cluster
+            yield f"{many(len(cluster.brokers), 'broker')}, {many(cluster.partitions, 'partition')}"
+        if examined is not None:
+            yield f"directories {max(self._at_ms - examined.at_ms, 0) // 1000} s ago"
+        if not self._with_info:
+            yield "info left out"
+
+    def _row(self, each: Complaint) -> Row:
+        finding = each.finding
+        cells = [
+            severity(self.palette, finding.severity),
+            self.text(tail(each.who, max(self.size.width // 4, 14)), "quiet"),
+            self.text(finding.sentence()),
+        ]
+        if self.size.width >= _WIDE:
+            cells.insert(2, self.text(finding.code.removeprefix("KT-"), "key"))
+        return each.key, cells
+
+    def _chosen(self) -> Complaint | None:
+        key = self.query_one(ReportTable).cursor_key
+        return next((each for each in self._found if each.key == key), None)
+
+    def _draw_details(self) -> None:
+        each = self._chosen()
+        details = self.query_one(Details)
+        if each is None:
+            details.tell(self._checked())
+            return
+        finding = each.finding
+        rows = [
+            (
+                "cause",
+                self.text(each.finding.sentence(), MEANINGS[finding.severity].replace("quiet", "")),
+            )
+        ]
+        if finding.advice:
+            rows.append(("next", self.text(finding.advice)))
+        for number, command in enumerate(each.commands):
+            rows.append(("" if number or finding.advice else "next", self.text(command, "good")))
+        for number, one in enumerate(each.evidence):
+            words = ": ".join(part for part in (shortened(one.where()), one.text) if part)
+            rows.append(("" if number else "evidence", self.text(words)))
+        if (where := place(finding)) and where != each.who:
+            rows.append(("place", self.text(where)))
+        rows.append(("meaning", self.text(each.meaning(), "quiet")))
+        rows.append(("code", self.text(finding.code, "quiet")))
+        details.tell(rows)
+
+    def _checked(self) -> list[tuple[str, Text]]:
+        """Where there is no complaint: what would have been one."""
+        rows = []
+        if self._live is not None:
+            rows.append(("live", self.text(f"looked for {limits()}", "quiet")))
+        if self._examined is not None:
+            rules = many(self._examined.found.rules, "rule")
+            rows.append(
+                ("doctor", self.text(f"{rules}, and what dump and diff-voters find", "quiet"))
+            )
+        return rows
+
+    def on_data_table_row_highlighted(self, message: DataTable.RowHighlighted) -> None:
+        self._draw_details()
+
+    # --- ways out -----------------------------------------------------------------------------
+
+    def copied(self) -> str:
+        """The commands to run next, or the complaint where there are none."""
+        each = self._chosen()
+        if each is None:
+            return ""
+        return "\n".join(each.commands) or super().copied()
+
+    def as_json(self) -> dict[str, Any]:
+        return document(self._live, self._examined, self._found)
+
+    def as_rows(self) -> Iterable[Sequence[object]]:
+        yield "severity", "of", "code", "finding", "place", "next", "commands"
+        for each in self._found:
+            finding = each.finding
+            yield (
+                finding.severity.value, each.who, finding.code, each.finding.sentence(),
+                place(finding), finding.advice, "; ".join(each.commands),
+            )  # fmt: skip

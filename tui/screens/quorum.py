@@ -1,0 +1,143 @@
+"""The first view: who leads, who votes, how far everyone is, and what one should know of it.
+
+Owns its layout: some lines on the whole, a row for each replica, and the row under the cursor at
+length, as a narrow terminal has no room for all columns. Its words are `watching/summary.py`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+from rich.table import Table
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.widgets import DataTable, Static
+
+from kraftool.reports.findings import Severity
+from kraftool.tui.palette import Palette
+from kraftool.tui.table import ReportTable, Row
+from kraftool.tui.view import View
+from kraftool.watching import summary
+from kraftool.watching.document import quorum_document, quorum_rows
+from kraftool.watching.picture import Picture
+from kraftool.watching.quorum import QuorumReport, quorum_report
+from kraftool.watching.summary import Part
+
+_NARROW = 110
+_MOST_CELLS = 5_000
+
+
+class QuorumScreen(View):
+    """Replicas, as the leader knows them and as each says itself."""
+
+    TITLE = "Quorum"
+    ABOUT = (
+        "Who leads and who votes, by the words of every node itself. Lags are the leader's words; "
+        "'behind' is a lag in time, 'restart' whether the node can be restarted now. 'says' is "
+        "whom a node itself takes for the leader of which epoch; '~' is the last that a leader "
+        "knew, '+' a voter whose record is not committed."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("d", "details", "Details")]
+    DEFAULT_CSS = """
+    #quorum-summary { height: auto; padding: 1 1 0 1; }
+    #quorum-words { height: auto; max-height: 7; padding: 0 1; }
+    #quorum-statements { height: auto; }
+    #quorum-replicas { height: 1fr; min-height: 4; margin: 1 0 0 0; }
+    #quorum-detail { height: auto; padding: 0 1; background: $surface; }
+    """
+
+    report: QuorumReport | None = None
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._cells: dict[Part, Text] = {}
+        self._cells_palette: Palette | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="quorum-summary")
+        with VerticalScroll(id="quorum-words", can_focus=False):
+            yield Static(id="quorum-statements")
+        yield ReportTable(id="quorum-replicas")
+        yield Static(id="quorum-detail")
+
+    def show(self, picture: Picture) -> None:
+        self.report = report = quorum_report(picture)
+        self.query_one("#quorum-summary", Static).update(self._summary(report))
+        self.query_one("#quorum-words").display = bool(report.statements)
+        self.query_one("#quorum-statements", Static).update(self._statements(report))
+        names = summary.columns(report, self.size.width)
+        table = self.query_one(ReportTable)
+        table.set_columns([(name, name in summary.RIGHT) for name in names])
+        table.fill(self._rows(report, names))
+        self._detail()
+
+    def _part(self, part: Part) -> Text:
+        return self.text(part.text, part.meaning)
+
+    def _summary(self, report: QuorumReport) -> Table:
+        grid = Table.grid(padding=(0, 2))
+        grid.add_column(no_wrap=True, min_width=9)
+        grid.add_column(overflow="fold")
+        for line in summary.lines(report, self.size.width):
+            # What does not fit goes on in the next line: some of it is what one has to know.
+            words = Text("  ").join(map(self._part, line.parts))
+            grid.add_row(self.text(line.name, "quiet"), words)
+        return grid
+
+    def _statements(self, report: QuorumReport) -> Table:
+        grid = Table.grid(padding=(0, 1))
+        grid.add_column(no_wrap=True)
+        grid.add_column(overflow="fold")
+        for each in report.statements:
+            words = self.text(each.text, "bad" if each.severity is Severity.ERROR else "")
+            words.no_wrap = False
+            grid.add_row(self._part(summary.sign(each.severity)), words)
+        return grid
+
+    def _rows(self, report: QuorumReport, names: Sequence[str]) -> list[Row]:
+        if self._cells_palette is not self.palette or len(self._cells) >= _MOST_CELLS:
+            self._cells_palette, self._cells = self.palette, {}
+        trend = 8 if self.size.width < _NARROW else 20
+        rows: dict[str, list[Text]] = {}
+        for each in report.replicas:
+            told = summary.cells(report, each, trend)
+            key = each.key if each.key not in rows else f"{each.key}#{len(rows)}"
+            rows[key] = [self._cell(told[name]) for name in names]
+        return [*rows.items()]
+
+    def _cell(self, part: Part) -> Text:
+        """A cell's text; the same one for the same words, as most stay from look to look."""
+        found = self._cells.get(part)
+        if found is None:
+            found = self._cells[part] = self._part(part)
+        return found
+
+    # --- the row under the cursor -------------------------------------------------------------
+
+    def on_data_table_row_highlighted(self, _: DataTable.RowHighlighted) -> None:
+        self._detail()
+
+    def action_details(self) -> None:
+        """Show or hide the row under the cursor at length."""
+        detail = self.query_one("#quorum-detail", Static)
+        detail.display = not detail.display
+
+    def _detail(self) -> None:
+        report, key = self.report, self.query_one(ReportTable).cursor_key
+        lines: list[Text] = []
+        for each in report.replicas if report is not None else ():
+            if report is not None and each.key == key and not lines:
+                told = summary.details(report, each)
+                lines = [Text("  ").join(map(self._part, parts)) for parts in told]
+        self.query_one("#quorum-detail", Static).update(Text("\n").join(lines))
+
+    # --- ways out -----------------------------------------------------------------------------
+
+    def as_json(self) -> dict[str, Any]:
+        return quorum_document(self.report) if self.report is not None else {"schemaVersion": 1}
+
+    def as_rows(self) -> Iterable[Sequence[object]]:
+        return quorum_rows(self.report) if self.report is not None else ()

@@ -1,0 +1,386 @@
+"""The metadata at an offset: a tree that is opened where one looks, and what differs between two.
+
+Owns what is said and which keys do it. States come from `reports/browse/history.py`, in a thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import Static
+
+from kraftool.client.model import QuorumView
+from kraftool.reports.browse.history import StateHistory
+from kraftool.reports.browse.state_changes import ChangeRow, Difference, difference
+from kraftool.reports.browse.state_tree import Path, StateTree, TreeRow
+from kraftool.reports.log_query import read_goto
+from kraftool.reports.state.load import LoadedState
+from kraftool.tui.details import Working
+from kraftool.tui.places import PlaceView
+from kraftool.tui.widgets.lines import Lines
+from kraftool.tui.widgets.prompt import Prompt
+from kraftool.tui.widgets.slider import Slider
+from kraftool.tui.widgets.state_lines import (
+    TreeLines,
+    change_line,
+    headline,
+    state_words,
+    tree_line,
+    wrapped,
+)
+from kraftool.watching.attempt import Failed, attempt
+from kraftool.watching.picture import Picture
+from kraftool.watching.places import OpenedHistory, open_history
+from kraftool.watching.state_document import (
+    difference_document,
+    difference_table,
+    state_document,
+    state_table,
+)
+from kraftool.watching.task import Task
+
+_PARTS = 20
+
+
+class StateScreen(PlaceView):
+    """The metadata image of one directory."""
+
+    TITLE = "State"
+    ABOUT = (
+        "The metadata at an offset, which is exclusive: the state at 100 has seen 0 to 99."
+        " Snapshots (┴) and the log give that of any offset. m marks one, c compares with it."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("comma", "step(-1)", "Offset before", key_display=",", show=False),
+        Binding("full_stop", "step(1)", "Next offset", key_display=".", show=False),
+        Binding("less_than_sign", "part(-1)", "Back", key_display="<"),
+        Binding("greater_than_sign", "part(1)", "On", key_display=">"),
+        Binding("o", "goto", "Go to"),
+        Binding("m", "mark", "Mark"),
+        Binding("c", "compare", "Compare"),
+        Binding("d", "directory", "Directory", show=False),
+        Binding("x", "stop", "Stop", show=False),
+        Binding("escape", "close", "Close", show=False),
+    ]
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._history: StateHistory | None = None
+        self._stamp: object = None
+        self._wanted: int | None = None
+        """The offset that is asked for; None is the newest, whatever that is."""
+        self._state: LoadedState | None = None
+        self._tree: StateTree | None = None
+        self._marked: int | None = None
+        self._difference: Difference | None = None
+        self._problem = ""
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="state-title")
+        yield Slider(id="state-slider")
+        yield Working(id="state-working")
+        yield Prompt(id="state-prompt")
+        yield TreeLines(lambda row, width: tree_line(row, width, self.palette), id="state-tree")
+        yield Lines[ChangeRow](
+            lambda row, width: change_line(row, width, self.palette), id="state-changes"
+        )
+        yield Lines[str](lambda line, _: self.text(line), id="state-detail")
+
+    def first_focus(self) -> None:
+        (self._changes if self._changes.display else self._tree_lines).focus()
+
+    @property
+    def _tree_lines(self) -> TreeLines:
+        return self.query_one("#state-tree", TreeLines)
+
+    @property
+    def _changes(self) -> Lines[ChangeRow]:
+        return self.query_one("#state-changes", Lines)
+
+    @property
+    def _detail(self) -> Lines[str]:
+        return self.query_one("#state-detail", Lines)
+
+    # --- which state --------------------------------------------------------------------------
+
+    def show(self, picture: Picture) -> None:
+        history = self._history
+        if history is None:
+            self._open(picture)
+        elif self.is_live:
+            if self.has_grown(picture, history.bounds.last) and not self.is_working:
+                self._open(picture)
+        elif picture.stamp != self._stamp:
+            self.work("refresh", lambda: (attempt(history.refresh),), self._refreshed, again=False)
+        self._stamp = picture.stamp
+        self._draw()
+
+    def _open(self, picture: Picture | None) -> None:
+        sources = self.sources
+
+        def read(number: int, view: QuorumView | None) -> OpenedHistory:
+            return open_history(sources, number, view)
+
+        self.open_place(picture, read, self._opened)
+
+    def _opened(self, opened: OpenedHistory | Failed) -> None:
+        if isinstance(opened, Failed):
+            self._problem = opened.reason
+        else:
+            self._close_history()
+            self._history, self._problem = opened.history, ""
+            self._reach(self._wanted)
+        self._draw()
+
+    def _close_history(self) -> None:
+        if self._history is not None:
+            self.stop()
+            self.work("close", self._history.close, lambda _: None)
+            self._history = None
+
+    def on_unmount(self) -> None:
+        super().on_unmount()
+        if self._history is not None:
+            self._history.close()
+
+    def _refreshed(self, result: tuple[object]) -> None:
+        if isinstance(result[0], Failed):
+            self._problem = result[0].reason
+        elif self._wanted is None and not self.is_working:
+            self._reach(None)
+        self._draw()
+
+    def _reach(self, offset: int | None) -> None:
+        """Show the state at an offset."""
+        history = self._history
+        if history is None:
+            return
+        bounds = history.bounds
+        if offset is not None:
+            offset = min(max(offset, bounds.first), bounds.last)
+            if offset == bounds.last:
+                offset = None
+        self._wanted = offset
+        marked = self._marked if self._changes.display else None
+
+        def read(task: Task) -> tuple[LoadedState, Difference | None] | Failed:
+            task.begin("reading snapshot and log")
+
+            def both() -> tuple[LoadedState, Difference | None]:
+                state = history.at(offset, task.passed)
+                if marked is None:
+                    return state, None
+                return state, difference(history.at(marked, task.passed), state)
+
+            return attempt(both)
+
+        self.begin("state", read, self._take)
+        self._draw()
+
+    def _take(self, result: tuple[LoadedState, Difference | None] | Failed) -> None:
+        if isinstance(result, Failed):
+            self._problem = result.reason
+            self._draw()
+            return
+        self._state, self._difference = result
+        self._problem = ""
+        opened = self._tree.opened if self._tree is not None else frozenset()
+        self._tree = StateTree(self._state.image, opened)
+        self._fill()
+        if self._difference is not None:
+            self._changes.set_rows(self._difference.rows, 0)
+        self._draw()
+
+    def _fill(self, path: Path | None = None) -> None:
+        """The visible lines of the tree; the cursor stays on its path, or goes to another."""
+        if self._tree is None:
+            return
+        lines = self._tree_lines
+        if path is None and lines.row is not None:
+            path = lines.row.path
+        rows = self._tree.rows()
+        at = next((number for number, each in enumerate(rows) if each.path == path), lines.cursor)
+        lines.set_rows(rows, at)
+
+    # --- keys ---------------------------------------------------------------------------------
+
+    def _here(self) -> int:
+        if self._wanted is not None:
+            return self._wanted
+        return self._history.bounds.last if self._history is not None else 0
+
+    def action_step(self, step: int) -> None:
+        self._reach(self._here() + step)
+
+    def action_part(self, step: int) -> None:
+        """A twentieth of the whole range."""
+        if self._history is not None:
+            bounds = self._history.bounds
+            self._reach(self._here() + step * max((bounds.last - bounds.first) // _PARTS, 1))
+
+    def on_slider_chosen(self, message: Slider.Chosen) -> None:
+        self._reach(message.value)
+
+    def action_goto(self) -> None:
+        self.query_one(Prompt).ask("go to", "an offset, epoch 5, 2026-11-21T06:00Z or 2h")
+
+    def on_prompt_answered(self, message: Prompt.Answered) -> None:
+        words, history = message.words, self._history
+        self.first_focus()
+        if history is None or not words or not words.strip():
+            return
+        goto = attempt(lambda: read_goto(words))
+        if isinstance(goto, Failed):
+            self.watch_app.tell(goto.reason, is_bad=True)
+            return
+        wanted = goto
+        self.work("goto", lambda: history.offset_of(wanted), self._reach)
+
+    def action_mark(self) -> None:
+        """This offset is what others are compared with."""
+        self._marked = self._here()
+        self.watch_app.tell(f"offset {self._marked} is marked; c compares with it")
+        if self._changes.display:
+            self._reach(self._wanted)
+        self._draw()
+
+    def action_compare(self) -> None:
+        """What differs between the marked offset and this one; once more shows the tree again."""
+        shows = not self._changes.display
+        if shows and self._marked is None and self._history is not None:
+            self._marked = self._history.bounds.first
+        self._changes.display, self._tree_lines.display = shows, not shows
+        self._detail.display = False
+        self.first_focus()
+        self._reach(self._wanted)
+
+    def action_directory(self) -> None:
+        """The state of the next directory."""
+        if self.next_place():
+            self._close_history()
+            self._state, self._tree, self._difference, self._problem = None, None, None, ""
+            self._wanted = self._marked = None
+            self._tree_lines.set_rows((), 0)
+            self._changes.set_rows((), 0)
+            self._open(self.picture)
+            self._draw()
+
+    def on_tree_lines_branch(self, message: TreeLines.Branch) -> None:
+        row, tree = self._tree_lines.row, self._tree
+        if row is None or tree is None:
+            return
+        if row.is_directory and row.is_open != message.is_open:
+            tree.toggle(row.path)
+            self._fill()
+        elif not message.is_open and row.depth:
+            self._fill(row.path[:-1])
+        elif message.is_open and not row.is_directory:
+            self._show_detail()
+
+    def on_lines_chosen(self, message: Lines.Chosen) -> None:
+        row, tree = self._tree_lines.row, self._tree
+        if message.lines is self._changes:
+            self._show_detail()
+        elif message.lines is self._tree_lines and row is not None and tree is not None:
+            if row.is_directory:
+                tree.toggle(row.path)
+                self._fill()
+            else:
+                self._show_detail()
+
+    def on_lines_moved(self, message: Lines.Moved) -> None:
+        if self._detail.display and message.lines is not self._detail:
+            self._show_detail()
+
+    def _show_detail(self) -> None:
+        """All of what a line says."""
+        row = self._changes.row if self._changes.display else self._tree_lines.row
+        if row is None:
+            return
+        text = row.text() if isinstance(row, TreeRow) else f"{row.name}  {row.text}"
+        self._detail.display = bool(text)
+        self._detail.set_rows(wrapped(text, self.size.width - 2), 0)
+        self._detail.styles.height = min(len(self._detail.rows) + 1, max(self.size.height // 2, 3))
+
+    def action_close(self) -> None:
+        self._detail.display = False
+        self.first_focus()
+
+    # --- search -------------------------------------------------------------------------------
+
+    def search(self, text: str, step: int = 1) -> bool:
+        if self._changes.display:
+            return self._changes.find(text, step, lambda row: f"{row.name} {row.text}")
+        tree, row = self._tree, self._tree_lines.row
+        if tree is None:
+            return False
+        here: Path = row.path if row is not None else ()
+
+        def look(task: Task) -> Path | None:
+            task.begin(f"looking for {text!r} in the whole tree")
+            found = tree.find(text, here) if step > 0 else tree.find_before(text, here)
+            for number, path in enumerate(found):
+                task.passed("", number)
+                if path is not None:
+                    return path
+            return None
+
+        def looked(path: Path | None) -> None:
+            if path is None:
+                self.watch_app.tell(f"no further place has {text!r}")
+            else:
+                tree.reveal(path)
+                self._fill(path)
+
+        self.begin("search", look, looked)
+        return True
+
+    # --- what is said -------------------------------------------------------------------------
+
+    def _draw(self) -> None:
+        title, slider = self.query_one("#state-title", Static), self.query_one(Slider)
+        slider.display = self._history is not None
+        if not self.place:
+            title.update(self.text("nothing is watched whose state could be read", "quiet"))
+            return
+        title.update(self._title())
+        if self._history is not None:
+            bounds = self._history.bounds
+            slider.tell(bounds.first, bounds.last, self._here(), bounds.snapshots, self._marked)
+
+    def _title(self) -> Text:
+        state = self._state
+        if self._problem:
+            return self.text(self._problem, "bad")
+        if state is None:
+            return self.text(f"opening … {self.place}", "quiet")
+        if self._difference is not None and self._changes.display:
+            found = self._difference
+            words = headline(found.total, found.old_offset, found.new_offset)
+            return self.text(words, "key").append(f"  {self.place}", self.palette.quiet)
+        return state_words(state, self.palette, is_newest=self._wanted is None)
+
+    # --- ways out -----------------------------------------------------------------------------
+
+    def copied(self) -> str:
+        if self._changes.display:
+            change = self._changes.row
+            return "" if change is None else f"{change.sign} {change.name} {change.text}".strip()
+        row = self._tree_lines.row
+        return "" if row is None else "\t".join(("/".join(row.path), row.text())).strip()
+
+    def as_json(self) -> dict[str, Any]:
+        if self._difference is not None and self._changes.display:
+            return difference_document(self.place, self._difference)
+        if self._state is None:
+            return {"schemaVersion": 1, "view": "state", "nodes": []}
+        return state_document(self._state, self._tree_lines.rows)
+
+    def as_rows(self) -> Iterable[Sequence[object]]:
+        if self._difference is not None and self._changes.display:
+            return difference_table(self._difference)
+        return state_table(self._tree_lines.rows)

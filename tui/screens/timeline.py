@@ -1,0 +1,342 @@
+"""What happened: elections, voters, features, fencings, snapshots, over time and merged over nodes.
+
+Owns what is said and which keys do it. Events come from `watching/timelines.py`, in a thread.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import Static
+
+from kraftool.reports.browse.time_axis import Span, TimeAxis
+from kraftool.reports.moments import iso
+from kraftool.reports.printable import printable
+from kraftool.reports.timeline.document import CSV_COLUMNS, document, event_object
+from kraftool.reports.timeline.events import Category, Event, Timeline, Visibility
+from kraftool.reports.timeline.words import duration
+from kraftool.reports.words import many
+from kraftool.tui.details import Working
+from kraftool.tui.tasks import TaskView
+from kraftool.tui.widgets.axis import AxisView
+from kraftool.tui.widgets.event_lines import EventPainter, event_text
+from kraftool.tui.widgets.lines import Lines
+from kraftool.tui.widgets.prompt import Prompt
+from kraftool.tui.widgets.state_lines import wrapped
+from kraftool.watching.apart import apart
+from kraftool.watching.attempt import Failed, attempt
+from kraftool.watching.picture import NO_HISTORY, Picture
+from kraftool.watching.task import Task
+from kraftool.watching.timelines import TimelineLook, read_timeline, seen_timeline
+
+_PATIENCE = 20
+"""What took a second to read is read again after so many."""
+_AGAIN_S = 3.0
+_LARGE = 8 << 20
+"""Logs above so many bytes are read by another process, as keys would be answered late."""
+
+
+class TimelineScreen(TaskView):
+    """Events on an axis, and below it as a list."""
+
+    TITLE = "Timeline"
+    ABOUT = (
+        "What the logs and snapshots of all directories tell, merged: a number in the axis is how"
+        " many things happened there, ▲ a warning, ✗ an error, ≠ where logs differ. A live"
+        " leader's log is one of them; without a leader the elections are told that were seen."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("plus,equals_sign", "zoom(1)", "Zoom in", key_display="+"),
+        Binding("minus", "zoom(-1)", "Zoom out", key_display="-"),
+        Binding("less_than_sign", "scroll(-1)", "Earlier", key_display="<"),
+        Binding("greater_than_sign", "scroll(1)", "Later", key_display=">"),
+        Binding("0", "whole", "All", show=False),
+        Binding("f", "filter", "Filter"),
+        Binding("enter", "open", "Open", show=False),
+        Binding("u", "read", "Read again", show=False),
+        Binding("x", "stop", "Stop", show=False),
+        Binding("escape", "close", "Close", show=False),
+    ]
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._look: TimelineLook | None = None
+        self._shown: tuple[Event, ...] = ()
+        self._axis: TimeAxis | None = None
+        self._span = Span(0, 1)
+        self._is_whole = True
+        self._filter = ""
+        self._stamp: object = None
+        self._read_at = 0.0
+        self._problem = ""
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="timeline-title")
+        yield AxisView(id="timeline-axis")
+        yield Working(id="timeline-working")
+        yield Prompt(id="timeline-prompt")
+        yield Lines[Event](self._paint, id="timeline-events")
+        yield Lines[str](lambda line, _: self.text(line), id="timeline-detail")
+
+    def first_focus(self) -> None:
+        self._events.focus()
+
+    @property
+    def _events(self) -> Lines[Event]:
+        return self.query_one("#timeline-events", Lines)
+
+    @property
+    def _detail(self) -> Lines[str]:
+        return self.query_one("#timeline-detail", Lines)
+
+    def _paint(self, event: Event, width: int) -> Text:
+        timeline = self._look.timeline if self._look is not None else None
+        return EventPainter(self.palette, timeline).paint(event, width)
+
+    # --- reading ------------------------------------------------------------------------------
+
+    def show(self, picture: Picture) -> None:
+        samples = picture.history.samples
+        stamp = (picture.stamp, samples[-1].leader_end if samples else None)
+        live = self.sources.target is not None and picture.view is not None
+        if not self.sources.directories and not live:
+            seen = seen_timeline(picture.history)
+            if self._look is None or self._look.timeline.events != seen.events:
+                self._take(TimelineLook(timeline=seen, missing="no node has answered yet"))
+        elif stamp != self._stamp and not self.is_working and self._is_time():
+            self._stamp = stamp
+            self.action_read()
+        self._draw()
+
+    def _is_time(self) -> bool:
+        took = self._look.took_s if self._look is not None else 0.0
+        wait_s = max(took * _PATIENCE, _AGAIN_S if self._problem else 0.0)
+        return time.monotonic() - self._read_at > wait_s
+
+    def action_read(self) -> None:
+        """Read all logs, once more if need be."""
+        sources, picture = self.sources, self.picture
+        view = picture.view if picture is not None else None
+        history = picture.history if picture is not None else NO_HISTORY
+        self._read_at = time.monotonic()
+
+        size = sum(each.size for each in picture.directories) if picture is not None else 0
+        is_apart = size > _LARGE and sources.target is None
+
+        def reading(task: Task) -> TimelineLook:
+            if is_apart:
+                return apart(read_timeline, sources.directories, task=task)
+            return read_timeline(sources.directories, task, sources, view)
+
+        def read(task: Task) -> TimelineLook | Failed:
+            told = attempt(lambda: reading(task))
+            if isinstance(told, Failed) and not sources.directories:
+                # Without a leader nobody tells a log; what was seen of elections is known still.
+                return TimelineLook(timeline=seen_timeline(history), missing=told.reason)
+            return told
+
+        self.begin("timeline", read, self._take)
+
+    def _take(self, look: TimelineLook | Failed) -> None:
+        self._read_at = time.monotonic()
+        if isinstance(look, Failed):
+            self._problem = look.reason
+        else:
+            self._problem, self._look = "", look
+            self._select()
+        self._draw()
+
+    def _select(self) -> None:
+        """The events that the filter lets through, and the axis for them."""
+        if self._look is None:
+            return
+        before, lines = self._events.row, self._events
+        follows = lines.is_at_end
+        self._shown = tuple(
+            each for each in self._look.timeline.events if _passes(each, self._filter)
+        )
+        self._axis = TimeAxis(self._shown)
+        if self._is_whole:
+            self._span = self._axis.whole
+        cursor = len(self._shown) - 1
+        if before is not None and not follows:
+            key = (before.offset, before.type, before.what)
+            same = (
+                number
+                for number, each in enumerate(self._shown)
+                if (each.offset, each.type, each.what) == key
+            )
+            cursor = next(same, cursor)
+        lines.set_rows(self._shown, cursor)
+
+    # --- axis ---------------------------------------------------------------------------------
+
+    @property
+    def _time(self) -> int | None:
+        """When what is under the cursor happened."""
+        if self._axis is None or not self._axis.times:
+            return None
+        return self._axis.times[min(self._events.cursor, len(self._axis.times) - 1)]
+
+    def _see(self, span: Span) -> None:
+        self._span = span
+        self._is_whole = self._axis is not None and span == self._axis.whole
+        self._draw()
+
+    def action_zoom(self, step: int) -> None:
+        if self._axis is not None and self._time is not None:
+            self._see(self._axis.zoomed(self._span, self._time, step))
+
+    def action_scroll(self, step: int) -> None:
+        """A quarter of what is seen; the cursor goes with it where there is an event to go to."""
+        if self._axis is None or not self._shown:
+            return
+        span = self._axis.moved(self._span, step / 4)
+        self._see(span)
+        here = self._time
+        seen = [at for at in self._axis.times if span.first <= at <= span.last]
+        if seen and here is not None and not span.first <= here <= span.last:
+            self._to_time(min(seen) if step > 0 else max(seen))
+
+    def action_whole(self) -> None:
+        if self._axis is not None:
+            self._see(self._axis.whole)
+
+    def on_axis_view_clicked(self, message: AxisView.Clicked) -> None:
+        self._to_time(message.moment)
+
+    def _to_time(self, wanted: int) -> None:
+        """Put the cursor on the event nearest to a time."""
+        if self._axis is not None and self._axis.times:
+            times = self._axis.times
+            self._events.move_to(min(range(len(times)), key=lambda at: abs(times[at] - wanted)))
+
+    def on_lines_moved(self, message: Lines.Moved) -> None:
+        if message.lines is self._events:
+            if self._axis is not None and self._time is not None:
+                self._see(self._axis.showing(self._span, self._time))
+            if self._detail.display:
+                self._open()
+
+    # --- filter, search, detail ---------------------------------------------------------------
+
+    def action_filter(self) -> None:
+        kinds = " ".join(each.value for each in Category)
+        self.query_one(Prompt).ask("filter", f"words, or of {kinds}", self._filter)
+
+    def on_prompt_answered(self, message: Prompt.Answered) -> None:
+        self.first_focus()
+        if message.words is not None:
+            self._filter = message.words.strip()
+            self._is_whole = True
+            self._select()
+            self._draw()
+
+    def search(self, text: str, step: int = 1) -> bool:
+        return self._events.find(text, step, lambda each: f"{each.offset} {each.text}")
+
+    def on_lines_chosen(self, message: Lines.Chosen) -> None:
+        if message.lines is self._events:
+            self.action_open()
+
+    def action_open(self) -> None:
+        self._detail.display = not self._detail.display
+        if self._detail.display:
+            self._open()
+
+    def _open(self) -> None:
+        event, look = self._events.row, self._look
+        if event is None or look is None:
+            return
+        told = event_text(event, look.timeline)
+        width = max(self.size.width - 2, 10)
+        self._detail.set_rows([line for each in told for line in wrapped(each, width)], 0)
+        self._detail.styles.height = min(len(self._detail.rows) + 1, max(self.size.height // 2, 3))
+
+    def action_close(self) -> None:
+        self._detail.display = False
+        self.first_focus()
+
+    # --- what is said -------------------------------------------------------------------------
+
+    def _draw(self) -> None:
+        self.query_one("#timeline-title", Static).update(self._title())
+        axis = self._axis if self._shown else None
+        self.query_one(AxisView).tell(axis, self._span, self._time)
+
+    def _title(self) -> Text:
+        if self._problem:
+            return self.text(self._problem, "bad")
+        look = self._look
+        if look is None:
+            return self.text("reading …", "quiet")
+        if not self._shown and not self._filter:
+            return self.text(look.missing or "nothing is known to have happened", "quiet")
+        line = self.text(many(len(self._shown), "event"), "name")
+        if self._filter:
+            line.append_text(self.text(f"  filter {self._filter}", "key"))
+        if self._axis is not None and self._shown:
+            seen = self._axis.seen(self._span)
+            if not self._is_whole:
+                line.append(f"  {seen} in the {duration(self._span.width)} seen", self.palette.key)
+            else:
+                line.append(f"  over {duration(self._span.width)}", self.palette.quiet)
+        told = look.timeline.statistics
+        if told.elections:
+            line.append(f"  {many(told.elections, 'election')}", self.palette.quiet)
+        if told.is_worrying:
+            rate = f"  ▲ {told.most_in_an_hour} elections within an hour"
+            line.append(rate, self.palette.warn)
+        if look.missing:
+            line.append_text(self.text(f"  without a leader's log: {look.missing}", "warn"))
+        if look.timeline.disagreements:
+            line.append("  ≠ the logs differ", self.palette.bad)
+        return line
+
+    # --- ways out -----------------------------------------------------------------------------
+
+    def copied(self) -> str:
+        event = self._events.row
+        if event is None:
+            return ""
+        at = "" if event.timestamp is None else iso(event.timestamp)
+        return f"{at}\t{event.offset}\t{printable(event.text)}"
+
+    def as_json(self) -> dict[str, Any]:
+        if self._look is None:
+            return {"schemaVersion": 1, "events": []}
+        timeline = self._look.timeline
+        told = document(timeline)
+        told["events"] = [event_object(each, timeline) for each in self._shown]
+        return told
+
+    def as_rows(self) -> Iterable[Sequence[object]]:
+        yield CSV_COLUMNS
+        timeline = self._look.timeline if self._look is not None else None
+        for each in self._shown:
+            yield _cells(each, timeline)
+
+
+def _cells(each: Event, timeline: Timeline | None) -> tuple[object, ...]:
+    nodes = " ".join(timeline.labels(each.nodes)) if timeline is not None else ""
+    return (
+        each.timestamp, each.offset, each.epoch, nodes, each.category.value, each.type,
+        each.severity.value, each.visibility.value, each.disputed, each.text,
+    )  # fmt: skip
+
+
+def _passes(event: Event, text: str) -> bool:
+    """Whether all words are of its kind or in its text; kinds are one of which it has to be."""
+    words = text.casefold().split()
+    kinds = {each.value for each in Category} & set(words)
+    if kinds and event.category.value not in kinds:
+        return False
+    told = event.text.casefold()
+    if event.visibility is not Visibility.VISIBLE:
+        told += f" {event.visibility.value}"
+    return all(each in told for each in words if each not in kinds)

@@ -1,0 +1,272 @@
+"""Who votes, by every source that tells it: side by side, and as one history.
+
+Owns the layout. What differs is found by `reports/voters/`, as for diff-voters.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import DataTable, Static
+
+from kraftool.reports.findings import Severity
+from kraftool.reports.voters import matrix
+from kraftool.reports.voters.diff import VoterDiff
+from kraftool.reports.voters.matrix import HistoryRow, Mark
+from kraftool.reports.voters.model import Commitment
+from kraftool.reports.voters.voter_set import directory_id, voter_range
+from kraftool.reports.voters.voters_json import document
+from kraftool.tui.details import Details, Working
+from kraftool.tui.findings import MEANINGS, SIGNS, joined, tail
+from kraftool.tui.table import ReportTable, Row
+from kraftool.tui.tasks import TaskView
+from kraftool.watching.picture import Picture
+from kraftool.watching.task import Task
+from kraftool.watching.voter_board import VoterBoard, changes, compare, compare_told
+
+_MARKS = {Mark.SAME: "good", Mark.OTHER: "bad", Mark.NOT: "warn", Mark.SILENT: "quiet"}
+_COMMITMENTS = {
+    Commitment.COMMITTED: "good",
+    Commitment.FORMATTED: "quiet",
+    Commitment.ON_MAJORITY: "warn",
+    Commitment.PENDING: "warn",
+    Commitment.REPLACED: "bad",
+    Commitment.UNKNOWN: "warn",
+}
+
+
+_NARROW = 100
+
+
+class VotersScreen(TaskView):
+    """Sources by letters, voters, their history, and what differs in words."""
+
+    TITLE = "Voters"
+    ABOUT = (
+        "The voters as each directory and each live node knows them, as diff-voters compares them."
+        " = the same, ≠ another, - no voter there, · tells nothing. Of a live quorum the leader's"
+        " log is read for the history; v reads everything again now."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("v", "compare", "Read again"),
+        Binding("x", "stop", "Stop"),
+    ]
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._board: VoterBoard | None = None
+        self._told: VoterDiff | None = None
+        self._changes: object = None
+        self._at_ms = 0
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="voters-summary")
+        yield ReportTable(("", False), ("source", False), ("tells", False), id="voters-sources")
+        yield ReportTable(id="voters-table")
+        yield ReportTable(id="voters-history")
+        yield Working(id="voters-working")
+        yield Details(id="voters-details")
+
+    # --- reading ------------------------------------------------------------------------------
+
+    def show(self, picture: Picture) -> None:
+        self._at_ms = picture.at_ms
+        found = changes(picture)
+        if found != self._changes and not self.is_working:
+            if self._board is None and picture.view is not None:
+                self._told = compare_told(picture.view)
+            if self._board is None or self._board.is_due(picture.at_ms):
+                self._changes = found
+                self.action_compare()
+        self._draw()
+
+    def action_compare(self) -> None:
+        """Read every source now."""
+        sources, at_ms, began = self.sources, self._at_ms, time.monotonic()
+        if sources.target is None and not sources.directories:
+            return  # there is only what was told
+
+        def run(task: Task) -> VoterBoard:
+            diff, unobserved = compare(sources, task)
+            took_ms = int((time.monotonic() - began) * 1000)
+            return VoterBoard(diff=diff, at_ms=at_ms, took_ms=took_ms, unobserved=unobserved)
+
+        def then(board: VoterBoard) -> None:
+            self._board = board
+            self._draw()
+
+        self.begin("voters", run, then)
+
+    @property
+    def _diff(self) -> VoterDiff | None:
+        return self._board.diff if self._board is not None else self._told
+
+    # --- what is seen -------------------------------------------------------------------------
+
+    def _draw(self) -> None:
+        diff = self._diff
+        self.query_one("#voters-summary", Static).update(self._summary(diff))
+        if diff is None:
+            return
+        self._fill("voters-sources", None, [*self._sources(diff)])
+        letters = [(each, False) for each in matrix.letters(diff)]
+        columns = [("voter", True), *letters, ("directory id", False), ("range", False),
+                   ("endpoints", False)]  # fmt: skip
+        self._fill("voters-table", columns, [*self._voters(diff)])
+        columns = [
+            ("offset", True),
+            ("epoch", True),
+            *letters,
+            ("commit", False),
+            ("change", False),
+        ]
+        self._fill("voters-history", columns, [*self._history(diff)])
+        self._draw_details()
+
+    def _fill(
+        self, id: str, columns: Sequence[tuple[str, bool]] | None, rows: Sequence[Row]
+    ) -> None:
+        table = self.query_one(f"#{id}", ReportTable)
+        if columns is not None:
+            table.set_columns(columns)
+        table.fill(rows)
+        table.display = bool(rows)
+
+    def _summary(self, diff: VoterDiff | None) -> Text:
+        if diff is None:
+            return self.text("nothing is read yet", "quiet")
+        if diff.voters is None:
+            parts = [self.text("▲ no source tells who votes", "warn")]
+        elif diff.differ:
+            parts = [self.text("✗ voters differ", "bad")]
+        else:
+            parts = [self.text("✓ all who tell have the same voters", "good")]
+        if diff.voters is not None:
+            words = matrix.title(diff, diff.voters).removeprefix("Voters: ")
+            parts.append(self.text(f"   {words}"))
+        if self._board is not None:
+            seconds = max(self._at_ms - self._board.at_ms, 0) // 1000
+            parts.append(self.text(f"   read {seconds} s ago", "quiet"))
+        return joined(*parts)
+
+    def _sources(self, diff: VoterDiff) -> Iterator[Row]:
+        for letter, each in zip(matrix.letters(diff), diff.sources, strict=True):
+            words, is_bad = matrix.standing(each)
+            told = self.text(f"{words}: " if words else "", "bad" if is_bad else "warn")
+            if each.source is diff.newest:
+                told = self.text("the newest: ", "good")
+            about = [*matrix.about(each)]
+            if self.size.width < _NARROW:
+                about = [one for one in about[1:] if not one.startswith("directory ")] or about
+            told = joined(told, self.text(", ".join(about), "quiet"))
+            name = tail(each.source.name, max(self.size.width // 3, 20))
+            yield f"{letter}\0{each.source.name}", (
+                self.text(letter, "name"), self.text(name), told,
+            )  # fmt: skip
+
+    def _voters(self, diff: VoterDiff) -> Iterator[Row]:
+        newest = diff.voters
+        for row in matrix.voter_rows(diff, newest) if newest is not None else ():
+            voter = row.voter
+            known = directory_id(voter) or ""
+            yield (
+                str(voter.id),
+                (
+                    self.text(voter.id, "name" if row.is_known else "quiet"),
+                    *(self.text(each.value, _MARKS[each]) for each in row.marks),
+                    self.text(known) if row.is_known else self.text("not a voter", "quiet"),
+                    self.text(voter_range(voter)),
+                    self.text(" ".join(voter.endpoints), "quiet"),
+                ),
+            )
+
+    def _history(self, diff: VoterDiff) -> Iterator[Row]:
+        for row in reversed(matrix.history_rows(diff)):  # what is new comes first
+            entry = row.entry
+            commitment = entry.verdict.commitment
+            yield (
+                _key(row),
+                (
+                    self.text(entry.offset),
+                    self.text(entry.epoch),
+                    *(self.text(each) for each in row.holders),
+                    self.text(matrix.COMMITMENT_WORDS[commitment], _COMMITMENTS[commitment]),
+                    self.text(matrix.change(entry)),
+                ),
+            )
+
+    # --- in words -----------------------------------------------------------------------------
+
+    def _draw_details(self) -> None:
+        diff = self._diff
+        if diff is None:
+            return
+        rows = [*self._about_cursor(diff)]
+        differences = [
+            each
+            for row in (matrix.voter_rows(diff, diff.voters) if diff.voters is not None else ())
+            for each in row.differences
+        ]
+        for number, words in enumerate(differences):
+            rows.append(("" if number else "differs", self.text(words, "bad")))
+        if self._board is not None and self._board.unobserved:
+            rows.append(("no log", self.text(self._board.unobserved, "warn")))
+        for each in diff.findings:
+            words = f"{SIGNS[each.severity]} {each.sentence()}"
+            rows.append(("finding", self.text(words, MEANINGS[each.severity])))
+            if each.advice and each.severity is not Severity.INFO:
+                rows.append(("next", self.text(each.advice)))
+        self.query_one(Details).tell(rows)
+
+    def _about_cursor(self, diff: VoterDiff) -> Iterator[tuple[str, Text]]:
+        """The row under the cursor of the table that has the focus, in words."""
+        history = self.query_one("#voters-history", ReportTable)
+        sources = self.query_one("#voters-sources", ReportTable)
+        if history.has_focus:
+            for row in matrix.history_rows(diff):
+                if _key(row) == history.cursor_key:
+                    entry = row.entry
+                    commitment = entry.verdict.commitment
+                    reason = matrix.reason(entry) or entry.verdict.reason
+                    told = f"{commitment.value}: {reason}" if reason else commitment.value
+                    yield "change", self.text(matrix.change(entry))
+                    yield "commit", self.text(told, _COMMITMENTS[commitment])
+                    yield "place", self.text(f"{entry.file} position {entry.position}", "quiet")
+        elif sources.has_focus:
+            for each in diff.sources:
+                if (sources.cursor_key or "").partition("\0")[2] == each.source.name:
+                    yield "source", self.text(each.source.name, "name")
+                    for words in each.differences:
+                        yield "", self.text(words, "bad")
+
+    def on_data_table_row_highlighted(self, message: DataTable.RowHighlighted) -> None:
+        self._draw_details()
+
+    def on_descendant_focus(self) -> None:
+        self._draw_details()
+
+    # --- ways out -----------------------------------------------------------------------------
+
+    def as_json(self) -> dict[str, Any]:
+        diff = self._diff
+        return {"schemaVersion": 1} if diff is None else document(diff)
+
+    def as_rows(self) -> Iterable[Sequence[object]]:
+        diff = self._diff
+        if diff is None:
+            return
+        names = [each.source.name for each in diff.sources]
+        yield "offset", "epoch", "change", "commitment", "reason", *names
+        for row in matrix.history_rows(diff):
+            entry = row.entry
+            told = entry.verdict.commitment.value, entry.verdict.reason
+            yield entry.offset, entry.epoch, matrix.change(entry), *told, *row.holders
+
+
+def _key(row: HistoryRow) -> str:
+    return "\0".join(map(str, row.entry.identity))

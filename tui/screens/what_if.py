@@ -1,0 +1,317 @@
+"""What if these nodes were lost: simulate-election on what is watched, asked by keys.
+
+Owns the question and the layout. The quorum at rest, the runs and the verdict are
+`watching/outage.py` and `sim/election/`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import Input, Static
+
+from kraftool.reports.election.case import Case, NodeCase
+from kraftool.sim.election.document import document
+from kraftool.sim.election.report import Report
+from kraftool.sim.election.verdict import verdict
+from kraftool.sim.election.words import counted, listed, lost, seconds
+from kraftool.tui.details import Details, Working
+from kraftool.tui.findings import joined
+from kraftool.tui.table import ReportTable, Row
+from kraftool.tui.tasks import TaskView
+from kraftool.watching.apart import apart
+from kraftool.watching.outage import (
+    RUNS,
+    Question,
+    answer,
+    case_of_directories,
+    case_of_live,
+    lost_already,
+)
+from kraftool.watching.picture import Picture
+from kraftool.watching.task import Task
+
+_COLUMNS = (
+    ("lost", False), ("node", True), ("", False), ("log ends", True), ("of epoch", True),
+    ("can lead", False), ("led first", False),
+)  # fmt: skip
+_BAR = 12
+_NOBODY_TELLS = (
+    "No node leads, and none was seen leading: only a leader tells how far logs go. Name the"
+    " controllers' directories beside the live quorum, or run kraftool simulate-election on them."
+)
+_MOST_REFUSALS = 8
+
+
+class WhatIfScreen(TaskView):
+    """Nodes to lose, and what an election would come to without them."""
+
+    TITLE = "What if"
+    ABOUT = (
+        "space loses the node under the cursor, or brings it back; c cuts the network (1|2,3 both"
+        " ways, 1>2 one way); s takes other chance. The answer is simulate-election's: the real"
+        " protocol, in memory. Nothing is sent to any node, and nothing is written."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space", "lose", "Lose"),
+        Binding("c", "cut", "Cut"),
+        Binding("a", "all_back", "All back"),
+        Binding("s", "next_seed", "Seed"),
+        Binding("d", "change_source", "Source", show=False),
+        Binding("v", "ask", "Ask again", show=False),
+        Binding("x", "stop", "Stop", show=False),
+    ]
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._question = Question(runs=RUNS)
+        self._of_directories: bool | None = None
+        self._case: Case | None = None
+        self._case_stamp: object = None
+        self._report: Report | None = None
+        self._asked_ms = 0
+        self._why_not = ""
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="what-if-question")
+        yield ReportTable(*_COLUMNS, id="what-if-table")
+        yield Working(id="what-if-working")
+        cut = Input(id="what-if-cut", placeholder="1|2,3 or 1>2; empty for none", compact=True)
+        cut.display = False
+        yield cut
+        yield Details(id="what-if-verdict")
+
+    # --- asking -------------------------------------------------------------------------------
+
+    def show(self, picture: Picture) -> None:
+        if self._of_directories is None:
+            leaderless = picture.view is None or case_of_live(picture) is None
+            self._of_directories = leaderless and bool(self.sources.directories)
+            self._question = replace(self._question, down=lost_already(picture))
+            self.action_ask()
+        elif self._report is None and self._why_not and not self.is_working:
+            self.action_ask()  # there may be a leader by now, who tells log ends
+        self._draw()
+
+    def action_ask(self) -> None:
+        """Ask of what is so now."""
+        picture = self.picture
+        if picture is None:
+            return
+        question, paths, stamp = self._question, self.sources.directories, picture.stamp
+        self._asked_ms = picture.at_ms
+        known = self._case if self._case_stamp == stamp else None
+        self._why_not = ""
+        if not self._of_directories:
+            known = case_of_live(picture)
+            if known is None:
+                self._why_not = _NOBODY_TELLS
+                self._draw()
+                return
+
+        def run(task: Task) -> tuple[Case, Report]:
+            case = known or apart(case_of_directories, paths, task=task)
+            return case, apart(answer, case, question, task=task)
+
+        def then(found: tuple[Case, Report]) -> None:
+            self._case, self._report = found
+            self._case_stamp = stamp if self._of_directories else None
+            self._draw()
+
+        self._case = known or self._case
+        self.begin("what if", run, then)
+
+    def _ask(self, question: Question) -> None:
+        self._question = question
+        self._draw()
+        self.action_ask()
+
+    def action_lose(self) -> None:
+        """Lose the node under the cursor, or bring it back."""
+        key = self.query_one(ReportTable).cursor_key
+        if key is None or self._case is None or int(key) not in self._case.by_id:
+            self.watch_app.tell("of this node nothing is known: it counts as lost")
+            return
+        self._ask(replace(self._question, down=self._question.down ^ {int(key)}))
+
+    def action_all_back(self) -> None:
+        self._ask(replace(self._question, down=frozenset(), partition=""))
+
+    def action_next_seed(self) -> None:
+        """Other chance: delays, timeouts and the order of starts."""
+        self._ask(replace(self._question, seed=self._question.seed + self._question.runs))
+
+    def action_change_source(self) -> None:
+        """From live nodes to directories, and back."""
+        picture = self.picture
+        if picture is None or picture.view is None or not self.sources.directories:
+            self.watch_app.tell("only one of live nodes and directories is watched")
+            return
+        self._of_directories = not self._of_directories
+        self._case = self._report = self._case_stamp = None
+        self._ask(replace(self._question, down=frozenset(), partition=""))
+
+    def action_cut(self) -> None:
+        cut = self.query_one("#what-if-cut", Input)
+        cut.value = self._question.partition
+        cut.display = True
+        cut.focus()
+
+    def on_input_submitted(self, message: Input.Submitted) -> None:
+        if message.input.id == "what-if-cut":
+            message.stop()
+            self._leave_cut()
+            self._ask(replace(self._question, partition=message.value.strip()))
+
+    def key_escape(self) -> None:
+        if self.query_one("#what-if-cut", Input).has_focus:
+            self._leave_cut()
+
+    def _leave_cut(self) -> None:
+        self.query_one("#what-if-cut", Input).display = False
+        self.query_one(ReportTable).focus()
+
+    # --- the answer ---------------------------------------------------------------------------
+
+    def _draw(self) -> None:
+        self.query_one("#what-if-question", Static).update(self._asked())
+        case, report = self._case, self._current()
+        self.query_one(ReportTable).fill([] if case is None else [*self._rows(case, report)])
+        details = self.query_one(Details)
+        if self._why_not:
+            details.tell([("no answer", self.text(self._why_not, "warn"))])
+        elif report is None:
+            details.tell([])
+        else:
+            details.tell([*self._verdict(report)])
+
+    def _current(self) -> Report | None:
+        """The answer to this very question."""
+        report, question = self._report, self._question
+        if report is None or report.seed != question.seed:
+            return None
+        told = (question.partition,) if question.partition else ()
+        same = report.conditions.partitions == told
+        down = question.down & frozenset(report.case.by_id)
+        return report if same and report.conditions.down == down else None
+
+    def _asked(self) -> Text:
+        question = self._question
+        ids = sorted(question.down)
+        what = [f"{listed(ids)} {'was' if len(ids) == 1 else 'were'} lost"] if ids else []
+        what += [f"the network was cut at {question.partition}"] if question.partition else []
+        source = "the disks" if self._of_directories else "live nodes"
+        at = time.strftime("%H:%M:%SZ", time.gmtime(self._asked_ms / 1000))
+        return joined(
+            self.text(f"What if {' and '.join(what) or 'all nodes started'}?", "name"),
+            self.text(f"   by {source} at {at}, seed {question.seed}", "quiet"),
+        )
+
+    def _rows(self, case: Case, report: Report | None) -> Iterator[Row]:
+        for node in case.nodes:
+            is_lost = node.id in self._question.down
+            is_voter = case.voters.has(node.key)
+            role = "voter" if is_voter else "observer"
+            yield (
+                str(node.id),
+                (
+                    self.text("✗ lost" if is_lost else "· up", "bad" if is_lost else "good"),
+                    self.text(node.id, "name"),
+                    self.text(f"{role}, {node.assumed}" if node.assumed else role, "quiet"),
+                    self.text(node.end.offset),
+                    self.text(node.end.epoch),
+                    self._can_lead(node, report),
+                    self._share(node.id, report),
+                ),
+            )
+        for id in case.unknown:
+            yield str(id), (
+                self.text("? lost", "warn"), self.text(id, "name"), self.text("voter", "quiet"),
+                self.text("?"), self.text("?"), self.text("nothing is known of it", "warn"),
+                self.text(""),
+            )  # fmt: skip
+
+    def _can_lead(self, node: NodeCase, report: Report | None) -> Text:
+        if report is None or node.id in report.conditions.down:
+            return self.text("")
+        if node.id in report.leaders:
+            return self.text("yes", "good")
+        chance = next(each for each in report.chances if each.node == node.id)
+        if not report.case.voters.has(node.key):
+            why = "not a voter"
+        elif chance.wins:
+            why = "cannot commit"
+        else:
+            why = f"{len(chance.granted) + 1} of {report.case.voters.majority} votes"
+        return self.text(f"no: {why}", "warn")
+
+    def _share(self, node: int, report: Report | None) -> Text:
+        """In how many runs it was the first to lead."""
+        if report is None or not report.runs or node not in report.leaders:
+            return self.text("")
+        wins = report.wins.get(node, 0)
+        bar = "█" * -(-wins * _BAR // report.runs)
+        return joined(self.text(bar, "line"), self.text(f" {100 * wins / report.runs:.0f}%"))
+
+    def _verdict(self, report: Report) -> Iterator[tuple[str, Text]]:
+        told = verdict(report)
+        meaning = "good" if report.is_fine else "warn" if told.elected else "bad"
+        sign = {"good": "✓", "warn": "▲", "bad": "✗"}[meaning]
+        yield "verdict", self.text(f"{sign} {told.headline}", meaning)
+        for each in told.details:
+            yield "", self.text(each, "bad" if each.startswith("DATA LOSS") else "")
+        for step in told.next_steps:
+            yield "next", self.text(step.words)
+            for command in step.commands:
+                yield "", self.text(command, "good")
+        yield from self._restarts(report)
+        for node in report.leaders:
+            for loss in report.losses_by(node):
+                words = f"{node} leads: {lost(loss)}"
+                yield "cut off", self.text(words, "bad" if loss.standing.weighs else "warn")
+        refusals = [each for chance in report.chances for each in chance.refusals]
+        for number, refusal in enumerate(refusals[:_MOST_REFUSALS]):
+            yield "" if number else "refused", self.text(refusal.sentence, "quiet")
+        took = f"{counted(report.runs, 'run')} from seed {report.seed}"
+        if report.times_ms:
+            took += (
+                f", a leader within {seconds(report.quantile_ms(0.5))} in half of them,"
+                f" {seconds(report.quantile_ms(1))} at most"
+            )
+        yield "runs", self.text(took, "quiet")
+        for number, note in enumerate(report.case.notes):
+            yield "" if number else "assumed", self.text(note, "quiet")
+
+    def _restarts(self, report: Report) -> Iterator[tuple[str, Text]]:
+        """What may be restarted then; the signs are for those who see no colour."""
+        parts = [
+            self.text(f"{each.node} {'✓ safe' if each.is_safe else '✗ not now'}  ",
+                      "good" if each.is_safe else "warn")
+            for each in report.restarts
+        ]  # fmt: skip
+        if parts:
+            yield "restart", joined(*parts)
+
+    # --- ways out -----------------------------------------------------------------------------
+
+    def as_json(self) -> dict[str, Any]:
+        report = self._current()
+        return {"schemaVersion": 1, "verdict": None} if report is None else document(report)
+
+    def as_rows(self) -> Iterable[Sequence[object]]:
+        yield "node", "lost", "role", "logEndOffset", "lastEpoch", "canLead", "ledFirst", "runs"
+        case, report = self._case, self._current()
+        for node in case.nodes if case is not None else ():
+            role = "voter" if case is not None and case.voters.has(node.key) else "observer"
+            yield (
+                node.id, node.id in self._question.down, role, node.end.offset, node.end.epoch,
+                None if report is None else node.id in report.leaders,
+                None if report is None else report.wins.get(node.id, 0),
+                None if report is None else report.runs,
+            )  # fmt: skip

@@ -1,0 +1,71 @@
+"""A view whose work may take minutes: it shows how far it is, and can be told to stop.
+
+Owns the life of such a task. One runs at a time in a view; it ends with the view, and its thread
+with the next step that it takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from kraftool.tui.details import Working
+from kraftool.tui.view import View
+from kraftool.watching.task import StoppedError, Task
+
+T = TypeVar("T")
+
+
+class TaskView(View):
+    """A view with a `Working` line among its widgets."""
+
+    _work_task: Task | None = None
+
+    def begin(self, what: str, function: Callable[[Task], T], then: Callable[[T], None]) -> None:
+        """Run a task in the place of the one before; `then` gets its result, if nobody stops it.
+
+        What goes wrong is told at the bottom. `what` stands before the words on its progress.
+        """
+        self.stop()
+        task = self._work_task = Task()
+
+        def run() -> tuple[T] | None:
+            try:
+                return (function(task),)
+            except StoppedError:
+                return None
+            finally:
+                self.app.call_from_thread(self._over, task)
+
+        def done(result: tuple[T] | None) -> None:
+            if result is not None and not task.is_stopped:
+                then(result[0])
+
+        self.query_one(Working).follow(task, what)
+        self.work(what, run, done)
+
+    def _over(self, task: Task) -> None:
+        if self._work_task is task:
+            self._work_task = None
+            self.query_one(Working).follow(None)
+
+    @property
+    def is_working(self) -> bool:
+        return self._work_task is not None
+
+    def stop(self) -> bool:
+        """End the task that runs; whether there was one."""
+        task = self._work_task
+        if task is None:
+            return False
+        task.stop()
+        self._over(task)
+        return True
+
+    def action_stop(self) -> None:
+        self.watch_app.tell("stopped" if self.stop() else "nothing is being done here")
+
+    def on_unmount(self) -> None:
+        """A program that ends must not wait for a thread that reads on."""
+        if self._work_task is not None:
+            self._work_task.stop()

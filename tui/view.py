@@ -1,0 +1,113 @@
+"""What every screen of the dashboard is: a view of a picture.
+
+Owns what the frame asks of a view. A view takes pictures and reports; what takes longer than a few
+milliseconds it gives to `work`, and shows when the result comes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+
+from rich.text import Text
+from textual.containers import Vertical
+
+from kraftool.tui.table import ReportTable
+from kraftool.watching.attempt import Failed, attempt
+
+if TYPE_CHECKING:
+    from kraftool.tui.app import WatchApp
+    from kraftool.tui.palette import Palette
+    from kraftool.watching.picture import Picture
+    from kraftool.watching.sources import Sources
+
+T = TypeVar("T")
+
+
+class View(Vertical):
+    """A screen. A subclass composes widgets and implements `show` and the three ways out."""
+
+    TITLE: ClassVar[str]
+    """What its tab says."""
+    ABOUT: ClassVar[str] = ""
+    """A sentence or two for the help screen."""
+    can_focus = False
+
+    @property
+    def watch_app(self) -> WatchApp:
+        return cast("WatchApp", self.app)
+
+    @property
+    def picture(self) -> Picture | None:
+        """The newest; None until there is a first one."""
+        return self.watch_app.picture
+
+    @property
+    def sources(self) -> Sources:
+        return self.watch_app.watcher.sources
+
+    @property
+    def palette(self) -> Palette:
+        return self.watch_app.palette
+
+    def text(self, value: object, meaning: str = "") -> Text:
+        """Text from data, safe to show; meaning: a field of Palette, as `bad` or `quiet`."""
+        return self.palette.text(value, meaning)
+
+    def show(self, picture: Picture) -> None:
+        """Show this. Called for each new picture while this view is the one that is seen, and when
+        it comes to be seen, or the theme or the size changes. It must not take long."""
+        raise NotImplementedError
+
+    def as_json(self) -> dict[str, Any]:
+        """What is shown, as a document; it begins with schemaVersion."""
+        raise NotImplementedError
+
+    def as_rows(self) -> Iterable[Sequence[object]]:
+        """What is shown, for CSV: a row of headings, then the rows."""
+        raise NotImplementedError
+
+    def search(self, text: str, step: int = 1) -> bool:
+        """Go to the next place (step -1: the one before) that has the text; whether there is one.
+
+        As it is, it looks through the first table.
+        """
+        return any(each.find(text, step) for each in self.query(ReportTable).results())
+
+    def copied(self) -> str:
+        """What `y` copies: as it is, the row under the cursor of the table that has the focus."""
+        tables = [*self.query(ReportTable).results()]
+        focused = [each for each in tables if each.has_focus]
+        return next((each.row_text() for each in focused or tables), "")
+
+    def first_focus(self) -> None:
+        """Give the focus to what keys should go to when this view comes to be seen."""
+        for each in self.query("*"):
+            if each.focusable:
+                each.focus()
+                return
+
+    def work(
+        self, name: str, function: Callable[[], T], then: Callable[[T], None], *, again: bool = True
+    ) -> None:
+        """Run what takes long in a thread; `then` gets the result, back where widgets may be used.
+
+        A later work of the same name takes the place of one that still runs (whose result is then
+        dropped); with `again` False it is left out instead. What goes wrong is told at the bottom.
+        """
+        key = f"{self.id}:{name}"
+        running = [each for each in self.workers if each.name == key and not each.is_finished]
+        if running and not again:
+            return
+
+        async def run() -> None:
+            result = await asyncio.to_thread(attempt, function)
+            if isinstance(result, Failed):
+                self.watch_app.tell(result.reason, is_bad=True)
+            else:
+                then(result)
+
+        for each in running:
+            each.cancel()
+        self.run_worker(run(), name=key, exit_on_error=True)

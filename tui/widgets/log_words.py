@@ -1,0 +1,66 @@
+"""The two lines around a log: what is looked at, and how much of it.
+
+Owns their words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from kraftool.reports.browse.feed import Stretch
+from kraftool.reports.browse.rows import LogRow
+from kraftool.reports.words import size
+from kraftool.tui.palette import Palette
+from kraftool.tui.widgets.log_lines import LEGEND
+
+
+def log_title(
+    palette: Palette, paths: Sequence[str], number: int, stretch: Stretch | None, problem: str
+) -> Text:
+    """Which log it is, what is shown of it, and how long it is."""
+    if not paths:
+        return palette.text("nothing is watched whose log could be read", "quiet")
+    line = Text(no_wrap=True, end="")
+    if stretch is not None:
+        extent = stretch.extent
+        words = f"offsets {extent.start_offset} to {extent.end_offset - 1}, {size(extent.size)}"
+        if extent.segments > 1:
+            words += f" in {extent.segments} segments"
+        line.append(words if extent.end_offset else "empty", palette.quiet)
+        if stretch.query.text:
+            line.append("  filter ", palette.quiet)
+            line.append_text(palette.text(stretch.query.text, "key"))
+        line.append("  ")
+    elif not problem:
+        line.append("opening … ", palette.quiet)
+    if len(paths) > 1:
+        line.append(f"{number + 1} of {len(paths)}, d: the next  ", palette.quiet)
+    return line.append_text(palette.text(paths[number], "name"))
+
+
+def log_status(
+    palette: Palette,
+    stretch: Stretch,
+    row: LogRow | None,
+    high_watermark: int | None,
+    *,
+    follows: bool,
+    searches: bool,
+    is_wide: bool,
+) -> Text:
+    """Where in the log the cursor is, and what is known of the high watermark."""
+    mark = "not known here" if high_watermark is None else str(high_watermark)
+    words = f"high watermark {mark}"
+    if row is None:
+        words = "no record" + (" that the filter lets through" if stretch.query.text else "")
+    if stretch.query.text and (stretch.seen_from > 0 or stretch.seen_to < 1):
+        part = f"{stretch.seen_from:.0%} to {stretch.seen_to:.0%} of the log looked through"
+        words += f"; {part}{', x stops' if searches else ''}"
+    if follows:
+        words += "; following"
+    elif row is not None and row.offset is not None:
+        words += f"; {row.offset / max(stretch.extent.end_offset, 1):.0%} of the log"
+    line = palette.text(words, "quiet")
+    return line.append(f"    {LEGEND}", palette.quiet) if is_wide else line

@@ -1,0 +1,54 @@
+"""One line at the top of a view that asks for words: a filter, or a place to go to.
+
+Owns being seen only while it is used. What the words mean is for the view.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widgets import Input
+
+
+class Prompt(Input):
+    """Hidden until it is opened; Enter hands over what was written, Escape nothing."""
+
+    DEFAULT_CSS = "Prompt { display: none; height: 1; background: $surface; }"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Cancel", show=False)]
+
+    class Answered(Message):
+        """Words for what was asked; None where it was left."""
+
+        def __init__(self, prompt: Prompt, words: str | None) -> None:
+            super().__init__()
+            self.prompt = prompt
+            self.words = words
+
+        @property
+        def control(self) -> Prompt:
+            return self.prompt
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id, compact=True)
+        self.asked = ""
+
+    def ask(self, what: str, hint: str, value: str = "") -> None:
+        """Ask; `what` comes back with the answer."""
+        self.asked = what
+        self.placeholder = f"{what}: {hint}"
+        self.value = value
+        self.display = True
+        self.focus()
+
+    def on_input_submitted(self, message: Input.Submitted) -> None:
+        message.stop()
+        self._leave(message.value)
+
+    def action_leave(self) -> None:
+        self._leave(None)
+
+    def _leave(self, words: str | None) -> None:
+        self.display = False
+        self.post_message(self.Answered(self, words))

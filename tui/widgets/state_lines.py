@@ -1,0 +1,104 @@
+"""The lines of a state: the tree of the image, and what differs between two.
+
+Owns indentation and signs. The keys that open and close branches are here too, as they go on from
+those of a list.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.text import Text
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from kraftool.reports.browse.state_changes import ChangeRow
+from kraftool.reports.browse.state_tree import TreeRow
+from kraftool.reports.findings import Severity
+from kraftool.reports.moments import iso
+from kraftool.reports.printable import printable
+from kraftool.reports.state.load import LoadedState
+from kraftool.reports.words import many
+from kraftool.tui.palette import Palette
+from kraftool.tui.widgets.lines import Lines
+
+
+def tree_line(row: TreeRow, width: int, palette: Palette) -> Text:
+    """A branch with how much is in it, or a leaf with what it says."""
+    line = Text("  " * row.depth, no_wrap=True, end="")
+    name = printable(row.name)
+    if row.is_directory:
+        line.append("▾ " if row.is_open else "▸ ", palette.line).append(name, palette.name)
+        return line.append(f"  {row.count}", palette.quiet)
+    line.append(f"  {name}  ", palette.key)
+    return line.append(printable(row.text())[: max(width, 1)])
+
+
+_SIGNS = {"+": "good", "-": "bad", "~": "warn", "": ""}
+
+
+def change_line(row: ChangeRow, width: int, palette: Palette) -> Text:
+    """A kind, an entity with its sign, or a field."""
+    line = Text("  " * row.depth, no_wrap=True, end="")
+    if row.depth == 0:
+        return line.append(row.name, palette.name).append(f"  {row.text}", palette.quiet)
+    if row.sign:
+        line.append(f"{row.sign} ", getattr(palette, _SIGNS[row.sign]))
+        line.append(printable(row.name), getattr(palette, _SIGNS[row.sign]))
+        return line.append(f"  {printable(row.text)}"[:width], palette.quiet)
+    line.append(f"  {printable(row.name)} ", palette.key)
+    return line.append(printable(row.text)[:width])
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """A text of any length in lines, broken where Kafka's words end if there is such a place."""
+    lines = []
+    rest = printable(text)
+    while len(rest) > width > 8:
+        at = max(rest.rfind(", ", 0, width), rest.rfind(" ", 0, width))
+        at = at + 1 if at > width // 2 else width
+        lines.append(rest[:at])
+        rest = rest[at:].lstrip()
+    return [*lines, rest]
+
+
+def headline(found_total: int, old: int, new: int) -> str:
+    """What a difference sums up to."""
+    if not found_total:
+        return f"no difference between offsets {old} and {new}"
+    return f"{many(found_total, 'difference')} from offset {old} to {new}"
+
+
+def state_words(state: LoadedState, palette: Palette, *, is_newest: bool) -> Text:
+    """Which state it is, and what it may lack."""
+    line = Text(f"at offset {state.end_offset}", palette.key, no_wrap=True, end="")
+    if is_newest:
+        line.append(", the newest", palette.quiet)
+    at = state.image.provenance
+    if at.last_offset >= 0:
+        line.append(f", epoch {at.last_epoch}, {iso(at.last_timestamp)}", palette.quiet)
+    if state.open_transaction is not None:
+        line.append("  ? in a transaction, whose records are not shown", palette.warn)
+    wrong = [each for each in state.findings if each.severity is not Severity.INFO]
+    if wrong:
+        line.append_text(palette.text(f"  ✗ {len(wrong)}: {wrong[0].sentence()}", "bad"))
+    return line.append_text(palette.text(f"  {state.path}", "name"))
+
+
+class TreeLines(Lines[TreeRow]):
+    """A list whose rows may be opened."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("right,l", "branch(True)", "Open", show=False),
+        Binding("left,h", "branch(False)", "Close, or to the branch above", show=False),
+    ]
+
+    class Branch(Message):
+        """Open the branch under the cursor, or close it."""
+
+        def __init__(self, *, is_open: bool) -> None:
+            super().__init__()
+            self.is_open = is_open
+
+    def action_branch(self, is_open: bool) -> None:
+        self.post_message(self.Branch(is_open=is_open))

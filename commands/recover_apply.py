@@ -1,0 +1,214 @@
+"""`kraftool recover apply`: what a plan has for one data directory, done there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kraftool.commands.options import Debug, PlainFormat, PlainOutput, Quiet
+from kraftool.commands.output import ExitCode, Output, UsageError, printable
+from kraftool.commands.recover_options import (
+    Accept,
+    Config,
+    Directory,
+    Host,
+    PlanFile,
+    Yes,
+)
+
+if TYPE_CHECKING:
+    from kraftool.repair.apply import Apply
+    from kraftool.repair.plan import Plan
+    from kraftool.repair.verify import DirectoryCheck
+
+
+def apply(
+    plan: PlanFile,
+    directory: Directory,
+    yes: Yes = "",
+    accept: Accept = None,
+    host: Host = "",
+    source: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--source",
+            metavar="HOST=PATH",
+            help="Where another host's directory is that files are made from; may be repeated.",
+        ),
+    ] = None,
+    config: Config = "",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check, and tell what would be done; do nothing.")
+    ] = False,
+    output: PlainOutput = PlainFormat.TABLE,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Apply a plan to one data directory of this host.
+
+    \b
+    Examples:
+    $ kraftool recover apply plan.yaml --dir /var/lib/kafka/data --dry-run
+    $ kraftool recover apply plan.yaml --dir /var/lib/kafka/data
+
+    The plan knows the directory by its meta.properties, and every file by its hash. Nothing is done
+    where one differs, where Kafka runs on the directory, where another plan is unfinished, or where
+    there is too little room. The plan is shown, and its id has to be typed; scripts give --yes ID.
+
+    Originals are copied first, into .kraftool-recover in the metadata partition's folder, where
+    Kafka does not look. New files are made and verified there, and only then change places, each
+    step in a journal before it is done. Interrupted, it is finished by running it again, or undone
+    by recover undo. A plan that was applied is not applied twice.
+
+    Only files of the directory's metadata are written: never topics, never server.properties.
+    Afterwards the directory is read as a node would read it. It ends with 5 where it is refused.
+    """
+    import time
+
+    from kraftool import __version__
+    from kraftool.commands.recover_run import confirm, read_plan, refusing, sources_of
+    from kraftool.repair.apply import Apply
+    from kraftool.repair.record import Stage
+    from kraftool.repair.verify import check_directory
+
+    to = Output(quiet=quiet)
+    if output is PlainFormat.JSON and not (yes or dry_run):
+        raise UsageError("-o json asks nothing", hint="give --yes ID, or --dry-run")
+    made = read_plan(plan)
+    if not made.changes:
+        _nothing(to, made, output)
+        to.finish()
+    with refusing():
+        repair = Apply(made, directory, host=host, sources=sources_of(source or ()))
+        if repair.host.edits and repair.stage is not Stage.APPLIED:
+            if dry_run:
+                repair.check()
+                _would(to, repair, plan, config, output)
+                to.finish()
+            with repair:
+                repair.check()
+                if output is PlainFormat.TABLE:
+                    _tell(to, repair, config)
+                    to.flush()
+                words = [each.word for each in made.risks]
+                confirm(made, "apply", directory, yes=yes, words=words, accepted=accept or ())
+                repair.carry_out(
+                    int(time.time() * 1000), __version__, lambda words: to.note(printable(words))
+                )
+            was_applied = False
+        else:
+            was_applied = True
+        checked = check_directory(made, directory, host=repair.host.name, config=config)
+    if output is PlainFormat.JSON:
+        from kraftool.commands.output import json_document
+
+        to.write(json_document(_document(repair, checked, dry_run=False, again=was_applied)))
+    else:
+        _done(to, repair, checked, plan, again=was_applied)
+    _settle(to, checked)
+    to.finish()
+
+
+def _tell(to: Output, repair: Apply, config: str) -> None:
+    from kraftool.commands.recover_run import write_edits, write_head, write_settings
+    from kraftool.repair.record import Stage
+
+    write_head(to, repair.plan, repair.host, repair.directory.name)
+    if repair.stage is Stage.CHANGING:
+        to.line("It was interrupted; this finishes it.")
+    to.line()
+    write_edits(to, repair.host.edits)
+    to.line()
+    if not config:
+        write_settings(to, repair.host)
+
+
+def _would(to: Output, repair: Apply, plan: str, config: str, output: PlainFormat) -> None:
+    from kraftool.repair.verify import settings_missing
+
+    findings = list(settings_missing(repair.host, config)) if config else []
+    if output is PlainFormat.JSON:
+        from kraftool.commands.output import json_document
+
+        to.write(json_document(_document(repair, None, dry_run=True, again=False)))
+    else:
+        from kraftool.commands.finding_view import write_findings
+
+        _tell(to, repair, config)
+        write_findings(to, findings, "")
+        to.line("It could be applied now; nothing was changed.")
+
+
+def _done(to: Output, repair: Apply, checked: DirectoryCheck, plan: str, *, again: bool) -> None:
+    from kraftool.commands.finding_view import write_findings
+    from kraftool.commands.recover_run import steps_after, write_settings, write_steps
+    from kraftool.commands.times import iso
+    from kraftool.repair.plan import SHORT_ID
+
+    name = printable(repair.directory.name)
+    short = repair.plan.id[:SHORT_ID]
+    if not repair.host.edits:
+        to.line(f"Plan {short} changes no file of {name} ({printable(repair.host.name)}).")
+        write_settings(to, repair.host)
+    elif again:
+        to.line(f"Plan {short} is already applied to {name}, since {iso(checked.ended_ms)}.")
+    else:
+        to.line(to.style(f"Plan {short} is applied to {name}.", "good"))
+        to.line(f"The originals are in {printable(repair.backup.path)}/old.")
+    write_findings(to, checked.findings, "")
+    write_steps(to, steps_after(repair.plan, repair.host), plan)
+
+
+def _settle(to: Output, checked: DirectoryCheck) -> None:
+    from kraftool.reports.findings import Severity
+
+    if any(each.severity is not Severity.INFO for each in checked.findings):
+        to.raise_code(ExitCode.FINDING)
+
+
+def _document(
+    repair: Apply, checked: DirectoryCheck | None, *, dry_run: bool, again: bool
+) -> dict[str, Any]:
+    from kraftool.commands.recover_json import directory_object, edit_object, steps_object
+    from kraftool.commands.recover_run import steps_after
+    from kraftool.repair.edits import in_turn
+
+    return {
+        **_head(repair.plan, repair.host.name, dry_run=dry_run, again=again),
+        "edits": [edit_object(each) for each in in_turn(repair.host.edits)],
+        "settings": [{"key": each.key, "value": each.value} for each in repair.host.settings],
+        "backup": repair.backup.path if repair.host.edits else None,
+        "directory": None if checked is None else directory_object(checked),
+        "next": steps_object(steps_after(repair.plan, repair.host)),
+    }
+
+
+def _head(plan: Plan, host: str, *, dry_run: bool, again: bool) -> dict[str, Any]:
+    return {
+        "schemaVersion": 1,
+        "command": "apply",
+        "planId": plan.id,
+        "host": host,
+        "dryRun": dry_run,
+        "alreadyDone": again,
+    }
+
+
+def _nothing(to: Output, plan: Plan, output: PlainFormat) -> None:
+    """A plan that changes nothing anywhere."""
+    from kraftool.repair.plan import SHORT_ID
+
+    if output is not PlainFormat.JSON:
+        to.line(f"Plan {plan.id[:SHORT_ID]}: no action is needed, on no host.")
+        return
+    from kraftool.commands.output import json_document
+
+    nothing: dict[str, Any] = {
+        "edits": [],
+        "settings": [],
+        "backup": None,
+        "directory": None,
+        "next": [],
+    }
+    to.write(json_document(_head(plan, "", dry_run=False, again=True) | nothing))

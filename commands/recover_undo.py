@@ -1,0 +1,79 @@
+"""`kraftool recover undo`: a data directory as it was before a plan."""
+
+from __future__ import annotations
+
+from kraftool.commands.options import Debug, PlainFormat, PlainOutput, Quiet
+from kraftool.commands.output import Output, UsageError, printable
+from kraftool.commands.recover_options import Directory, Host, PlanFile, Yes
+
+
+def undo(
+    plan: PlanFile,
+    directory: Directory,
+    yes: Yes = "",
+    host: Host = "",
+    output: PlainOutput = PlainFormat.TABLE,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Undo a plan in one data directory, from the originals that apply kept.
+
+    Example: kraftool recover undo plan.yaml --dir /var/lib/kafka/data
+
+    Every file gets its old bytes, owner and permissions again, and what the plan made goes. The
+    plan's id has to be typed; scripts give --yes ID. Interrupted, it is finished by running it
+    again.
+
+    It is refused, with 5, once a node has run on the directory: what that wrote and promised would
+    be forgotten, and it could vote twice. Kafka must not run on it. The originals stay in
+    .kraftool-recover. Nothing is written but the files that the plan changed.
+    """
+    import time
+
+    from kraftool.commands.recover_run import confirm, read_plan, refusing
+    from kraftool.repair.plan import SHORT_ID
+    from kraftool.repair.record import Stage
+    from kraftool.repair.undo import Undo
+
+    to = Output(quiet=quiet)
+    if output is PlainFormat.JSON and not yes:
+        raise UsageError("-o json asks nothing", hint="give --yes ID")
+    made = read_plan(plan)
+    name = printable(directory)
+    with refusing():
+        repair = Undo(made, directory, host=host)
+        again = repair.stage is Stage.UNDONE
+        if not again:
+            with repair:
+                repair.check()
+                if output is PlainFormat.TABLE:
+                    changes = repair.record.changes
+                    to.line(f"Plan {made.id[:SHORT_ID]} is {repair.stage.value} in {name}.")
+                    for change in reversed(changes):
+                        verb = "remove " if change.before is None else "restore"
+                        to.line(f"  {verb}  {printable(change.target.name)}")
+                    to.flush()
+                confirm(made, "undo", directory, yes=yes)
+                repair.carry_out(int(time.time() * 1000), lambda words: to.note(printable(words)))
+    if output is PlainFormat.JSON:
+        from kraftool.commands.output import json_document
+
+        document = {
+            "schemaVersion": 1,
+            "command": "undo",
+            "planId": made.id,
+            "host": repair.host.name,
+            "alreadyDone": again,
+            "restored": [
+                each.target.path for each in repair.record.changes if each.before is not None
+            ],
+            "removed": [each.target.path for each in repair.record.changes if each.before is None],
+            "backup": repair.backup.path,
+        }
+        to.write(json_document(document))
+    elif again:
+        to.line(f"Plan {made.id[:SHORT_ID]} is already undone in {name}.")
+    else:
+        to.line(to.style(f"Plan {made.id[:SHORT_ID]} is undone: {name} is as it was.", "good"))
+        to.line("Do not start the node before you know what comes next: make another plan.")
+    to.finish()

@@ -1,0 +1,155 @@
+"""`kraftool recover verify`: whether a plan came to be, in directories and in the live quorum."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kraftool.commands.options import Color, Debug, PlainFormat, PlainOutput, Quiet, TimeZone
+from kraftool.commands.output import ColorWhen, Output, UsageError, printable
+from kraftool.commands.quorum_options import CommandConfig, Resolve, Timeout
+from kraftool.commands.recover_options import Config, Host, PlanFile
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from kraftool.repair.verify import DirectoryCheck, Verification
+
+
+def verify(
+    plan: PlanFile,
+    directory: Annotated[
+        list[str] | None,
+        typer.Option("--dir", metavar="DIR", help="A data directory; may be repeated."),
+    ] = None,
+    bootstrap_controller: Annotated[
+        str,
+        typer.Option(
+            "--bootstrap-controller",
+            metavar="HOST:PORT,…",
+            help="Controllers of the recovered quorum; the others are found from there.",
+        ),
+    ] = "",
+    host: Host = "",
+    config: Config = "",
+    command_config: CommandConfig = "",
+    resolve: Resolve = None,
+    timeout: Timeout = 5.0,
+    output: PlainOutput = PlainFormat.TABLE,
+    tz: TimeZone = "UTC",
+    color: Color = ColorWhen.AUTO,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Verify that a plan was applied, and what the quorum came to.
+
+    \b
+    Examples:
+    $ kraftool recover verify plan.yaml --dir /var/lib/kafka/data
+    $ kraftool recover verify plan.yaml --bootstrap-controller ctl-1:9093
+
+    Of each directory: whether the plan is applied, every file as planned or a node has run since,
+    and what a node would find that starts on it. Of the quorum: whether it is well, whether the
+    voters are the plan's, whether an old quorum or a node of the quarantine runs, and which brokers
+    have not registered since and need a restart.
+
+    It ends with 1 from a warning up, with 4 where no node could be reached. Nothing is changed, and
+    no lock is taken: it can be asked of running nodes.
+    """
+    from kraftool.commands.finding_view import settle
+    from kraftool.commands.quorum_options import tell_reach
+    from kraftool.commands.recover_run import read_plan, refusing
+    from kraftool.commands.times import time_zone
+    from kraftool.repair.verify import Verification, check_directory
+
+    directories = directory or []
+    if not directories and not bootstrap_controller:
+        raise UsageError("name --dir, --bootstrap-controller, or both")
+    if len(directories) > 1 and (host or config):
+        raise UsageError("--host and --config are of one directory")
+    zone = time_zone(tz)
+    to = Output(color=color, quiet=quiet)
+    made = read_plan(plan)
+    with refusing():
+        found = Verification(
+            plan=made,
+            directories=tuple(
+                check_directory(made, each, host=host, config=config) for each in directories
+            ),
+        )
+    if bootstrap_controller:
+        found = _live(to, found, bootstrap_controller, command_config, timeout, resolve)
+    if output is PlainFormat.JSON:
+        from kraftool.commands.output import json_document
+        from kraftool.commands.recover_json import verification_object
+
+        to.write(json_document(verification_object(found)))
+    else:
+        _write(to, found, zone)
+    if found.quorum is not None:
+        tell_reach(to, found.quorum.health.view)
+    settle(to, found.findings)
+    to.finish()
+
+
+def _live(
+    to: Output,
+    found: Verification,
+    bootstrap: str,
+    command_config: str,
+    timeout: float,
+    resolve: list[str] | None,
+) -> Verification:
+    import asyncio
+    from dataclasses import replace
+
+    from kraftool.client.checking import check
+    from kraftool.client.health import Health
+    from kraftool.commands.quorum_options import target as target_of
+    from kraftool.repair.verify import Stray, ask_quarantined, check_quorum
+
+    target = target_of(bootstrap, command_config, timeout, resolve)
+
+    async def look() -> tuple[Health, tuple[Stray, ...]]:
+        return await check(target), await ask_quarantined(found.plan, target)
+
+    health, strays = asyncio.run(look())
+    return replace(found, quorum=check_quorum(found.plan, health, strays, found.directories))
+
+
+def _write(to: Output, found: Verification, zone: tzinfo) -> None:
+    from rich.text import Text
+
+    from kraftool.commands.finding_view import BAD, GOOD, write_findings
+    from kraftool.commands.quorum_view import write_quorum
+    from kraftool.repair.plan import SHORT_ID
+
+    to.line(f"Plan {found.plan.id[:SHORT_ID]}, {found.plan.method.value}")
+    for each in found.directories:
+        _directory(to, each, zone)
+    if found.quorum is not None:
+        to.line()
+        write_quorum(to, found.quorum.health.view, zone)
+    write_findings(to, found.findings, "", explain=True)
+    to.line()
+    if found.is_fine:
+        to.rich(Text("It is as planned, as far as was looked.", style=GOOD))
+    else:
+        to.rich(Text("It is not as it should be, see above.", style=BAD))
+
+
+def _directory(to: Output, each: DirectoryCheck, zone: tzinfo) -> None:
+    from kraftool.commands.times import iso
+
+    words = "nothing to change" if not each.changes else f"{each.stage.value}"
+    if each.ended_ms:
+        words += f" {iso(each.ended_ms, zone)}"
+    if each.has_moved_on:
+        words += "; a node has run on it since"
+    if each.is_running:
+        words += "; a process runs on it now"
+    to.line(f"{printable(each.path)} ({printable(each.host)}): {words}")
+    if each.voters:
+        voters = ", ".join(f"{id_} ({directory_id})" for id_, directory_id in each.voters)
+        to.line(f"  voters by its log: {printable(voters)}")

@@ -1,0 +1,339 @@
+"""Applies a plan to one data directory: all of it, once, or not at all.
+
+Owns the procedure. Under the directory's lock, every file is checked; originals are copied and new
+files made and verified in a folder where Kafka does not look, durably; only then do files change
+their names, one after the other, each step in the journal before it is done. What is interrupted
+before that has changed nothing; what is interrupted later is finished by the next run, or undone.
+It refuses whatever is not exactly as planned, and asks nobody: the command does.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Self
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.repair.backup import backup_of, backups
+from kraftool.repair.disk import DataDirectory, Owner, RepairRefused, fingerprint_of, reading
+from kraftool.repair.edits import (
+    check_as_planned,
+    check_content,
+    check_sources,
+    content,
+    expected_size,
+    in_turn,
+    sources_needed,
+)
+from kraftool.repair.hosts import host_for
+from kraftool.repair.journal import Journal
+from kraftool.repair.plan import Edit, FileKind, Fingerprint, HostPlan, Plan
+from kraftool.repair.plan_yaml import plan_to_yaml
+from kraftool.repair.record import (
+    After,
+    Begin,
+    Change,
+    Ready,
+    Record,
+    Seen,
+    Stage,
+    facts_of,
+    record_of,
+)
+from kraftool.storage.files import Files
+from kraftool.storage.lock_taking import DirectoryInUse, DirectoryLock
+
+_ROOM = 1 << 20
+"""For the journal and the file system's own."""
+_NEW_MODE, _SNAPSHOT_MODE = 0o644, 0o400
+"""As Kafka makes them."""
+
+Tell = Callable[[str], None]
+
+
+class Repair:
+    """A plan and a directory under its lock, from `with` on."""
+
+    def __init__(
+        self, plan: Plan, path: str, *, host: str = "", files: Files | None = None
+    ) -> None:
+        """Find out what the plan has for the directory; nothing is written yet."""
+        self.plan = plan
+        self.files = Files() if files is None else files
+        self.directory = DataDirectory(self.files, path)
+        self.backup = backup_of(self.directory, plan.id)
+        with reading(path):
+            self.record = self._read()
+            begun_as = "" if self.record.begin is None else self.record.begin.host
+            self.host: HostPlan = host_for(plan, self.directory, host or begun_as)
+        self._lock: DirectoryLock | None = None
+
+    def _read(self) -> Record:
+        record = record_of(self.backup.entries(), self.backup.path)
+        if record.begin is not None and record.plan_id != self.plan.id:
+            raise RepairRefused(f"{self.backup.path} is another plan's folder")
+        return record
+
+    def __enter__(self) -> Self:
+        try:
+            self._lock = DirectoryLock(self.directory.path)
+        except DirectoryInUse as error:
+            raise RepairRefused(error.message, hint=error.hint) from error
+        except KraftoolError as error:
+            raise KraftoolError(
+                f"{error.message}; nothing was changed",
+                hint="run as the user that Kafka runs as, or as root",
+            ) from error
+        self.record = self._read()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+    @property
+    def stage(self) -> Stage:
+        return self.record.stage
+
+    @property
+    def is_locked(self) -> bool:
+        return self._lock is not None
+
+
+class Apply(Repair):
+    """A plan that is to be applied."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        path: str,
+        *,
+        host: str = "",
+        sources: Mapping[str, str] | None = None,
+        files: Files | None = None,
+    ) -> None:
+        super().__init__(plan, path, host=host, files=files)
+        self.sources = {
+            name: DataDirectory(self.files, where) for name, where in (sources or {}).items()
+        }
+
+    def check(self) -> None:
+        """Raise RepairRefused where the plan cannot be applied, or finished, here and now."""
+        with reading(self.directory.name):
+            self._check()
+
+    def _check(self) -> None:
+        self._check_other_plans()
+        match self.stage:
+            case Stage.NONE | Stage.BEGUN | Stage.UNDONE:
+                check_as_planned(self.host, self.directory)
+                check_sources(self.plan, self.host, self.sources)
+                self._check_room()
+            case Stage.CHANGING:
+                self._check_unmoved()
+            case Stage.UNDOING:
+                raise RepairRefused(
+                    f"the plan is half undone in {self.directory.name}",
+                    hint="finish that with recover undo; then it can be applied again",
+                )
+            case Stage.APPLIED:
+                """Nothing is left to do, whatever happened since."""
+
+    def carry_out(self, now_ms: int, tool: str, tell: Tell = lambda words: None) -> None:
+        """Do all of it that is left. KraftoolError says what is changed, if it fails."""
+        assert self.is_locked, "a plan is applied under the directory's lock"
+        self.check()
+        if self.stage is Stage.APPLIED or not self.host.edits:
+            return
+        journal = None
+        if self.stage is not Stage.CHANGING:
+            journal = self._prepare(now_ms, tool, tell)
+        try:
+            journal = self.backup.open_journal() if journal is None else journal
+            self._switch(journal, tell)
+            journal.note("applied", timeMs=now_ms)
+        except OSError as error:
+            raise KraftoolError(
+                f"{error.filename or self.directory.path}: {error.strerror or error};"
+                " the plan is half applied",
+                hint="run recover apply again to finish it, or recover undo",
+            ) from error
+        finally:
+            if journal is not None:
+                journal.close()
+        self.record = self._read()
+
+    # --- before anything changes ---------------------------------------------------------------
+
+    def _check_other_plans(self) -> None:
+        for each in backups(self.directory):
+            if each.path == self.backup.path:
+                continue
+            other = record_of(each.entries(), each.path)
+            name = other.plan_id[:12]
+            if other.begin is None or any(other.moved(self.directory)):
+                continue  # a node has run since: nothing of it can be finished or undone any more
+            match other.stage:
+                case Stage.CHANGING | Stage.UNDOING:
+                    raise RepairRefused(
+                        f"plan {name} is {other.stage.value} in {self.directory.name}",
+                        hint=f"finish it first: {each.path}/plan.yaml is that plan",
+                    )
+                case Stage.APPLIED:
+                    raise RepairRefused(
+                        f"plan {name} was applied to {self.directory.name}, and no node has run on"
+                        " it since: another plan on top is not applied",
+                        hint=f"start Kafka on it, or undo that one: {each.path}/plan.yaml",
+                    )
+
+    def _check_room(self) -> None:
+        directory = self.directory
+        at_root = any(directory.folder(each.target) == directory.path for each in self.host.edits)
+        if at_root and not directory.is_one_file_system():
+            raise RepairRefused(
+                f"{directory.partition} is another file system than {directory.path}: a file made"
+                " in one cannot get a name in the other"
+            )
+        kept = sum(each.before.size for each in self.host.edits if each.before is not None)
+        made = sum(expected_size(each, self.directory, self.sources) for each in self.host.edits)
+        free = self.directory.free_bytes()
+        if free < kept + made + _ROOM:
+            raise RepairRefused(
+                f"{self.directory.path} has {free} bytes free, and {kept + made + _ROOM} are needed"
+                " for the originals and the new files; nothing was changed",
+                hint="make room on that file system first",
+            )
+
+    def _prepare(self, now_ms: int, tool: str, tell: Tell) -> Journal:
+        """Keep every original and make every new file; the journal, once all of it is durable."""
+        was_none = self.stage in (Stage.NONE, Stage.BEGUN)
+        journal = None
+        try:
+            had_partition = os.path.isdir(self.directory.partition)
+            self.backup.make(plan_to_yaml(self.plan))
+            journal = self.backup.open_journal()
+            edits = in_turn(self.host.edits)
+            inventory = self.directory.inventory()
+            begin = Begin(
+                plan_id=self.plan.id,
+                host=self.host.name,
+                tool=tool,
+                time_ms=now_ms,
+                changes=tuple(self._change(each) for each in edits),
+                inventory=tuple(Seen(path=path, fingerprint=inventory[path]) for path in inventory),
+            )
+            journal.note("begin", **facts_of(begin))
+            for edit in edits:
+                if edit.before is not None:
+                    tell(f"keeping {edit.target.name}")
+                    self.backup.keep(edit.target, edit.before)
+            after = tuple(
+                After(fingerprint=self._stage(edit, change.owner, tell))
+                for edit, change in zip(edits, begin.changes, strict=True)
+            )
+            self.backup.settle()
+            journal.note("ready", **facts_of(Ready(after=after)))
+        except (OSError, KraftoolError) as error:
+            if journal is not None:
+                journal.close()
+            raise self._nothing_changed(error, remove=was_none, had=had_partition) from error
+        self.record = record_of(journal.entries, self.backup.path)
+        return journal
+
+    def _change(self, edit: Edit) -> Change:
+        owner = self.directory.owner(edit.target)
+        if owner is None:
+            of_folder = self.directory.owner_of_partition()
+            mode = _SNAPSHOT_MODE if edit.target.kind is FileKind.SNAPSHOT else _NEW_MODE
+            owner = Owner(of_folder.uid, of_folder.gid, mode)
+        return Change(target=edit.target, before=edit.before, owner=owner)
+
+    def _stage(self, edit: Edit, owner: Owner | None, tell: Tell) -> Fingerprint | None:
+        """Make the new file, and look at it as if nobody had said what is in it."""
+        if edit.is_removal:
+            return None
+        tell(f"making {edit.target.name}")
+        self.backup.stage(edit.target, content(edit, self.directory, self.sources), owner)
+        with_new = self.backup.open_staged(edit.target)
+        try:
+            found = fingerprint_of(with_new)
+            if edit.after is not None and found != edit.after:
+                raise RepairRefused(
+                    f"{edit.target.path} became {found.size} bytes with SHA-256"
+                    f" {found.sha256[:12]}…, not what the plan says"
+                )
+            check_content(edit.target, with_new)
+        finally:
+            with_new.close()
+        return found
+
+    def _nothing_changed(
+        self, error: OSError | KraftoolError, *, remove: bool, had: bool
+    ) -> KraftoolError:
+        """The error as one that has changed nothing, once what was begun is removed again."""
+        left = ""
+        if remove:
+            try:
+                self.backup.discard(had_partition=had)
+            except OSError:
+                left = f" ({self.backup.path} could not be removed)"
+        if isinstance(error, KraftoolError):
+            kind = RepairRefused if isinstance(error, RepairRefused) else KraftoolError
+            return kind(f"{error.message}; nothing was changed{left}", hint=error.hint)
+        hint = ""
+        if isinstance(error, PermissionError):
+            hint = "run as the user that Kafka runs as, or as root"
+        where = error.filename or self.backup.path
+        return KraftoolError(
+            f"{where}: {error.strerror or error}; nothing was changed{left}", hint=hint
+        )
+
+    # --- the change ---------------------------------------------------------------------------
+
+    def _check_unmoved(self) -> None:
+        """Refuse to finish where a node ran on the half-done directory, or somebody edited it."""
+        moved = list(self.record.moved(self.directory))
+        hint = "collect and plan again"
+        if not moved:
+            hint = "undo the plan with recover undo, then collect and plan again"
+        for change, after in zip(self.record.changes, self.record.after, strict=True):
+            if self.directory.fingerprint(change.target) not in (change.before, after):
+                moved.append(f"{change.target.path} is neither as it was nor as planned")
+        if moved:
+            raise RepairRefused(
+                f"{self.directory.name} changed after the plan was half applied: {moved[0]}",
+                hint=f"{hint}; the originals are in {self.backup.path}/old",
+            )
+
+    def _switch(self, journal: Journal, tell: Tell) -> None:
+        self._check_unmoved()
+        steps = list(zip(self.record.changes, self.record.after, strict=True))
+        for change, after in steps:
+            is_there = self.directory.fingerprint(change.target) == after
+            if not is_there and after and self.backup.fingerprint("new", change.target) != after:
+                raise RepairRefused(
+                    f"{self.backup.path}/new/{change.target.name} is not what was made there",
+                    hint="undo the plan with recover undo, and apply it again",
+                )
+        for number, (change, after) in enumerate(steps):
+            if self.directory.fingerprint(change.target) == after:
+                continue
+            journal.note("step", number=number, path=change.target.path)
+            if after is None:
+                tell(f"removing {change.target.name}")
+                self.backup.remove(change.target)
+            else:
+                tell(f"writing {change.target.name}")
+                self.backup.switch("new", change.target)
+
+
+def other_sources(host: HostPlan) -> list[str]:
+    """The hosts whose directories have to be given."""
+    return sorted(sources_needed(host))

@@ -1,0 +1,134 @@
+"""Voters that cannot reach each other any more, since hosts or ports were changed.
+
+Owns one VotersRecord with the new endpoints, as the same bytes at the same offset on a majority of
+voters whose logs are the same to their ends. With kraft.version 0 the endpoints are a setting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from kraftool.decoders.addresses import shown_address
+from kraftool.decoders.errors import KraftoolError
+from kraftool.repair.cases.model import Mend
+from kraftool.repair.making import (
+    Frame,
+    cut_at_break,
+    epochs_removed,
+    quorum_state_of,
+    voters_segment,
+)
+from kraftool.repair.plan import PlannedVoter, Setting
+from kraftool.repair.ranking import Host, are_identical
+from kraftool.repair.standing import Standing, refuse_missing
+
+STATIC_VOTERS = "controller.quorum.voters"
+BOOTSTRAP_SERVERS = "controller.quorum.bootstrap.servers"
+
+
+def asked_for(standing: Standing) -> Iterator[Mend]:
+    """`--set endpoint.ID=LISTENER://HOST:PORT`, for each voter that moved."""
+    request = standing.request
+    if not request.endpoints:
+        return
+    known = {each.id for each in standing.voters}
+    for id_, _ in request.endpoints:
+        if id_ not in known:
+            raise KraftoolError(f"--set endpoint.{id_}=…: node {id_} is no voter")
+    after = new_voters(standing)
+    if standing.kraft_version == 0:
+        yield from _static(standing, after)
+        return
+    refuse_missing(standing)
+    same = _majority_alike(standing)
+    frame = Frame(
+        offset=same[0].survey.end.offset,
+        epoch=standing.highest_epoch + 1,
+        kraft_version=standing.kraft_version,
+        voters=after,
+        timestamp_ms=request.now_ms,
+    )
+    told = ", ".join(
+        f"{each.id} at {shown_address(one.host, one.port)}"
+        for each in after
+        for one in each.endpoints[:1]
+    )
+    servers = ",".join(
+        shown_address(one.host, one.port) for each in after for one in each.endpoints[:1]
+    )
+    for host in same:
+        survey = host.survey
+        log = survey.log
+        cut = cut_at_break(survey, log, "no whole batch stands there") if log is not None else ()
+        yield Mend(
+            case="endpoints",
+            host=host,
+            text=f"{host.name}: a record of the voters ({told}) at offset {frame.offset}, in the"
+            f" new epoch {frame.epoch}, the same on {len(same)} voters",
+            edits=(
+                *cut,
+                voters_segment(survey, frame, "the same voters, where they are reached now"),
+                *epochs_removed(survey),
+                quorum_state_of(
+                    survey,
+                    frame.epoch,
+                    standing.kraft_version,
+                    [],
+                    "the record's epoch; no vote was given in it",
+                ),
+            ),
+            settings=(Setting(key=BOOTSTRAP_SERVERS, value=servers),),
+            stops_all=True,
+        )
+
+
+def new_voters(standing: Standing) -> tuple[PlannedVoter, ...]:
+    """The voters as they are reached from now on; of listeners not named the old place."""
+    found = []
+    for each in standing.voters:
+        told = standing.request.endpoints_of(each.id)
+        listeners = {one.listener for one in told}
+        kept = tuple(one for one in each.endpoints if one.listener not in listeners)
+        if standing.kraft_version == 0 and told:
+            kept = ()
+        found.append(replace(each, endpoints=(*told, *kept)))
+    return tuple(found)
+
+
+def _majority_alike(standing: Standing) -> list[Host]:
+    """The voters with the best log, which have to be a majority, all the same to their ends."""
+    best = max(standing.present, key=lambda each: each.rank, default=None)
+    alike = [
+        each
+        for each in standing.present
+        if best is not None and are_identical(each.survey, best.survey) and each.survey.intact
+    ]
+    if len(alike) < standing.majority:
+        ends = ", ".join(
+            f"{each.name} at {each.survey.end.offset} of epoch {each.survey.end.epoch}"
+            for each in standing.present
+        )
+        raise KraftoolError(
+            f"the logs of {len(alike)} voters end alike, and {standing.majority} are needed:"
+            f" {ends}. The same record in logs that are not the same would make them two",
+            hint="rebuild one that is behind from the best first (--set rebuild=ID), or let the"
+            " best one lead alone and add the others again: --set seed=ID",
+        )
+    return alike
+
+
+def _static(standing: Standing, after: tuple[PlannedVoter, ...]) -> Iterator[Mend]:
+    value = ",".join(
+        f"{each.id}@{shown_address(one.host, one.port)}"
+        for each in after
+        for one in each.endpoints[:1]
+    )
+    for host in standing.hosts:
+        yield Mend(
+            case="endpoints",
+            host=host,
+            text=f"{host.name}: kraft.version is 0, the voters are a setting: {value}",
+            settings=(Setting(key=STATIC_VOTERS, value=value),),
+            stops_all=True,
+        )

@@ -1,0 +1,91 @@
+"""Who a directory is: meta.properties lost or damaged, or with another directory id than the voter.
+
+Owns where the ids come from: the node id from server.properties, the cluster id from the other
+directories, a voter's directory id from the record that made it one. A directory id is put back
+only where the log is the node's own old one, which a person has to say: a directory that was
+formatted anew has forgotten its votes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.meta_properties import MetaProperties
+from kraftool.repair.cases.model import Mend
+from kraftool.repair.making import meta_properties_of
+from kraftool.repair.plan import Edit, Risk
+from kraftool.repair.ranking import Host
+from kraftool.repair.request import Word
+from kraftool.repair.standing import Standing
+
+
+def meta_properties(standing: Standing, host: Host) -> Iterator[Mend]:
+    survey = host.survey
+    if not survey.meta_complaint:
+        return
+    node_id = survey.node_id
+    if node_id is None:
+        raise KraftoolError(
+            f"{survey.path}: meta.properties: {survey.meta_complaint}; whose directory it is cannot"
+            " be told",
+            hint="name the node's server.properties instead of the directory",
+        )
+    if not standing.cluster_id:
+        raise KraftoolError(
+            f"{host.name}: meta.properties: {survey.meta_complaint}; no directory tells the id of"
+            " the cluster",
+            hint="give the directory of another node of the cluster, too",
+        )
+    directory_id = survey.identity.directory_id or _recorded(standing, node_id)
+    yield Mend(
+        case="meta-properties",
+        host=host,
+        text=f"{host.name}: meta.properties: {survey.meta_complaint}; it is written anew, for node"
+        f" {node_id} of cluster {standing.cluster_id}"
+        + (f", with the directory id {directory_id} of the voters' record" if directory_id else ""),
+        edits=(_written(standing, host, directory_id),),
+    )
+
+
+def directory_id(standing: Standing, host: Host) -> Iterator[Mend]:
+    """A voter's directory that calls itself otherwise than the record of the voters."""
+    survey = host.survey
+    if host not in standing.renamed or survey.meta_complaint or not host.has_metadata:
+        return
+    wanted = _recorded(standing, host.node_id)
+    if not wanted or standing.kraft_version == 0:
+        return
+    found = survey.identity.directory_id
+    yield Mend(
+        case="directory-id",
+        host=host,
+        text=f"{host.name}: its directory.id is {found or 'missing'}, and the voter's is {wanted}:"
+        " it observes and does not vote. The id is put back",
+        edits=(_written(standing, host, wanted),),
+        risks=(
+            Risk(
+                word=Word.OWN_LOG.value,
+                text=f"{host.name}: with the id the directory is a voter again, with the votes that"
+                " its quorum-state knows of. That is right only if log and quorum-state in it are"
+                " the node's own old ones, and were not fetched or formatted anew",
+            ),
+        ),
+        stops_all=True,
+    )
+
+
+def _recorded(standing: Standing, node_id: int | None) -> str:
+    return next((each.directory_id for each in standing.voters if each.id == node_id), "")
+
+
+def _written(standing: Standing, host: Host, directory_id: str) -> Edit:
+    meta = MetaProperties(
+        version=1,
+        cluster_id=standing.cluster_id,
+        node_id=host.node_id,
+        directory_id=directory_id or None,
+    )
+    return meta_properties_of(
+        host.survey, meta, standing.request.now_ms, "whose directory it is, as it was"
+    )

@@ -1,0 +1,34 @@
+"""Settings that were left when a quorum went from static voters to dynamic ones.
+
+Owns the two lines of server.properties. It speaks only of nodes whose settings were given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.decoders.addresses import shown_address
+from kraftool.repair.cases.endpoints import BOOTSTRAP_SERVERS, STATIC_VOTERS
+from kraftool.repair.cases.model import Mend
+from kraftool.repair.plan import Setting
+from kraftool.repair.ranking import Host
+from kraftool.repair.standing import Standing
+
+
+def find(standing: Standing, host: Host) -> Iterator[Mend]:
+    settings = host.survey.settings
+    if settings is None or not settings.static_voters or standing.kraft_version == 0:
+        return
+    wanted = [Setting(key=STATIC_VOTERS, value="")]
+    servers = ",".join(
+        shown_address(one.host, one.port) for each in standing.voters for one in each.endpoints[:1]
+    )
+    if not settings.bootstrap_servers and servers:
+        wanted.append(Setting(key=BOOTSTRAP_SERVERS, value=servers))
+    yield Mend(
+        case="static-leftovers",
+        host=host,
+        text=f"{host.name}: controller.quorum.voters is still set, though kraft.version is"
+        f" {standing.kraft_version} and the voters are in the log: it is ignored, and misleads",
+        settings=tuple(wanted),
+    )

@@ -1,0 +1,138 @@
+"""A log that is damaged: in the middle, with or without a snapshot beyond, or at its very end.
+
+Owns what is saved. Kafka cuts such a log at the damage without a word, and with a snapshot beyond
+wipes all of it; so the whole log of another node is the better one. Alone, what follows the
+snapshot is kept where that is whole, and only then the log is cut. A torn tail is Kafka's to cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.decoders.names import write_segment_name
+from kraftool.repair.cases.model import Mend
+from kraftool.repair.cases.rebuild import rebuilt
+from kraftool.repair.making import before, cut_at_break, epochs_removed, removals
+from kraftool.repair.plan import Edit, FileKind, LostRecords, Piece, Risk, Target
+from kraftool.repair.ranking import Host
+from kraftool.repair.request import Word
+from kraftool.repair.standing import Standing
+from kraftool.repair.survey import LogBreak, Survey, SurveyedLog
+
+_LOG_FILES = frozenset(
+    {
+        FileKind.SEGMENT, FileKind.INDEX, FileKind.TIME_INDEX, FileKind.TRANSACTION_INDEX,
+        FileKind.PRODUCER_STATE, FileKind.LEADER_EPOCHS,
+    }
+)  # fmt: skip
+
+
+def find(standing: Standing, host: Host) -> Iterator[Mend]:
+    log = host.survey.log
+    if log is None or log.broken is None:
+        return
+    broken = log.broken
+    if broken.torn:
+        yield Mend(
+            case="torn-tail",
+            host=host,
+            text=f"{host.name}: the log has a torn tail after offset {broken.offset - 1}"
+            f" ({broken.reason}); Kafka cuts it off at its start, and nothing whole is lost",
+            is_note=True,
+        )
+        return
+    why = (
+        f"its log is damaged from offset {broken.offset} on ({broken.reason}), with"
+        f" {broken.lost_batches} whole batches behind"
+    )
+    found = list(rebuilt(standing, host, why))
+    yield from found or [_alone(host, log, broken, why)]
+
+
+def _alone(host: Host, log: SurveyedLog, broken: LogBreak, why: str) -> Mend:
+    """What can be saved of a damaged log by itself."""
+    survey = host.survey
+    beyond = [each for each in survey.whole_snapshots if each.offset > broken.offset]
+    if not beyond:
+        return Mend(
+            case="cut",
+            host=host,
+            text=f"{host.name}: {why}. No other directory given here has a whole log as far: it is"
+            f" cut there, as Kafka would do without a word",
+            edits=(
+                *cut_at_break(survey, log, "nothing behind it can be trusted"),
+                *epochs_removed(survey),
+            ),
+            lost=_lost(host, broken.offset, broken),
+            risks=_risk(host, broken.offset, broken),
+            stops_all=True,
+            replaces_log=True,
+        )
+    newest = beyond[-1]
+    kept = tuple(_rest(survey, log, newest.offset))
+    if kept:
+        return Mend(
+            case="rest-kept",
+            host=host,
+            text=f"{host.name}: {why}. The snapshot at {newest.offset} is beyond it, and the log is"
+            " whole from there on: the log begins there now. Kafka would have wiped that, too",
+            edits=kept,
+            stops_all=True,
+            replaces_log=True,
+        )
+    return Mend(
+        case="snapshot-only",
+        host=host,
+        text=f"{host.name}: {why}. The snapshot at {newest.offset} is beyond it: the log goes, and"
+        " the node goes on from there",
+        edits=removals(survey, "the snapshot is beyond the damage", _LOG_FILES),
+        lost=_lost(host, newest.offset, broken),
+        risks=_risk(host, newest.offset, broken),
+        stops_all=True,
+        replaces_log=True,
+    )
+
+
+def _rest(survey: Survey, log: SurveyedLog, offset: int) -> Iterator[Edit]:
+    """The log from a snapshot's offset on, in a first segment of that name."""
+    if not log.rest:
+        return
+    first, *later = log.rest
+    name = write_segment_name(offset, ".log")
+    target = Target(kind=FileKind.SEGMENT, name=name)
+    old = Target(kind=FileKind.SEGMENT, name=write_segment_name(first.segment, ".log"))
+    keeps = {write_segment_name(each.segment, ".log") for each in later}
+    if first.segment != offset:
+        yield Edit(
+            target=target,
+            before=before(survey, target),
+            after=first.fingerprint,
+            pieces=(Piece(file=old, start=first.start, end=first.end),),
+            why="what follows the snapshot, whole",
+        )
+    keeps.add(name)
+    yield from removals(
+        survey,
+        "it is before the snapshot, or Kafka makes it anew",
+        _LOG_FILES,
+        but=frozenset(keeps),
+    )
+
+
+def _lost(host: Host, first: int, broken: LogBreak) -> LostRecords | None:
+    end = max(broken.end_offset, first)
+    if end == first:
+        return None
+    return LostRecords(host=host.name, first_offset=first, end_offset=end)
+
+
+def _risk(host: Host, first: int, broken: LogBreak) -> tuple[Risk, ...]:
+    if broken.end_offset <= first:
+        return ()
+    return (
+        Risk(
+            word=Word.AHEAD.value,
+            text=f"{host.name}: the records from offset {first} to {broken.end_offset - 1} are"
+            " given up, though some of them can be read",
+        ),
+    )

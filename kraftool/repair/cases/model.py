@@ -1,0 +1,33 @@
+"""What a case says about one directory.
+
+Owns the value, and the list of cases in the order in which they are asked: what makes a directory
+anew comes before what mends one file of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kraftool.repair.plan import Edit, LostRecords, Risk, Setting
+from kraftool.repair.ranking import Host
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mend:
+    """What is wrong with a directory, and the edits that mend it; none where Kafka does it."""
+
+    case: str
+    host: Host
+    text: str
+    edits: tuple[Edit, ...] = ()
+    settings: tuple[Setting, ...] = ()
+    source: Host | None = None
+    """The other directory that files are taken from."""
+    lost: LostRecords | None = None
+    risks: tuple[Risk, ...] = ()
+    stops_all: bool = False
+    """Whether nobody may run meanwhile."""
+    replaces_log: bool = False
+    """Whether log and snapshots are new, so that nothing else about them is to be mended."""
+    is_note: bool = False
+    """Whether nothing is to be done about it."""

@@ -1,0 +1,78 @@
+"""A record that kills every controller that applies it: NoOps in its batch's place.
+
+Owns that all directories that have it get the same bytes, at the same offsets and in the same
+epoch, so that the logs stay one. It is done only where it is asked for, by the record's offset:
+Kafka bears records that look odd.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.names import write_segment_name
+from kraftool.repair.cases.model import Mend
+from kraftool.repair.making import before, epochs_removed
+from kraftool.repair.plan import Edit, FileKind, Piece, Target
+from kraftool.repair.ranking import Host, is_voter
+from kraftool.repair.standing import Standing, refuse_missing
+from kraftool.repair.survey import Misfit
+
+
+def asked_for(standing: Standing) -> Iterator[Mend]:
+    wanted = standing.request.poison
+    if wanted is None:
+        return
+    refuse_missing(standing)
+    found = [(each, _misfit(each, wanted)) for each in standing.hosts]
+    having = [(host, misfit) for host, misfit in found if misfit is not None]
+    if not having:
+        raise KraftoolError(
+            f"--set poison={wanted}: no log given here has a record at offset {wanted} that could"
+            " not be applied",
+            hint="kraftool verify-log names such records, with their offsets",
+        )
+    contents = {misfit.noops for _, misfit in having}
+    if len(contents) > 1:
+        raise KraftoolError(
+            f"--set poison={wanted}: the logs have different batches there",
+            hint="see where they part (kraftool doctor), and rebuild the wrong ones first:"
+            " --set rebuild=ID",
+        )
+    for host, misfit in having:
+        yield _replaced(standing, host, misfit)
+
+
+def _misfit(host: Host, offset: int) -> Misfit | None:
+    log = host.survey.log
+    told = log.misfits if log is not None else ()
+    return next((each for each in told if each.base_offset <= offset <= each.last_offset), None)
+
+
+def _replaced(standing: Standing, host: Host, misfit: Misfit) -> Mend:
+    target = Target(kind=FileKind.SEGMENT, name=write_segment_name(misfit.segment, ".log"))
+    old = before(host.survey, target)
+    assert old is not None, "a misfit is in a segment that is there"
+    end = misfit.position + misfit.size
+    edit = Edit(
+        target=target,
+        before=old,
+        after=misfit.after,
+        pieces=(
+            Piece(file=target, end=misfit.position),
+            Piece(data=misfit.noops),
+            Piece(file=target, start=end, end=old.size),
+        ),
+        why=f"NoOps from offset {misfit.base_offset} to {misfit.last_offset}, in the same epoch",
+    )
+    count = misfit.last_offset - misfit.base_offset + 1
+    what = "1 record gives" if count == 1 else f"{count} records of one batch give"
+    who = "" if is_voter(host, standing.keys) else ", which only follows"
+    return Mend(
+        case="poison",
+        host=host,
+        text=f"{host.name}{who}: {what} way to NoOps at offset {misfit.base_offset}"
+        f" ({misfit.text}); what follows stays as it is",
+        edits=(edit, *epochs_removed(host.survey)),
+        stops_all=True,
+    )

@@ -1,0 +1,146 @@
+"""A directory's log and snapshots made from another node's, which is of the same cluster.
+
+Owns the copy: the source's whole snapshots and its log up to where it can be trusted, and nothing
+left of the old. The node's own quorum-state and meta.properties stay: who it is, and how it voted,
+is its own. For a broker or an observer nothing is copied: emptied, it fetches all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.names import write_segment_name
+from kraftool.repair.cases.model import Mend
+from kraftool.repair.making import PARTITION_METADATA, before, removals
+from kraftool.repair.plan import Edit, FileKind, Fingerprint, Piece, Risk, Target
+from kraftool.repair.ranking import Host, beyond, is_voter
+from kraftool.repair.request import Word
+from kraftool.repair.standing import Standing
+
+_LOG = frozenset({FileKind.SEGMENT, FileKind.SNAPSHOT})
+
+
+def asked_for(standing: Standing) -> Iterator[Mend]:
+    """`--set rebuild=ID`, with `from=ID` where the best one is not wanted."""
+    wanted = standing.request.rebuild
+    if wanted is None:
+        return
+    host = standing.host_of(wanted)
+    if host is None:
+        raise KraftoolError(f"--set rebuild={wanted}: no directory of node {wanted} was given")
+    source = None
+    if standing.request.source is not None:
+        source = standing.host_of(standing.request.source)
+        if source is None or source is host or not can_be_source(source):
+            raise KraftoolError(
+                f"--set from={standing.request.source}: there is no whole log of that node"
+            )
+    yield from rebuilt(standing, host, "it was asked for", source)
+
+
+def rebuilt(standing: Standing, host: Host, why: str, source: Host | None = None) -> Iterator[Mend]:
+    """The directory made anew; nothing where no other can be its source."""
+    if not is_voter(host, standing.keys):
+        yield Mend(
+            case="emptied",
+            host=host,
+            text=f"{host.name}: {why}; it is no voter: emptied, it fetches everything from the"
+            " leader",
+            edits=removals(host.survey, "the node fetches everything anew"),
+            replaces_log=True,
+        )
+        return
+    source = source or best_source(standing, host)
+    if source is None:
+        return
+    end = source.survey.end
+    lost = beyond(host, source.survey, end.offset, end.epoch)
+    risks = []
+    if lost is not None:
+        risks.append(
+            Risk(
+                word=Word.AHEAD.value,
+                text=f"{host.name} has records from offset {lost.first_offset} to"
+                f" {lost.end_offset - 1} that {source.name} has not",
+            )
+        )
+    yield Mend(
+        case="rebuilt",
+        host=host,
+        text=f"{host.name}: {why}; its log and snapshots are made anew from {source.name}, up to"
+        f" offset {source.survey.end.offset} of epoch {source.survey.end.epoch}",
+        edits=tuple(copied(host, source)),
+        source=source,
+        lost=lost,
+        risks=tuple(risks),
+        stops_all=True,
+        replaces_log=True,
+    )
+
+
+def can_be_source(host: Host) -> bool:
+    """Whether a directory is whole, but for a torn tail."""
+    survey = host.survey
+    return survey.intact and survey.state is not None and survey.state.whole
+
+
+def best_source(standing: Standing, host: Host) -> Host | None:
+    """The best whole directory that is at least as far as this one can be trusted."""
+    found = [
+        each
+        for each in standing.hosts
+        if each is not host and can_be_source(each) and each.rank >= host.rank
+    ]
+    return max(found, key=lambda each: (each.rank, is_voter(each, standing.keys)), default=None)
+
+
+def copied(host: Host, source: Host) -> Iterator[Edit]:
+    """The edits that make one directory's log another's."""
+    wanted: set[str] = set()
+    for target, fingerprint in _files(source):
+        wanted.add(target.name)
+        old = before(host.survey, target)
+        if old == fingerprint:
+            continue
+        yield Edit(
+            target=target,
+            before=old,
+            after=fingerprint,
+            pieces=(Piece(file=target, source=source.name, end=fingerprint.size),),
+            why=f"as {source.name} has it",
+        )
+    yield from removals(host.survey, f"{source.name} has none such", but=frozenset(wanted))
+    if before(host.survey, PARTITION_METADATA) is None:
+        there = before(source.survey, PARTITION_METADATA)
+        if there is not None:
+            yield Edit(
+                target=PARTITION_METADATA,
+                after=there,
+                pieces=(Piece(file=PARTITION_METADATA, source=source.name, end=there.size),),
+                why=f"as {source.name} has it",
+            )
+
+
+def _files(source: Host) -> Iterator[tuple[Target, Fingerprint]]:
+    """The files of a source that count, the log without its torn tail."""
+    survey = source.survey
+    whole = {each.name for each in survey.whole_snapshots}
+    broken = survey.log.broken if survey.log is not None else None
+    for each in survey.files:
+        if each.target.kind not in _LOG:
+            continue
+        if each.target.kind is FileKind.SNAPSHOT and each.target.name not in whole:
+            continue
+        fingerprint = each.fingerprint
+        if (
+            broken is not None
+            and broken.prefix is not None
+            and each.target.kind is FileKind.SEGMENT
+        ):
+            torn = write_segment_name(broken.segment, ".log")
+            if each.target.name == torn:
+                fingerprint = broken.prefix
+            elif each.target.name > torn:
+                continue
+        yield each.target, fingerprint

@@ -1,0 +1,111 @@
+"""The small files: quorum-state, leader-epoch-checkpoint, partition.metadata, stray names.
+
+Owns that a promise is never forgotten: a lost quorum-state is not simply left to Kafka, which would
+begin without the vote that the node may have given, but written with an epoch in which nobody can
+have voted. What Kafka makes anew goes; what it believes though it is wrong goes, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.repair.cases.model import Mend
+from kraftool.repair.choice import EPOCH_MARGIN
+from kraftool.repair.making import (
+    PARTITION_METADATA,
+    epochs_removed,
+    quorum_state_of,
+    removed,
+)
+from kraftool.repair.plan import Edit
+from kraftool.repair.ranking import Host, is_voter
+from kraftool.repair.standing import Standing
+
+_SWAPS = (".swap", ".cleaned")
+
+
+def quorum_state(standing: Standing, host: Host) -> Iterator[Mend]:
+    survey = host.survey
+    told = survey.quorum_state
+    lost = told.missing and survey.log is not None and survey.log.end_offset > 0
+    if not lost and not told.complaint:
+        return
+    why = f"quorum-state cannot be read ({told.complaint})" if told.complaint else ""
+    why = why or "quorum-state is missing"
+    given = {each.node_id for each in standing.hosts}
+    unseen = [each.id for each in standing.voters if each.id not in given]
+    epoch = standing.highest_epoch + (EPOCH_MARGIN if unseen else 1)
+    text = f"{host.name}: {why}; it is written with the epoch {epoch} and no vote,"
+    if unseen:
+        ids = " and ".join(map(str, unseen))
+        text += (
+            f" far above every epoch known here: voters {ids} were not given, and may know of"
+            " later ones. The next election begins above it"
+        )
+    else:
+        text += " one above the highest epoch of all voters, in which nobody can have voted"
+    if is_voter(host, standing.keys) and len(standing.voters) > 1:
+        text += ". Deleting it would make it forget a vote that it may have given"
+    yield Mend(
+        case="quorum-state",
+        host=host,
+        text=text,
+        edits=(
+            quorum_state_of(
+                survey,
+                epoch,
+                standing.kraft_version,
+                [each.id for each in standing.voters],
+                "no vote that was given is given again",
+            ),
+        ),
+    )
+
+
+def leader_epochs(standing: Standing, host: Host) -> Iterator[Mend]:
+    complaint = host.survey.epochs_complaint
+    edits = epochs_removed(host.survey)
+    if complaint and edits:
+        yield Mend(
+            case="leader-epochs",
+            host=host,
+            text=f"{host.name}: leader-epoch-checkpoint is not what the log says ({complaint}):"
+            " Kafka would refuse it or believe it; it goes, and is made anew of the log",
+            edits=edits,
+        )
+
+
+def partition_metadata(standing: Standing, host: Host) -> Iterator[Mend]:
+    complaint = host.survey.topic_id_complaint
+    edit = removed(host.survey, PARTITION_METADATA.name, "Kafka makes it anew")
+    if complaint and edit is not None:
+        yield Mend(
+            case="partition-metadata",
+            host=host,
+            text=f"{host.name}: partition.metadata is wrong ({complaint}): Kafka refuses to start"
+            " on it; it goes, and is made anew",
+            edits=(edit,),
+        )
+
+
+def stray_names(standing: Standing, host: Host) -> Iterator[Mend]:
+    survey = host.survey
+    names = [*survey.stopping]
+    names += [
+        each.target.name
+        for each in survey.files
+        if each.target.name.endswith(_SWAPS) and each.target.name not in names
+    ]
+    edits: list[Edit] = []
+    for each in names:
+        edit = removed(survey, each, "no file of a metadata log has such a name")
+        if edit is not None:
+            edits.append(edit)
+    if edits:
+        yield Mend(
+            case="stray-names",
+            host=host,
+            text=f"{host.name}: {', '.join(each.target.name for each in edits)}: Kafka refuses to"
+            " start on such a name, or would take it into the log; it goes",
+            edits=tuple(edits),
+        )

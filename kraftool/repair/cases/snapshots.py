@@ -1,0 +1,150 @@
+"""Snapshots that are damaged, missing, marked `.deleted`, or named beyond the log.
+
+Owns what a log needs: whole from 0 it needs none; begun later, one at or behind its start. Kafka
+believes a name: for a snapshot beyond its log it wipes the log, and then dies if that is junk. So a
+bad one goes before Kafka starts, and a good one is put in its place where the log cannot do
+without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.repair.cases.model import Mend
+from kraftool.repair.cases.rebuild import rebuilt
+from kraftool.repair.making import removed
+from kraftool.repair.plan import Edit, FileKind, Piece, Target
+from kraftool.repair.ranking import Host, common_end
+from kraftool.repair.standing import Standing
+from kraftool.repair.survey import Survey, SurveyedLog, SurveyedSnapshot
+
+
+def find(standing: Standing, host: Host) -> Iterator[Mend]:
+    survey, log = host.survey, host.survey.log
+    bad = [each for each in survey.live_snapshots if not each.intact]
+    if log is None:
+        if bad and not survey.whole_snapshots:
+            yield from _anew(standing, host, f"{bad[-1].name} is damaged, and there is no log")
+        return
+    starts_late = log.start_offset > 0
+    covered = any(_covers(each, log) for each in survey.whole_snapshots)
+    edits = tuple(_removed(survey, bad))
+    if not starts_late or covered:
+        if bad:
+            yield Mend(case=_case(bad, log), host=host, text=_text(host, bad, log), edits=edits)
+        return
+    why = (
+        f"its log begins at offset {log.start_offset}, and no whole snapshot holds what was before"
+    )
+    deleted = [each for each in survey.snapshots if each.deleted and each.intact]
+    deleted = [each for each in deleted if _covers(each, log)]
+    if deleted:
+        yield Mend(
+            case="snapshot-restored",
+            host=host,
+            text=f"{host.name}: {why}; {deleted[-1].name} does, and gets its name back",
+            edits=(*edits, *_restored(survey, deleted[-1])),
+        )
+        return
+    lent = list(_lent(standing, host, log))
+    if lent:
+        source, snapshot = max(lent, key=lambda each: (each[1].offset, each[0].name))
+        yield Mend(
+            case="snapshot-copied",
+            host=host,
+            text=f"{host.name}: {why}; {source.name} has the one at {snapshot.offset}, of the same"
+            " log",
+            edits=(*(each for each in edits if each.target.name != snapshot.name),
+                   _copy(host.survey, source, snapshot)),
+            source=source,
+        )  # fmt: skip
+        return
+    yield from _anew(standing, host, why)
+
+
+def _anew(standing: Standing, host: Host, why: str) -> Iterator[Mend]:
+    found = list(rebuilt(standing, host, why))
+    if not found:
+        raise KraftoolError(
+            f"{host.name}: {why}",
+            hint="give the directories of the other nodes too: one of them may lend its snapshot,"
+            " or all of its log",
+        )
+    yield from found
+
+
+def _covers(snapshot: SurveyedSnapshot, log: SurveyedLog) -> bool:
+    return log.start_offset <= snapshot.offset <= log.intact_end
+
+
+def _is_beyond(snapshot: SurveyedSnapshot, log: SurveyedLog) -> bool:
+    return (snapshot.epoch, snapshot.offset) > (log.last_epoch, log.intact_end)
+
+
+def _case(bad: list[SurveyedSnapshot], log: SurveyedLog) -> str:
+    return "junk-snapshot" if _is_beyond(bad[-1], log) else "snapshot-damaged"
+
+
+def _text(host: Host, bad: list[SurveyedSnapshot], log: SurveyedLog) -> str:
+    newest = bad[-1]
+    more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
+    if _is_beyond(newest, log):
+        return (
+            f"{host.name}: {newest.name}{more} is named beyond the log's end and is no whole"
+            f" snapshot ({newest.complaint}): Kafka would wipe the log for it, and die"
+        )
+    return (
+        f"{host.name}: {newest.name}{more} is damaged ({newest.complaint}); the log and the rest"
+        " do without it. It goes"
+    )
+
+
+def _removed(survey: Survey, bad: list[SurveyedSnapshot]) -> Iterator[Edit]:
+    for each in bad:
+        edit = removed(survey, each.name, each.complaint)
+        if edit is not None:
+            yield edit
+
+
+def _restored(survey: Survey, snapshot: SurveyedSnapshot) -> Iterator[Edit]:
+    old = removed(survey, snapshot.name, "it has its own name again")
+    assert old is not None, "a snapshot of the survey is among its files"
+    assert old.before is not None, "what is removed was there"
+    target = Target(kind=FileKind.SNAPSHOT, name=snapshot.name.removesuffix(".deleted"))
+    there = survey.file(target)
+    yield Edit(
+        target=target,
+        before=there.fingerprint if there is not None else None,
+        after=old.before,
+        pieces=(Piece(file=old.target, end=old.before.size),),
+        why="the log cannot do without it",
+    )
+    yield old
+
+
+def _lent(
+    standing: Standing, host: Host, log: SurveyedLog
+) -> Iterator[tuple[Host, SurveyedSnapshot]]:
+    """Others' snapshots that are of this very log: both logs are the same up to there."""
+    for other in standing.hosts:
+        if other is host:
+            continue
+        shared = common_end(host.survey, other.survey)
+        for each in other.survey.whole_snapshots:
+            if _covers(each, log) and each.offset <= shared:
+                yield other, each
+
+
+def _copy(survey: Survey, source: Host, snapshot: SurveyedSnapshot) -> Edit:
+    target = Target(kind=FileKind.SNAPSHOT, name=snapshot.name)
+    file = source.survey.file(target)
+    assert file is not None, "a snapshot of the survey is among its files"
+    there = survey.file(target)
+    return Edit(
+        target=target,
+        before=there.fingerprint if there is not None else None,
+        after=file.fingerprint,
+        pieces=(Piece(file=target, source=source.name, end=file.fingerprint.size),),
+        why="the log cannot do without it",
+    )

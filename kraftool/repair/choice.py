@@ -1,0 +1,279 @@
+"""A majority of the voters is lost: which survivor leads, with whose state, by which method.
+
+Owns the choice:
+
+- append: a VotersRecord under a higher epoch, in a new segment at the end of the log. Only where
+  nobody is ahead of the seed, and every broker was looked at.
+- snapshot jump: the whole state as a checkpoint at a higher offset and epoch than anybody has, and
+  the log dropped. Whoever was ahead takes it, and with it the new voters.
+- static properties: with kraft.version 0 the voters are a setting; with a jump where somebody is,
+  or may be, ahead.
+
+Each of them may be fenced off by a new cluster id. It refuses to make edits (`majority.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.repair.making import (
+    LARGEST_EPOCH,
+    Frame,
+)
+from kraftool.repair.plan import (
+    LostRecords,
+    Method,
+    PlannedVoter,
+)
+from kraftool.repair.ranking import Host, beyond, is_ahead, is_voter
+from kraftool.repair.standing import Standing
+from kraftool.repair.survey import SurveyedState
+from kraftool.repair.surveying import planned_endpoint
+
+EPOCH_MARGIN = 1000
+"""Beyond every epoch that is known: an election a minute, for most of a day, on nodes that nobody
+can look at."""
+OFFSET_MARGIN = 1_000_000
+"""Beyond every offset that is known, for records on nodes that nobody can look at."""
+_JUMPING = frozenset({Method.SNAPSHOT_JUMP, Method.STATIC_PROPERTIES})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What was decided."""
+
+    standing: Standing
+    method: Method
+    seed: Host
+    source: Host
+    """Whose state it is."""
+    state: SurveyedState
+    state_offset: int
+    jumps: bool
+    """Whether the state goes into a checkpoint beyond every log."""
+    voter: PlannedVoter
+    frame: Frame
+    lost_records: tuple[LostRecords, ...]
+    cluster_id: str
+    """From now on."""
+
+    @property
+    def is_fenced(self) -> bool:
+        return self.cluster_id != self.standing.cluster_id
+
+    @property
+    def voters_after(self) -> tuple[PlannedVoter, ...]:
+        return (self.voter,)
+
+    @property
+    def static(self) -> bool:
+        return self.standing.kraft_version == 0
+
+
+def choose(standing: Standing) -> Choice:
+    request = standing.request
+    seed = _seed(standing)
+    source = _source(standing, seed)
+    state = source.survey.state
+    if request.rollback is not None and source.survey.earlier is not None:
+        state = source.survey.earlier
+    if state is None or not state.records_sha256:
+        why = state.complaint if state is not None else "there is none"
+        raise KraftoolError(
+            f"the state of {source.name} cannot be used: {why}",
+            hint="take another's with --set state=ID",
+        )
+    if request.rollback is not None and state.end_offset != request.rollback:
+        raise KraftoolError(
+            f"the state of {source.name} at offset {request.rollback} was not collected",
+            hint=f"name its directory, or run recover collect there with --at {request.rollback}",
+        )
+    method = _method(standing, seed, source)
+    others = [each for each in standing.hosts if each is not seed]
+    is_clear = _nobody_ahead(standing, seed, source)
+    jumps = method is Method.SNAPSHOT_JUMP or (
+        method is Method.STATIC_PROPERTIES
+        and not (is_clear and _all_brokers_known(standing, state))
+    )
+    epoch = _epoch(standing)
+    voter = _voter(standing, seed)
+    lost = [
+        beyond(each, source.survey, state.end_offset, state.last_epoch)
+        for each in (source, *others)
+    ]
+    found = {each.host: each for each in lost if each is not None}
+    return Choice(
+        standing=standing,
+        method=method,
+        seed=seed,
+        source=source,
+        state=state,
+        state_offset=state.end_offset,
+        jumps=jumps,
+        voter=voter,
+        frame=Frame(
+            offset=_offset(standing) if jumps else seed.survey.end.offset,
+            epoch=epoch,
+            kraft_version=standing.kraft_version,
+            voters=(voter,) if standing.kraft_version > 0 else (),
+            timestamp_ms=request.now_ms,
+        ),
+        lost_records=tuple(found.values()),
+        cluster_id=request.cluster_id if request.fence else standing.cluster_id,
+    )
+
+
+def _seed(standing: Standing) -> Host:
+    """The best voter that is left: the last valid epoch first, then the offset."""
+    wanted = standing.request.seed
+    if wanted is not None:
+        host = standing.host_of(wanted)
+        if host is None:
+            raise KraftoolError(
+                f"--set seed={wanted}: no directory of node {wanted} was given",
+                hint="give its directory, formatted for this cluster if it is a new controller",
+            )
+        return host
+    candidates = [each for each in standing.present if each.survey.state is not None]
+    if not candidates:
+        raise KraftoolError(
+            "no voter is left whose directory could be a seed",
+            hint="format a new controller for this cluster (kraftool format -N), give its directory"
+            " too, and choose it: --set seed=ID; it takes the state of the best broker",
+        )
+    return max(candidates, key=lambda each: (each.rank, each.survey.intact))
+
+
+def _source(standing: Standing, seed: Host) -> Host:
+    """Whose state it is: the best one, also a broker's, so that nothing that is left is lost."""
+    wanted = standing.request.state
+    if wanted is not None:
+        host = standing.host_of(wanted)
+        if host is None or host.survey.state is None:
+            raise KraftoolError(f"--set state={wanted}: there is no state of node {wanted}")
+        return host
+    usable = [
+        each
+        for each in standing.hosts
+        if each.survey.state is not None
+        and each.survey.state.records_sha256
+        and each.survey.state.whole
+    ]
+    if not usable:
+        return seed
+    best = max(usable, key=lambda each: (each.rank, each is seed))
+    return seed if seed in usable and seed.rank == best.rank else best
+
+
+def _nobody_ahead(standing: Standing, seed: Host, source: Host) -> bool:
+    end = seed.survey.end
+    return source is seed and not any(
+        is_ahead(each.survey, end) for each in standing.hosts if each is not seed
+    )
+
+
+def _all_brokers_known(standing: Standing, state: SurveyedState) -> bool:
+    """Whether every registered broker was looked at."""
+    known = {each.node_id for each in standing.hosts if each.has_metadata}
+    return set(state.brokers) <= known
+
+
+def _method(standing: Standing, seed: Host, source: Host) -> Method:
+    request, state = standing.request, source.survey.state
+    if standing.kraft_version == 0:
+        if request.method not in (None, *_JUMPING):
+            raise KraftoolError(
+                f"--method {request.method}: with kraft.version 0 the voters are a setting",
+                hint="use --method static-properties",
+            )
+        return Method.STATIC_PROPERTIES
+    log = seed.survey.log
+    can_append = (
+        _nobody_ahead(standing, seed, source)
+        and log is not None
+        and log.intact_end == seed.survey.end.offset
+        and seed.survey.intact
+        and request.rollback is None
+        and is_voter(seed, standing.keys)
+        and not log.misfits
+    )
+    if request.method is Method.APPEND:
+        if not can_append:
+            raise KraftoolError(
+                "--method append: another node is ahead of the seed, or the seed's log is not"
+                " whole; what is ahead would come back with old voters, or die",
+                hint="use the snapshot jump, which is the default here",
+            )
+        return Method.APPEND
+    if request.method not in (None, Method.SNAPSHOT_JUMP):
+        raise KraftoolError(
+            f"--method {request.method} does not bring back a majority that is lost",
+            hint="use snapshot-jump, or append where nobody is ahead",
+        )
+    if request.method is Method.SNAPSHOT_JUMP or request.fence or not can_append:
+        return Method.SNAPSHOT_JUMP
+    known = state is not None and _all_brokers_known(standing, state)
+    return Method.APPEND if known else Method.SNAPSHOT_JUMP
+
+
+def _epoch(standing: Standing) -> int:
+    highest, wanted = standing.highest_epoch, standing.request.epoch
+    if wanted is not None:
+        if not highest < wanted < LARGEST_EPOCH:
+            raise KraftoolError(f"--set epoch={wanted}: it has to be above {highest}")
+        return wanted
+    if highest >= LARGEST_EPOCH - EPOCH_MARGIN:
+        raise KraftoolError(
+            f"epoch {highest} is too near to the highest there can be",
+            hint="one of the files has a false epoch; see kraftool doctor, and --set epoch=N",
+        )
+    return highest + EPOCH_MARGIN
+
+
+def _offset(standing: Standing) -> int:
+    wanted = standing.request.offset
+    if wanted is None:
+        return standing.reach + OFFSET_MARGIN
+    if not standing.reach < wanted < 1 << 62:
+        raise KraftoolError(f"--set offset={wanted}: it has to be above {standing.reach}")
+    return wanted
+
+
+def _voter(standing: Standing, seed: Host) -> PlannedVoter:
+    """The seed as the one voter, with where it is reached."""
+    known = next((each for each in standing.voters if each.id == seed.node_id), None)
+    if seed.node_id is None:
+        raise KraftoolError(
+            f"{seed.survey.path} does not tell whose it is: its meta.properties"
+            f" {seed.survey.meta_complaint or 'has no node.id'}",
+            hint="name the node's server.properties instead of the directory",
+        )
+    endpoints = standing.request.endpoints_of(seed.node_id)
+    if not endpoints and known is not None:
+        endpoints = tuple(each for each in known.endpoints if each.host and each.port)
+    if not endpoints and seed.survey.settings is not None:
+        told = (planned_endpoint(each) for each in seed.survey.settings.listeners)
+        endpoints = tuple(each for each in told if each.host and each.port)
+    if not endpoints:
+        raise KraftoolError(
+            f"where node {seed.node_id} is reached as a controller is not known",
+            hint=f"say it: --set endpoint.{seed.node_id}=CONTROLLER://host:9093, or name its"
+            " server.properties instead of the directory",
+        )
+    if standing.kraft_version == 0:
+        return PlannedVoter(id=seed.node_id, endpoints=endpoints[:1])
+    directory_id = seed.survey.identity.directory_id
+    if not directory_id:
+        raise KraftoolError(
+            f"{seed.survey.path} has no directory.id, which a voter needs",
+            hint="its meta.properties is lost or of an old form; mend it first",
+        )
+    low, high = (known.min_kraft_version, known.max_kraft_version) if known else (0, 1)
+    return PlannedVoter(
+        id=seed.node_id,
+        directory_id=directory_id,
+        endpoints=endpoints,
+        min_kraft_version=low,
+        max_kraft_version=max(high, standing.kraft_version),
+    )

@@ -1,0 +1,107 @@
+"""Collect files: surveys carried from one machine to another.
+
+Owns the form: one gzipped JSON document, small and bounded, written for its owner's eyes only
+(0600) and never over another file. What is read back is checked as strictly as a plan is.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.repair.document import DocumentError, from_document, to_document
+from kraftool.repair.survey import Survey
+from kraftool.storage.source import FileSource
+
+KIND = "kraftool collect"
+_HEAD = b'{"kind":"kraftool collect"'
+_MOST_PACKED = 32 << 20
+_MOST_BYTES = 128 << 20
+_GZIP = b"\x1f\x8b"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collected:
+    """The document."""
+
+    kind: str
+    surveys: tuple[Survey, ...]
+
+    def __post_init__(self) -> None:
+        if self.kind != KIND:
+            raise DocumentError(f"the kind is not {KIND!r}")
+
+
+def encode(surveys: Sequence[Survey]) -> bytes:
+    """A collect file's bytes; the same for the same surveys."""
+    document = to_document(Collected(kind=KIND, surveys=tuple(surveys)))
+    return gzip.compress(orjson.dumps(document), mtime=0)
+
+
+def write(path: str, surveys: Sequence[Survey]) -> int:
+    """Make a new collect file, durably; its size. Raises KraftoolError where there is a file."""
+    data = encode(surveys)
+    write_new(path, data)
+    return len(data)
+
+
+def write_new(path: str, data: bytes) -> None:
+    """Make a file that was not there, for its owner alone."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    try:
+        descriptor = os.open(path, flags, 0o600)
+    except FileExistsError:
+        raise KraftoolError(
+            f"{path} is there already", hint="kraftool overwrites no file: give another name"
+        ) from None
+    except OSError as error:
+        raise KraftoolError(f"{path}: {error.strerror or error}") from error
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        os.unlink(path)
+        raise KraftoolError(f"{path}: {error.strerror or error}") from error
+
+
+def is_collect_file(path: str) -> bool:
+    """Whether a PATH is a collect file, by its first bytes; a tar.gz is none."""
+    if not os.path.isfile(path):
+        return False
+    with FileSource(path) as source:
+        head = source.read_at(0, 4096)
+    if not head.startswith(_GZIP):
+        return False
+    try:
+        return zlib.decompressobj(wbits=31).decompress(head, len(_HEAD)) == _HEAD
+    except zlib.error:
+        return False
+
+
+def read(path: str) -> tuple[Survey, ...]:
+    """The surveys of a collect file. Raises KraftoolError where it is damaged, or none."""
+    with FileSource(path) as source:
+        packed = source.read_at(0, _MOST_PACKED + 1)
+    try:
+        if len(packed) > _MOST_PACKED:
+            raise DocumentError(f"more than {_MOST_PACKED} bytes")
+        with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
+            data = file.read(_MOST_BYTES + 1)
+        if len(data) > _MOST_BYTES:
+            raise DocumentError(f"more than {_MOST_BYTES} bytes unpacked")
+        return from_document(Collected, orjson.loads(data), "it").surveys
+    except (OSError, EOFError, zlib.error, orjson.JSONDecodeError) as error:
+        raise KraftoolError(
+            f"{path} is damaged: {error}", hint="copy it again, or run recover collect again"
+        ) from None
+    except DocumentError as error:
+        raise KraftoolError(f"{path}: {error.message}", hint=error.hint) from None

@@ -1,0 +1,195 @@
+"""A data directory that is to be mended: its files by target, and what they are right now.
+
+Owns how a target is reached: below the directory, never over a link, and as a regular file only.
+It hashes, and refuses to change anything.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from kraftool.decoders import meta_properties
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.names import METADATA_FOLDER
+from kraftool.repair.document import DocumentError
+from kraftool.repair.plan import FileKind, Fingerprint, Identity, Target, target_of
+from kraftool.storage.files import Files, OpenFile, read_whole
+from kraftool.storage.format_plan import META_PROPERTIES
+
+CHUNK = 1 << 20
+_TELLING = (FileKind.SEGMENT, FileKind.SNAPSHOT, FileKind.QUORUM_STATE)
+"""What a running node changes of its metadata partition as the quorum moves on."""
+_META = Target(kind=FileKind.META_PROPERTIES, name=META_PROPERTIES)
+_MOST_META = 64 << 10
+
+
+class RepairRefused(KraftoolError):
+    """What is not done because something could be lost by it. Nothing was changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose a file is, and who may do what with it."""
+
+    uid: int
+    gid: int
+    mode: int
+
+
+class DataDirectory:
+    """A data directory; the folder that the user named may be behind a link, nothing below it."""
+
+    def __init__(self, files: Files, path: str) -> None:
+        self.files = files
+        self.name = path
+        self.path = os.path.realpath(path)
+        self.partition = os.path.join(self.path, METADATA_FOLDER)
+        if os.path.basename(self.path) == METADATA_FOLDER:
+            above = os.path.dirname(path.rstrip("/")) or "."
+            raise KraftoolError(f"{path} is the metadata partition", hint=f"name {above} instead")
+        with reading(path):
+            is_directory = stat.S_ISDIR(os.stat(self.path).st_mode)
+        if not is_directory:
+            raise KraftoolError(f"{path} is no directory")
+        if os.path.islink(self.partition):
+            raise RepairRefused(
+                f"{self.partition} is a link, and nothing is written behind links",
+                hint="name the directory that holds the folder itself, as metadata.log.dir does",
+            )
+
+    def at(self, target: Target) -> str:
+        """Where a target is."""
+        return os.path.join(self.path, target.path)
+
+    def folder(self, target: Target) -> str:
+        return os.path.dirname(self.at(target))
+
+    def open(self, target: Target) -> OpenFile | None:
+        """Open it to read; None where there is none. Raises RepairRefused for what is no file."""
+        path = self.at(target)
+        try:
+            status = os.lstat(path)
+        except FileNotFoundError:
+            return None
+        if not stat.S_ISREG(status.st_mode):
+            kind = "a link" if stat.S_ISLNK(status.st_mode) else "no regular file"
+            raise RepairRefused(f"{path} is {kind}: it is neither read nor replaced")
+        try:
+            return self.files.open_itself(path)
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise RepairRefused(f"{path} is a link: it is not followed") from None
+            raise KraftoolError(
+                f"{path} cannot be read: {error.strerror}",
+                hint="run as the user that Kafka runs as, or as root",
+            ) from error
+
+    def fingerprint(self, target: Target) -> Fingerprint | None:
+        """What it is, byte for byte; None where there is none."""
+        file = self.open(target)
+        if file is None:
+            return None
+        try:
+            return fingerprint_of(file)
+        finally:
+            file.close()
+
+    def owner(self, target: Target) -> Owner | None:
+        try:
+            status = os.lstat(self.at(target))
+        except FileNotFoundError:
+            return None
+        return Owner(status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode))
+
+    def owner_of_partition(self) -> Owner:
+        """Whose the metadata partition is, and so what is new in it."""
+        status = os.stat(self.partition)
+        return Owner(status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode))
+
+    def identity(self) -> Identity:
+        """Whose it is, as far as meta.properties tells."""
+        data = None
+        if os.path.lexists(self.at(_META)) and not os.path.islink(self.at(_META)):
+            data = read_whole(self.files, self.at(_META), _MOST_META)
+        found = meta_properties.decode(data)[0] if data is not None else None
+        if found is None:
+            return Identity()
+        return Identity(
+            node_id=found.node_id,
+            directory_id=found.directory_id or "",
+            cluster_id=found.cluster_id or "",
+        )
+
+    def inventory(self) -> dict[str, Fingerprint]:
+        """The files that tell whether a node ran on it, by their path."""
+        found = {}
+        for target in (_META, *self._targets()):
+            fingerprint = self.fingerprint(target)
+            if fingerprint is not None:
+                found[target.path] = fingerprint
+        return found
+
+    def _targets(self) -> Iterator[Target]:
+        try:
+            names = self.files.names(self.partition)
+        except FileNotFoundError:
+            return
+        for name in names:
+            try:
+                target = target_of(name)
+            except DocumentError:
+                continue
+            if target.kind in _TELLING:
+                yield target
+
+    def is_one_file_system(self) -> bool:
+        """Whether a file can be renamed from the metadata partition's folder to the directory."""
+        if not os.path.isdir(self.partition):
+            return True
+        return os.stat(self.path).st_dev == os.stat(self.partition).st_dev
+
+    def free_bytes(self) -> int:
+        status = os.statvfs(self.path)
+        return status.f_bavail * status.f_frsize
+
+
+@contextmanager
+def reading(path: str) -> Iterator[None]:
+    """What the system does not let us read, in words. Nothing is written meanwhile."""
+    try:
+        yield
+    except OSError as error:
+        hint = "run as the user that Kafka runs as, or as root"
+        raise KraftoolError(
+            f"{error.filename or path}: {error.strerror or error}; nothing was changed",
+            hint=hint if isinstance(error, PermissionError) else "",
+        ) from error
+
+
+def fingerprint_of(file: OpenFile) -> Fingerprint:
+    """Hash a file from end to end."""
+    digest = hashlib.sha256()
+    size = 0
+    while data := file.read_at(size, CHUNK):
+        digest.update(data)
+        size += len(data)
+    return Fingerprint(size=size, sha256=digest.hexdigest())
+
+
+def differences(
+    was: Mapping[str, Fingerprint], now: Mapping[str, Fingerprint]
+) -> Iterator[tuple[str, str]]:
+    """Paths whose files are not what they were, each with the word for it."""
+    for path in sorted({*was, *now}):
+        if path not in now:
+            yield path, "is gone"
+        elif path not in was:
+            yield path, "is new"
+        elif was[path] != now[path]:
+            yield path, "has changed"

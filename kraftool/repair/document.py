@@ -1,0 +1,160 @@
+"""Frozen values as documents of plain members, and back: how plans and collect files are kept.
+
+Owns the one mapping between a dataclass and a document: members in camel case, enums by their word,
+bytes as text or in base64, members that are at their default left out. Reading is strict, since a
+document may come from anybody: a key that is not known, a value of another type, a number or a text
+beyond its bounds is refused with the path to it. It refuses to know what any value means; classes
+check that in `__post_init__` and raise DocumentError.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import types
+from dataclasses import MISSING, Field, fields, is_dataclass
+from enum import Enum
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.reports.plain_json import camel
+
+T = TypeVar("T")
+
+_LARGEST = (1 << 63) - 1
+_LONGEST_TEXT = 8 << 10
+_LONGEST_BYTES = 1 << 20
+_TEXT, _BASE64 = "text:", "base64:"
+
+
+class DocumentError(KraftoolError):
+    """A document that is not what it should be."""
+
+
+# --- to a document ---------------------------------------------------------------------------
+
+
+def to_document(value: Any) -> Any:
+    """The value in plain members."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {
+            camel(each.name): to_document(getattr(value, each.name))
+            for each in fields(value)
+            if not _is_default(each, getattr(value, each.name))
+        }
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, bytes):
+        return _shown(value)
+    if isinstance(value, tuple):
+        return [to_document(each) for each in value]
+    return value
+
+
+def _shown(value: bytes) -> str:
+    """Bytes as a person would like to read them."""
+    if value.isascii() and value.decode().replace("\n", "").isprintable():
+        return _TEXT + value.decode()
+    return _BASE64 + base64.b64encode(value).decode()
+
+
+def _is_default(member: Field[Any], value: Any) -> bool:
+    return member.default is not MISSING and value == member.default
+
+
+# --- from a document -------------------------------------------------------------------------
+
+
+def from_document(kind: type[T], document: Any, where: str = "the file") -> T:
+    """The value that a document is of. Raises DocumentError with the path to what is wrong."""
+    value: T = _read(kind, document, where)
+    return value
+
+
+def _members(kind: type[Any]) -> dict[str, tuple[Field[Any], Any]]:
+    hints = get_type_hints(kind)
+    return {camel(each.name): (each, hints[each.name]) for each in fields(kind)}
+
+
+def _read(kind: Any, told: Any, where: str) -> Any:
+    if get_origin(kind) in (Union, types.UnionType):
+        (inner,) = (each for each in get_args(kind) if each is not type(None))
+        return None if told is None else _read(inner, told, where)
+    if get_origin(kind) is tuple:
+        return _tuple(get_args(kind), told, where)
+    if is_dataclass(kind) and isinstance(kind, type):
+        return _dataclass(kind, told, where)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return _word(kind, told, where)
+    return _scalar(kind, told, where)
+
+
+def _tuple(kinds: tuple[Any, ...], told: Any, where: str) -> tuple[Any, ...]:
+    if not isinstance(told, list):
+        raise DocumentError(f"{where} is not a list")
+    if len(kinds) == 2 and kinds[1] is Ellipsis:
+        kinds = (kinds[0],) * len(told)
+    if len(kinds) != len(told):
+        raise DocumentError(f"{where} has {len(told)} members, not {len(kinds)}")
+    return tuple(
+        _read(kind, each, f"{where}[{number}]")
+        for number, (kind, each) in enumerate(zip(kinds, told, strict=True))
+    )
+
+
+def _dataclass(kind: type[Any], told: Any, where: str) -> Any:
+    if not isinstance(told, dict):
+        raise DocumentError(f"{where} is not a mapping")
+    members = _members(kind)
+    for key in told:
+        if key not in members:
+            raise DocumentError(
+                f"{where} has an unknown key {str(key)[:60]!r}",
+                hint=f"known are {', '.join(members)}; a newer kraftool may know more",
+            )
+    values = {}
+    for key, (member, hint) in members.items():
+        if key in told:
+            values[member.name] = _read(hint, told[key], f"{where}.{key}")
+        elif member.default is MISSING:
+            raise DocumentError(f"{where} has no {key}")
+    try:
+        return kind(**values)
+    except DocumentError as error:
+        raise DocumentError(f"{where}: {error.message}", hint=error.hint) from None
+
+
+def _word(kind: type[Enum], told: Any, where: str) -> Enum:
+    try:
+        return kind(told)
+    except ValueError:
+        known = ", ".join(str(each.value) for each in kind)
+        raise DocumentError(f"{where} is {str(told)[:60]!r}, and none of {known}") from None
+
+
+def _scalar(kind: Any, told: Any, where: str) -> Any:
+    if kind is int:
+        if isinstance(told, bool) or not isinstance(told, int) or abs(told) > _LARGEST:
+            raise DocumentError(f"{where} is not a whole number of 64 bits")
+    elif kind is bool:
+        if not isinstance(told, bool):
+            raise DocumentError(f"{where} is not true or false")
+    elif kind is str:
+        if not isinstance(told, str) or len(told) > _LONGEST_TEXT:
+            raise DocumentError(f"{where} is not a text of at most {_LONGEST_TEXT} characters")
+    elif kind is bytes:
+        return _bytes(told, where)
+    else:
+        raise AssertionError(f"{kind} is not kept in documents")
+    return told
+
+
+def _bytes(told: Any, where: str) -> bytes:
+    if not isinstance(told, str) or len(told) > _LONGEST_BYTES * 4 // 3 + 16:
+        raise DocumentError(f"{where} is not a text of at most {_LONGEST_BYTES} bytes")
+    if told.startswith(_TEXT):
+        return told.removeprefix(_TEXT).encode()
+    try:
+        return base64.b64decode(told.removeprefix(_BASE64), validate=True)
+    except (binascii.Error, ValueError):
+        raise DocumentError(f"{where} is neither text: nor base64:") from None

@@ -1,0 +1,202 @@
+"""What edits come to: their order, the bytes of each new file, and whether those are sound.
+
+Owns the order in which files change, so that a directory is at no moment one that Kafka would make
+worse if something started it there; and the last look at new bytes, which are believed by their
+content and not because a plan says so. It gives bytes and refuses to write them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from kraftool.decoders import checkpoint_files, meta_properties, quorum_state
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.names import parse_checkpoint_name, parse_segment_name
+from kraftool.decoders.segment import Damage, scan
+from kraftool.repair.disk import CHUNK, DataDirectory, RepairRefused
+from kraftool.repair.plan import Edit, FileKind, HostPlan, Piece, Plan, Target
+from kraftool.repair.state_records import snapshot_of
+from kraftool.reports.findings import Severity
+from kraftool.reports.verify.snapshot import verify_snapshots
+from kraftool.storage.files import OpenFile
+from kraftool.storage.paths import open_path
+
+_SMALL = 1 << 20
+_TURN = {
+    FileKind.SNAPSHOT: 0,
+    FileKind.QUORUM_STATE: 1,
+    FileKind.SEGMENT: 2,
+    FileKind.INDEX: 4,
+    FileKind.TIME_INDEX: 4,
+    FileKind.TRANSACTION_INDEX: 4,
+    FileKind.PRODUCER_STATE: 4,
+    FileKind.OTHER: 4,
+    FileKind.LEADER_EPOCHS: 6,
+    FileKind.PARTITION_METADATA: 6,
+    FileKind.BOOTSTRAP: 6,
+    FileKind.META_PROPERTIES: 7,
+}
+_NEW_SEGMENT, _OLD_SNAPSHOT = 3, 5
+
+
+def in_turn(edits: tuple[Edit, ...]) -> list[Edit]:
+    """The edits in the order in which files change.
+
+    First new checkpoints: Kafka takes a log below a whole one for what the snapshot replaces. Then
+    the epoch. Segments are replaced and removed from the end of the log on, since one that is cut
+    must not be followed by what was behind the cut, and new ones come in their order. Old snapshots
+    go when nothing needs them. meta.properties is last: until then the directory is known by it.
+    """
+    return sorted(edits, key=_turn)
+
+
+def _turn(edit: Edit) -> tuple[int, int, str]:
+    kind, name = edit.target.kind, edit.target.name
+    turn, offset = _TURN[kind], 0
+    if kind is FileKind.SEGMENT:
+        segment = parse_segment_name(name)
+        offset = 0 if segment is None else segment.base_offset
+        if edit.before is None:
+            turn = _NEW_SEGMENT
+        else:
+            offset = -offset
+    elif kind is FileKind.SNAPSHOT and edit.is_removal:
+        snapshot = parse_checkpoint_name(name)
+        turn, offset = _OLD_SNAPSHOT, 0 if snapshot is None else snapshot.offset
+    return turn, offset, name
+
+
+def sources_needed(host: HostPlan) -> set[str]:
+    """The hosts whose directories are read for this one's new files."""
+    named = {piece.source for edit in host.edits for piece in edit.pieces}
+    named |= {edit.snapshot.source for edit in host.edits if edit.snapshot is not None}
+    return named - {""}
+
+
+def check_sources(plan: Plan, host: HostPlan, sources: Mapping[str, DataDirectory]) -> None:
+    """Refuse directories that are not given, not wanted, or not what the plan read there."""
+    needed = sources_needed(host)
+    for name in sorted(needed - sources.keys()):
+        raise RepairRefused(
+            f"{host.name} is made from {name}'s directory, which is not given",
+            hint=f"give --source {name}=PATH, a copy of that directory",
+        )
+    for name in sorted(sources.keys() - needed):
+        raise RepairRefused(f"nothing is read from {name} for {host.name}")
+    for name in sorted(needed):
+        there = plan.host(name)
+        if there is None:
+            raise RepairRefused(f"the plan has no host {name}")
+        check_as_planned(there, sources[name])
+
+
+def check_as_planned(host: HostPlan, directory: DataDirectory) -> None:
+    """Refuse a directory whose files are not what they were when the plan was made."""
+    relied_on = [(each.target, each.fingerprint) for each in host.expected]
+    changed = [(each.target, each.before) for each in host.edits]
+    for target, wanted in (*relied_on, *changed):
+        found = directory.fingerprint(target)
+        if found == wanted:
+            continue
+        path = directory.at(target)
+        if found is None:
+            reason = f"{path} is not there, and it was when the plan was made"
+        elif wanted is None:
+            reason = f"{path} is there, and it was not when the plan was made"
+        else:
+            reason = (
+                f"{path} is not what it was when the plan was made: {found.size} bytes with SHA-256"
+                f" {found.sha256[:12]}…, not {wanted.size} with {wanted.sha256[:12]}…"
+            )
+        raise RepairRefused(
+            reason, hint="nothing was changed; run recover collect and recover plan again"
+        )
+
+
+def content(
+    edit: Edit, directory: DataDirectory, sources: Mapping[str, DataDirectory]
+) -> Iterator[bytes]:
+    """The bytes of a new file, of what is there before anything is changed."""
+    if edit.snapshot is not None:
+        of = sources[edit.snapshot.source] if edit.snapshot.source else directory
+        yield from snapshot_of(edit.snapshot, of.path)
+        return
+    for piece in edit.pieces:
+        if piece.file is None:
+            yield piece.data
+        else:
+            of = sources[piece.source] if piece.source else directory
+            yield from _slice(piece, piece.file, of)
+
+
+def _slice(piece: Piece, target: Target, directory: DataDirectory) -> Iterator[bytes]:
+    file = directory.open(target)
+    if file is None:
+        raise RepairRefused(f"{directory.at(target)} is not there")
+    try:
+        at = piece.start
+        while at < piece.end:
+            data = file.read_at(at, min(CHUNK, piece.end - at))
+            if not data:
+                raise RepairRefused(f"{file.path} ends at {at}, before {piece.end}")
+            yield data
+            at += len(data)
+    finally:
+        file.close()
+
+
+def expected_size(
+    edit: Edit, directory: DataDirectory, sources: Mapping[str, DataDirectory]
+) -> int:
+    """How large a new file may become. A state is about as large as what it is made of."""
+    if edit.after is not None:
+        return edit.after.size
+    if edit.snapshot is None:
+        return 0
+    of = sources[edit.snapshot.source] if edit.snapshot.source else directory
+    return sum(each.size for each in of.inventory().values())
+
+
+def check_content(target: Target, file: OpenFile) -> None:
+    """Refuse a new file that Kafka could not read; its name on the disk is its name."""
+    path = file.path
+    match target.kind:
+        case FileKind.SNAPSHOT | FileKind.BOOTSTRAP:
+            _check_snapshot(path)
+        case FileKind.SEGMENT:
+            for item in scan(file.read_at):
+                if isinstance(item, Damage):
+                    raise _unsound(path, f"position {item.position}: {item.reason}")
+                if not item.is_valid:
+                    raise _unsound(path, f"position {item.position}: the CRC does not match")
+        case FileKind.QUORUM_STATE:
+            state, problems = quorum_state.decode(file.read_at(0, _SMALL))
+            if state.state is None or problems:
+                raise _unsound(path, problems[0].describe() if problems else "it says nothing")
+        case FileKind.META_PROPERTIES:
+            _check_text(path, meta_properties.decode(file.read_at(0, _SMALL))[1])
+        case FileKind.LEADER_EPOCHS:
+            _check_text(path, checkpoint_files.decode_leader_epochs(file.read_at(0, _SMALL))[1])
+        case FileKind.PARTITION_METADATA:
+            data = file.read_at(0, _SMALL)
+            _check_text(path, checkpoint_files.decode_partition_metadata(data)[1])
+        case _:
+            """Indexes, which Kafka makes anew where they do not fit."""
+
+
+def _check_snapshot(path: str) -> None:
+    verified = verify_snapshots([open_path(path)], replay_logs=False)
+    for finding in verified.all_findings:
+        if finding.severity is Severity.ERROR:
+            raise _unsound(path, f"{finding.code} {finding.sentence()}")
+
+
+def _check_text(path: str, problems: tuple[KraftoolError, ...]) -> None:
+    if problems:
+        raise _unsound(path, str(problems[0]))
+
+
+def _unsound(path: str, reason: str) -> RepairRefused:
+    return RepairRefused(
+        f"what the plan makes is not sound, and nothing was changed: {path}: {reason}"
+    )

@@ -1,0 +1,80 @@
+"""Which part of a plan a data directory is.
+
+Owns the comparison of what meta.properties says with what it said when the plan was made. Hashes
+are `edits.py`'s: they decide whether the right directory is still the same.
+"""
+
+from __future__ import annotations
+
+from kraftool.repair.disk import DataDirectory, RepairRefused
+from kraftool.repair.plan import HostPlan, Identity, Plan
+
+
+def host_for(plan: Plan, directory: DataDirectory, name: str = "") -> HostPlan:
+    """The plan's part for a directory; `name` where somebody told. Raises RepairRefused."""
+    identity = directory.identity()
+    if name:
+        host = plan.host(name)
+        if host is None:
+            known = ", ".join(each.name for each in plan.hosts)
+            raise RepairRefused(f"the plan has no host {name}", hint=f"its hosts are {known}")
+        if not _may_be(host, identity):
+            raise RepairRefused(
+                f"{directory.name} is {_words(identity)}, and {name} is {_words(host.identity)}"
+            )
+        return host
+    if identity == Identity():
+        unknown = [each for each in plan.hosts if each.identity == Identity()]
+        if len(unknown) == 1:
+            return unknown[0]
+        raise RepairRefused(
+            f"{directory.name} does not say whose it is: meta.properties is missing or damaged",
+            hint=f"tell with --host, one of {', '.join(each.name for each in plan.hosts)}",
+        )
+    fitting = [each for each in plan.hosts if _is(each, identity)]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        raise RepairRefused(
+            f"{directory.name} may be {' or '.join(each.name for each in fitting)}",
+            hint="tell with --host",
+        )
+    known = "; ".join(f"{each.name} is {_words(each.identity)}" for each in plan.hosts)
+    raise RepairRefused(
+        f"the plan is not for {directory.name}, which is {_words(identity)}",
+        hint=f"in the plan {known}" if known else "",
+    )
+
+
+def _pairs(one: Identity, other: Identity) -> list[tuple[object, object]]:
+    """What both know."""
+    pairs: list[tuple[object, object]] = []
+    if one.node_id is not None and other.node_id is not None:
+        pairs.append((one.node_id, other.node_id))
+    if one.directory_id and other.directory_id:
+        pairs.append((one.directory_id, other.directory_id))
+    if one.cluster_id and other.cluster_id:
+        pairs.append((one.cluster_id, other.cluster_id))
+    return pairs
+
+
+def _is(host: HostPlan, identity: Identity) -> bool:
+    """Whether both know the node or the directory, and all that both know is the same."""
+    told = host.identity
+    same_node = told.node_id is not None and told.node_id == identity.node_id
+    same_directory = bool(told.directory_id) and told.directory_id == identity.directory_id
+    return (same_node or same_directory) and all(a == b for a, b in _pairs(told, identity))
+
+
+def _may_be(host: HostPlan, identity: Identity) -> bool:
+    """Whether nothing speaks against it. The plan itself may change ids in meta.properties."""
+    told = host.identity
+    changes_meta = any(each.target.path == "meta.properties" for each in host.edits)
+    return changes_meta or all(a == b for a, b in _pairs(told, identity))
+
+
+def _words(identity: Identity) -> str:
+    node = "an unknown node" if identity.node_id is None else f"node {identity.node_id}"
+    directory = f", directory id {identity.directory_id}" if identity.directory_id else ""
+    cluster = f", cluster {identity.cluster_id}" if identity.cluster_id else ""
+    return f"{node}{directory}{cluster}"

@@ -1,0 +1,384 @@
+"""A metadata log as a survey has it: one pass over the segments, each byte hashed on the way.
+
+Owns up to where a log can be trusted. Kafka cuts it where the bytes are wrong; here it also ends at
+a gap in the offsets and where an epoch goes back, over which Kafka goes on. It refuses to look at
+snapshots, and to judge what records say: that is a replay's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from bisect import bisect_right
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from kraftool.decoders import schema
+from kraftool.decoders.batch import HEADER_SIZE, RecordBatch, encode_batch
+from kraftool.decoders.control import BY_ID, read_key
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.framing import encode_record, read_frame
+from kraftool.decoders.segment import Damage, DamageKind, scan
+from kraftool.repair.plan import Fingerprint, RecordCount
+from kraftool.repair.survey import (
+    BLOCK,
+    MOST_BATCHES,
+    Block,
+    EpochBegin,
+    LogBreak,
+    Misfit,
+    Slice,
+    SurveyedBatch,
+    SurveyedLog,
+)
+from kraftool.reports.log_reader import NOOP_BATCH
+from kraftool.storage.source import ByteSource
+
+NOOP = "NO_OP_RECORD"
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentFile:
+    """A segment by the offset in its name."""
+
+    base_offset: int
+    open: Callable[[], ByteSource]
+
+
+@dataclass(slots=True, kw_only=True)
+class LogSurvey:
+    """What the pass found, and what is asked of the log afterwards."""
+
+    log: SurveyedLog
+    fingerprints: dict[int, Fingerprint]
+    segments: dict[int, SegmentFile]
+    _bases: array[int]
+    _positions: array[int]
+    _of_segment: array[int]
+
+    def batch_at(self, offset: int) -> tuple[int, RecordBatch] | None:
+        """The segment and the batch of an offset below the break."""
+        number = bisect_right(self._bases, offset) - 1
+        if number < 0:
+            return None
+        segment = self._of_segment[number]
+        with self.segments[segment].open() as source:
+            item = next(iter(scan(source.read_at, self._positions[number])), None)
+        if not isinstance(item, RecordBatch) or not item.base_offset <= offset <= item.last_offset:
+            return None
+        return segment, item
+
+    def misfit(self, offset: int, text: str) -> Misfit | None:
+        """A record that does not fit, with what may stand in its batch's place."""
+        found = self.batch_at(offset)
+        if found is None:
+            return None
+        segment, batch = found
+        noops = noops_like(batch)
+        with self.segments[segment].open() as source:
+            after = fingerprint(
+                source,
+                (0, batch.position),
+                noops,
+                (batch.position + batch.size, self.fingerprints[segment].size),
+            )
+        return Misfit(
+            offset=offset,
+            base_offset=batch.base_offset,
+            last_offset=batch.last_offset,
+            segment=segment,
+            position=batch.position,
+            size=batch.size,
+            text=text,
+            noops=noops,
+            after=after,
+        )
+
+    def rest_from(self, offset: int) -> tuple[Slice, ...]:
+        """What follows an offset that lies behind the break, if all of it is whole; else nothing.
+
+        The offset is a snapshot's, at which Kafka lets a batch begin.
+        """
+        found: list[Slice] = []
+        expected: int | None = None
+        for base, file in sorted(self.segments.items()):
+            with file.open() as source:
+                begin = 0 if expected is not None else None
+                for item in scan(source.read_at):
+                    if begin is None:
+                        if isinstance(item, Damage) or item.base_offset != offset:
+                            continue
+                        begin, expected = item.position, offset
+                    if isinstance(item, Damage) or not item.is_valid:
+                        return ()
+                    if item.base_offset != expected:
+                        return ()
+                    expected = item.last_offset + 1
+                size = self.fingerprints[base].size
+                if begin is not None:
+                    piece = fingerprint(source, (begin, size))
+                    found.append(Slice(segment=base, start=begin, end=size, fingerprint=piece))
+        return tuple(found)
+
+
+def noops_like(batch: RecordBatch) -> bytes:
+    """NoOps at the offsets of a batch, of its epoch and time."""
+    value = encode_record("NoOpRecord", 0, {})
+    return encode_batch(
+        ((None, value) for _ in range(batch.last_offset - batch.base_offset + 1)),
+        base_offset=batch.base_offset,
+        epoch=batch.epoch,
+        timestamp=batch.header.max_timestamp,
+    )
+
+
+def fingerprint(source: ByteSource, *pieces: tuple[int, int] | bytes) -> Fingerprint:
+    """Of stretches of a file, with bytes between them."""
+    digest, size = hashlib.sha256(), 0
+    for piece in pieces:
+        if isinstance(piece, bytes):
+            digest.update(piece)
+            size += len(piece)
+            continue
+        for data in _chunks(source, *piece):
+            digest.update(data)
+            size += len(data)
+    return Fingerprint(size=size, sha256=digest.hexdigest())
+
+
+def whole_fingerprint(source: ByteSource) -> Fingerprint:
+    """Of all of a file, however long it turns out to be."""
+    digest, size = hashlib.sha256(), 0
+    while data := source.read_at(size, _CHUNK):
+        digest.update(data)
+        size += len(data)
+    return Fingerprint(size=size, sha256=digest.hexdigest())
+
+
+def _chunks(source: ByteSource, start: int, end: int) -> Iterator[bytes]:
+    while start < end:
+        data = source.read_at(start, min(_CHUNK, end - start))
+        if not data:
+            return
+        yield data
+        start += len(data)
+
+
+def survey_log(files: Sequence[SegmentFile]) -> LogSurvey | None:
+    """Read all segments of a log; None where there is none."""
+    if not files:
+        return None
+    ordered = sorted(files, key=lambda each: each.base_offset)
+    walk = _Walk(next_offset=ordered[0].base_offset)
+    for file in ordered:
+        with file.open() as source:
+            walk.segment(file.base_offset, source)
+    return LogSurvey(
+        log=walk.surveyed(tuple(each.base_offset for each in ordered)),
+        fingerprints=walk.fingerprints,
+        segments={each.base_offset: each for each in ordered},
+        _bases=walk.bases,
+        _positions=walk.positions,
+        _of_segment=walk.of_segment,
+    )
+
+
+@dataclass(slots=True)
+class _Block:
+    """A block that is being filled."""
+
+    first: int
+    end: int = 0
+    epoch: int = -1
+    digest: hashlib._Hash = field(default_factory=hashlib.sha256)
+    types: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Walk:
+    """One pass."""
+
+    next_offset: int
+    end_offset: int = 0
+    last_epoch: int = -1
+    last_timestamp: int = -1
+    broken: LogBreak | None = None
+    whole_behind: bool = False
+    epochs: list[EpochBegin] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
+    batches: deque[SurveyedBatch] = field(default_factory=lambda: deque(maxlen=MOST_BATCHES))
+    fingerprints: dict[int, Fingerprint] = field(default_factory=dict)
+    bases: array[int] = field(default_factory=lambda: array("q"))
+    positions: array[int] = field(default_factory=lambda: array("q"))
+    of_segment: array[int] = field(default_factory=lambda: array("q"))
+    _block: _Block | None = None
+
+    def segment(self, base: int, source: ByteSource) -> None:
+        hashed = _Hashed(source)
+        if self.broken is None and base != self.next_offset:
+            torn_before = False
+            self._break(
+                base, 0, hashed, f"it begins with offset {base} where {self.next_offset} comes",
+                torn=torn_before, cuts=False,
+            )  # fmt: skip
+        for item in scan(hashed.source.read_at):
+            if isinstance(item, Damage):
+                if self.broken is None:
+                    torn = item.kind is not DamageKind.CORRUPT
+                    self._break(base, item.position, hashed, item.reason, torn=torn, cuts=True)
+                continue
+            if self.broken is None:
+                reason = self._wrong(item)
+                if reason:
+                    cuts = not item.is_valid
+                    self._break(base, item.position, hashed, reason, torn=False, cuts=cuts)
+            if self.broken is None:
+                self._batch(base, item, hashed)
+            elif item.is_valid:
+                self._behind(item)
+        self.fingerprints[base] = hashed.whole()
+
+    def _wrong(self, batch: RecordBatch) -> str:
+        if not batch.is_valid:
+            return "the CRC does not match"
+        if batch.base_offset != self.next_offset or batch.last_offset < batch.base_offset:
+            return f"offset {batch.base_offset} where {self.next_offset} comes"
+        if batch.epoch < self.last_epoch:
+            return f"epoch {batch.epoch} after {self.last_epoch}"
+        return ""
+
+    def _break(
+        self, base: int, position: int, hashed: _Hashed, reason: str, *, torn: bool, cuts: bool
+    ) -> None:
+        self.broken = LogBreak(
+            offset=self.next_offset,
+            segment=base,
+            position=position,
+            reason=reason,
+            torn=torn,
+            kafka_cuts=cuts,
+            prefix=hashed.up_to(position),
+        )
+        self.end_offset = self.next_offset
+
+    def _behind(self, batch: RecordBatch) -> None:
+        assert self.broken is not None, "only behind a break"
+        self.broken = replace(
+            self.broken,
+            torn=False,
+            lost_batches=self.broken.lost_batches + 1,
+            end_offset=max(self.broken.end_offset, batch.last_offset + 1),
+        )
+
+    def _batch(self, base: int, batch: RecordBatch, hashed: _Hashed) -> None:
+        types = types_of(batch)
+        if batch.epoch > self.last_epoch:
+            self.epochs.append(EpochBegin(epoch=batch.epoch, start_offset=batch.base_offset))
+        self.batches.append(
+            SurveyedBatch(
+                base_offset=batch.base_offset,
+                last_offset=batch.last_offset,
+                epoch=batch.epoch,
+                crc=batch.header.crc,
+                segment=base,
+                position=batch.position,
+                prefix_sha256=hashed.up_to(batch.position).sha256,
+                types=counted(types),
+            )
+        )
+        self.bases.append(batch.base_offset)
+        self.positions.append(batch.position)
+        self.of_segment.append(base)
+        self._in_block(batch, types)
+        self.next_offset = self.end_offset = batch.last_offset + 1
+        self.last_epoch = batch.epoch
+        self.last_timestamp = batch.header.max_timestamp
+
+    def _in_block(self, batch: RecordBatch, types: Counter[str]) -> None:
+        first = batch.base_offset // BLOCK * BLOCK
+        if self._block is None or self._block.first != first:
+            self._end_block()
+            self._block = _Block(first)
+        block = self._block
+        block.digest.update(batch.data[:8] + batch.data[12:16] + batch.data[17:21])
+        block.types += types
+        block.end, block.epoch = batch.last_offset + 1, batch.epoch
+
+    def _end_block(self) -> None:
+        block, self._block = self._block, None
+        if block is not None:
+            self.blocks.append(
+                Block(
+                    first_offset=block.first,
+                    end_offset=block.end,
+                    last_epoch=block.epoch,
+                    sha256=block.digest.hexdigest(),
+                    types=counted(block.types),
+                )
+            )
+
+    def surveyed(self, segments: tuple[int, ...]) -> SurveyedLog:
+        self._end_block()
+        return SurveyedLog(
+            start_offset=segments[0],
+            end_offset=max(self.next_offset, self.broken.end_offset if self.broken else 0),
+            intact_end=self.next_offset,
+            last_epoch=self.last_epoch,
+            last_timestamp_ms=self.last_timestamp,
+            segments=segments,
+            epochs=tuple(self.epochs),
+            broken=self.broken,
+            blocks=tuple(self.blocks),
+            batches=tuple(self.batches),
+        )
+
+
+class _Hashed:
+    """A file with the hash of what lies before any position, asked for in ascending order."""
+
+    def __init__(self, source: ByteSource) -> None:
+        self.source = source
+        self._digest, self._at = hashlib.sha256(), 0
+
+    def up_to(self, position: int) -> Fingerprint:
+        for data in _chunks(self.source, self._at, position):
+            self._digest.update(data)
+            self._at += len(data)
+        return Fingerprint(size=self._at, sha256=self._digest.hexdigest())
+
+    def whole(self) -> Fingerprint:
+        while data := self.source.read_at(self._at, _CHUNK):
+            self._digest.update(data)
+            self._at += len(data)
+        return Fingerprint(size=self._at, sha256=self._digest.hexdigest())
+
+
+def types_of(batch: RecordBatch) -> Counter[str]:
+    """How many records of each type; what cannot be told is `?`."""
+    if batch.header.record_count == 1 and batch.data[HEADER_SIZE:] == NOOP_BATCH:
+        return Counter({NOOP: 1})
+    found: Counter[str] = Counter()
+    try:
+        for record in batch.records():
+            found[_type(record.key if batch.is_control else record.value, batch.is_control)] += 1
+    except KraftoolError:
+        found["?"] += 1
+    return found
+
+
+def _type(told: bytes | None, is_control: bool) -> str:
+    if is_control:
+        kind = BY_ID.get(read_key(told))
+        return kind.label if kind is not None else "?"
+    if told is None:
+        return "?"
+    message = schema.metadata_record(read_frame(told)[0])
+    return schema.record_type(message.name) if message is not None else "?"
+
+
+def counted(types: Counter[str]) -> tuple[RecordCount, ...]:
+    """The most frequent first."""
+    ordered = sorted(types.items(), key=lambda each: (-each[1], each[0]))
+    return tuple(RecordCount(type=name, count=count) for name, count in ordered)

@@ -1,0 +1,231 @@
+"""A majority of the voters is lost: the plan by which one survivor leads a quorum of its own.
+
+Owns the edits of each method, what speaks against them, and the verdict on what is lost. What was
+chosen is `choice.py`'s, the words of the plan are `majority_words.py`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kraftool import __version__
+from kraftool.decoders.addresses import shown_address
+from kraftool.decoders.meta_properties import MetaProperties
+from kraftool.repair import majority_words as words
+from kraftool.repair.choice import Choice, choose
+from kraftool.repair.making import (
+    cut_at_break,
+    epochs_removed,
+    jump_snapshot,
+    meta_properties_of,
+    quorum_state_of,
+    relied_on,
+    removals,
+    voters_segment,
+)
+from kraftool.repair.plan import (
+    SCHEMA_VERSION,
+    Edit,
+    FileKind,
+    HostPlan,
+    Loss,
+    Method,
+    Plan,
+    PlannedVoter,
+    Quarantined,
+    Risk,
+    Role,
+    Setting,
+    Verdict,
+)
+from kraftool.repair.ranking import Host, is_voter, ranked
+from kraftool.repair.refusal import accepted
+from kraftool.repair.request import Word
+from kraftool.repair.standing import Standing, common_risks, kafka_risk, refuse_missing
+
+STATIC_VOTERS = "controller.quorum.voters"
+
+
+def majority_plan(standing: Standing) -> Plan:
+    """The plan. Raises KraftoolError where none can be made, or none without a word."""
+    refuse_missing(standing)
+    choice = choose(standing)
+    risks = accepted(standing.request, tuple(_risks(choice)))
+    return Plan(
+        schema_version=SCHEMA_VERSION,
+        created_ms=standing.request.now_ms,
+        tool=__version__,
+        method=choice.method,
+        cases=("majority-lost",),
+        summary=words.summary(choice),
+        cluster_id=standing.cluster_id,
+        kraft_version=standing.kraft_version,
+        kafka_version=standing.request.kafka_version,
+        seed=choice.seed.name,
+        why_seed=words.why_seed(choice),
+        ranking=ranked(standing.hosts, standing.keys),
+        loss=_loss(choice),
+        voters_before=standing.voters,
+        voters_after=choice.voters_after,
+        risks=risks,
+        steps=words.steps(choice),
+        quarantine=tuple(_quarantine(choice)),
+        hosts=tuple(_host_plan(choice, each) for each in standing.hosts),
+    )
+
+
+def _risks(choice: Choice) -> Iterable[Risk]:
+    standing = choice.standing
+    yield from common_risks(standing)
+    if not choice.state.whole:
+        yield Risk(
+            word=Word.INCOMPLETE.value,
+            text=f"the state of {choice.source.name} lacks what came before its log",
+        )
+    for each in choice.lost_records:
+        if each.host != choice.source.name or standing.request.rollback is None:
+            yield Risk(
+                word=Word.AHEAD.value,
+                text=f"{each.host} has {each.end_offset - each.first_offset} records from offset"
+                f" {each.first_offset} on that will be gone",
+            )
+    if standing.request.rollback is not None:
+        yield Risk(
+            word=Word.ROLLBACK.value,
+            text=f"everything from offset {choice.state_offset} on is given up",
+        )
+    log = choice.source.survey.log
+    if choice.jumps and log is not None and log.open_transaction is not None:
+        yield Risk(
+            word=Word.OPEN_TRANSACTION.value,
+            text=f"a metadata transaction is open since offset {log.open_transaction}; its records"
+            " are given up, as a new leader would abort it",
+        )
+    if standing.kraft_version > 0:
+        found = kafka_risk(standing, choice.state.metadata_version)
+        if found is not None:
+            yield found
+
+
+def _loss(choice: Choice) -> Loss:
+    standing = choice.standing
+    records = choice.lost_records
+    if len(standing.lost) >= standing.majority:
+        ids = " and ".join(str(each.id) for each in standing.lost)
+        return Loss(
+            verdict=Verdict.UNBOUNDED,
+            text=f"unbounded and undetectable: voters {ids} are a majority by themselves, so that"
+            " they may have committed records that no directory given here has",
+            records=records,
+        )
+    if records:
+        return Loss(
+            verdict=Verdict.BOUNDED,
+            text="bounded: what is listed, and nothing else. Every committed record is on a"
+            " directory that was given, since the lost voters were no majority",
+            records=records,
+        )
+    return Loss(
+        verdict=Verdict.NONE,
+        text="none: the lost voters were no majority, so that every committed record is on a"
+        " directory that was given, and the outcome has all that those have",
+    )
+
+
+def _quarantine(choice: Choice) -> Iterable[Quarantined]:
+    for each in choice.standing.voters:
+        if each.id == choice.voter.id and each.directory_id in ("", choice.voter.directory_id):
+            continue
+        yield Quarantined(
+            node_id=each.id,
+            directory_id=each.directory_id,
+            why=words.why_quarantined(choice),
+            returns=words.how_it_returns(choice, each.id),
+        )
+
+
+# --- the hosts -------------------------------------------------------------------------------
+
+
+def _host_plan(choice: Choice, host: Host) -> HostPlan:
+    edits: list[Edit] = []
+    if host is choice.seed:
+        edits += _seed_edits(choice)
+    elif _must_be_wiped(choice, host):
+        edits += removals(host.survey, "the node fetches everything anew", _EVERYTHING)
+    if choice.is_fenced and not host.survey.meta_complaint:
+        edits.append(_fenced(choice, host))
+    settings = (Setting(key=STATIC_VOTERS, value=_static(choice.voter)),) if choice.static else ()
+    relies = host in (choice.seed, choice.source)
+    return HostPlan(
+        name=host.name,
+        role=_role(choice, host),
+        identity=host.survey.identity,
+        path=host.survey.path,
+        expected=relied_on(host.survey, edits) if relies else (),
+        edits=tuple(edits),
+        settings=settings if host.has_metadata or host is choice.seed else (),
+    )
+
+
+_EVERYTHING = frozenset(FileKind) - {FileKind.META_PROPERTIES, FileKind.BOOTSTRAP}
+
+
+def _must_be_wiped(choice: Choice, host: Host) -> bool:
+    """Whether what a node has would stand in the way of the new quorum's records.
+
+    A jump is taken over anything. After an append nobody is ahead; with a new cluster id an old
+    voter would be one again by what its log says.
+    """
+    is_old = is_voter(host, choice.standing.keys) and host is not choice.seed
+    return is_old and choice.is_fenced and not choice.jumps
+
+
+def _seed_edits(choice: Choice) -> Iterable[Edit]:
+    survey, frame = choice.seed.survey, choice.frame
+    if choice.jumps:
+        source = choice.source.name if choice.source is not choice.seed else ""
+        yield jump_snapshot(choice.state, source, frame)
+        yield from removals(survey, "the checkpoint holds all of it")
+    else:
+        if survey.log is not None and survey.log.broken is not None:
+            yield from cut_at_break(survey, survey.log, "no whole batch stands there")
+        if choice.method is Method.APPEND:
+            yield voters_segment(survey, frame, f"node {choice.voter.id} is the only voter")
+        yield from epochs_removed(survey)
+    yield quorum_state_of(
+        survey,
+        frame.epoch,
+        choice.standing.kraft_version,
+        [choice.voter.id],
+        "above every epoch in which anybody may have voted; no vote is promised in it",
+    )
+
+
+def _fenced(choice: Choice, host: Host) -> Edit:
+    identity = host.survey.identity
+    meta = MetaProperties(
+        version=1,
+        cluster_id=choice.cluster_id,
+        node_id=host.node_id,
+        directory_id=identity.directory_id or None,
+    )
+    return meta_properties_of(
+        host.survey, meta, choice.standing.request.now_ms, "nodes of the old cluster id are refused"
+    )
+
+
+def _role(choice: Choice, host: Host) -> Role:
+    if host is choice.seed:
+        return Role.SEED
+    if host.node_id in {each.id for each in choice.standing.voters}:
+        return Role.OLD_VOTER
+    if host.node_id in choice.state.brokers:
+        return Role.BROKER
+    return Role.OBSERVER
+
+
+def _static(voter: PlannedVoter) -> str:
+    """A voter as controller.quorum.voters has it."""
+    endpoint = voter.endpoints[0]
+    return f"{voter.id}@{shown_address(endpoint.host, endpoint.port)}"

@@ -1,0 +1,274 @@
+"""What a plan for a lost majority says: why, what to do on each host, what must stay away.
+
+Owns the sentences, and the order of the steps: everything is stopped first, brokers come last. It
+refuses to decide.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from kraftool.decoders.addresses import shown_address
+from kraftool.repair.choice import Choice
+from kraftool.repair.plan import Action, Method, Step
+from kraftool.repair.ranking import Host
+
+_PLAN = "plan.yaml"
+
+
+def summary(choice: Choice) -> tuple[str, ...]:
+    """What happened and what is done about it, in a few sentences."""
+    standing = choice.standing
+    ids = _ids(each.id for each in standing.voters)
+    lost = _ids(each.id for each in standing.lost)
+    seed = choice.voter.id
+    told = [
+        f"Of the voters {ids}, {lost} are lost: the others are no majority, and nobody can be"
+        " elected."
+        if len(standing.lost) > 1
+        else f"Of the voters {ids}, {lost} is lost: the others are no majority, and nobody can be"
+        " elected."
+    ]
+    if choice.method is Method.APPEND:
+        told.append(
+            f"Node {seed} gets a record at the end of its log, in the new epoch"
+            f" {choice.frame.epoch}, that makes it the only voter. Nobody given here is ahead."
+        )
+    elif choice.method is Method.SNAPSHOT_JUMP:
+        told.append(
+            f"Node {seed} goes on as the only voter from a checkpoint of the whole state at offset"
+            f" {choice.state_offset}, under the offset {choice.frame.offset} and the epoch"
+            f" {choice.frame.epoch}, which are beyond everybody's; every other node takes it from"
+            " there."
+        )
+    else:
+        told.append(
+            f"kraft.version is 0: the voters are the setting controller.quorum.voters, which names"
+            f" node {seed} alone from now on, on every controller and broker."
+        )
+        if choice.jumps:
+            told.append(
+                f"Somebody is, or may be, ahead of node {seed}: it goes on from a checkpoint of the"
+                f" whole state under the offset {choice.frame.offset} and the epoch"
+                f" {choice.frame.epoch}."
+            )
+    if choice.source is not choice.seed:
+        told.append(
+            f"The state is {choice.source.name}'s, up to offset {choice.state_offset} of epoch"
+            f" {choice.state.last_epoch}; node {seed} itself ends at"
+            f" {choice.seed.survey.end.offset} of epoch {choice.seed.survey.end.epoch}."
+        )
+    if choice.is_fenced:
+        told.append(
+            f"All kept nodes get the cluster id {choice.cluster_id}, so that nodes with the old one"
+            " cannot reach them. Nodes that are not in this plan must be formatted anew."
+        )
+    return tuple(told)
+
+
+def why_seed(choice: Choice) -> str:
+    """Why this one."""
+    end = choice.seed.survey.end
+    if choice.standing.request.seed is not None:
+        return f"it was asked for; it ends at offset {end.offset} of epoch {end.epoch}"
+    others = [each for each in choice.standing.present if each is not choice.seed]
+    if not others:
+        return (
+            "it is the only voter whose directory is left; it can be trusted up to offset"
+            f" {end.offset} of epoch {end.epoch}"
+        )
+    rest = ", ".join(
+        f"{each.name} ends at {each.survey.end.offset} of epoch {each.survey.end.epoch}"
+        for each in others
+    )
+    return (
+        f"of the voters that are left it has the last valid epoch {end.epoch}, and in it the"
+        f" longest intact log, up to offset {end.offset}; {rest}"
+    )
+
+
+def why_quarantined(choice: Choice) -> str:
+    """Why an old voter must not simply run."""
+    old = choice.standing
+    if old.kraft_version == 0:
+        return (
+            f"with its old settings it and others of the old voters elect one another"
+            f" ({old.majority} of {len(old.voters)} are enough), and node {choice.voter.id} dies of"
+            " their records"
+        )
+    why = (
+        f"it goes by the old voters, of whom {old.majority} of {len(old.voters)} elect one another"
+        f" without node {choice.voter.id}"
+    )
+    if choice.is_fenced:
+        return f"{why}; with the old cluster id that quorum stays apart from this one"
+    if choice.jumps:
+        return (
+            f"{why}, as long as it cannot reach that node; once it can, it takes the checkpoint and"
+            " is a voter no more"
+        )
+    return f"{why}; an append does not keep it from that"
+
+
+def how_it_returns(choice: Choice, node_id: int) -> str:
+    """What makes it safe again."""
+    if choice.static:
+        return (
+            f"set controller.quorum.voters as on node {choice.voter.id}, empty its"
+            " __cluster_metadata-0, then start it: it observes. More voters are added by that"
+            " setting, on all nodes, one at a time"
+        )
+    anew = (
+        "format an empty directory for this cluster (kraftool format -N), start it, and once it has"
+        " caught up add it with kafka-metadata-quorum add-controller"
+    )
+    if choice.is_fenced or not choice.jumps:
+        return f"only wiped: {anew}"
+    return (
+        f"wiped: {anew}. Its old directory may also be started while node {choice.voter.id} leads"
+        " and can be reached: it takes the checkpoint; then add-controller"
+    )
+
+
+# --- steps -----------------------------------------------------------------------------------
+
+
+def steps(choice: Choice) -> tuple[Step, ...]:
+    """What to do, in order."""
+    return tuple(_steps(choice))
+
+
+def _steps(choice: Choice) -> Iterator[Step]:
+    names = tuple(each.name for each in choice.standing.hosts)
+    lost = tuple(f"node-{each.id}" for each in choice.standing.lost)
+    yield Step(
+        action=Action.STOP,
+        hosts=names,
+        text="stop every controller and every broker, and whatever would start them again: nodes"
+        " that run while another epoch begins under them can die of it",
+    )
+    if lost:
+        yield Step(
+            action=Action.KEEP_STOPPED,
+            hosts=lost,
+            text="whatever is left of the lost voters stays off; see quarantine",
+        )
+    if choice.static:
+        endpoint = choice.voter.endpoints[0]
+        value = f"{choice.voter.id}@{shown_address(endpoint.host, endpoint.port)}"
+        yield Step(
+            action=Action.CONFIGURE,
+            hosts=names,
+            text=f"set controller.quorum.voters={value} in every server.properties, also of nodes"
+            " that are not in this plan, before anything is started",
+        )
+    yield from _apply(choice)
+    seed = choice.seed
+    yield Step(
+        action=Action.START,
+        hosts=(seed.name,),
+        text=f"start node {choice.voter.id}; it leads within seconds",
+    )
+    yield Step(
+        action=Action.CHECK,
+        hosts=(seed.name,),
+        text="it has to lead, as the only voter, before anything else is started",
+        commands=(f"kraftool quorum describe --status --bootstrap-controller {_address(choice)}",),
+    )
+    yield from _more_controllers(choice)
+    if not choice.static:
+        yield _bootstrap(choice)
+    yield from _brokers(choice)
+    verify = f"kraftool recover verify {_PLAN} --dir {shlex.quote(seed.survey.path)}"
+    yield Step(
+        action=Action.CHECK,
+        hosts=(seed.name,),
+        text="everything is as planned, on all nodes",
+        commands=(f"{verify} --bootstrap-controller {_address(choice)}",),
+    )
+
+
+def _apply(choice: Choice) -> Iterator[Step]:
+    source = ""
+    if choice.source is not choice.seed:
+        where = choice.source.survey.path
+        yield Step(
+            action=Action.COPY,
+            hosts=(choice.source.name, choice.seed.name),
+            text=f"copy {where} of {choice.source.name} to {choice.seed.name}, with"
+            " meta.properties and __cluster_metadata-0 and without the topics' folders; the state"
+            " is made of it",
+        )
+        source = f" --source {choice.source.name}=COPY"
+    for host in _edited(choice):
+        own = source if host is choice.seed else ""
+        yield Step(
+            action=Action.APPLY,
+            hosts=(host.name,),
+            text="as the user that Kafka runs as; it keeps a backup, and can be undone until the"
+            " quorum has moved on",
+            commands=(
+                f"kraftool recover apply {_PLAN} --dir {shlex.quote(host.survey.path)}{own}",
+            ),
+        )
+
+
+def _edited(choice: Choice) -> Iterator[Host]:
+    """The seed first."""
+    yield choice.seed
+    if choice.is_fenced:
+        yield from (each for each in choice.standing.hosts if each is not choice.seed)
+
+
+def _more_controllers(choice: Choice) -> Iterator[Step]:
+    cluster = choice.cluster_id
+    add = f"kafka-metadata-quorum --bootstrap-controller {_address(choice)}"
+    add += " --command-config controller.properties add-controller"
+    if choice.static:
+        yield Step(
+            action=Action.RUN,
+            text="to have three controllers again, see how each comes back under quarantine",
+        )
+        return
+    yield Step(
+        action=Action.RUN,
+        text="for each new controller: format an empty directory, start it, and add it once it has"
+        " caught up. Two voters bear no loss: go on to three",
+        commands=(
+            f"kraftool format -N -c controller.properties -t {cluster}",
+            add,
+        ),
+    )
+
+
+def _bootstrap(choice: Choice) -> Step:
+    return Step(
+        action=Action.CONFIGURE,
+        hosts=tuple(each.name for each in choice.standing.hosts),
+        text="name the controllers that there are now in controller.quorum.bootstrap.servers of"
+        " every server.properties: by that alone do brokers find a new leader",
+    )
+
+
+def _brokers(choice: Choice) -> Iterator[Step]:
+    brokers = _ids(choice.state.brokers)
+    if not brokers:
+        return
+    yield Step(
+        action=Action.RESTART,
+        hosts=tuple(f"node-{each}" for each in choice.state.brokers),
+        text=f"start broker {brokers} last; one that still runs is restarted, or its epoch is"
+        " refused for ever. Partitions of topics that the state does not have (it has"
+        f" {choice.state.topics}) are renamed to -stray folders: keep those",
+    )
+
+
+def _address(choice: Choice) -> str:
+    endpoint = choice.voter.endpoints[0]
+    return shown_address(endpoint.host, endpoint.port)
+
+
+def _ids(ids: Iterator[int] | tuple[int, ...]) -> str:
+    told = [str(each) for each in ids]
+    return " and ".join([", ".join(told[:-1]), told[-1]]) if len(told) > 1 else "".join(told)

@@ -1,0 +1,222 @@
+"""Edits that several cases make: quorum-state, meta.properties, a checkpoint by recipe, removals.
+
+Owns the exact bytes. Which edit is right is for the case to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from kraftool.decoders import checkpoint_files, meta_properties, quorum_state
+from kraftool.decoders.meta_properties import MetaProperties
+from kraftool.decoders.names import write_checkpoint_name, write_segment_name
+from kraftool.decoders.quorum_state import QuorumState
+from kraftool.raft.records import Batch, Voters
+from kraftool.raft.wire.batches import encode
+from kraftool.repair.plan import (
+    Edit,
+    Expected,
+    FileKind,
+    Fingerprint,
+    Piece,
+    PlannedVoter,
+    SnapshotRecipe,
+    Target,
+)
+from kraftool.repair.state_records import voter_set_of
+from kraftool.repair.survey import Survey, SurveyedLog, SurveyedState
+from kraftool.storage.format_plan import META_PROPERTIES
+
+LARGEST_EPOCH = (1 << 31) - 1
+NOBODY = LARGEST_EPOCH
+"""An id that no node has: a vote for it keeps a node from voting in an epoch."""
+
+_QUORUM_STATE = Target(kind=FileKind.QUORUM_STATE, name=quorum_state.FILE_NAME)
+_META = Target(kind=FileKind.META_PROPERTIES, name=META_PROPERTIES)
+_EPOCHS = Target(kind=FileKind.LEADER_EPOCHS, name=checkpoint_files.LEADER_EPOCH_CHECKPOINT)
+PARTITION_METADATA = Target(
+    kind=FileKind.PARTITION_METADATA, name=checkpoint_files.PARTITION_METADATA
+)
+_OF_THE_LOG = frozenset(
+    {
+        FileKind.SEGMENT,
+        FileKind.INDEX,
+        FileKind.TIME_INDEX,
+        FileKind.TRANSACTION_INDEX,
+        FileKind.PRODUCER_STATE,
+        FileKind.SNAPSHOT,
+        FileKind.LEADER_EPOCHS,
+        FileKind.OTHER,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """The voters and the place that a quorum goes on with."""
+
+    offset: int
+    epoch: int
+    kraft_version: int
+    voters: tuple[PlannedVoter, ...]
+    timestamp_ms: int
+
+
+def before(survey: Survey, target: Target) -> Fingerprint | None:
+    file = survey.file(target)
+    return file.fingerprint if file is not None else None
+
+
+def written(survey: Survey, target: Target, data: bytes, why: str) -> Edit:
+    """A small file with these bytes, whatever was there."""
+    return Edit(
+        target=target,
+        before=before(survey, target),
+        after=Fingerprint.of(data),
+        pieces=(Piece(data=data),),
+        why=why,
+    )
+
+
+def quorum_state_of(
+    survey: Survey, epoch: int, kraft_version: int, static_voters: Iterable[int], why: str
+) -> Edit:
+    """quorum-state that promises nothing but an epoch."""
+    version = 1 if kraft_version > 0 else 0
+    state = QuorumState(
+        data_version=version,
+        leader_epoch=epoch,
+        current_voters=tuple(sorted(static_voters)) if version == 0 else (),
+    )
+    return written(survey, _QUORUM_STATE, quorum_state.encode(state), why)
+
+
+def meta_properties_of(survey: Survey, meta: MetaProperties, now_ms: int, why: str) -> Edit:
+    """meta.properties with these ids."""
+    data = meta_properties.encode(meta, written_at=datetime.fromtimestamp(now_ms // 1000, UTC))
+    return written(survey, _META, data, why)
+
+
+def removals(
+    survey: Survey,
+    why: str,
+    kinds: frozenset[FileKind] = _OF_THE_LOG,
+    *,
+    but: frozenset[str] = frozenset(),
+) -> tuple[Edit, ...]:
+    """Everything of these kinds in the metadata partition's folder goes."""
+    return tuple(
+        Edit(target=each.target, before=each.fingerprint, why=why)
+        for each in survey.files
+        if each.target.kind in kinds and each.target.name not in but
+    )
+
+
+def removed(survey: Survey, name: str, why: str) -> Edit | None:
+    """One file goes; None where it is not there."""
+    for each in survey.files:
+        if each.target.name == name:
+            return Edit(target=each.target, before=each.fingerprint, why=why)
+    return None
+
+
+def epochs_removed(survey: Survey) -> tuple[Edit, ...]:
+    """leader-epoch-checkpoint goes: Kafka makes it anew of the log, and would believe this one."""
+    edit = removed(survey, _EPOCHS.name, "Kafka makes it anew of the log")
+    return (edit,) if edit is not None else ()
+
+
+def jump_snapshot(state: SurveyedState, source: str, frame: Frame) -> Edit:
+    """The checkpoint that a quorum goes on from. `source` is the host of the state, if another."""
+    recipe = SnapshotRecipe(
+        offset=frame.offset,
+        epoch=frame.epoch,
+        timestamp_ms=frame.timestamp_ms,
+        last_contained_log_timestamp_ms=max(state.last_timestamp_ms, 0),
+        kraft_version=frame.kraft_version,
+        voters=frame.voters,
+        state_offset=state.end_offset,
+        records=state.records,
+        records_sha256=state.records_sha256,
+        source=source,
+    )
+    return Edit(
+        target=Target(
+            kind=FileKind.SNAPSHOT, name=write_checkpoint_name(frame.offset, frame.epoch)
+        ),
+        snapshot=recipe,
+        why=f"the whole state at offset {state.end_offset}, with the new voters, beyond every log",
+    )
+
+
+def voters_segment(survey: Survey, frame: Frame, why: str) -> Edit:
+    """A new segment at the log's end that begins with a VotersRecord. No byte that is there
+    changes."""
+    data = encode(
+        Batch(
+            base_offset=frame.offset,
+            last_offset=frame.offset,
+            epoch=frame.epoch,
+            timestamp_ms=frame.timestamp_ms,
+            control=(Voters(voter_set_of(frame.voters)),),
+        )
+    )
+    target = Target(kind=FileKind.SEGMENT, name=write_segment_name(frame.offset, ".log"))
+    return written(survey, target, data, why)
+
+
+def cut_at_break(survey: Survey, log: SurveyedLog, why: str) -> tuple[Edit, ...]:
+    """The log without what lies behind its break."""
+    broken = log.broken
+    if broken is None or broken.prefix is None:
+        return ()
+    edits = list(segment_cut(survey, broken.segment, broken.position, broken.prefix, why))
+    edits += segments_removed(survey, [each for each in log.segments if each > broken.segment], why)
+    return tuple(edits)
+
+
+def segment_cut(
+    survey: Survey, segment: int, position: int, prefix: Fingerprint, why: str
+) -> tuple[Edit, ...]:
+    """A segment up to a position; its indexes go, since Kafka makes them anew."""
+    target = Target(kind=FileKind.SEGMENT, name=write_segment_name(segment, ".log"))
+    old = before(survey, target)
+    if old == prefix:
+        return ()
+    edit = Edit(
+        target=target,
+        before=old,
+        after=prefix,
+        pieces=(Piece(file=target, end=position),),
+        why=why,
+    )
+    return (edit, *_indexes_removed(survey, [segment]))
+
+
+def segments_removed(survey: Survey, segments: Iterable[int], why: str) -> tuple[Edit, ...]:
+    """Whole segments go, with what belongs to them."""
+    wanted = set(segments)
+    found = [removed(survey, write_segment_name(each, ".log"), why) for each in sorted(wanted)]
+    return (*(each for each in found if each is not None), *_indexes_removed(survey, wanted))
+
+
+def _indexes_removed(survey: Survey, segments: Iterable[int]) -> tuple[Edit, ...]:
+    found = [
+        removed(survey, write_segment_name(each, suffix), "Kafka makes it anew of the log")
+        for each in segments
+        for suffix in (".index", ".timeindex", ".txnindex")
+    ]
+    return tuple(each for each in found if each is not None)
+
+
+def relied_on(survey: Survey, edits: Iterable[Edit]) -> tuple[Expected, ...]:
+    """The files that a state is made of and that no edit names."""
+    edited = {each.target for each in edits}
+    kinds = (FileKind.SEGMENT, FileKind.SNAPSHOT, FileKind.META_PROPERTIES)
+    return tuple(
+        Expected(target=each.target, fingerprint=each.fingerprint)
+        for each in survey.files
+        if each.target.kind in kinds and each.target not in edited
+    )

@@ -1,0 +1,268 @@
+"""A quorum that is not lost: what single directories need, or that nothing is to be done.
+
+Owns that each directory is looked at by every case (`cases/`), what is asked for first, and that
+two cases never edit one file: what makes a log anew leaves nothing of it to mend. It refuses to
+change who votes.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+
+from kraftool import __version__
+from kraftool.decoders.errors import KraftoolError
+from kraftool.repair.cases import (
+    endpoints,
+    identity,
+    leftovers,
+    log_damage,
+    poison,
+    rebuild,
+    small_files,
+    snapshots,
+)
+from kraftool.repair.cases.model import Mend
+from kraftool.repair.making import relied_on
+from kraftool.repair.plan import (
+    SCHEMA_VERSION,
+    Action,
+    Edit,
+    HostPlan,
+    Loss,
+    Method,
+    Plan,
+    Role,
+    Step,
+    Verdict,
+)
+from kraftool.repair.ranking import Host, is_voter, ranked
+from kraftool.repair.refusal import PlanRefused, accepted
+from kraftool.repair.standing import Standing, common_risks, refuse_missing
+
+Case = Callable[[Standing, Host], Iterator[Mend]]
+
+ASKED_FOR: tuple[Callable[[Standing], Iterator[Mend]], ...] = (
+    rebuild.asked_for,
+    endpoints.asked_for,
+    poison.asked_for,
+)
+OF_THE_LOG: tuple[Case, ...] = (log_damage.find, snapshots.find, small_files.leader_epochs)
+"""Not asked where the log is made anew."""
+OF_THE_REST: tuple[Case, ...] = (
+    identity.meta_properties,
+    identity.directory_id,
+    small_files.quorum_state,
+    small_files.partition_metadata,
+    small_files.stray_names,
+    leftovers.find,
+)
+
+
+def mending_plan(standing: Standing) -> Plan:
+    """The plan; with the method none where there is nothing to mend."""
+    request = standing.request
+    asked = [each for case in ASKED_FOR for each in case(standing)]
+    mends = asked or list(_found(standing))
+    real = [each for each in mends if not each.is_note]
+    if not real:
+        refuse_missing(standing)
+        _refuse_broken(standing)
+        return _nothing(standing, mends)
+    _refuse_twice(real)
+    risks = [*common_risks(standing), *(each for one in real for each in one.risks)]
+    rebuilds = any(each.case == "rebuilt" for each in real)
+    after = endpoints.new_voters(standing) if request.endpoints else standing.voters
+    return Plan(
+        schema_version=SCHEMA_VERSION,
+        created_ms=request.now_ms,
+        tool=__version__,
+        method=Method.REBUILD if rebuilds else Method.MEND,
+        cases=tuple(dict.fromkeys(each.case for each in mends)),
+        summary=tuple(each.text for each in mends),
+        cluster_id=standing.cluster_id,
+        kraft_version=standing.kraft_version,
+        kafka_version=request.kafka_version,
+        ranking=ranked(standing.hosts, standing.keys),
+        loss=_loss(real),
+        voters_before=standing.voters,
+        voters_after=after,
+        risks=accepted(request, risks),
+        steps=tuple(_steps(standing, real)),
+        hosts=tuple(_host_plan(standing, each, real) for each in standing.hosts),
+    )
+
+
+def _found(standing: Standing) -> Iterator[Mend]:
+    for host in standing.hosts:
+        own: list[Mend] = []
+        for case in OF_THE_LOG:
+            own += case(standing, host)
+            if any(each.replaces_log for each in own):
+                break
+        yield from own
+        for case in OF_THE_REST:
+            yield from case(standing, host)
+
+
+def _refuse_twice(mends: Sequence[Mend]) -> None:
+    seen: dict[tuple[str, str], Mend] = {}
+    for mend in mends:
+        for edit in mend.edits:
+            other = seen.setdefault((mend.host.name, edit.target.path), mend)
+            if other is not mend and edit not in other.edits:
+                raise KraftoolError(
+                    f"{mend.host.name}: {edit.target.path} needs two repairs, {other.case} and"
+                    f" {mend.case}",
+                    hint="rebuild the directory from another node's: --set rebuild=ID",
+                )
+
+
+def _refuse_broken(standing: Standing) -> None:
+    """Nothing to mend is not the same as well."""
+    for host in standing.hosts:
+        state = host.survey.state
+        if is_voter(host, standing.keys) and state is not None and not state.whole:
+            raise PlanRefused(
+                f"{host.name}: its state is not whole: {state.complaint or 'its begin is missing'}",
+                hint="rebuild it from another node's directory: --set rebuild=ID",
+            )
+
+
+def _nothing(standing: Standing, notes: Sequence[Mend]) -> Plan:
+    present = len(standing.present)
+    if standing.voters and present < standing.majority:
+        ids = ", ".join(str(each.id) for each in standing.voters)
+        raise PlanRefused(
+            f"of the voters {ids} only {present} have a directory with metadata that is theirs",
+            hint="kraftool diff-voters and doctor tell about the others; where they are lost, say"
+            " so: --set lost=ID,…",
+        )
+    odd = [
+        f"{host.name} has a record at offset {each.offset} that does not fit the state"
+        f" ({each.text}). If controllers die at it: --set poison={each.offset}"
+        for host in standing.hosts
+        for each in (host.survey.log.misfits if host.survey.log is not None else ())
+    ]
+    told = f"No action needed: {present} of {len(standing.voters)} voters have a whole directory,"
+    told += " which is a majority, and nothing in it keeps Kafka from starting."
+    return Plan(
+        schema_version=SCHEMA_VERSION,
+        created_ms=standing.request.now_ms,
+        tool=__version__,
+        method=Method.NONE,
+        cases=tuple(dict.fromkeys(each.case for each in notes)),
+        summary=(told, *(each.text for each in notes), *odd),
+        cluster_id=standing.cluster_id,
+        kraft_version=standing.kraft_version,
+        kafka_version=standing.request.kafka_version,
+        ranking=ranked(standing.hosts, standing.keys),
+        loss=Loss(verdict=Verdict.NONE, text="none: nothing is changed"),
+        voters_before=standing.voters,
+        voters_after=standing.voters,
+    )
+
+
+def _loss(mends: Sequence[Mend]) -> Loss:
+    lost = tuple(each.lost for each in mends if each.lost is not None)
+    if not lost:
+        return Loss(
+            verdict=Verdict.NONE,
+            text="none: no record that can be trusted is given up",
+        )
+    return Loss(
+        verdict=Verdict.BOUNDED,
+        text="bounded: the records that are listed are given up on those nodes; the quorum loses"
+        " them only where no majority has them",
+        records=lost,
+    )
+
+
+def _host_plan(standing: Standing, host: Host, mends: Sequence[Mend]) -> HostPlan:
+    own = [each for each in mends if each.host is host]
+    edits: dict[str, Edit] = {}
+    for mend in own:
+        for edit in mend.edits:
+            edits.setdefault(edit.target.path, edit)
+    lends = any(each.source is host for each in mends)
+    return HostPlan(
+        name=host.name,
+        role=Role.VOTER if is_voter(host, standing.keys) else _role(standing, host),
+        identity=host.survey.identity,
+        path=host.survey.path,
+        expected=relied_on(host.survey, edits.values()) if own or lends else (),
+        edits=tuple(edits.values()),
+        settings=tuple(dict.fromkeys(one for each in own for one in each.settings)),
+    )
+
+
+def _role(standing: Standing, host: Host) -> Role:
+    state = standing.leader.survey.state
+    if state is not None and host.node_id in state.brokers:
+        return Role.BROKER
+    if host.node_id in {each.id for each in standing.voters}:
+        return Role.VOTER
+    return Role.OBSERVER
+
+
+def _steps(standing: Standing, mends: Sequence[Mend]) -> Iterator[Step]:
+    mended = list(dict.fromkeys(each.host.name for each in mends))
+    by_name = {each.name: each for each in standing.hosts}
+    if any(each.stops_all for each in mends):
+        yield Step(
+            action=Action.STOP,
+            hosts=tuple(by_name),
+            text="stop every controller and every broker, and whatever would start them again: who"
+            " runs meanwhile may elect one another over a log that is shorter",
+        )
+    else:
+        yield Step(
+            action=Action.STOP,
+            hosts=tuple(mended),
+            text="stop the node, and whatever would start it again; the others may go on",
+        )
+    for mend in mends:
+        if mend.source is not None:
+            yield Step(
+                action=Action.COPY,
+                hosts=(mend.source.name, mend.host.name),
+                text=f"copy {mend.source.survey.path} of {mend.source.name} to {mend.host.name},"
+                " with meta.properties and __cluster_metadata-0 and without the topics' folders",
+            )
+    for name in mended:
+        own = [each for each in mends if each.host.name == name]
+        for setting in dict.fromkeys(one for each in own for one in each.settings):
+            change = (
+                f"set {setting.key}={setting.value}"
+                if setting.value
+                else (f"take {setting.key} out")
+            )
+            yield Step(
+                action=Action.CONFIGURE,
+                hosts=(name,),
+                text=f"in its server.properties {change}",
+            )
+        if any(each.edits for each in own):
+            sources = {each.source.name for each in own if each.source is not None}
+            more = "".join(f" --source {each}=COPY" for each in sorted(sources))
+            where = shlex.quote(by_name[name].survey.path)
+            yield Step(
+                action=Action.APPLY,
+                hosts=(name,),
+                text="as the user that Kafka runs as; it keeps a backup",
+                commands=(f"kraftool recover apply plan.yaml --dir {where}{more}",),
+            )
+    yield Step(
+        action=Action.START,
+        hosts=tuple(by_name) if any(each.stops_all for each in mends) else tuple(mended),
+        text="start the controllers, and once they have a leader the brokers",
+    )
+    yield Step(
+        action=Action.CHECK,
+        hosts=tuple(mended),
+        text="everything is as planned, and the quorum has a leader",
+        commands=tuple(
+            f"kraftool recover verify plan.yaml --dir {shlex.quote(by_name[each].survey.path)}"
+            for each in mended
+        ),
+    )

@@ -1,0 +1,104 @@
+"""What collect and plan tell on stderr, in lines: the story, while the file is the data.
+
+Owns the sentences. Commands print them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.repair.plan import SHORT_ID, Method, Plan
+from kraftool.repair.survey import Survey
+
+
+def survey_lines(survey: Survey) -> Iterator[str]:
+    """What was found in one directory."""
+    identity, end = survey.identity, survey.end
+    who = f"node {survey.node_id}" if survey.node_id is not None else "a node that is not known"
+    log = survey.log
+    if survey.log is None and not survey.snapshots:
+        yield f"{survey.path}: {who}, without metadata"
+    else:
+        yield (
+            f"{survey.path}: {who} of cluster {identity.cluster_id or 'that is not known'}, to be"
+            f" trusted up to offset {end.offset} of epoch {end.epoch}"
+        )
+    if survey.running:
+        yield "  a process runs on it: stop it and collect again, or the plan will not fit"
+    for each in complaints(survey):
+        yield f"  {each}"
+    if log is not None and log.open_transaction is not None:
+        yield f"  a metadata transaction is open since offset {log.open_transaction}"
+
+
+def complaints(survey: Survey) -> Iterator[str]:
+    """What is wrong with a directory, one sentence each."""
+    log = survey.log
+    if survey.meta_complaint:
+        yield f"meta.properties: {survey.meta_complaint}"
+    if survey.quorum_state.complaint:
+        yield f"quorum-state: {survey.quorum_state.complaint}"
+    if survey.quorum_state.missing and log is not None:
+        yield "quorum-state is missing"
+    if log is not None and log.broken is not None:
+        broken = log.broken
+        yield (
+            f"the log is {'torn' if broken.torn else 'damaged'} from offset {broken.offset} on:"
+            f" {broken.reason}"
+            + (
+                f"; {broken.lost_batches} whole batches are behind it"
+                if broken.lost_batches
+                else ""
+            )
+        )
+    for snapshot in survey.live_snapshots:
+        if not snapshot.intact:
+            yield f"{snapshot.name}: {snapshot.complaint}"
+    for misfit in log.misfits if log is not None else ():
+        yield f"offset {misfit.offset} has a record that cannot be applied: {misfit.text}"
+    if survey.state is not None and not survey.state.whole:
+        yield f"no whole state: {survey.state.complaint or 'what came before the log is missing'}"
+    for complaint, file in (
+        (survey.epochs_complaint, "leader-epoch-checkpoint"),
+        (survey.topic_id_complaint, "partition.metadata"),
+    ):
+        if complaint:
+            yield f"{file}: {complaint}"
+    for name in survey.stopping:
+        yield f"{name}: Kafka refuses to start on a file of this name"
+    yield from survey.unread
+
+
+def is_well(survey: Survey) -> bool:
+    """Whether nothing is wrong but a torn tail, which Kafka cuts off by itself."""
+    torn = survey.log is not None and survey.log.broken is not None and survey.log.broken.torn
+    return len(list(complaints(survey))) <= int(torn)
+
+
+def plan_lines(plan: Plan, out: str) -> Iterator[str]:
+    """A plan in short: what is done, what may be lost, and the next command."""
+    yield from plan.summary
+    for number, each in enumerate(plan.ranking, 1):
+        mark = "seed" if each.host == plan.seed else "voter" if each.voter else "observer"
+        note = f"; {each.note}" if each.note else ""
+        yield (
+            f"  {number}. {each.host} ({mark}): trusted up to offset {each.end_offset} of epoch"
+            f" {each.last_epoch}{note}"
+        )
+    yield f"loss: {plan.loss.text}"
+    for lost in plan.loss.records:
+        types = (
+            ", ".join(f"{one.count} {one.type}" for one in lost.types) or "nothing known of them"
+        )
+        yield f"  {lost.host} has offsets {lost.first_offset} to {lost.end_offset - 1}: {types}"
+    for risk in plan.risks:
+        yield f"accepted ({risk.word}): {risk.text}"
+    if plan.method is Method.NONE:
+        return
+    name = out or "plan.yaml"
+    yield f"plan {plan.id[:SHORT_ID]}, method {plan.method.value}: read {name}; then, in order:"
+    for number, step in enumerate(plan.steps, 1):
+        where = f" {', '.join(step.hosts)}:" if step.hosts else ""
+        yield f"  {number}. {step.action.value}:{where} {step.text}"
+        for command in step.commands:
+            yield f"       {command.replace('plan.yaml', name)}"

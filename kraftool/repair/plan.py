@@ -1,0 +1,491 @@
+"""A plan: what is done about a quorum, exactly, host by host, as values.
+
+Owns the shape, and what no plan may say whoever wrote it: a target is one of a fixed list of file
+kinds, under a name that such a file can have, so that nothing outside of a data directory can be
+meant; content is made of bytes, of slices of files that are there with the hashes they must have,
+or of a state that is computed where the plan is applied. It refuses to decide (`cases/`), to
+read or write YAML (`plan_yaml.py`) and to touch a file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+import orjson
+
+from kraftool.decoders import checkpoint_files, quorum_state
+from kraftool.decoders.names import (
+    BOOTSTRAP_CHECKPOINT,
+    METADATA_FOLDER,
+    FileState,
+    parse_checkpoint_name,
+    parse_segment_name,
+)
+from kraftool.repair.document import DocumentError, to_document
+from kraftool.storage.format_plan import META_PROPERTIES
+
+SCHEMA_VERSION = 1
+SHORT_ID = 12
+"""So many digits of a plan's id are enough to type."""
+_MOST_BYTES = 256 << 10
+_HASH = re.compile(r"[0-9a-f]{64}\Z")
+_HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
+_OTHER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._~+-]{0,199}\Z")
+
+
+class FileKind(StrEnum):
+    """The files of a data directory that a plan may name."""
+
+    META_PROPERTIES = "meta.properties"
+    BOOTSTRAP = "bootstrap.checkpoint"
+    SEGMENT = "segment"
+    INDEX = "index"
+    TIME_INDEX = "timeindex"
+    TRANSACTION_INDEX = "txnindex"
+    PRODUCER_STATE = "producer-state"
+    SNAPSHOT = "snapshot"
+    QUORUM_STATE = "quorum-state"
+    LEADER_EPOCHS = "leader-epoch-checkpoint"
+    PARTITION_METADATA = "partition.metadata"
+    OTHER = "other"
+    """Leftovers in the metadata partition's folder: `.deleted`, `.part`, `.cleaned`, misnamed ones.
+    They can be read from and removed, never written."""
+
+
+_FIXED = {
+    FileKind.META_PROPERTIES: META_PROPERTIES,
+    FileKind.BOOTSTRAP: BOOTSTRAP_CHECKPOINT,
+    FileKind.QUORUM_STATE: quorum_state.FILE_NAME,
+    FileKind.LEADER_EPOCHS: checkpoint_files.LEADER_EPOCH_CHECKPOINT,
+    FileKind.PARTITION_METADATA: checkpoint_files.PARTITION_METADATA,
+}
+_SUFFIX = {
+    FileKind.SEGMENT: ".log",
+    FileKind.INDEX: ".index",
+    FileKind.TIME_INDEX: ".timeindex",
+    FileKind.TRANSACTION_INDEX: ".txnindex",
+    FileKind.PRODUCER_STATE: ".snapshot",
+}
+_IN_DATA_DIRECTORY = frozenset({FileKind.META_PROPERTIES, FileKind.BOOTSTRAP})
+
+
+class Method(StrEnum):
+    """How the quorum is brought back."""
+
+    NONE = "none"
+    """Nothing is to be done."""
+    MEND = "mend"
+    """Single files are mended; the voters stay as they are."""
+    APPEND = "append"
+    SNAPSHOT_JUMP = "snapshot-jump"
+    STATIC_PROPERTIES = "static-properties"
+    REBUILD = "rebuild"
+    """A directory is made from another node's."""
+
+
+class Verdict(StrEnum):
+    """What may be lost, in the words of the plan."""
+
+    NONE = "none"
+    BOUNDED = "bounded"
+    UNBOUNDED = "unbounded and undetectable"
+
+
+class Role(StrEnum):
+    """What a host is in the plan."""
+
+    SEED = "seed"
+    VOTER = "voter"
+    OLD_VOTER = "old voter"
+    OBSERVER = "observer"
+    BROKER = "broker"
+
+
+class Action(StrEnum):
+    """What a person does, on one host or on several."""
+
+    STOP = "stop"
+    BACK_UP = "back up"
+    CONFIGURE = "configure"
+    COPY = "copy"
+    APPLY = "apply"
+    START = "start"
+    CHECK = "check"
+    RUN = "run"
+    KEEP_STOPPED = "keep stopped"
+    RESTART = "restart"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A file, by its kind and its name in the folder where files of the kind are."""
+
+    kind: FileKind
+    name: str
+
+    def __post_init__(self) -> None:
+        if not self._fits():
+            raise DocumentError(f"{self.name[:200]!r} is no name of a {self.kind.value}")
+
+    def _fits(self) -> bool:
+        if self.kind in _IN_DATA_DIRECTORY:
+            return self.name == _FIXED[self.kind]
+        return kind_of(self.name) is self.kind and (
+            self.kind is not FileKind.OTHER or _OTHER_NAME.match(self.name) is not None
+        )
+
+    @property
+    def path(self) -> str:
+        """Below the data directory."""
+        if self.kind in _IN_DATA_DIRECTORY:
+            return self.name
+        return f"{METADATA_FOLDER}/{self.name}"
+
+
+def kind_of(name: str) -> FileKind:
+    """The kind of a file by its name in the metadata partition's folder."""
+    for kind, fixed in _FIXED.items():
+        if name == fixed and kind not in _IN_DATA_DIRECTORY:
+            return kind
+    snapshot = parse_checkpoint_name(name)
+    if snapshot is not None and snapshot.state is FileState.LIVE and snapshot.canonical:
+        return FileKind.SNAPSHOT
+    segment = parse_segment_name(name)
+    if segment is not None and segment.state is FileState.LIVE and segment.padded:
+        return next(kind for kind, suffix in _SUFFIX.items() if suffix == segment.suffix)
+    return FileKind.OTHER
+
+
+def target_of(name: str) -> Target:
+    """The target that a file in the metadata partition's folder is. Raises DocumentError for a name
+    that no plan may have."""
+    return Target(kind=kind_of(name), name=name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fingerprint:
+    """What a file must be, byte for byte."""
+
+    size: int
+    sha256: str
+
+    def __post_init__(self) -> None:
+        _check_hash(self.sha256)
+        if self.size < 0:
+            raise DocumentError("a size is not negative")
+
+    @classmethod
+    def of(cls, data: bytes) -> Fingerprint:
+        return cls(size=len(data), sha256=hashlib.sha256(data).hexdigest())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """A file that must be as it was when the plan was made."""
+
+    target: Target
+    fingerprint: Fingerprint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A stretch of a new file's content: bytes, or a slice of a file as it was before the plan.
+
+    The slice is of this directory, or of the host named `source`, whose directory apply is then
+    given with `--source HOST=PATH`.
+    """
+
+    data: bytes = b""
+    file: Target | None = None
+    source: str = ""
+    start: int = 0
+    end: int = 0
+
+    def __post_init__(self) -> None:
+        if self.file is None and (self.source or self.start or self.end):
+            raise DocumentError("a slice names its file")
+        if self.file is not None and (self.data or not 0 <= self.start <= self.end):
+            raise DocumentError("a slice is of a file, from a position to one that is not before")
+        if len(self.data) > _MOST_BYTES:
+            raise DocumentError(f"a plan carries at most {_MOST_BYTES} bytes in one piece")
+        _check_host(self.source, may_be_empty=True)
+
+    @property
+    def size(self) -> int:
+        return len(self.data) if self.file is None else self.end - self.start
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedEndpoint:
+    """A listener and where it is reached."""
+
+    listener: str
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedVoter:
+    """A voter as a VotersRecord has it."""
+
+    id: int
+    directory_id: str = ""
+    endpoints: tuple[PlannedEndpoint, ...] = ()
+    min_kraft_version: int = 0
+    max_kraft_version: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotRecipe:
+    """A checkpoint that is computed where the plan is applied: the state of a directory at an
+    offset, as records that must have this hash, under another name and with other voters.
+
+    `state_records.py` computes both; the frame is fixed here, so that all bytes are.
+    """
+
+    offset: int
+    epoch: int
+    timestamp_ms: int
+    """Stands in its batches."""
+    last_contained_log_timestamp_ms: int
+    kraft_version: int
+    voters: tuple[PlannedVoter, ...] = ()
+    """Empty with kraft.version 0."""
+    state_offset: int
+    """The state has seen the records below it."""
+    records: int
+    records_sha256: str
+    source: str = ""
+    """The host whose directory the state is of; empty for the one that is written to."""
+
+    def __post_init__(self) -> None:
+        _check_hash(self.records_sha256)
+        _check_host(self.source, may_be_empty=True)
+        if not (0 <= self.state_offset <= self.offset and 0 <= self.epoch < 1 << 31):
+            raise DocumentError("a checkpoint holds what is below its offset")
+        if bool(self.voters) != (self.kraft_version > 0):
+            raise DocumentError("a checkpoint has voters from kraft.version 1 on, and only then")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """One file, before and after.
+
+    `before` is None for one that is not there, `after` for one that is then gone. With `snapshot`
+    the bytes are not known where the plan is made: `after` is None, and the recipe says what holds.
+    """
+
+    target: Target
+    before: Fingerprint | None = None
+    after: Fingerprint | None = None
+    pieces: tuple[Piece, ...] = ()
+    snapshot: SnapshotRecipe | None = None
+    why: str = ""
+
+    def __post_init__(self) -> None:
+        name = self.target.name
+        if self.snapshot is not None:
+            if self.target.kind is not FileKind.SNAPSHOT or self.after or self.pieces:
+                raise DocumentError(f"{name}: only a checkpoint is made by a recipe")
+            if self.before is not None:
+                raise DocumentError(f"{name}: a recipe never replaces a file")
+            parsed = parse_checkpoint_name(name)
+            if parsed is None or (parsed.offset, parsed.epoch) != (
+                self.snapshot.offset,
+                self.snapshot.epoch,
+            ):
+                raise DocumentError(f"{name}: the recipe is of another checkpoint")
+            return
+        if self.after is None:
+            if self.before is None or self.pieces:
+                raise DocumentError(f"{name}: what is removed is there, and has no new content")
+            return
+        if self.target.kind is FileKind.OTHER:
+            raise DocumentError(f"{name}: such files are removed or read from, never written")
+        if not self.pieces or sum(each.size for each in self.pieces) != self.after.size:
+            raise DocumentError(f"{name}: its pieces do not add up to its size")
+
+    @property
+    def is_removal(self) -> bool:
+        return self.after is None and self.snapshot is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """A line that a host's server.properties must have before the node is started.
+
+    kraftool does not write that file: it is most often another tool's. An empty value stands for a
+    key that must not be there.
+    """
+
+    key: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """Whose directory it is, as its meta.properties says before the plan."""
+
+    node_id: int | None = None
+    directory_id: str = ""
+    cluster_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostPlan:
+    """What is done in one data directory. Its order is apply's: what is read is kept until all that
+    is made of it is there under a passing name, checkpoints get their names before the log goes."""
+
+    name: str
+    """In this plan, as `node-1`."""
+    role: Role
+    identity: Identity
+    path: str = ""
+    """Where it was read; it may lie elsewhere on its host."""
+    expected: tuple[Expected, ...] = ()
+    """Files that are read or relied on, and stay."""
+    edits: tuple[Edit, ...] = ()
+    settings: tuple[Setting, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check_host(self.name)
+        targets = [each.target.path for each in self.edits]
+        if len(targets) != len(set(targets)):
+            raise DocumentError(f"{self.name}: two edits of one file")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """A directory as a possible seed, best first."""
+
+    host: str
+    end_offset: int
+    """One beyond the last record that can be trusted."""
+    last_epoch: int
+    voter: bool
+    intact: bool
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordCount:
+    """How many records of a type."""
+
+    type: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostRecords:
+    """Records that one directory has and the outcome has not."""
+
+    host: str
+    first_offset: int
+    end_offset: int
+    types: tuple[RecordCount, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """What may be lost."""
+
+    verdict: Verdict
+    text: str
+    records: tuple[LostRecords, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quarantined:
+    """A node that could lead a quorum of its own, or die of the new one, and how it comes back."""
+
+    node_id: int
+    directory_id: str = ""
+    why: str
+    returns: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Risk:
+    """What was accepted by its word when the plan was made; apply asks for the word again."""
+
+    word: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What a person does next, on which hosts."""
+
+    action: Action
+    hosts: tuple[str, ...] = ()
+    text: str
+    commands: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """All of it."""
+
+    schema_version: int
+    created_ms: int
+    tool: str
+    """kraftool's version."""
+    method: Method
+    cases: tuple[str, ...] = ()
+    """The words of what was found (`cases/`)."""
+    summary: tuple[str, ...]
+    cluster_id: str = ""
+    kraft_version: int = 0
+    kafka_version: str = ""
+    seed: str = ""
+    """The host that the quorum goes on from; empty where the voters stay as they are."""
+    why_seed: str = ""
+    ranking: tuple[Ranked, ...] = ()
+    loss: Loss
+    voters_before: tuple[PlannedVoter, ...] = ()
+    voters_after: tuple[PlannedVoter, ...] = ()
+    risks: tuple[Risk, ...] = ()
+    steps: tuple[Step, ...] = ()
+    quarantine: tuple[Quarantined, ...] = ()
+    hosts: tuple[HostPlan, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.schema_version != SCHEMA_VERSION:
+            raise DocumentError(
+                f"version {self.schema_version} of plans is not known here",
+                hint="use the kraftool that made it",
+            )
+        names = [each.name for each in self.hosts]
+        if len(names) != len(set(names)):
+            raise DocumentError("two hosts of one name")
+
+    @property
+    def id(self) -> str:
+        """The SHA-256 of the canonical form."""
+        return hashlib.sha256(canonical(self)).hexdigest()
+
+    @property
+    def changes(self) -> bool:
+        """Whether any host has something to be done to its files or settings."""
+        return any(each.edits or each.settings for each in self.hosts)
+
+    def host(self, name: str) -> HostPlan | None:
+        return next((each for each in self.hosts if each.name == name), None)
+
+
+def canonical(plan: Plan) -> bytes:
+    """What the id is of: the plan's document as JSON, keys sorted, without blanks."""
+    return orjson.dumps(to_document(plan), option=orjson.OPT_SORT_KEYS)
+
+
+def _check_hash(text: str) -> None:
+    if _HASH.match(text) is None:
+        raise DocumentError("a SHA-256 has 64 digits, 0 to 9 and a to f")
+
+
+def _check_host(name: str, *, may_be_empty: bool = False) -> None:
+    if not (may_be_empty and not name) and _HOST.match(name) is None:
+        raise DocumentError(f"{name[:80]!r} is no name of a host in a plan")

@@ -1,0 +1,203 @@
+"""Directories ranked as seeds, and held against each other: who is ahead of whom, who parted.
+
+Owns the order in which an election would put them, over what can be trusted only: the epoch
+decides, the offset breaks ties, never the offset alone. It refuses to choose.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from kraftool.raft.names import OffsetAndEpoch
+from kraftool.repair.log_survey import counted
+from kraftool.repair.plan import LostRecords, Ranked, RecordCount
+from kraftool.repair.survey import Survey, SurveyedLog
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """A survey under its name in the plan."""
+
+    name: str
+    survey: Survey
+
+    @property
+    def node_id(self) -> int | None:
+        return self.survey.node_id
+
+    @property
+    def has_metadata(self) -> bool:
+        return self.survey.end.offset > 0 or self.survey.log is not None
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        end = self.survey.end
+        return end.epoch, end.offset
+
+
+def hosts_of(surveys: Sequence[Survey]) -> tuple[Host, ...]:
+    """A name for each directory; a node's further ones, without metadata, are told apart."""
+    names: Counter[str] = Counter()
+    found = []
+    for number, survey in enumerate(surveys, 1):
+        node_id = survey.node_id
+        name = f"node-{node_id}" if node_id is not None else f"directory-{number}"
+        names[name] += 1
+        if names[name] > 1:
+            name = f"{name}-{names[name]}"
+        found.append(Host(name=name, survey=survey))
+    return tuple(found)
+
+
+def is_voter(host: Host, voters: Iterable[tuple[int, str]]) -> bool:
+    """Whether a directory is a voter's: the id, and the directory id where the record has one."""
+    mine = host.survey.identity.directory_id
+    return any(id_ == host.node_id and directory_id in ("", mine) for id_, directory_id in voters)
+
+
+def ranked(hosts: Iterable[Host], voters: Sequence[tuple[int, str]]) -> tuple[Ranked, ...]:
+    """All that have metadata, best first."""
+    ordered = sorted(
+        (each for each in hosts if each.has_metadata),
+        key=lambda each: (each.rank, is_voter(each, voters), each.survey.intact),
+        reverse=True,
+    )
+    return tuple(
+        Ranked(
+            host=each.name,
+            end_offset=each.survey.end.offset,
+            last_epoch=each.survey.end.epoch,
+            voter=is_voter(each, voters),
+            intact=each.survey.intact and _state_is_whole(each.survey),
+            note=_note(each.survey),
+        )
+        for each in ordered
+    )
+
+
+def _state_is_whole(survey: Survey) -> bool:
+    return survey.state is not None and survey.state.whole
+
+
+def _note(survey: Survey) -> str:
+    log, told = survey.log, []
+    if log is not None and log.broken is not None:
+        broken = log.broken
+        what = "a torn tail" if broken.torn else "damaged"
+        told.append(f"{what} from offset {broken.offset} on ({broken.reason})")
+        if broken.lost_batches:
+            told.append(f"{broken.lost_batches} whole batches up to {broken.end_offset} behind it")
+    if survey.state is not None and not survey.state.whole:
+        told.append("what came before its log is missing")
+    if log is not None and log.misfits:
+        told.append(f"a record that cannot be applied at offset {log.misfits[0].offset}")
+    return "; ".join(told)
+
+
+# --- two logs --------------------------------------------------------------------------------
+
+
+def common_end(one: Survey, other: Survey) -> int:
+    """The offset up to which two directories have the same records, by their epochs.
+
+    A leader's records follow on a log that is its own: where both have records of one epoch, all
+    before is the same. What a snapshot covers counts as being there.
+    """
+    mine, theirs = _epochs(one), _epochs(other)
+    ends = [min(mine[epoch], theirs[epoch]) for epoch in mine.keys() & theirs.keys()]
+    start = min(_start(one), _start(other))
+    return max(ends, default=min(start, one.end.offset, other.end.offset))
+
+
+def _start(survey: Survey) -> int:
+    return survey.log.start_offset if survey.log is not None else 0
+
+
+def _epochs(survey: Survey) -> dict[int, int]:
+    """The end of each epoch."""
+    found: dict[int, int] = {}
+    log = survey.log
+    if log is not None and log.epochs:
+        begins = [each.start_offset for each in log.epochs[1:]] + [log.intact_end]
+        found = {each.epoch: end for each, end in zip(log.epochs, begins, strict=True)}
+    for each in survey.whole_snapshots:
+        if each.offset > 0:
+            found[each.epoch] = max(found.get(each.epoch, 0), each.offset)
+    return found
+
+
+def parts_in_one_epoch(one: Survey, other: Survey) -> int | None:
+    """Where two logs have other bytes in the same epoch, which never happens by itself; an offset
+    near it. None where they agree as far as can be seen."""
+    if one.log is None or other.log is None:
+        return None
+    theirs = {(each.base_offset, each.epoch): each for each in other.log.batches}
+    for each in one.log.batches:
+        same = theirs.get((each.base_offset, each.epoch))
+        if same is not None and (same.crc, same.last_offset) != (each.crc, each.last_offset):
+            return each.base_offset
+    blocks = {(each.first_offset, each.end_offset): each for each in other.log.blocks}
+    start = max(one.log.start_offset, other.log.start_offset)
+    for block in one.log.blocks:
+        other_block = blocks.get((block.first_offset, block.end_offset))
+        if (
+            other_block is not None
+            and block.first_offset >= start
+            and block.last_epoch == other_block.last_epoch
+            and block.sha256 != other_block.sha256
+            and block.end_offset <= common_end(one, other)
+        ):
+            return block.first_offset
+    return None
+
+
+def are_identical(one: Survey, other: Survey) -> bool:
+    """Whether two logs are the same to their ends, byte for byte as far as both have them."""
+    return (
+        one.end == other.end
+        and common_end(one, other) == one.end.offset
+        and parts_in_one_epoch(one, other) is None
+    )
+
+
+def beyond(host: Host, outcome: Survey, outcome_end: int, outcome_epoch: int) -> LostRecords | None:
+    """What a directory has that an outcome lacks, which is another's state up to an offset.
+
+    What only earlier leaders wrote is not lost: the leader of the outcome's last epoch was elected
+    without it, so that it was never committed, and its node would cut it off anyway.
+    """
+    first = min(common_end(host.survey, outcome), outcome_end)
+    end = host.survey.end
+    if end.offset <= first or end.epoch < outcome_epoch:
+        return None
+    log = host.survey.log
+    types = types_between(log, first, end.offset) if log is not None else ()
+    return LostRecords(host=host.name, first_offset=first, end_offset=end.offset, types=types)
+
+
+def types_between(log: SurveyedLog, first: int, end: int) -> tuple[RecordCount, ...]:
+    """How many records of each type lie between two offsets; of blocks whole ones are counted."""
+    found: Counter[str] = Counter()
+    begin = log.batches[0].base_offset if log.batches else end
+    for block in log.blocks:
+        if block.first_offset >= first and block.end_offset <= min(begin, end):
+            _add(found, block.types)
+    for batch in log.batches:
+        if first <= batch.base_offset < end:
+            _add(found, batch.types)
+    return counted(found)
+
+
+def _add(found: Counter[str], types: Iterable[RecordCount]) -> None:
+    for each in types:
+        found[each.type] += each.count
+
+
+def is_ahead(survey: Survey, end: OffsetAndEpoch) -> bool:
+    """Whether a directory speaks of anything beyond an end, trusted or not."""
+    return survey.reach > end.offset or (survey.end.epoch, survey.end.offset) > (
+        end.epoch,
+        end.offset,
+    )

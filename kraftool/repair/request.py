@@ -1,0 +1,127 @@
+"""What is asked of the planner: surveys, and what only a person can say.
+
+Owns the words of `--set KEY=VALUE` and `--accept`. It refuses to judge whether they are wise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.repair.plan import Method, PlannedEndpoint
+from kraftool.repair.survey import Survey
+from kraftool.repair.surveying import planned_endpoint
+
+
+class Word(StrEnum):
+    """What must be accepted by its word before a plan is made, and again before it is applied."""
+
+    AHEAD = "ahead"
+    OTHER_CLUSTER = "other-cluster"
+    OPEN_TRANSACTION = "open-transaction"
+    RUNNING = "running"
+    OLD_KAFKA = "old-kafka"
+    INCOMPLETE = "incomplete"
+    ROLLBACK = "rollback"
+    DIVERGED = "diverged"
+    OWN_LOG = "own-log"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """All of it."""
+
+    surveys: tuple[Survey, ...]
+    now_ms: int
+    method: Method | None = None
+    kafka_version: str = ""
+    fence: bool = False
+    accepted: frozenset[str] = frozenset()
+    lost: frozenset[int] = frozenset()
+    """Voters whose disks are gone, or that will not be started again as they are."""
+    seed: int | None = None
+    state: int | None = None
+    """The node whose log the state is taken from."""
+    epoch: int | None = None
+    offset: int | None = None
+    rollback: int | None = None
+    """The outcome has seen the records below this offset only."""
+    rebuild: int | None = None
+    """The node whose directory is made from another's."""
+    source: int | None = None
+    poison: int | None = None
+    """The offset of a record that kills controllers."""
+    cluster_id: str = ""
+    """The new one of --fence."""
+    endpoints: tuple[tuple[int, tuple[PlannedEndpoint, ...]], ...] = field(default_factory=tuple)
+    """Where voters are reached from now on."""
+
+    def endpoints_of(self, node_id: int) -> tuple[PlannedEndpoint, ...]:
+        return next((each for id_, each in self.endpoints if id_ == node_id), ())
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise ValueError(text)
+    return int(text)
+
+
+def _ids(text: str) -> frozenset[int]:
+    return frozenset(_number(each.strip()) for each in text.split(","))
+
+
+_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "lost": ("lost", _ids),
+    "seed": ("seed", _number),
+    "state": ("state", _number),
+    "epoch": ("epoch", _number),
+    "offset": ("offset", _number),
+    "rollback": ("rollback", _number),
+    "rebuild": ("rebuild", _number),
+    "from": ("source", _number),
+    "poison": ("poison", _number),
+    "cluster.id": ("cluster_id", str),
+}
+_ENDPOINT = "endpoint."
+KNOWN = (*_KEYS, f"{_ENDPOINT}ID")
+
+
+def with_settings(request: Request, settings: Sequence[str]) -> Request:
+    """The request with what `--set` says. Raises KraftoolError for what cannot be understood."""
+    endpoints: list[tuple[int, tuple[PlannedEndpoint, ...]]] = []
+    for each in settings:
+        key, mark, value = each.partition("=")
+        try:
+            if not mark or not value:
+                raise ValueError(each)
+            if key.startswith(_ENDPOINT):
+                node_id = _number(key.removeprefix(_ENDPOINT))
+                endpoints.append((node_id, tuple(_endpoint(one) for one in value.split(","))))
+                continue
+            name, read = _KEYS[key]
+            request = replace(request, **{name: read(value)})
+        except KeyError:
+            raise KraftoolError(
+                f"--set {each}: there is no {key}", hint=f"known are {', '.join(KNOWN)}"
+            ) from None
+        except ValueError:
+            raise KraftoolError(
+                f"--set {each}: that is not what {key} can be", hint=_FORMS
+            ) from None
+    return replace(request, endpoints=tuple(endpoints))
+
+
+_FORMS = (
+    "as in lost=2,3  seed=1  state=11  epoch=1200  offset=900000  rollback=5230  rebuild=2 from=3 "
+    " poison=5230  endpoint.1=CONTROLLER://host:9093"
+)
+
+
+def _endpoint(text: str) -> PlannedEndpoint:
+    found = planned_endpoint(text.strip())
+    if not found.listener or not found.host or not found.port:
+        raise ValueError(text)
+    return replace(found, listener=found.listener.upper())

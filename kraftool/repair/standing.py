@@ -1,0 +1,239 @@
+"""How a quorum stands: whose directories are there, who votes, whether a majority is left.
+
+Owns what is decided before any method is: one cluster, one kraft.version, the newest voters that
+can be trusted, and that a voter whose directory was not given is lost only if a person says so. It
+refuses to mend anything.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.image.metadata_version import METADATA_VERSION, release_name
+from kraftool.raft.names import OffsetAndEpoch
+from kraftool.repair.plan import PlannedVoter, Risk
+from kraftool.repair.ranking import (
+    Host,
+    hosts_of,
+    is_voter,
+    parts_in_one_epoch,
+)
+from kraftool.repair.request import Request, Word
+
+_FIRST_SAFE_LEVEL = 22
+"""metadata.version 4.0-IV0: whoever runs on it is Kafka 4.0 or later."""
+_SAFE = (3, 9, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """The quorum, as the directories tell it."""
+
+    request: Request
+    hosts: tuple[Host, ...]
+    """Of the one cluster; foreign ones are left out."""
+    foreign: tuple[Host, ...] = ()
+    cluster_id: str
+    kraft_version: int
+    voters: tuple[PlannedVoter, ...]
+    leader: Host
+    """The one that an election would put first, over what can be trusted."""
+    present: tuple[Host, ...] = field(default_factory=tuple)
+    """Voters whose directory is there and has metadata."""
+    renamed: tuple[Host, ...] = ()
+    """Voters by their id, whose directory id is another than the record's."""
+    lost: tuple[PlannedVoter, ...] = ()
+    missing: tuple[PlannedVoter, ...] = ()
+    """Neither given nor said to be lost."""
+
+    @property
+    def majority(self) -> int:
+        return len(self.voters) // 2 + 1
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the voters that are left, however they are, are no majority."""
+        return bool(self.voters) and len(self.voters) - len(self.lost) < self.majority
+
+    @property
+    def keys(self) -> tuple[tuple[int, str], ...]:
+        return tuple((each.id, each.directory_id) for each in self.voters)
+
+    @property
+    def reach(self) -> int:
+        return max(each.survey.reach for each in self.hosts)
+
+    @property
+    def highest_epoch(self) -> int:
+        return max(each.survey.highest_epoch for each in self.hosts)
+
+    def host_of(self, node_id: int) -> Host | None:
+        """A node's directory: the one with metadata, if there is one."""
+        own = [each for each in self.hosts if each.node_id == node_id]
+        with_metadata = [each for each in own if each.has_metadata]
+        return next(iter(with_metadata or own), None)
+
+
+def standing_of(request: Request) -> Standing:
+    """How things stand. Raises KraftoolError where too little is known for any plan."""
+    hosts = hosts_of(request.surveys)
+    _refuse_twice(hosts)
+    cluster_id = _cluster_id(hosts)
+    own = tuple(each for each in hosts if _cluster(each) in ("", cluster_id))
+    foreign = tuple(each for each in hosts if each not in own)
+    with_metadata = [each for each in own if each.has_metadata]
+    if not with_metadata:
+        raise KraftoolError(
+            "no directory has any metadata: there is nothing to go on from",
+            hint="name the metadata directories of all controllers and brokers that are left",
+        )
+    leader = max(with_metadata, key=lambda each: (each.rank, each.survey.voters != ()))
+    voters = leader.survey.voters or _told_voters(with_metadata)
+    level = leader.survey.kraft_version
+    if level is None:
+        level = max((each.survey.kraft_version or 0 for each in with_metadata), default=0)
+    keys = [(each.id, each.directory_id) for each in voters]
+    present = tuple(each for each in with_metadata if is_voter(each, keys))
+    ids = {each.node_id for each in present}
+    renamed = tuple(
+        each
+        for each in own
+        if each.node_id not in ids and each.node_id in {one.id for one in voters}
+    )
+    absent = [each for each in voters if each.id not in ids]
+    lost = tuple(each for each in absent if each.id in request.lost)
+    known = {each.node_id for each in renamed}
+    return Standing(
+        request=request,
+        hosts=own,
+        foreign=foreign,
+        cluster_id=cluster_id,
+        kraft_version=level,
+        voters=voters,
+        leader=leader,
+        present=present,
+        renamed=renamed,
+        lost=lost,
+        missing=tuple(each for each in absent if each not in lost and each.id not in known),
+    )
+
+
+def _cluster(host: Host) -> str:
+    return host.survey.identity.cluster_id
+
+
+def _cluster_id(hosts: tuple[Host, ...]) -> str:
+    """That of most directories; of those with metadata where as many have another."""
+    counts = Counter(_cluster(each) for each in hosts if _cluster(each))
+    best = max(
+        counts,
+        key=lambda each: (
+            counts[each],
+            max(host.rank for host in hosts if _cluster(host) == each),
+        ),
+        default="",
+    )
+    return str(best)
+
+
+def _told_voters(hosts: list[Host]) -> tuple[PlannedVoter, ...]:
+    for each in sorted(hosts, key=lambda host: host.rank, reverse=True):
+        if each.survey.voters:
+            return each.survey.voters
+    return ()
+
+
+def _refuse_twice(hosts: tuple[Host, ...]) -> None:
+    seen: dict[tuple[int | None, str, str], Host] = {}
+    for each in hosts:
+        identity = each.survey.identity
+        if each.node_id is None or not identity.directory_id:
+            continue
+        key = (each.node_id, identity.directory_id, identity.cluster_id)
+        if key in seen:
+            raise KraftoolError(
+                f"{seen[key].survey.path} and {each.survey.path} are the same directory, of node"
+                f" {each.node_id}",
+                hint="name each directory once, in its newest state",
+            )
+        seen[key] = each
+
+
+def refuse_missing(standing: Standing) -> None:
+    """Nobody but a person knows that a voter's disk is lost. Raises KraftoolError for those of
+    whom nothing was said."""
+    if not standing.missing:
+        return
+    ids = ",".join(str(each.id) for each in standing.missing)
+    several = len(standing.missing) > 1
+    lost = ",".join(
+        sorted({*map(str, standing.request.lost), *(str(one.id) for one in standing.missing)})
+    )
+    raise KraftoolError(
+        f"the director{'ies' if several else 'y'} of voter{'s' if several else ''}"
+        f" {ids.replace(',', ' and ')} {'were' if several else 'was'} not given",
+        hint="where their disks can be read, run recover collect there too and give the file; where"
+        f" they are gone for good, say so: --set lost={lost}",
+    )
+
+
+def common_risks(standing: Standing) -> Iterator[Risk]:
+    """What is said of any plan that changes something."""
+    for each in standing.foreign:
+        yield Risk(
+            word=Word.OTHER_CLUSTER.value,
+            text=f"{each.name} ({each.survey.path}) is of cluster {_cluster(each)}, the others are"
+            f" of {standing.cluster_id}; it is left out of the plan",
+        )
+    running = [each.name for each in standing.hosts if each.survey.running]
+    if running:
+        yield Risk(
+            word=Word.RUNNING.value,
+            text=f"a process was running on {', '.join(running)} when they were read: what the plan"
+            " expects will not be there",
+        )
+    for one in standing.hosts:
+        for other in standing.hosts:
+            parted = parts_in_one_epoch(one.survey, other.survey) if one.name < other.name else None
+            if parted is not None:
+                yield Risk(
+                    word=Word.DIVERGED.value,
+                    text=f"{one.name} and {other.name} have other records near offset {parted} in"
+                    " the same epoch: one of the logs was altered, or two leaders wrote",
+                )
+
+
+def kafka_risk(standing: Standing, state_level: int | None) -> Risk | None:
+    """Before 3.9.1 a Kafka that is given voters without an overlap with the old ones dies.
+
+    Raises KraftoolError where the release must be known and nothing tells.
+    """
+    told = standing.request.kafka_version
+    if not told:
+        if state_level is not None and state_level >= _FIRST_SAFE_LEVEL:
+            return None
+        least = (
+            release_name(METADATA_VERSION, state_level) if state_level is not None else "unknown"
+        )
+        raise KraftoolError(
+            f"which Kafka runs here cannot be told: metadata.version {least} is only a lower bound,"
+            " and before 3.9.1 Kafka dies of voters that were changed by force",
+            hint="say the oldest release on any controller or broker: --kafka-version 3.9.1",
+        )
+    numbers = tuple(int(each) for each in told.split(".") if each.isascii() and each.isdigit())
+    if len(numbers) < 2:
+        raise KraftoolError(f"--kafka-version {told} is no release", hint="as in 4.1.1")
+    if (*numbers, 0)[:3] >= _SAFE:
+        return None
+    return Risk(
+        word=Word.OLD_KAFKA.value,
+        text=f"Kafka {told} dies of voters that were changed by force (fixed in 3.9.1): put 3.9.1"
+        " or later on every node first",
+    )
+
+
+def end_of(host: Host) -> OffsetAndEpoch:
+    return host.survey.end

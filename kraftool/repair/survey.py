@@ -1,0 +1,297 @@
+"""A survey: all that planning needs to know of one data directory, small enough to carry.
+
+Owns the values, which are also the content of a collect file. There is no secret in them: of
+records only their types are kept, of files sizes and hashes, and bytes only of meta.properties and
+quorum-state, which hold none, as far as they could be read. It refuses to read (`surveying.py`) and
+to decide (`ranking.py`, `planner.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from kraftool.raft.names import OffsetAndEpoch
+from kraftool.repair.document import DocumentError
+from kraftool.repair.plan import Fingerprint, Identity, PlannedVoter, RecordCount, Target
+
+SCHEMA_VERSION = 1
+MOST_BATCHES = 4096
+"""So many batches at the end of a log are kept one by one; those before them in blocks."""
+BLOCK = 8192
+"""So many offsets are in a block."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurveyedFile:
+    """A file as it is."""
+
+    target: Target
+    fingerprint: Fingerprint
+    problem: str = ""
+    """Why it cannot be read, or Kafka would not start on it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurveyedBatch:
+    """A batch near the log's end. `prefix_sha256` is of its segment up to where it begins."""
+
+    base_offset: int
+    last_offset: int
+    epoch: int
+    crc: int
+    segment: int
+    """The base offset of its segment."""
+    position: int
+    prefix_sha256: str
+    types: tuple[RecordCount, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """The batches that begin in a stretch of offsets, all of them intact.
+
+    Two logs that have all of a stretch have the same hash where they are the same.
+    """
+
+    first_offset: int
+    end_offset: int
+    last_epoch: int
+    sha256: str
+    types: tuple[RecordCount, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpochBegin:
+    """A leader epoch and its first offset."""
+
+    epoch: int
+    start_offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogBreak:
+    """Where a log can no longer be trusted: bytes that are no batch, or a gap."""
+
+    offset: int
+    """The log is intact below."""
+    segment: int
+    position: int
+    reason: str
+    torn: bool
+    """Whether nothing that is whole comes behind: what a power failure leaves."""
+    kafka_cuts: bool
+    """Whether Kafka would cut the log here; a gap it does not notice."""
+    lost_batches: int = 0
+    """Whole batches behind it."""
+    end_offset: int = 0
+    """One beyond the last of those."""
+    prefix: Fingerprint | None = None
+    """Of the segment up to the position."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slice:
+    """A stretch of a segment with its own fingerprint."""
+
+    segment: int
+    start: int
+    end: int
+    fingerprint: Fingerprint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Misfit:
+    """A record that the state before it has no place for, which kills the controller that applies
+    it; and what its batch may be replaced by."""
+
+    offset: int
+    base_offset: int
+    last_offset: int
+    segment: int
+    position: int
+    size: int
+    text: str
+    noops: bytes = b""
+    """A batch of NoOps at the same offsets, in the same epoch; empty where none can be made."""
+    after: Fingerprint | None = None
+    """Of the segment with them in its place."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurveyedLog:
+    """All segments together."""
+
+    start_offset: int
+    end_offset: int
+    """One beyond the last offset that could be read at all."""
+    intact_end: int
+    """One beyond the last offset that can be trusted."""
+    last_epoch: int
+    """Of the batch before it; -1 where there is none."""
+    last_timestamp_ms: int = -1
+    segments: tuple[int, ...] = ()
+    epochs: tuple[EpochBegin, ...] = ()
+    broken: LogBreak | None = None
+    rest: tuple[Slice, ...] = ()
+    """What follows the newest whole snapshot, where the log is broken before it and whole after."""
+    open_transaction: int | None = None
+    blocks: tuple[Block, ...] = ()
+    batches: tuple[SurveyedBatch, ...] = ()
+    misfits: tuple[Misfit, ...] = ()
+    more_misfits: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurveyedSnapshot:
+    """A checkpoint, live or renamed `.deleted`, read from end to end."""
+
+    name: str
+    offset: int
+    epoch: int
+    deleted: bool = False
+    intact: bool
+    complaint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurveyedState:
+    """What snapshot and log make together, up to the intact end."""
+
+    end_offset: int
+    last_epoch: int
+    last_timestamp_ms: int
+    records: int = 0
+    records_sha256: str = ""
+    """Empty where no checkpoint can be made of it."""
+    whole: bool
+    """Whether nothing is missing before the log."""
+    complaint: str = ""
+    metadata_version: int | None = None
+    topics: int = 0
+    brokers: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurveyedSettings:
+    """What the server.properties beside it says about the quorum, and nothing else of it."""
+
+    file: str
+    node_id: int | None = None
+    roles: tuple[str, ...] = ()
+    static_voters: str = ""
+    bootstrap_servers: str = ""
+    listeners: tuple[str, ...] = ()
+    """Of the controller, as `NAME://host:port`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuorumStateSurvey:
+    """quorum-state, or why there is none."""
+
+    missing: bool = False
+    complaint: str = ""
+    """Why Kafka would not start on it."""
+    data_version: int = 1
+    leader_epoch: int = -1
+    leader_id: int = -1
+    voted_id: int = -1
+    voted_directory_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survey:
+    """One data directory."""
+
+    schema_version: int
+    tool: str
+    collected_ms: int
+    path: str
+    computer: str = ""
+    """The name of the machine."""
+    running: bool = False
+    """Whether another process holds the directory's lock."""
+    identity: Identity = field(default_factory=Identity)
+    meta_complaint: str = ""
+    """Why Kafka would not take meta.properties."""
+    meta_version: int | None = None
+    settings: SurveyedSettings | None = None
+    quorum_state: QuorumStateSurvey = field(default_factory=QuorumStateSurvey)
+    kraft_version: int | None = None
+    """None where nothing tells."""
+    voters: tuple[PlannedVoter, ...] = ()
+    """Those that a node with these files goes by; static ones have no directory id."""
+    voters_offset: int | None = None
+    """Where the record is; None for static ones."""
+    leader_voters: tuple[int, ...] = ()
+    """Who voted, by the last LeaderChange."""
+    log: SurveyedLog | None = None
+    snapshots: tuple[SurveyedSnapshot, ...] = ()
+    state: SurveyedState | None = None
+    earlier: SurveyedState | None = None
+    """The state at an offset that was asked for."""
+    epochs_complaint: str = ""
+    """What is wrong with leader-epoch-checkpoint."""
+    topic_id_complaint: str = ""
+    """What is wrong with partition.metadata."""
+    files: tuple[SurveyedFile, ...] = ()
+    stopping: tuple[str, ...] = ()
+    """Names in the metadata partition's folder at which Kafka's start ends."""
+    topic_folders: int = 0
+    unread: tuple[str, ...] = ()
+    """What could not be read at all."""
+
+    def __post_init__(self) -> None:
+        if self.schema_version != SCHEMA_VERSION:
+            raise DocumentError(
+                f"version {self.schema_version} of collect files is not known here",
+                hint="use one kraftool for all hosts",
+            )
+
+    @property
+    def end(self) -> OffsetAndEpoch:
+        """Up to where the directory can be trusted: its log, or a whole snapshot beyond."""
+        ends = [OffsetAndEpoch(each.offset, each.epoch) for each in self.whole_snapshots]
+        if self.log is not None:
+            ends.append(OffsetAndEpoch(self.log.intact_end, self.log.last_epoch))
+        return max(ends, key=lambda each: (each.epoch, each.offset), default=OffsetAndEpoch(0, -1))
+
+    @property
+    def reach(self) -> int:
+        """Beyond every offset that the directory speaks of, trusted or not."""
+        ends = [each.offset for each in self.snapshots]
+        if self.log is not None:
+            ends.append(self.log.end_offset)
+            ends.append(self.log.broken.end_offset if self.log.broken is not None else 0)
+        return max(ends, default=0)
+
+    @property
+    def highest_epoch(self) -> int:
+        """Of everything in it."""
+        epochs = [each.epoch for each in self.snapshots]
+        epochs.append(self.quorum_state.leader_epoch)
+        if self.log is not None:
+            epochs.append(self.log.last_epoch)
+            epochs += [each.epoch for each in self.log.epochs]
+        return max(epochs)
+
+    @property
+    def live_snapshots(self) -> tuple[SurveyedSnapshot, ...]:
+        return tuple(each for each in self.snapshots if not each.deleted)
+
+    @property
+    def whole_snapshots(self) -> tuple[SurveyedSnapshot, ...]:
+        return tuple(each for each in self.live_snapshots if each.intact)
+
+    @property
+    def intact(self) -> bool:
+        """Whether the log has no break but a torn tail."""
+        return self.log is None or self.log.broken is None or self.log.broken.torn
+
+    @property
+    def node_id(self) -> int | None:
+        if self.identity.node_id is not None:
+            return self.identity.node_id
+        return self.settings.node_id if self.settings is not None else None
+
+    def file(self, target: Target) -> SurveyedFile | None:
+        return next((each for each in self.files if each.target == target), None)

@@ -1,0 +1,112 @@
+"""Undoes a plan in one data directory, from the originals that apply kept.
+
+Owns the way back, step by step as apply went, each in the journal before it is done. It refuses
+once the quorum has moved on: what a node wrote since would be lost, and a node that forgot what it
+promised could vote twice.
+"""
+
+from __future__ import annotations
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.repair.apply import Repair, Tell
+from kraftool.repair.disk import RepairRefused, reading
+from kraftool.repair.journal import Journal
+from kraftool.repair.record import Stage, record_of
+
+
+class Undo(Repair):
+    """A plan that is to be undone."""
+
+    def check(self) -> None:
+        """Raise RepairRefused where it cannot be undone."""
+        with reading(self.directory.name):
+            self._check()
+
+    def _check(self) -> None:
+        match self.stage:
+            case Stage.NONE:
+                raise RepairRefused(
+                    f"the plan was not applied to {self.directory.name}: nothing is to be undone"
+                )
+            case Stage.UNDONE | Stage.BEGUN:
+                """Nothing is changed."""
+            case _:
+                self._check_unmoved()
+                self._check_originals()
+                self._check_room()
+
+    def carry_out(self, now_ms: int, tell: Tell = lambda words: None) -> None:
+        """Put every original back. KraftoolError says how far it came, if it fails."""
+        assert self.is_locked, "a plan is undone under the directory's lock"
+        self.check()
+        if self.stage is Stage.UNDONE:
+            return
+        try:
+            self.backup.make_folders()
+            journal = self.backup.open_journal()
+            try:
+                if self.stage is not Stage.BEGUN:
+                    self._put_back(journal, tell)
+                self.backup.clear_new()
+                journal.note("undone", timeMs=now_ms)
+            finally:
+                journal.close()
+        except OSError as error:
+            how = self.stage.value if self.stage is Stage.UNDOING else "not undone"
+            raise KraftoolError(
+                f"{error.filename or self.directory.path}: {error.strerror or error};"
+                f" the plan is {how}",
+                hint="run recover undo again",
+            ) from error
+        self.record = self._read()
+
+    def _check_unmoved(self) -> None:
+        moved = list(self.record.moved(self.directory))
+        if moved:
+            raise RepairRefused(
+                f"the quorum has moved on since the plan was applied: {moved[0]}"
+                + (f", and {len(moved) - 1} more" if len(moved) > 1 else ""),
+                hint=f"make a new plan; the originals stay in {self.backup.path}/old",
+            )
+
+    def _check_originals(self) -> None:
+        for change in self.record.changes:
+            if change.before is None:
+                continue
+            if self.backup.fingerprint("old", change.target) != change.before:
+                raise RepairRefused(
+                    f"{self.backup.path}/old/{change.target.name} is not the original any more;"
+                    " nothing was put back"
+                )
+
+    def _check_room(self) -> None:
+        needed = sum(each.before.size for each in self.record.changes if each.before is not None)
+        free = self.directory.free_bytes()
+        if free < needed:
+            raise RepairRefused(
+                f"{self.directory.path} has {free} bytes free, and {needed} are needed to put the"
+                " originals back; nothing was put back"
+            )
+
+    def _put_back(self, journal: Journal, tell: Tell) -> None:
+        """First a copy of every original that can take its name, then the way back, last first."""
+        changes = self.record.changes
+        for change in changes:
+            if change.before is None or change.owner is None:
+                continue
+            if self.directory.fingerprint(change.target) != change.before:
+                self.backup.put_by(change.target, change.owner, change.before)
+        self.backup.settle()
+        journal.note("undo")
+        self.record = record_of(journal.entries, self.backup.path)
+        for number, change in reversed(list(enumerate(changes))):
+            target = change.target
+            if self.directory.fingerprint(target) == change.before:
+                continue
+            journal.note("back", number=number, path=target.path)
+            if change.before is None:
+                tell(f"removing {target.name}")
+                self.backup.remove(target)
+            else:
+                tell(f"putting {target.name} back")
+                self.backup.switch("back", target)

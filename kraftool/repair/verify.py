@@ -1,0 +1,386 @@
+"""Whether a plan came to be: in directories, as a node would read them, and in the live quorum.
+
+Owns the comparison of a plan with what is there. It changes nothing and takes no lock, so that it
+can be asked at any time, of running nodes too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from kraftool.client.asking import question
+from kraftool.client.endpoints import shown as shown_at
+from kraftool.client.health import Health
+from kraftool.client.model import NodeAnswer, QuorumView
+from kraftool.client.target import Target
+from kraftool.decoders import properties, quorum_state
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.redact import BROKER, config_value
+from kraftool.raft.names import Endpoint, ReplicaKey
+from kraftool.repair.apply import Repair
+from kraftool.repair.backup import backups
+from kraftool.repair.disk import DataDirectory
+from kraftool.repair.plan import FileKind, HostPlan, Method, Plan, PlannedVoter, Quarantined
+from kraftool.repair.record import Record, Stage, record_of
+from kraftool.reports.election.read import read_case
+from kraftool.reports.findings import Finding, Severity, in_order
+from kraftool.reports.kinds import live as live_kinds
+from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.kinds import repair as kinds
+from kraftool.reports.verify.log import verify_logs
+from kraftool.storage.files import Files, read_whole
+from kraftool.storage.lock import LockState, lock_holder
+from kraftool.storage.paths import open_path
+
+_MOST_SETTINGS = 1 << 20
+_Key = tuple[int, str]
+"""A voter's id and directory id, empty where there is none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectoryCheck:
+    """One directory."""
+
+    path: str
+    host: str
+    changes: int
+    """How many files the plan changes here."""
+    stage: Stage
+    ended_ms: int = 0
+    has_moved_on: bool = False
+    is_running: bool = False
+    voters: tuple[_Key, ...] = ()
+    """By its own log and snapshots; none where the voters are static."""
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuorumCheck:
+    """The live quorum."""
+
+    health: Health
+    findings: tuple[Finding, ...]
+    """What is not as planned."""
+    unwell: tuple[Finding, ...] = ()
+    """What is not well, without what the plan wants so: nodes that are kept off."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """All that was looked at."""
+
+    plan: Plan
+    directories: tuple[DirectoryCheck, ...] = ()
+    quorum: QuorumCheck | None = None
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        found = [one for each in self.directories for one in each.findings]
+        if self.quorum is not None:
+            found += [*self.quorum.findings, *self.quorum.unwell]
+        return in_order(found)
+
+    @property
+    def is_fine(self) -> bool:
+        return all(each.severity is Severity.INFO for each in self.findings)
+
+
+# --- what a plan began -----------------------------------------------------------------------
+
+
+def begun_epoch(plan: Plan) -> int | None:
+    """The epoch that the recovered quorum begins above; None where the plan begins none."""
+    found = []
+    for host in plan.hosts:
+        for edit in host.edits:
+            if edit.snapshot is not None:
+                found.append(edit.snapshot.epoch)
+            elif edit.target.kind is FileKind.QUORUM_STATE and len(edit.pieces) == 1:
+                state = quorum_state.decode(edit.pieces[0].data)[0].state
+                found += [] if state is None else [state.leader_epoch]
+    return max(found, default=None) if plan.seed else None
+
+
+def begun_offset(plan: Plan) -> int | None:
+    """The offset from which on the recovered quorum wrote all there is."""
+    jumps = [
+        edit.snapshot.offset
+        for host in plan.hosts
+        for edit in host.edits
+        if edit.snapshot is not None
+    ]
+    if jumps:
+        return max(jumps)
+    return next((each.end_offset for each in plan.ranking if each.host == plan.seed), None)
+
+
+def _keys(voters: Iterable[PlannedVoter]) -> tuple[_Key, ...]:
+    return tuple(sorted((each.id, each.directory_id) for each in voters))
+
+
+def _key(replica: ReplicaKey) -> _Key:
+    return replica.id, replica.directory_id or ""
+
+
+_OF_VOTERS = frozenset({FileKind.SEGMENT, FileKind.SNAPSHOT})
+"""Where one of these is made anew, the voters in it are the plan's."""
+
+
+# --- a directory -----------------------------------------------------------------------------
+
+
+def check_directory(plan: Plan, path: str, *, host: str = "", config: str = "") -> DirectoryCheck:
+    """Compare a directory with its part of the plan. KraftoolError where it has none."""
+    repair = Repair(plan, path, host=host)
+    planned, record, directory = repair.host, repair.record, repair.directory
+    moved = list(record.moved(directory)) if record.begin is not None else []
+    stage = record.stage
+    findings: list[Finding] = []
+    if planned.edits:
+        findings += _progress(directory, record, moved)
+    findings += _other_plans(repair)
+    findings += settings_missing(planned, config) if config else ()
+    is_jump = any(edit.snapshot is not None for edit in planned.edits)
+    has_begun = stage is Stage.APPLIED and not moved
+    wanted_so = set()
+    if plan.method is Method.APPEND and stage is Stage.APPLIED:
+        wanted_so.add(log_kinds.VOTERS_JUMP.code)
+    if is_jump and has_begun:
+        wanted_so.add(log_kinds.MISSING.code)
+    findings += _as_read(path, wanted_so)
+    voters = _voters(path)
+    wanted = _keys(plan.voters_after)
+    tells = any(not edit.is_removal and edit.target.kind in _OF_VOTERS for edit in planned.edits)
+    if tells and has_begun and wanted and plan.kraft_version > 0 and voters != wanted:
+        text = f"by its log and snapshots {_told(voters)}; the plan has {_told(wanted)}"
+        findings.append(kinds.VOTERS.at(path, text))
+    return DirectoryCheck(
+        path=path,
+        host=planned.name,
+        changes=len(planned.edits),
+        stage=stage,
+        ended_ms=record.ended_ms,
+        has_moved_on=stage is Stage.APPLIED and bool(moved),
+        is_running=lock_holder(directory.path).state is LockState.HELD,
+        voters=voters,
+        findings=in_order(findings),
+    )
+
+
+def _progress(directory: DataDirectory, record: Record, moved: Sequence[str]) -> Iterator[Finding]:
+    """How far the plan is there."""
+    path = directory.name
+    match record.stage:
+        case Stage.NONE | Stage.BEGUN:
+            yield kinds.NOT_APPLIED.at(path, f"the plan is {record.stage.value}")
+        case Stage.CHANGING | Stage.UNDOING:
+            text = f"the plan is {record.stage.value}"
+            if moved:
+                yield kinds.HALF.at(
+                    path,
+                    f"{text}, and {moved[0]}: a node has run on it",
+                    advice="it can be neither finished nor undone: collect and plan again",
+                )
+            else:
+                yield kinds.HALF.at(path, text)
+        case Stage.UNDONE:
+            yield kinds.UNDONE.at(path, "the plan was applied and undone")
+        case Stage.APPLIED if moved:
+            yield kinds.MOVED_ON.at(path, f"since the plan was applied, {moved[0]}")
+        case Stage.APPLIED:
+            for change, after in zip(record.changes, record.after, strict=True):
+                if directory.fingerprint(change.target) != after:
+                    yield kinds.NOT_AS_PLANNED.at(
+                        directory.at(change.target), "it is not what the plan made it"
+                    )
+
+
+def _other_plans(repair: Repair) -> Iterator[Finding]:
+    for each in backups(repair.directory):
+        if each.path != repair.backup.path:
+            other = record_of(each.entries(), each.path)
+            if other.stage in (Stage.CHANGING, Stage.UNDOING):
+                text = f"plan {other.plan_id[:12]} is {other.stage.value}"
+                yield kinds.ANOTHER_PLAN.at(each.path, text)
+
+
+def _as_read(path: str, wanted_so: Collection[str]) -> Iterator[Finding]:
+    """What Kafka would stumble over, as a start reads it, but for what the plan wants to be so."""
+    for each in verify_logs([open_path(path)]).all_findings:
+        if each.severity is not Severity.INFO and each.code not in wanted_so:
+            yield each
+
+
+def _voters(path: str) -> tuple[_Key, ...]:
+    """The voters that a node would go by that starts on the directory."""
+    case = read_case([path])
+    if not case.nodes or case.kraft_version == 0:
+        return ()
+    return tuple(sorted(_key(each.key) for each in case.nodes[0].voters))
+
+
+def settings_missing(host: HostPlan, config: str) -> Iterator[Finding]:
+    """Lines of a server.properties that are not as the plan needs them."""
+    data = read_whole(Files(), config, _MOST_SETTINGS)
+    if data is None:
+        raise KraftoolError(f"{config} is not there")
+    there = properties.decode(data)[0].as_dict()
+    for each in host.settings:
+        found = there.get(each.key)
+        shown = config_value(BROKER, each.key, found) or ""
+        if each.value and (found is None or _plain(found) != _plain(each.value)):
+            yield kinds.SETTING.at(
+                config, each.key, expected=each.value, found=shown or "no such line"
+            )
+        elif not each.value and found is not None:
+            yield kinds.SETTING.at(config, each.key, expected="no such line", found=shown)
+
+
+def _plain(value: str) -> str:
+    return ",".join(each.strip() for each in value.split(","))
+
+
+def _told(voters: Sequence[_Key]) -> str:
+    if not voters:
+        return "no voters"
+    return ", ".join(f"{id_} ({directory_id})" if directory_id else str(id_)
+                     for id_, directory_id in voters)  # fmt: skip
+
+
+# --- the quorum ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stray:
+    """A node of the plan's quarantine, asked where it was reached as a voter."""
+
+    planned: Quarantined
+    answer: NodeAnswer
+
+
+async def ask_quarantined(plan: Plan, target: Target) -> tuple[Stray, ...]:
+    """Ask each node of the quarantine, at every endpoint that is known of it."""
+    asked: list[tuple[Quarantined, Endpoint]] = []
+    for each in plan.quarantine:
+        known = [one for voter in plan.voters_before if voter.id == each.node_id
+                 for one in voter.endpoints]  # fmt: skip
+        where = {Endpoint(one.host, one.port) for one in known}
+        if each.node_id in target.resolved:
+            where = {target.resolved[each.node_id]}
+        asked += [(each, endpoint) for endpoint in sorted(where)]
+    answers = await asyncio.gather(
+        *(question(at, target.access, node_id=each.node_id) for each, at in asked)
+    )
+    return tuple(
+        Stray(planned=each, answer=answer) for (each, _), answer in zip(asked, answers, strict=True)
+    )
+
+
+def check_quorum(
+    plan: Plan,
+    health: Health,
+    strays: Iterable[Stray],
+    directories: Sequence[DirectoryCheck] = (),
+) -> QuorumCheck:
+    """Compare a live quorum with the plan."""
+    view, strays = health.view, tuple(strays)
+    findings = list(_old_quorums(plan, [*view.nodes, *(each.answer for each in strays)]))
+    leader = None if view.leader is None or _is_old(plan, view.leader) else view.leader
+    findings += [one for each in strays for one in _stray(each, leader)]
+    if leader is not None:
+        live = tuple(sorted(_key(each.replica) for each in view.voters))
+        findings += [*_live_voters(plan, live), *_apart(live, directories)]
+        findings += _stale_brokers(plan, health)
+    kept_off = _kept_off(plan, view)
+    unwell = tuple(each for each in health.findings if (each.code, each.file) not in kept_off)
+    return QuorumCheck(health=health, findings=in_order(findings), unwell=unwell)
+
+
+def _kept_off(plan: Plan, view: QuorumView) -> set[tuple[str, str]]:
+    """Findings, by code and place, that say of quarantined nodes what is wanted of them."""
+    voters = {each.replica.id for each in view.voters}
+    off = {each.node_id for each in plan.quarantine} - voters
+    found = {(live_kinds.STANDBY.code, f"node {id_}") for id_ in off}
+    for each in view.nodes:
+        if each.node_id in off and not each.is_reached:
+            found.add((live_kinds.UNREACHED.code, _name(each)))
+    return found
+
+
+def _is_old(plan: Plan, leader: NodeAnswer) -> bool:
+    """Whether a leader is of before the recovery: of a lower epoch, or of a log that ends before
+    everything that the recovered quorum wrote."""
+    epoch, offset = begun_epoch(plan), begun_offset(plan)
+    if epoch is None or leader.quorum is None:
+        return False
+    ends = [each.log_end_offset for each in leader.quorum.voters
+            if each.replica.id == leader.quorum.leader_id]  # fmt: skip
+    is_behind = offset is not None and max(ends, default=offset) < offset
+    return is_behind or (leader.epoch or 0) < epoch
+
+
+def _old_quorums(plan: Plan, answers: Iterable[NodeAnswer]) -> Iterator[Finding]:
+    told = set()
+    for each in answers:
+        if each.quorum is not None and _is_old(plan, each) and each.endpoint not in told:
+            told.add(each.endpoint)
+            text = f"{_name(each)} leads epoch {each.epoch}; the plan began {begun_epoch(plan)}"
+            yield kinds.OLD_QUORUM.at("", text)
+
+
+def _stray(stray: Stray, leader: NodeAnswer | None) -> Iterator[Finding]:
+    answer, planned = stray.answer, stray.planned
+    if not answer.is_reached:
+        return
+    known = f"{_name(answer)} runs"
+    if leader is not None and (answer.epoch, answer.leader_id) == (leader.epoch, leader.node_id):
+        yield kinds.RETURNED.at("", f"{known}, and follows node {leader.node_id}")
+        return
+    knows = "no leader" if answer.leader_id is None else f"leader {answer.leader_id}"
+    epoch = "" if answer.epoch is None else f" of epoch {answer.epoch}"
+    yield kinds.QUARANTINED.at(
+        "", f"{known}, and knows {knows}{epoch}; {planned.why}", advice=planned.returns
+    )
+
+
+def _live_voters(plan: Plan, live: Sequence[_Key]) -> Iterator[Finding]:
+    wanted: Sequence[_Key] = _keys(plan.voters_after)
+    if plan.kraft_version == 0:
+        live, wanted = [(id_, "") for id_, _ in live], [(id_, "") for id_, _ in wanted]
+    if not wanted or set(wanted) == set(live):
+        return
+    if set(wanted) & set(live):
+        text = f"the leader names {_told(live)}; the plan began with {_told(wanted)}"
+        yield kinds.VOTERS_CHANGED.at("", text)
+    else:
+        text = f"the leader names {_told(live)}; the plan has {_told(wanted)}"
+        yield kinds.VOTERS.at("", text)
+
+
+def _apart(live: Sequence[_Key], directories: Sequence[DirectoryCheck]) -> Iterator[Finding]:
+    """Running nodes whose own log names other voters than the leader does."""
+    for each in directories:
+        if each.is_running and each.voters and set(each.voters) != set(live):
+            text = f"its log names {_told(each.voters)}; the leader {_told(live)}"
+            yield kinds.DISAGREE.at(each.path, text)
+
+
+def _stale_brokers(plan: Plan, health: Health) -> Iterator[Finding]:
+    """Brokers whose registration is of before the recovery."""
+    begun = begun_offset(plan)
+    if begun is None or health.cluster is None or not plan.seed:
+        return
+    brokers = health.cluster.observation.image.cluster.brokers
+    for id_ in sorted(brokers):
+        broker = brokers[id_]
+        if broker.epoch < begun:
+            state = "fenced" if broker.fenced else "not fenced yet"
+            text = f"registered at offset {broker.epoch}, {state}; the recovery is at {begun}"
+            yield kinds.RESTART.at(f"broker {id_}", text)
+
+
+def _name(answer: NodeAnswer) -> str:
+    where = shown_at(answer.endpoint)
+    return where if answer.node_id is None else f"node {answer.node_id} ({where})"

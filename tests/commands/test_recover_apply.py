@@ -1,0 +1,318 @@
+"""`recover apply`, `undo` and `verify` as people and scripts run them."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from kraftool.repair.backup import FOLDER
+from kraftool.repair.plan import Action, Method, Plan, Risk, Setting, Step
+from kraftool.repair.plan_yaml import plan_to_yaml
+from tests.commands.test_secrets import assert_no_secret
+from tests.repair.repair_cases import (
+    PARTITION,
+    VOTER,
+    contents,
+    jump_directory,
+    jump_plan,
+    plan_of,
+)
+
+Run = Callable[..., Any]
+ROOT = Path(__file__).resolve().parents[2]
+SCENARIO = "kafka-4.3.0/dynamic-quorum"
+
+
+@pytest.fixture
+def directory(fixtures_dir: Path, tmp_path: Path) -> Path:
+    return jump_directory(fixtures_dir, tmp_path / "data")
+
+
+@pytest.fixture
+def made(directory: Path) -> Plan:
+    plan = jump_plan(directory)
+    steps = (
+        Step(action=Action.APPLY, hosts=("node-3",), text="Apply it."),
+        Step(
+            action=Action.CHECK,
+            text="Look at it.",
+            commands=("kraftool recover verify plan.yaml --dir DIR",),
+        ),
+    )
+    setting = Setting(key="controller.quorum.bootstrap.servers", value="127.0.0.1:43523")
+    host = replace(plan.hosts[0], settings=(setting,))
+    return replace(plan, steps=steps, hosts=(host,))
+
+
+@pytest.fixture
+def file(made: Plan, tmp_path: Path) -> Path:
+    return written(made, tmp_path)
+
+
+def written(plan: Plan, folder: Path) -> Path:
+    path = folder / "night.yaml"
+    path.write_bytes(plan_to_yaml(plan))
+    return path
+
+
+@pytest.fixture(scope="module")
+def schema() -> Draft202012Validator:
+    found = json.loads((ROOT / "docs/schemas/recover.json").read_text())
+    Draft202012Validator.check_schema(found)
+    return Draft202012Validator(found)
+
+
+def test_apply_verify_undo_as_scripts_run_them(
+    kraftool: Run, directory: Path, made: Plan, file: Path
+) -> None:
+    before = contents(directory)
+    short = made.id[:12]
+    ran = kraftool("recover", "apply", file, "--dir", directory, "--dry-run")
+    assert ran.code == 0
+    assert "It could be applied now; nothing was changed." in ran.text
+    assert contents(directory) == before
+    ran = kraftool("recover", "verify", file, "--dir", directory)
+    assert ran.code == 1
+    assert "KT-REC-NOT-APPLIED" in ran.text
+    ran = kraftool("recover", "apply", file, "--dir", directory, "--yes", short)
+    assert ran.code == 0, ran.err
+    assert f"Plan {short} is applied to" in ran.text
+    assert "controller.quorum.bootstrap.servers=127.0.0.1:43523" in ran.text
+    assert "kraftool recover verify night.yaml" in ran.text.replace(f"{file.parent}/", "")
+    ran = kraftool("recover", "apply", file, "--dir", directory, "--yes", short)
+    assert ran.code == 0
+    assert "already applied" in ran.text
+    ran = kraftool("recover", "verify", file, "--dir", directory)
+    assert ran.code == 0
+    assert f"voters by its log: 3 ({VOTER.directory_id})" in ran.text
+    ran = kraftool("recover", "undo", file, "--dir", directory, "--yes", short)
+    assert ran.code == 0, ran.err
+    assert contents(directory) == before
+    ran = kraftool("recover", "undo", file, "--dir", directory, "--yes", short)
+    assert (ran.code, "already undone" in ran.text) == (0, True)
+    ran = kraftool("recover", "verify", file, "--dir", directory)
+    assert (ran.code, "KT-REC-UNDONE" in ran.text) == (1, True)
+
+
+def test_documents_fit_the_schema(
+    kraftool: Run, directory: Path, made: Plan, file: Path, schema: Draft202012Validator
+) -> None:
+    common = ("--dir", directory, "-o", "json")
+    seen = []
+    for words in (
+        ("apply", file, *common, "--dry-run"),
+        ("apply", file, *common, "--yes", made.id),
+        ("apply", file, *common, "--yes", made.id),
+        ("verify", file, *common),
+        ("undo", file, *common, "--yes", made.id),
+        ("verify", file, *common),
+    ):
+        ran = kraftool("recover", *words)
+        document = json.loads(ran.out)
+        schema.validate(document)
+        assert document["planId"] == made.id
+        seen.append((ran.code, document.get("alreadyDone"), document.get("isFine")))
+    assert seen == [
+        (0, False, None),
+        (0, False, None),
+        (0, True, None),
+        (0, None, True),
+        (0, False, None),
+        (1, None, False),
+    ]
+
+
+def test_a_plan_that_was_edited_is_refused_by_its_id(
+    kraftool: Run, directory: Path, made: Plan, file: Path
+) -> None:
+    before = contents(directory)
+    text = file.read_text()
+    for edited in (
+        text.replace("nodeId: 3", "nodeId: 4"),
+        text.replace("offset: 5224", "offset: 5225"),
+        text.replace(made.id, "0" * 64),
+        text.replace("action: apply", "action: stop"),
+        text[: len(text) // 2],
+        "id: [",
+    ):
+        assert edited != text
+        file.write_text(edited)
+        for command in ("apply", "undo", "verify"):
+            options = () if command == "verify" else ("--yes", made.id)
+            ran = kraftool("recover", command, file, "--dir", directory, *options)
+            assert ran.code == 5, (command, edited[:200])
+    assert contents(directory) == before
+    file.write_text(text + "# a comment says nothing to a machine\n")
+    assert kraftool("recover", "apply", file, "--dir", directory, "--dry-run").code == 0
+
+
+def test_a_wrong_id_a_missing_word_and_no_terminal_are_refused(
+    kraftool: Run, directory: Path, made: Plan, tmp_path: Path
+) -> None:
+    risky = replace(made, risks=(Risk(word="ahead", text="node 11 is ahead"),))
+    file = written(risky, tmp_path)
+    before = contents(directory)
+    apply = ("recover", "apply", file, "--dir", directory)
+    assert kraftool(*apply).code == 5
+    assert kraftool(*apply, "--yes", made.id).code == 5, "another plan's"
+    assert kraftool(*apply, "--yes", risky.id[:8]).code == 5, "too short"
+    ran = kraftool(*apply, "--yes", risky.id[:12])
+    assert ran.code == 5
+    assert "--accept ahead" in ran.err
+    assert kraftool(*apply, "-o", "json").code == 2
+    assert contents(directory) == before
+    assert kraftool(*apply, "--yes", risky.id[:12], "--accept", "ahead").code == 0
+    assert kraftool("recover", "undo", file, "--dir", directory).code == 5
+    assert kraftool("recover", "undo", file, "--dir", directory, "--yes", risky.id).code == 0
+
+
+def test_a_plan_without_a_change_says_so(
+    kraftool: Run, directory: Path, tmp_path: Path, schema: Draft202012Validator
+) -> None:
+    file = written(plan_of(method=Method.NONE), tmp_path)
+    ran = kraftool("recover", "apply", file, "--dir", directory, "-o", "json", "--dry-run")
+    assert ran.code == 0
+    schema.validate(json.loads(ran.out))
+    ran = kraftool("recover", "apply", file, "--dir", directory)
+    assert ran.code == 0
+    assert "no action is needed" in ran.text
+
+
+def test_a_directory_of_another_plan_and_no_directory_end_as_the_contract_says(
+    kraftool: Run, fixtures_dir: Path, directory: Path, file: Path, tmp_path: Path
+) -> None:
+    other = fixtures_dir / SCENARIO / "node-2" / "data"
+    ran = kraftool("recover", "apply", file, "--dir", other, "--dry-run")
+    assert ran.code == 5
+    assert "node-3 is node 3" in ran.err
+    assert kraftool("recover", "apply", file, "--dir", tmp_path / "no", "--dry-run").code == 3
+    assert kraftool("recover", "apply", tmp_path / "no", "--dir", directory).code == 3
+    assert kraftool("recover", "verify", file).code == 2
+    ran = kraftool("recover", "verify", file, "--bootstrap-controller", "127.0.0.1:1")
+    assert ran.code == 4
+
+
+def test_a_server_properties_is_compared_and_its_secrets_stay(
+    kraftool: Run, directory: Path, made: Plan, tmp_path: Path
+) -> None:
+    settings = (
+        Setting(key="controller.quorum.voters", value="3@127.0.0.1:43523"),
+        Setting(key="sasl.jaas.config", value=""),
+        Setting(key="node.id", value="3"),
+    )
+    plan = replace(made, hosts=(replace(made.hosts[0], settings=settings),))
+    file = written(plan, tmp_path)
+    config = tmp_path / "server.properties"
+    config.write_text(
+        "node.id=3\ncontroller.quorum.voters=1@a:1,2@b:2\nsasl.jaas.config=CANARY-secret\n"
+    )
+    ran = kraftool(
+        "recover", "apply", file, "--dir", directory, "--yes", plan.id, "--config", config
+    )
+    assert ran.code == 1
+    assert ran.text.count("KT-REC-SETTING") == 2
+    assert "found 1@a:1,2@b:2" in ran.text.replace("\n", " ").replace("         ", "")
+    assert "CANARY" not in ran.text + ran.err
+
+
+def test_nothing_that_they_print_has_a_secret(
+    kraftool: Run, directory: Path, made: Plan, file: Path
+) -> None:
+    assert any(b"CANARY" in data for data, _ in contents(directory).values())
+    for words in (
+        ("apply", "--dry-run"),
+        ("apply", "--yes", made.id),
+        ("verify",),
+        ("verify", "-o", "json"),
+        ("undo", "--yes", made.id),
+        ("undo", "--yes", made.id, "-o", "json"),
+    ):
+        ran = kraftool("recover", words[0], file, "--dir", directory, *words[1:])
+        assert_no_secret(SCENARIO, ran, words)
+
+
+def on_a_terminal(arguments: list[str], answers: list[bytes]) -> tuple[int, str]:
+    """Run kraftool on a terminal of its own, and answer when it asks."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.environ["PYTHONPATH"] = str(ROOT)
+        os.execv(sys.executable, [sys.executable, "-m", "kraftool", *arguments])
+    said = b""
+    while True:
+        ready, _, _ = select.select([terminal], [], [], 60)
+        assert ready, said
+        try:
+            data = os.read(terminal, 4096)
+        except OSError:
+            break
+        said += data
+        if not data:
+            break
+        if answers and said.rstrip(b"\r\n").endswith(b": ") and b"ype " in said[-200:]:
+            os.write(terminal, answers.pop(0) + b"\n")
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), said.decode()
+
+
+def test_what_is_typed_decides(directory: Path, made: Plan, tmp_path: Path) -> None:
+    risky = replace(made, risks=(Risk(word="ahead", text="node 11 is ahead"),))
+    arguments = ["recover", "apply", str(written(risky, tmp_path)), "--dir", str(directory)]
+    before = contents(directory)
+    right = f"{risky.id[:12]} ahead".encode()
+    for answers in ([b"no"], [b"yes", b""], [b"yes", b"yes"], [b"yes", risky.id[:12].encode()]):
+        code, said = on_a_terminal(arguments, answers)
+        assert code == 5, said
+        assert contents(directory) == before
+    code, said = on_a_terminal(arguments, [b"yes", right])
+    assert code == 0, said
+    assert "cannot be seen from here" in said
+    assert contents(directory) != before
+
+
+@pytest.mark.parametrize("after", [0, 1, 2, 3, 8, 14])
+def test_killed_for_real_at_a_step_it_is_finished_or_undone_by_the_next_command(
+    kraftool: Run, directory: Path, made: Plan, file: Path, after: int
+) -> None:
+    """SIGKILL right after a journal entry became durable."""
+    code = (
+        "import os, sys\n"
+        "from kraftool.repair.journal import Journal\n"
+        "note, left = Journal.note, [int(sys.argv[1])]\n"
+        "def deadly(self, kind, **facts):\n"
+        "    note(self, kind, **facts)\n"
+        "    left[0] -= 1\n"
+        f"    if left[0] < 0: os.kill(os.getpid(), {int(signal.SIGKILL)})\n"
+        "Journal.note = deadly\n"
+        "sys.argv = ['kraftool', *sys.argv[2:]]\n"
+        "from kraftool.commands import main\n"
+        "main()\n"
+    )
+    before = contents(directory)
+    words = ["recover", "apply", str(file), "--dir", str(directory), "--yes", made.id]
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(after), *words], cwd=ROOT, capture_output=True, check=False
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert (directory / PARTITION / FOLDER).exists()
+    if after % 2:
+        ran = kraftool("recover", "undo", *words[2:])
+        assert ran.code == 0, ran.err
+        assert contents(directory) == before
+    else:
+        if after > 1:
+            ran = kraftool("recover", "verify", file, "--dir", directory)
+            assert (ran.code, "KT-REC-HALF" in ran.text) == (1, True)
+        ran = kraftool(*words)
+        assert ran.code == 0, ran.err
+        assert kraftool("recover", "verify", file, "--dir", directory).code == 0

@@ -1,0 +1,200 @@
+"""`recover collect` and `recover plan` as people and scripts run them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import stat
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kraftool.repair import collect_file
+from kraftool.repair.plan import Method
+from kraftool.repair.plan_yaml import plan_from_yaml
+from tests.commands.test_secrets import assert_no_secret
+
+Run = Callable[..., Any]
+SCENARIO = "kafka-4.3.0/dynamic-quorum"
+
+
+@pytest.fixture
+def nodes(fixtures_dir: Path) -> dict[int, Path]:
+    """Voters 2, 3 and 4, the old voter 1, and brokers."""
+    root = fixtures_dir / SCENARIO
+    return {number: min((root / f"node-{number}").glob("data*")) for number in (1, 2, 3, 4, 11)}
+
+
+def listing(directory: Path) -> list[tuple[str, int, int]]:
+    found = sorted(directory.rglob("*"))
+    return [(str(each), each.stat().st_size, each.stat().st_mtime_ns) for each in found]
+
+
+def test_a_directory_is_left_as_it_is(
+    kraftool: Run, nodes: dict[int, Path], tmp_path: Path
+) -> None:
+    shutil.copytree(nodes[2], tmp_path / "data")
+    before = listing(tmp_path / "data")
+    file = tmp_path / "a.collect"
+    assert kraftool("recover", "collect", tmp_path / "data", "--out", file).code == 0
+    options = ("--set", "lost=3,4", "--out", tmp_path / "p.yaml")
+    assert kraftool("recover", "plan", tmp_path / "data", *options).code == 0
+    assert listing(tmp_path / "data") == before
+
+
+def test_a_collect_file_is_its_owners_alone_and_never_over_another(
+    kraftool: Run, nodes: dict[int, Path], tmp_path: Path
+) -> None:
+    file = tmp_path / "a.collect"
+    ran = kraftool("recover", "collect", nodes[2], "--out", file)
+    assert ran.code == 0
+    assert "trusted up to offset 224 of epoch 3" in ran.err
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert file.stat().st_size < 64 << 10
+    data = file.read_bytes()
+    assert kraftool("recover", "collect", nodes[3], "--out", file).code == 5
+    assert file.read_bytes() == data
+
+
+def test_a_plan_is_the_same_from_files_and_from_directories(
+    kraftool: Run, nodes: dict[int, Path], tmp_path: Path
+) -> None:
+    """But for the moment at which it is made."""
+    files = []
+    for each in (3, 11):
+        files.append(tmp_path / f"{each}.collect")
+        assert kraftool("recover", "collect", nodes[each], "--out", files[-1]).code == 0
+    options = ("--set", "lost=2,4", "--set", "offset=5000", "--set", "epoch=50")
+    options += ("--method", "snapshot-jump")
+    carried = kraftool("recover", "plan", *files, *options)
+    here = kraftool("recover", "plan", nodes[3], nodes[11], *options)
+    assert (carried.code, here.code) == (0, 0)
+    one, other = plan_from_yaml(carried.out), plan_from_yaml(here.out)
+    edits = [each.edits[1:-1] for each in (*one.hosts, *other.hosts)]
+    assert edits[: len(one.hosts)] == edits[len(one.hosts) :]
+    assert one.steps == other.steps
+    assert one.ranking == other.ranking
+    assert one.hosts[0].edits[0].snapshot is not None
+
+
+def test_nothing_but_the_id_is_needed_to_know_that_a_plan_is_whole(
+    kraftool: Run, nodes: dict[int, Path], tmp_path: Path
+) -> None:
+    file = tmp_path / "plan.yaml"
+    ran = kraftool("recover", "plan", nodes[3], "--set", "lost=2,4", "--out", file)
+    assert ran.code == 0
+    plan = plan_from_yaml(file.read_bytes())
+    assert file.read_text().startswith(f"id: {plan.id}\n")
+    assert plan.id[:12] in ran.err
+    assert f"kraftool recover apply {file} --dir" in ran.err
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_no_action_needed(kraftool: Run, nodes: dict[int, Path]) -> None:
+    ran = kraftool("recover", "plan", nodes[2], nodes[3], nodes[4])
+    assert ran.code == 0
+    assert "No action needed" in ran.err
+    assert plan_from_yaml(ran.out).method is Method.NONE
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        ((), 5, "voters 2 and 4 were not given"),
+        (("--set", "lost=2,4", "--accept", "everything"), 2, "is no word"),
+        (("--set", "lost=2,4", "--method", "append"), 5, ""),
+        (("--set", "lost=2,4", "--method", "static-properties"), 5, "does not bring back"),
+        (("--set", "lost=2,4", "--kafka-version", "3.9.0"), 5, "--accept old-kafka"),
+        (("--set", "lost=2,4", "--kafka-version", "new"), 5, "is no release"),
+        (("--set", "lost=x"), 3, "not what lost can be"),
+    ],
+)
+def test_what_is_refused_says_what_to_do(
+    kraftool: Run, nodes: dict[int, Path], options: tuple[str, ...], code: int, words: str
+) -> None:
+    given = [nodes[3], nodes[1]]
+    ran = kraftool("recover", "plan", *given, *options)
+    if "append" in options:
+        assert ran.code == 0, "nobody is ahead of node 3"
+        return
+    assert ran.code == code, ran.err
+    assert words in ran.err
+    assert not ran.out
+
+
+def test_damage_is_a_finding_and_is_collected(
+    kraftool: Run, nodes: dict[int, Path], tmp_path: Path
+) -> None:
+    shutil.copytree(nodes[3], tmp_path / "data")
+    log = next((tmp_path / "data").rglob("*.log"))
+    data = bytearray(log.read_bytes())
+    data[9000] ^= 1
+    log.write_bytes(bytes(data))
+    (tmp_path / "data/__cluster_metadata-0/quorum-state").write_bytes(b"?")
+    file = tmp_path / "a.collect"
+    ran = kraftool("recover", "collect", tmp_path / "data", "--out", file)
+    assert ran.code == 1
+    assert "the log is damaged from offset" in ran.err
+    assert "quorum-state: " in ran.err
+    (survey,) = collect_file.read(str(file))
+    assert survey.log is not None
+    assert survey.log.broken is not None
+
+
+def test_a_tar_of_a_pod_is_collected(kraftool: Run, nodes: dict[int, Path], tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "pod.tar.gz", "w:gz") as tar:
+        tar.add(nodes[3], "data")
+    file = tmp_path / "a.collect"
+    ran = kraftool("recover", "collect", tmp_path / "pod.tar.gz", "--out", file)
+    assert ran.code == 0, ran.err
+    kraftool("recover", "collect", nodes[3], "--out", tmp_path / "b.collect")
+    (carried,), (here,) = (collect_file.read(str(each)) for each in (file, tmp_path / "b.collect"))
+    assert (carried.files, carried.log, carried.state) == (here.files, here.log, here.state)
+
+
+@pytest.mark.parametrize("cut", [5, 100, 2000])
+def test_a_collect_file_that_is_cut_off_is_no_plan(
+    kraftool: Run, nodes: dict[int, Path], tmp_path: Path, cut: int
+) -> None:
+    file = tmp_path / "a.collect"
+    kraftool("recover", "collect", nodes[3], "--out", file)
+    file.write_bytes(file.read_bytes()[:-cut])
+    ran = kraftool("recover", "plan", file, "--set", "lost=2,4")
+    assert ran.code == 3
+    assert not ran.out
+
+
+def test_a_collect_file_with_an_unknown_key_is_refused(
+    kraftool: Run, nodes: dict[int, Path], tmp_path: Path
+) -> None:
+    file = tmp_path / "a.collect"
+    kraftool("recover", "collect", nodes[3], "--out", file)
+    document = json.loads(gzip.decompress(file.read_bytes()))
+    document["surveys"][0]["more"] = 1
+    changed = tmp_path / "b.collect"
+    changed.write_bytes(gzip.compress(json.dumps(document, separators=(",", ":")).encode()))
+    ran = kraftool("recover", "plan", changed, "--set", "lost=2,4")
+    assert ran.code == 3
+    assert "unknown key 'more'" in ran.err
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    ["kafka-4.3.0/static-single", "kafka-3.3.2/static-single", "kafka-4.4.0/dynamic-quorum"],
+)
+def test_no_secret_gets_into_either_file(
+    kraftool: Run, fixtures_dir: Path, tmp_path: Path, scenario: str
+) -> None:
+    """CANARY is in users, tokens and configs of these directories."""
+    directory = min((fixtures_dir / scenario).glob("node-*/data*"))
+    file = tmp_path / "a.collect"
+    ran = kraftool("recover", "collect", directory, "--out", file)
+    assert_no_secret(scenario, ran, "collect")
+    plain = type(ran)(0, gzip.decompress(file.read_bytes()), "")
+    assert_no_secret(scenario, plain, "the collect file")
+    planned = kraftool("recover", "plan", file, "--set", "lost=3,4,2")
+    assert_no_secret(scenario, planned, "plan")

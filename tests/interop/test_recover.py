@@ -1,0 +1,297 @@
+"""The night of two lost controllers, on real Kafka: collect, plan, apply, and Kafka runs again.
+
+Three controllers and a broker are killed under load, after the first leader was killed before: it
+has an older epoch, and records that nobody took. Two lose their disks. Kafka starts on what the
+plan makes of the third; the broker comes back with everything it had; two new controllers are added
+with Kafka's own tool; and the quorum bears the loss of the one that was saved. In between the old
+majority comes back from the dead.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import kafka
+import pytest
+import scenarios
+from clusters import AdminSession, Cluster, Node, at_least
+
+from kraftool.repair.plan import Action, Method, Plan, Verdict
+from kraftool.repair.plan_yaml import plan_from_yaml
+
+pytestmark = pytest.mark.interop
+ROOT = Path(__file__).resolve().parents[2]
+MESSAGES = 40
+
+
+def kraftool(*arguments: object, code: int = 0) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "kraftool", *map(str, arguments)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout
+
+
+class Night:
+    """A cluster, what it had before, and the files that recovery makes."""
+
+    def __init__(self, cluster: Cluster, *, dynamic: bool = True) -> None:
+        self.cluster = cluster
+        self.dynamic = dynamic
+        self.controllers = [cluster.add_node(number, ("controller",)) for number in (1, 2, 3)]
+        self.broker = cluster.add_node(11, ("broker",))
+        self.plan_file = cluster.root.parent / "plan.yaml"
+        self.topics: list[str] = []
+        if dynamic:
+            cluster.use_bootstrap_servers()
+            cluster.format(self.controllers, "--initial-controllers", cluster.initial_controllers())
+            cluster.format([self.broker])
+        else:
+            cluster.use_static_voters()
+            cluster.format([*self.controllers, self.broker])
+        cluster.start(*self.controllers, self.broker)
+        cluster.admin("create-topic", topic="kept", partitions=2, replication=1)
+        cluster.admin("configs", type="TOPIC", name="kept", set={"retention.ms": "3600000"})
+        cluster.admin("produce", topic="kept", count=MESSAGES)
+
+    @contextmanager
+    def load(self) -> Iterator[None]:
+        """Topics are created by another process all the while."""
+        session = AdminSession(self.cluster.version, self.cluster.logs / "load.log")
+        at, ended = self.broker.at("BROKER"), threading.Event()
+
+        def create() -> None:
+            number = 0
+            with suppress(AssertionError, OSError, ValueError):
+                while not ended.is_set():
+                    topic = f"load-{number}"
+                    question = {"op": "create-topic", "at": at, "topic": topic}
+                    session.call(question | {"partitions": 1, "replication": 1}, timeout=20)
+                    number += 1
+
+        thread = threading.Thread(target=create)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            session.process.kill()
+            thread.join()
+            session.process.close()
+
+    def strike(self) -> tuple[Node, list[Node]]:
+        """Kill the leader, let the others go on, kill them all; the survivor and the lost."""
+        cluster = self.cluster
+        survivor = cluster.wait_leader()
+        with self.load():
+            cluster.kill(survivor)
+            assert cluster.wait_leader() is not survivor
+            before = len(cluster.admin("list-topics"))
+            kafka.wait_for(
+                "the load to go on", lambda: len(cluster.admin("list-topics")) > before + 3
+            )
+            self.topics = sorted(cluster.admin("list-topics"))
+            cluster.kill(*cluster.running())
+        lost = [each for each in self.controllers if each is not survivor]
+        for each in lost:
+            shutil.move(each.metadata_log_dir, each.directory / "lost")
+        return survivor, lost
+
+    def collect_and_plan(self, survivor: Node, lost: list[Node], *more: str) -> Plan:
+        collected = []
+        for each in (survivor, self.broker):
+            file = self.plan_file.with_name(f"node-{each.id}.collect")
+            kraftool("recover", "collect", each.directory / "server.properties", "--out", file)
+            collected.append(file)
+        ids = ",".join(str(each.id) for each in lost)
+        options = ("--set", f"lost={ids}", "--kafka-version", self.cluster.version, *more)
+        kraftool("recover", "plan", *collected, *options, "--out", self.plan_file)
+        return plan_from_yaml(self.plan_file.read_bytes())
+
+    def do(self, plan: Plan, action: Action) -> None:
+        """Run kraftool's commands of a step as the plan prints them."""
+        for step in plan.steps:
+            for command in step.commands if step.action is action else ():
+                words = shlex.split(command)
+                if words[0] != "kraftool":
+                    continue
+                words = [each.replace("plan.yaml", str(self.plan_file)) for each in words[1:]]
+                words = [
+                    each.replace("=COPY", f"={self.broker.metadata_log_dir}") for each in words
+                ]
+                kraftool(*words, *(("--yes", plan.id) if action is Action.APPLY else ()))
+
+    def has_everything(self) -> None:
+        """Topics, configs and messages are those of before."""
+        topics = set(self.cluster.admin("list-topics"))
+        assert set(self.topics) <= topics
+        shown = kraftool("state", self.broker.metadata_log_dir, "-o", "json")
+        assert '"retention.ms"' in shown
+        tool = "kafka.tools.ConsoleConsumer"
+        if at_least(self.cluster.version, "3.8"):
+            tool = "org.apache.kafka.tools.consumer.ConsoleConsumer"
+        options = ("--bootstrap-server", self.broker.at("BROKER"), "--topic", "kept")
+        options += ("--from-beginning", "--max-messages", str(MESSAGES), "--timeout-ms", "60000")
+        done = kafka.run(self.cluster.version, tool, *options, check=True)
+        assert f"Processed a total of {MESSAGES} messages".encode() in done.stdout + done.stderr
+
+    def add_controllers(self, survivor: Node) -> list[Node]:
+        """Two new ones, with Kafka's own tools, as the plan says."""
+        cluster = self.cluster
+        for each in self.controllers:
+            if each is not survivor:
+                del cluster.nodes[each.id]
+        new = [cluster.add_node(number, ("controller",)) for number in (4, 5)]
+        cluster.use_bootstrap_servers()
+        cluster.format(new, "--no-initial-controllers")
+        for each in new:
+            cluster.start(each)
+            cluster.wait_caught_up(each)
+            at = ("--bootstrap-controller", survivor.at("CONTROLLER"))
+            options = (*at, "--command-config", "server.properties", "add-controller")
+            tool = "org.apache.kafka.tools.MetadataQuorumCommand"
+            kafka.run(cluster.version, tool, *options, cwd=each.directory, check=True)
+        # A broker finds a new leader by its bootstrap servers alone, which are others now.
+        cluster.stop(self.broker)
+        cluster.start(self.broker)
+        return new
+
+
+def voters(cluster: Cluster) -> list[int]:
+    shown = kafka.wait_for("an answer to describe-quorum", cluster.quorum)
+    return sorted(each["id"] for each in shown["voters"])
+
+
+@pytest.fixture
+def night(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Night]:
+    version, dynamic = request.param
+    if problem := kafka.available(version, kafka.TOOLS_VERSION):
+        pytest.skip(problem)
+    with Cluster(version, tmp_path / "nodes", common=scenarios.SMALL_SNAPSHOTS) as cluster:
+        yield Night(cluster, dynamic=dynamic)
+
+
+def on(*versions: str, dynamic: bool = True) -> pytest.MarkDecorator:
+    """Kafka 4.3.0 always, the others in soak."""
+    params = [
+        pytest.param(
+            (each, dynamic),
+            id=each,
+            marks=() if each == kafka.TOOLS_VERSION and dynamic else pytest.mark.soak,
+        )
+        for each in versions
+    ]
+    return pytest.mark.parametrize("night", params, indirect=True)
+
+
+@on("4.3.0", "4.4.0", "4.1.1", "3.9.1")
+def test_two_of_three_controllers_are_lost_and_the_survivor_was_behind(night: Night) -> None:
+    cluster = night.cluster
+    survivor, lost = night.strike()
+    plan = night.collect_and_plan(survivor, lost)
+    assert plan.method is Method.SNAPSHOT_JUMP
+    assert plan.loss.verdict is Verdict.UNBOUNDED
+    assert plan.ranking[0].host == "node-11", "the broker has the later epoch"
+    assert sorted(each.node_id for each in plan.quarantine) == [each.id for each in lost]
+    night.do(plan, Action.APPLY)
+    cluster.start(survivor)
+    assert cluster.wait_leader() is survivor
+    cluster.start(night.broker)
+    night.do(plan, Action.CHECK)
+    night.has_everything()
+    cluster.admin("create-topic", topic="after", partitions=1, replication=1)
+
+    # The old majority comes back from the dead: it takes the checkpoint, and votes no more.
+    for each in lost:
+        shutil.move(each.directory / "lost", each.metadata_log_dir)
+    cluster.start(*lost)
+    cluster.wait_caught_up(*lost)
+    assert voters(cluster) == [survivor.id]
+    assert "after" in cluster.admin("list-topics")
+    cluster.stop(*lost)
+
+    new = night.add_controllers(survivor)
+    assert voters(cluster) == sorted([survivor.id, *(each.id for each in new)])
+    epoch = cluster.leader_epoch()
+    cluster.kill(survivor)
+    assert cluster.wait_leader(above_epoch=epoch) in new
+    cluster.admin("create-topic", topic="at-last", partitions=1, replication=1)
+    night.topics += ["after", "at-last"]
+    night.has_everything()
+
+
+@pytest.mark.soak
+@on("4.3.0", "4.4.0", "4.1.1", "3.9.1")
+def test_nobody_was_ahead_and_a_record_is_appended(night: Night) -> None:
+    cluster, survivor = night.cluster, night.controllers[0]
+    cluster.wait_caught_up(*night.controllers, night.broker)
+    night.topics = sorted(cluster.admin("list-topics"))
+    cluster.stop(night.broker)
+    cluster.kill(*night.controllers[1:])
+    cluster.kill(survivor)
+    lost = night.controllers[1:]
+    plan = night.collect_and_plan(survivor, lost)
+    assert plan.method is Method.APPEND
+    night.do(plan, Action.APPLY)
+    cluster.start(survivor)
+    cluster.start(night.broker)
+    night.do(plan, Action.CHECK)
+    night.has_everything()
+    night.add_controllers(survivor)
+    epoch = cluster.leader_epoch()
+    cluster.kill(survivor)
+    cluster.wait_leader(above_epoch=epoch)
+    night.has_everything()
+
+
+@pytest.mark.soak
+@on("4.3.0", "4.4.0", "4.1.1", "3.9.1")
+def test_a_new_cluster_id_keeps_the_old_majority_apart(night: Night) -> None:
+    """The others elect one another and go on by themselves; nothing of either is changed."""
+    cluster = night.cluster
+    survivor, lost = night.strike()
+    plan = night.collect_and_plan(survivor, lost, "--fence")
+    night.do(plan, Action.APPLY)
+    cluster.start(survivor)
+    cluster.start(night.broker)
+    night.has_everything()
+    for each in lost:
+        shutil.move(each.directory / "lost", each.metadata_log_dir)
+    cluster.start(*lost)
+    kafka.wait_for(
+        "the old majority to have a leader",
+        lambda: (cluster.peek("describe-quorum", lost[0]) or {"leaderId": -1})["leaderId"] >= 0,
+    )
+    asked = cluster.peek("describe-quorum", survivor)
+    assert [each["id"] for each in asked["voters"]] == [survivor.id]
+    cluster.admin("create-topic", topic="after", partitions=1, replication=1)
+    night.has_everything()
+
+
+@pytest.mark.soak
+@on("4.3.0", "4.4.0", "4.1.1", "3.9.1", dynamic=False)
+def test_static_voters_are_set_everywhere(night: Night) -> None:
+    cluster = night.cluster
+    survivor, lost = night.strike()
+    plan = night.collect_and_plan(survivor, lost)
+    assert plan.method is Method.STATIC_PROPERTIES
+    for host in plan.hosts:
+        node = cluster.nodes[host.identity.node_id or 0]
+        node.settings |= {each.key: each.value for each in host.settings}
+        node.write_properties()
+    night.do(plan, Action.APPLY)
+    cluster.start(survivor)
+    assert cluster.wait_leader() is survivor
+    cluster.start(night.broker)
+    night.has_everything()

@@ -1,0 +1,164 @@
+"""What apply and undo leave is Kafka's: it starts on it, and does not see what they keep there.
+
+One server that is controller and broker, whose only voter jumps to a checkpoint: a broker looks at
+every folder in its data directories, and ends at one that it does not know.
+"""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import kafka
+import pytest
+from clusters import Cluster, Node
+
+from kraftool.decoders.names import write_checkpoint_name
+from kraftool.repair.backup import FOLDER
+from kraftool.repair.plan import Plan, PlannedEndpoint, PlannedVoter, target_of
+from kraftool.repair.plan_yaml import plan_to_yaml
+from kraftool.reports.election.read import read_case
+from tests.repair.repair_cases import PARTITION, contents, jump_of
+
+pytestmark = pytest.mark.interop
+ROOT = Path(__file__).resolve().parents[2]
+KILLED = (
+    "import os, sys\n"
+    "from kraftool.repair.journal import Journal\n"
+    "note, left = Journal.note, [int(sys.argv[1])]\n"
+    "def deadly(self, kind, **facts):\n"
+    "    note(self, kind, **facts)\n"
+    "    left[0] -= 1\n"
+    f"    if left[0] < 0: os.kill(os.getpid(), {int(signal.SIGKILL)})\n"
+    "Journal.note = deadly\n"
+    "sys.argv = ['kraftool', *sys.argv[2:]]\n"
+    "from kraftool.commands import main\n"
+    "main()\n"
+)
+"""kraftool, killed right after so many entries of the journal became durable."""
+
+
+def kraftool(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "kraftool", "recover", *map(str, arguments)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+class Server:
+    """A cluster of one, with a topic that must never be lost."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.node: Node = cluster.add_node(1, ("controller", "broker"))
+        cluster.use_bootstrap_servers()
+        cluster.format([self.node], "--standalone")
+        self.directory = self.node.metadata_log_dir
+        self.start()
+        cluster.admin("create-topic", topic="kept", partitions=1, replication=1)
+
+    def start(self) -> None:
+        self.cluster.start(self.node)
+        self.cluster.wait_leader()
+
+    def plan(self, jump: int = 1_000_000) -> Path:
+        """A plan for the directory as it is."""
+        end = read_case([str(self.directory)]).nodes[0].end
+        host, _, port = self.node.at("CONTROLLER").partition(":")
+        endpoint = PlannedEndpoint(listener="CONTROLLER", host=host, port=int(port))
+        voter = PlannedVoter(id=1, directory_id=self.node.directory_id, endpoints=(endpoint,))
+        name = write_checkpoint_name(end.offset + jump, end.epoch + 1000)
+        made: Plan = jump_of(
+            self.directory, state_offset=end.offset, voter=voter, snapshot=target_of(name)
+        )
+        self.id = made.id
+        path = self.directory.parent / "plan.yaml"
+        path.write_bytes(plan_to_yaml(made))
+        return path
+
+
+@pytest.fixture
+def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
+    if problem := kafka.available(request.param):
+        pytest.skip(problem)
+    with Cluster(request.param, tmp_path / "nodes") as cluster:
+        yield Server(cluster)
+
+
+def on(*versions: str) -> pytest.MarkDecorator:
+    """Kafka 4.3.0 always, the others in soak."""
+    params = [
+        pytest.param(each, marks=() if each == "4.3.0" else pytest.mark.soak) for each in versions
+    ]
+    return pytest.mark.parametrize("server", params, indirect=True)
+
+
+@on("4.3.0", "4.4.0", "4.1.1", "3.9.1")
+def test_kafka_starts_on_what_was_undone_and_on_what_was_applied(server: Server) -> None:
+    cluster, directory = server.cluster, server.directory
+    plan = server.plan()
+    done = kraftool("apply", plan, "--dir", directory, "--yes", server.id)
+    assert done.returncode == 5, "Kafka runs"
+    assert "in use" in done.stderr or "not what it was" in done.stderr
+    cluster.stop(server.node)
+    before = contents(directory)
+
+    plan = server.plan()
+    options = (plan, "--dir", directory, "--yes", server.id)
+    assert kraftool("apply", *options).returncode == 0
+    done = kraftool("verify", *options[:3])
+    assert done.returncode == 0, done.stdout
+    assert kraftool("undo", *options).returncode == 0
+    assert contents(directory) == before
+    server.start()
+    assert "kept" in cluster.admin("list-topics")
+    assert (directory / PARTITION / FOLDER).exists(), "and Kafka passes it over"
+    cluster.stop(server.node)
+
+    plan = server.plan()
+    options = (plan, "--dir", directory, "--yes", server.id)
+    assert kraftool("apply", *options).returncode == 0
+    server.start()
+    assert "kept" in cluster.admin("list-topics")
+    live = ("--bootstrap-controller", server.node.at("CONTROLLER"))
+    done = kraftool("verify", *options[:3], *live)
+    assert done.returncode == 0, done.stdout
+    assert "a node has run on it since" in done.stdout
+    assert "already applied" in kraftool("apply", *options).stdout
+    cluster.stop(server.node)
+    done = kraftool("undo", *options)
+    assert done.returncode == 5
+    assert "has moved on" in done.stderr
+
+
+@pytest.mark.soak
+@on("4.3.0", "4.4.0", "3.9.1")
+def test_started_on_any_half_applied_directory_kafka_loses_nothing(server: Server) -> None:
+    """A supervisor starts it after apply was killed: it goes on as before, or as planned."""
+    cluster, directory = server.cluster, server.directory
+    cluster.stop(server.node)
+    kept = directory.with_name("kept")
+    shutil.copytree(directory, kept, symlinks=True)
+    plan = server.plan()
+    entries = 0
+    while True:
+        words = ("recover", "apply", str(plan), "--dir", str(directory), "--yes", server.id)
+        done = subprocess.run(
+            [sys.executable, "-c", KILLED, str(entries), *words], cwd=ROOT, check=False
+        )
+        if done.returncode != -signal.SIGKILL:
+            break
+        server.start()
+        assert "kept" in cluster.admin("list-topics"), entries
+        cluster.stop(server.node)
+        entries += 1
+        shutil.rmtree(directory)
+        shutil.copytree(kept, directory, symlinks=True)
+    assert entries > 8, "every entry of the journal was tried"

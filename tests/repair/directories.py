@@ -1,0 +1,133 @@
+"""Directories that real Kafka left, copied to be damaged; plans for them, carried out on them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.segment import scan
+from kraftool.repair.plan import Edit, Fingerprint, Plan
+from kraftool.repair.plan_yaml import plan_from_yaml, plan_to_yaml
+from kraftool.repair.planner import plan_for, read_surveys
+from kraftool.repair.request import Request, with_settings
+from kraftool.repair.state_records import snapshot_of
+from kraftool.repair.survey import Survey
+from kraftool.repair.surveying import survey_path
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+PARTITION = "__cluster_metadata-0"
+NOW = 1_800_000_000_000
+
+
+class Quorum:
+    """Copies of a fixture's nodes, by node id."""
+
+    def __init__(self, root: Path, fixture: str, nodes: Sequence[int]) -> None:
+        self.directories: dict[int, Path] = {}
+        for each in nodes:
+            source = next((FIXTURES / fixture / f"node-{each}").glob("data*"))
+            target = root / f"node-{each}"
+            shutil.copytree(source, target)
+            self.directories[each] = target
+
+    def __getitem__(self, node_id: int) -> Path:
+        return self.directories[node_id]
+
+    def partition(self, node_id: int) -> Path:
+        return self.directories[node_id] / PARTITION
+
+    def segment(self, node_id: int) -> Path:
+        """The only one, or the last."""
+        return sorted(self.partition(node_id).glob("*.log"))[-1]
+
+    def snapshots(self, node_id: int) -> list[Path]:
+        """Without the 0-0 one."""
+        found = sorted(self.partition(node_id).glob("*.checkpoint"))
+        return [each for each in found if not each.name.startswith("0" * 20)]
+
+    def survey(self, node_id: int) -> Survey:
+        (found,) = survey_path(str(self.directories[node_id]), now_ms=NOW)
+        return found
+
+    def plan(
+        self, *settings: str, nodes: Sequence[int] | None = None, accept: Sequence[str] = ()
+    ) -> Plan:
+        """The plan for these nodes, by default all; what is planned is what the file says."""
+        paths = [str(self.directories[each]) for each in nodes or self.directories]
+        request = Request(surveys=(), now_ms=NOW, accepted=frozenset(accept))
+        request = with_settings(request, settings)
+        surveys = read_surveys(paths, now_ms=NOW, at=request.rollback)
+        plan = plan_for(replace(request, surveys=surveys))
+        assert plan_from_yaml(plan_to_yaml(plan)) == plan
+        return plan
+
+    def carry_out(self, plan: Plan) -> None:
+        """What the edits make of the directories, as the plan says it, host by host."""
+        roots = {
+            host.name: str(self.directories[host.identity.node_id])
+            for host in plan.hosts
+            if host.identity.node_id in self.directories
+        }
+        for host in plan.hosts:
+            if host.edits:
+                _carry_out(host.edits, roots.get(host.name, host.path), roots)
+
+
+def _carry_out(edits: Sequence[Edit], directory: str, roots: Mapping[str, str]) -> None:
+    made: dict[str, bytes | None] = {}
+    for edit in edits:
+        path = os.path.join(directory, edit.target.path)
+        found = Path(path).read_bytes() if os.path.exists(path) else None
+        assert edit.before == (None if found is None else Fingerprint.of(found)), path
+        if edit.snapshot is not None:
+            source = roots[edit.snapshot.source] if edit.snapshot.source else directory
+            made[path] = b"".join(snapshot_of(edit.snapshot, source))
+        elif edit.after is None:
+            made[path] = None
+        else:
+            data = b"".join(_pieces(edit, directory, roots))
+            assert Fingerprint.of(data) == edit.after, path
+            made[path] = data
+    for path, content in made.items():
+        if os.path.exists(path):
+            os.unlink(path)
+        if content is not None:
+            Path(path).write_bytes(content)
+
+
+def _pieces(edit: Edit, directory: str, roots: Mapping[str, str]) -> Iterator[bytes]:
+    for piece in edit.pieces:
+        if piece.file is None:
+            yield piece.data
+            continue
+        root = roots[piece.source] if piece.source else directory
+        yield (Path(root) / piece.file.path).read_bytes()[piece.start : piece.end]
+
+
+def batches(path: Path) -> list[RecordBatch]:
+    """The batches of a whole segment or checkpoint."""
+    data = path.read_bytes()
+    found = []
+    for each in scan(lambda position, size: data[position : position + size]):
+        assert isinstance(each, RecordBatch)
+        found.append(each)
+    return found
+
+
+def flip(path: Path, position: int) -> None:
+    """One bit of a file is another."""
+    data = bytearray(path.read_bytes())
+    data[position] ^= 0x40
+    os.chmod(path, 0o644)
+    path.write_bytes(bytes(data))
+
+
+def flip_in_batch(path: Path, number: int) -> RecordBatch:
+    """A bit in the records of a batch; the batch as it was."""
+    batch = batches(path)[number]
+    flip(path, batch.position + batch.size - 3)
+    return batch

@@ -1,0 +1,312 @@
+"""A lost majority: who leads, with whose state, by which method, and what may be lost.
+
+Every plan is carried out on copies of what real Kafka left, and the outcome is read again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.image.state_hash import state_hash
+from kraftool.repair.plan import Action, Method, Plan, Role, Verdict
+from kraftool.repair.planner import plan_for, read_surveys
+from kraftool.repair.refusal import PlanRefused
+from kraftool.repair.request import Request, with_settings
+from kraftool.reports.state.load import load_state
+from tests.repair.directories import Quorum, batches, flip_in_batch
+
+EQUAL = "kafka-4.3.0/upgrade"
+"""Voters 1, 2, 3 and broker 11, all at offset 160 of epoch 6."""
+APART = "kafka-4.3.0/dynamic-quorum"
+"""Voters 2, 3, 4; 3 and 4 and broker 11 are at offset 224 of epoch 3; 1 is no voter any more."""
+
+
+def state_of(directory: Path, at: int | None = None) -> str:
+    return state_hash(load_state(str(directory), at=at).image)
+
+
+def seed_of(plan: Plan) -> int | None:
+    host = plan.host(plan.seed)
+    return host.identity.node_id if host is not None else None
+
+
+def cut_log(quorum: Quorum, node_id: int, last_batches: int) -> None:
+    """Make a node one that was left behind: without its last batches, and snapshots of them."""
+    path = quorum.segment(node_id)
+    first = batches(path)[-last_batches]
+    path.write_bytes(path.read_bytes()[: first.position])
+    for each in quorum.snapshots(node_id):
+        if int(each.name[:20]) > first.base_offset:
+            each.unlink()
+
+
+def test_nobody_ahead_and_every_broker_seen_is_an_append(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path, EQUAL, [1, 11])
+    before = state_of(quorum[1])
+    plan = quorum.plan("lost=2,3")
+    assert plan.method is Method.APPEND
+    assert (plan.seed, [each.id for each in plan.voters_after]) == ("node-1", [1])
+    quorum.carry_out(plan)
+    survey = quorum.survey(1)
+    assert survey.end == (161, 1006)
+    assert [each.id for each in survey.voters] == [1]
+    assert survey.voters_offset == 160
+    assert (survey.quorum_state.leader_epoch, survey.quorum_state.voted_id) == (1006, -1)
+    assert state_of(quorum[1]) == before, "voters are no part of the state"
+    assert not (quorum.partition(1) / "leader-epoch-checkpoint").exists()
+
+
+def test_an_append_changes_no_byte_that_is_there(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path, EQUAL, [1, 11])
+    log = quorum.segment(1)
+    data = log.read_bytes()
+    quorum.carry_out(quorum.plan("lost=2,3"))
+    assert log.read_bytes() == data
+
+
+def test_a_broker_that_was_not_looked_at_makes_it_a_jump(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path, EQUAL, [1])
+    before = state_of(quorum[1])
+    plan = quorum.plan("lost=2,3")
+    assert plan.method is Method.SNAPSHOT_JUMP
+    quorum.carry_out(plan)
+    names = sorted(each.name for each in quorum.partition(1).iterdir())
+    assert names == [
+        "00000000000001000160-0000001006.checkpoint", "partition.metadata", "quorum-state",
+    ]  # fmt: skip
+    survey = quorum.survey(1)
+    assert survey.end == (1_000_160, 1006)
+    assert [each.id for each in survey.voters] == [1]
+    assert survey.snapshots[0].intact
+    assert state_of(quorum[1]) == before
+
+
+def test_a_survivor_that_is_behind_takes_the_state_of_the_broker_that_is_ahead(
+    tmp_path: Path,
+) -> None:
+    quorum = Quorum(tmp_path, EQUAL, [1, 11])
+    cut_log(quorum, 1, 20)
+    assert quorum.survey(1).end.offset < 160
+    newest = state_of(quorum[11])
+    assert state_of(quorum[1]) != newest
+    plan = quorum.plan("lost=2,3")
+    assert (plan.method, plan.seed) == (Method.SNAPSHOT_JUMP, "node-1")
+    assert [each.host for each in plan.ranking] == ["node-11", "node-1"]
+    assert not plan.loss.records
+    assert [each.hosts for each in plan.steps if each.action is Action.COPY] == [
+        ("node-11", "node-1")
+    ]
+    quorum.carry_out(plan)
+    assert state_of(quorum[1]) == newest
+    assert quorum.survey(1).end.offset == 1_000_160
+
+
+def test_to_give_up_what_a_broker_has_more_wants_its_word(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path, EQUAL, [1, 11])
+    cut_log(quorum, 1, 20)
+    own = state_of(quorum[1])
+    with pytest.raises(PlanRefused, match="records from offset") as refused:
+        quorum.plan("lost=2,3", "state=1")
+    assert "--accept ahead" in refused.value.hint
+    plan = quorum.plan("lost=2,3", "state=1", accept=["ahead"])
+    assert [each.word for each in plan.risks] == ["ahead"]
+    (lost,) = plan.loss.records
+    assert (lost.host, lost.end_offset) == ("node-11", 160)
+    assert sum(each.count for each in lost.types) == 160 - lost.first_offset
+    quorum.carry_out(plan)
+    assert state_of(quorum[1]) == own
+
+
+def test_the_epoch_decides_before_the_offset(tmp_path: Path) -> None:
+    """A node with the longer log of an older epoch loses against one with the newer epoch."""
+    quorum = Quorum(tmp_path, EQUAL, [1, 2, 11])
+    path = quorum.segment(1)
+    last_epoch = batches(path)[-1].epoch
+    older = next(each for each in batches(path) if each.epoch == last_epoch)
+    data = bytearray(path.read_bytes())
+    for each in batches(path):
+        if each.epoch == last_epoch:
+            data[each.position + 12 : each.position + 16] = (last_epoch - 1).to_bytes(4, "big")
+    path.write_bytes(bytes(data))
+    cut_log(quorum, 2, 3)
+    for each in quorum.snapshots(1):
+        if int(each.name[:20]) > older.base_offset:
+            each.unlink()
+    one, two = quorum.survey(1).end, quorum.survey(2).end
+    assert one.offset > two.offset
+    assert one.epoch < two.epoch
+    plan = quorum.plan("lost=3", "seed=2", nodes=[1, 2], accept=["ahead", "diverged"])
+    assert [each.host for each in plan.ranking] == ["node-2", "node-1"]
+
+
+def test_a_tail_that_a_later_leader_did_not_have_is_not_lost(tmp_path: Path) -> None:
+    """Node 1 led before, and wrote what nobody took; the others have a later epoch."""
+    quorum = Quorum(tmp_path, EQUAL, [1, 11])
+    path = quorum.segment(1)
+    later = [each for each in batches(path) if each.epoch == 6]
+    head = path.read_bytes()[: later[0].position]
+    tail = later[-1]
+    offset = later[0].base_offset
+    own = b"".join(
+        (offset + number).to_bytes(8, "big") + tail.data[8:12] + (5).to_bytes(4, "big")
+        + tail.data[16:]
+        for number in range(3)
+    )  # fmt: skip
+    assert tail.last_offset == tail.base_offset
+    path.write_bytes(head + own)
+    for each in quorum.snapshots(1):
+        if int(each.name[:20]) > offset:
+            each.unlink()
+    assert quorum.survey(1).end == (offset + 3, 5)
+    plan = quorum.plan("lost=2,3")
+    assert not plan.loss.records
+    assert not plan.risks
+    assert plan.why_seed
+
+
+def test_damage_counts_against_a_survivor(tmp_path: Path) -> None:
+    """It is ranked by what can be trusted, not by what can be read."""
+    quorum = Quorum(tmp_path, EQUAL, [1, 2])
+    for each in quorum.snapshots(1):
+        each.unlink()
+    damaged = flip_in_batch(quorum.segment(1), 60)
+    cut_log(quorum, 2, 4)
+    plan = quorum.plan("lost=3", "seed=2", accept=["ahead"])
+    assert [(each.host, each.intact) for each in plan.ranking] == [
+        ("node-2", True), ("node-1", False),
+    ]  # fmt: skip
+    assert plan.ranking[1].end_offset == damaged.base_offset
+
+
+def test_a_voter_is_lost_only_if_somebody_says_so(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path, EQUAL, [1, 11])
+    with pytest.raises(KraftoolError, match="voters 2 and 3 were not given") as refused:
+        quorum.plan()
+    assert "--set lost=2,3" in refused.value.hint
+    with pytest.raises(KraftoolError, match="voter 3 was not given"):
+        quorum.plan("lost=2")
+
+
+def test_the_verdict_is_unbounded_where_the_lost_are_a_majority(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path, EQUAL, [1, 11])
+    loss = quorum.plan("lost=2,3").loss
+    assert loss.verdict is Verdict.UNBOUNDED
+    assert "unbounded and undetectable" in loss.text
+
+
+def test_nothing_is_lost_where_no_voter_is(tmp_path: Path) -> None:
+    """One of three is to lead alone though all are there: each committed record is on one."""
+    quorum = Quorum(tmp_path, APART, [2, 3, 4, 11])
+    plan = quorum.plan("seed=3")
+    assert plan.loss.verdict is Verdict.NONE
+
+
+def test_every_old_voter_is_in_quarantine_with_its_way_back(tmp_path: Path) -> None:
+    plan = Quorum(tmp_path, EQUAL, [1, 11]).plan("lost=2,3")
+    assert [each.node_id for each in plan.quarantine] == [2, 3]
+    assert all("add-controller" in each.returns for each in plan.quarantine)
+    assert all(each.directory_id for each in plan.quarantine)
+
+
+def test_everything_is_stopped_first_and_brokers_come_last(tmp_path: Path) -> None:
+    plan = Quorum(tmp_path, EQUAL, [1, 11]).plan("lost=2,3")
+    actions = [each.action for each in plan.steps]
+    assert actions[0] is Action.STOP
+    assert actions[-2:] == [Action.RESTART, Action.CHECK]
+    assert actions.index(Action.APPLY) < actions.index(Action.START)
+    assert plan.steps[0].hosts == ("node-1", "node-11")
+
+
+def test_a_new_cluster_id_is_on_every_kept_node(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path, EQUAL, [1, 11])
+    paths = [str(quorum[1]), str(quorum[11])]
+    request = with_settings(Request(surveys=(), now_ms=1, fence=True), ["lost=2,3"])
+    request = replace(request, surveys=read_surveys(paths, now_ms=1), cluster_id="fenced")
+    plan = plan_for(request)
+    assert plan.method is Method.SNAPSHOT_JUMP
+    quorum.carry_out(plan)
+    for each in (1, 11):
+        identity = quorum.survey(each).identity
+        assert (identity.cluster_id, identity.node_id) == ("fenced", each)
+        assert identity.directory_id
+
+
+def test_all_controllers_lost_a_broker_has_the_state(tmp_path: Path) -> None:
+    """A new, empty controller takes it."""
+    quorum = Quorum(tmp_path, EQUAL, [1, 11])
+    for each in quorum.partition(1).iterdir():
+        each.unlink()
+    newest = state_of(quorum[11])
+    plan = quorum.plan("lost=1,2,3", "seed=1")
+    assert plan.host("node-1") is not None
+    quorum.carry_out(plan)
+    assert state_of(quorum[1]) == newest
+    assert quorum.survey(1).end.offset == 1_000_160
+
+
+def test_a_roll_back_has_the_state_of_that_offset(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path, EQUAL, [1, 2, 3, 11])
+    then = state_of(quorum[1], at=150)
+    with pytest.raises(PlanRefused, match="from offset 150 on is given up"):
+        quorum.plan("rollback=150", "seed=1")
+    plan = quorum.plan("rollback=150", "seed=1", accept=["rollback", "ahead"])
+    quorum.carry_out(plan)
+    assert state_of(quorum[1]) == then
+    assert quorum.survey(1).end == (1_000_160, 1006)
+
+
+def test_static_voters_are_a_setting_on_every_node(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path, "kafka-3.7.2/static-quorum", [1, 2, 11])
+    plan = quorum.plan("lost=2,3", "endpoint.1=CONTROLLER://one:9093", nodes=[1, 11])
+    assert (plan.method, plan.kraft_version) == (Method.STATIC_PROPERTIES, 0)
+    for host in plan.hosts:
+        assert [(each.key, each.value) for each in host.settings] == [
+            ("controller.quorum.voters", "1@one:9093")
+        ]
+    quorum.carry_out(plan)
+    survey = quorum.survey(1)
+    assert survey.quorum_state.data_version == 0
+    assert survey.quorum_state.leader_epoch > 1000
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (("lost=2,3", "seed=9"), "no directory of node 9"),
+        (("lost=2,3", "state=9"), "no state of node 9"),
+        (("lost=2,3", "epoch=3"), "above 6"),
+        (("lost=2,3", "offset=100"), "above 160"),
+        (("lost=2,3", "what=1"), "there is no what"),
+        (("lost=two",), "not what lost can be"),
+        (("lost",), "not what lost can be"),
+        (("lost=2,3", "endpoint.1=host"), "not what endpoint.1 can be"),
+    ],
+)
+def test_what_cannot_be_is_refused(tmp_path: Path, settings: tuple[str, ...], words: str) -> None:
+    with pytest.raises(KraftoolError, match=words):
+        Quorum(tmp_path, EQUAL, [1]).plan(*settings)
+
+
+def test_another_cluster_is_left_out_and_wants_its_word(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path, EQUAL, [1, 2, 11])
+    foreign = Quorum(tmp_path / "other", APART, [4])
+    quorum.directories[4] = foreign[4]
+    with pytest.raises(PlanRefused, match="is of cluster"):
+        quorum.plan("lost=2,3", nodes=[1, 11, 4])
+    plan = quorum.plan("lost=2,3", nodes=[1, 11, 4], accept=["other-cluster"])
+    assert [each.name for each in plan.hosts] == ["node-1", "node-11"]
+
+
+def test_an_old_metadata_version_wants_the_release(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path, "kafka-3.9.1/dynamic-quorum", [1, 11])
+    with pytest.raises(KraftoolError, match="only a lower bound"):
+        quorum.plan("lost=3,4")
+
+
+def test_roles_are_told(tmp_path: Path) -> None:
+    plan = Quorum(tmp_path, EQUAL, [1, 11]).plan("lost=2,3")
+    assert [each.role for each in plan.hosts] == [Role.SEED, Role.BROKER]

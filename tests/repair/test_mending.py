@@ -1,0 +1,398 @@
+"""Single directories that are damaged while the quorum is not lost: each case, made and mended.
+
+Every plan is carried out on copies of what real Kafka left, and the outcome is surveyed again.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kraftool.decoders.batch import encode_batch
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.framing import encode_record
+from kraftool.image.state_hash import state_hash
+from kraftool.repair.narration import is_well
+from kraftool.repair.plan import Method, Plan, Verdict
+from kraftool.repair.refusal import PlanRefused
+from kraftool.repair.survey import Survey
+from kraftool.reports.state.load import load_state
+from tests.repair.directories import NOW, Quorum, batches, flip, flip_in_batch
+
+EQUAL = "kafka-4.3.0/upgrade"
+"""Voters 1, 2, 3 and broker 11, all at offset 160 of epoch 6."""
+VOTERS = (1, 2, 3)
+
+
+@pytest.fixture
+def quorum(tmp_path: Path) -> Quorum:
+    return Quorum(tmp_path, EQUAL, [1, 2, 3, 11])
+
+
+def state_of(directory: Path) -> str:
+    return state_hash(load_state(str(directory)).image)
+
+
+def mended(quorum: Quorum, node_id: int, plan: Plan, *cases: str) -> Survey:
+    """Carry out a plan of these cases; the directory as it is then, which is well."""
+    assert plan.cases == cases
+    quorum.carry_out(plan)
+    survey = quorum.survey(node_id)
+    assert is_well(survey), survey
+    again = quorum.plan()
+    assert again.method is Method.NONE, again.summary
+    return survey
+
+
+def test_a_quorum_that_is_well_needs_nothing(quorum: Quorum) -> None:
+    plan = quorum.plan()
+    assert plan.method is Method.NONE
+    assert plan.summary[0].startswith("No action needed")
+    assert not plan.changes
+    assert not plan.steps
+
+
+@pytest.mark.parametrize(
+    ("fixture", "nodes"),
+    [
+        ("kafka-3.3.2/static-quorum", (1, 2, 3)),
+        ("kafka-3.7.2/static-quorum", (1, 2, 3)),
+        ("kafka-3.9.1/dynamic-quorum", (1, 3, 4)),
+        ("kafka-4.1.1/dynamic-quorum", (2, 3, 4)),
+        ("kafka-4.3.0/log-cleaning", (1,)),
+        ("kafka-4.3.0/static-single", (1,)),
+        ("kafka-4.4.0/dynamic-quorum", (2, 3, 4)),
+    ],
+)
+def test_what_kafka_left_needs_nothing(
+    tmp_path: Path, fixture: str, nodes: tuple[int, ...]
+) -> None:
+    assert Quorum(tmp_path, fixture, nodes).plan().method is Method.NONE
+
+
+def test_a_torn_tail_is_kafkas_to_cut(quorum: Quorum) -> None:
+    path = quorum.segment(2)
+    path.write_bytes(path.read_bytes()[:-20])
+    plan = quorum.plan()
+    assert (plan.method, plan.cases) == (Method.NONE, ("torn-tail",))
+
+
+def test_a_damaged_log_is_made_anew_from_the_best_directory(quorum: Quorum) -> None:
+    for each in quorum.snapshots(2):
+        each.unlink()
+    flip_in_batch(quorum.segment(2), 30)
+    plan = quorum.plan()
+    assert plan.method is Method.REBUILD
+    promise = (quorum.partition(2) / "quorum-state").read_bytes()
+    survey = mended(quorum, 2, plan, "rebuilt")
+    assert survey.end == (160, 6)
+    assert state_of(quorum[2]) == state_of(quorum[3])
+    assert (quorum.partition(2) / "quorum-state").read_bytes() == promise
+    assert survey.node_id == 2
+
+
+def test_damage_with_a_snapshot_beyond_is_made_anew_too(quorum: Quorum) -> None:
+    """Kafka would wipe the log and go on from the snapshot, without what follows it."""
+    assert quorum.snapshots(1)
+    flip_in_batch(quorum.segment(1), 10)
+    survey = mended(quorum, 1, quorum.plan(), "rebuilt")
+    assert survey.end == (160, 6)
+
+
+def test_a_damaged_log_by_itself_keeps_what_follows_its_snapshot(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path, "kafka-4.3.0/static-single", [1])
+    before = state_of(quorum[1])
+    end = quorum.survey(1).end
+    newest = int(quorum.snapshots(1)[-1].name[:20])
+    number = next(
+        number
+        for number, each in enumerate(batches(quorum.segment(1)))
+        if 10 < each.base_offset < newest - 10
+    )
+    flip_in_batch(quorum.segment(1), number)
+    plan = quorum.plan()
+    assert plan.cases == ("rest-kept",)
+    assert plan.loss.verdict is Verdict.NONE
+    quorum.carry_out(plan)
+    survey = quorum.survey(1)
+    assert is_well(survey)
+    assert survey.end == end
+    assert survey.log is not None
+    assert survey.log.start_offset == newest
+    assert state_of(quorum[1]) == before
+
+
+def test_a_damaged_log_by_itself_is_cut_only_by_its_word(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path, "kafka-4.3.0/static-single", [1])
+    for each in quorum.snapshots(1):
+        each.unlink()
+    batch = flip_in_batch(quorum.segment(1), 30)
+    with pytest.raises(PlanRefused, match=f"from offset {batch.base_offset} to"):
+        quorum.plan()
+    plan = quorum.plan(accept=["ahead"])
+    assert plan.cases == ("cut",)
+    assert plan.loss.verdict is Verdict.BOUNDED
+    quorum.carry_out(plan)
+    survey = quorum.survey(1)
+    assert is_well(survey)
+    assert survey.end.offset == batch.base_offset
+
+
+def test_a_broker_with_a_damaged_log_is_emptied(quorum: Quorum) -> None:
+    for each in quorum.snapshots(11):
+        each.unlink()
+    flip_in_batch(quorum.segment(11), 30)
+    plan = quorum.plan()
+    assert plan.cases == ("emptied",)
+    quorum.carry_out(plan)
+    left = {each.name for each in quorum.partition(11).iterdir()}
+    assert left == {"partition.metadata", "quorum-state"}
+    assert quorum.survey(11).node_id == 11
+
+
+def test_a_damaged_snapshot_goes_where_the_log_is_whole(quorum: Quorum) -> None:
+    newest = quorum.snapshots(3)[-1]
+    flip(newest, newest.stat().st_size // 2)
+    survey = mended(quorum, 3, quorum.plan(), "snapshot-damaged")
+    assert not newest.exists()
+    assert survey.end == (160, 6)
+
+
+def test_a_junk_snapshot_beyond_the_log_goes_before_kafka_wipes_for_it(quorum: Quorum) -> None:
+    junk = quorum.partition(1) / "00000000000000009999-0000000009.checkpoint"
+    junk.write_bytes(b"what is this")
+    assert quorum.survey(1).end == (160, 6), "a name is no state"
+    mended(quorum, 1, quorum.plan(), "junk-snapshot")
+    assert not junk.exists()
+
+
+def cleaned(quorum: Quorum, node_id: int) -> Path:
+    """Have a node's log begin at its newest snapshot, as after cleaning; that snapshot."""
+    newest = quorum.snapshots(node_id)[-1]
+    offset = int(newest.name[:20])
+    log = quorum.segment(node_id)
+    first = next(each for each in batches(log) if each.base_offset == offset)
+    data = log.read_bytes()[first.position :]
+    for each in quorum.partition(node_id).iterdir():
+        if each.name[:20].isdigit() and each != newest:
+            each.unlink()
+    (quorum.partition(node_id) / f"{offset:020d}.log").write_bytes(data)
+    (quorum.partition(node_id) / "leader-epoch-checkpoint").unlink()
+    return newest
+
+
+def test_a_log_start_without_its_snapshot_gets_the_deleted_one_back(quorum: Quorum) -> None:
+    newest = cleaned(quorum, 1)
+    before = state_of(quorum[1])
+    newest.rename(f"{newest}.deleted")
+    survey = mended(quorum, 1, quorum.plan(), "snapshot-restored")
+    assert newest.exists()
+    assert survey.end == (160, 6)
+    assert state_of(quorum[1]) == before
+
+
+def test_a_log_start_without_a_snapshot_borrows_one(quorum: Quorum) -> None:
+    newest = cleaned(quorum, 1)
+    newest.unlink()
+    assert newest.name in {each.name for each in quorum.snapshots(3)}
+    survey = mended(quorum, 1, quorum.plan(), "snapshot-copied")
+    assert survey.end == (160, 6)
+    assert newest.exists()
+
+
+def test_a_log_start_without_any_snapshot_is_made_anew(quorum: Quorum) -> None:
+    cleaned(quorum, 1).unlink()
+    del quorum.directories[11]
+    for node in (2, 3):
+        for each in quorum.snapshots(node):
+            each.unlink()
+    survey = mended(quorum, 1, quorum.plan(), "rebuilt")
+    assert survey.log is not None
+    assert survey.log.start_offset == 0
+
+
+@pytest.mark.parametrize("content", [None, b"", b"garbage", b'{"leaderId":1,"leaderEp', b"\n"])
+def test_a_lost_promise_is_never_forgotten(quorum: Quorum, content: bytes | None) -> None:
+    """One above the highest epoch of all voters, and no vote in it."""
+    path = quorum.partition(2) / "quorum-state"
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    plan = quorum.plan()
+    survey = mended(quorum, 2, plan, "quorum-state")
+    assert (survey.quorum_state.leader_epoch, survey.quorum_state.voted_id) == (7, -1)
+
+
+def test_a_lost_promise_without_all_other_voters_goes_far_above(quorum: Quorum) -> None:
+    """Voters that nobody looked at may know of later epochs, in which it may have voted."""
+    (quorum.partition(2) / "quorum-state").unlink()
+    plan = quorum.plan(nodes=[2])
+    assert plan.cases == ("quorum-state",)
+    assert "1006" in plan.summary[0]
+
+
+@pytest.mark.parametrize("text", ["garbage", "0\n1\n9 0\n", "0\n2\n1 0\n9 50\n"])
+def test_a_wrong_leader_epoch_checkpoint_goes(quorum: Quorum, text: str) -> None:
+    path = quorum.partition(3) / "leader-epoch-checkpoint"
+    path.write_text(text)
+    mended(quorum, 3, quorum.plan(), "leader-epochs")
+    assert not path.exists()
+
+
+def test_a_partition_metadata_of_another_topic_goes(quorum: Quorum) -> None:
+    path = quorum.partition(3) / "partition.metadata"
+    path.write_text("version: 0\ntopic_id: BBBBBBBBBBBBBBBBBBBBBQ\n")
+    mended(quorum, 3, quorum.plan(), "partition-metadata")
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("name", ["notes.log", "00000000000000000000.log.swap", "x.checkpoint"])
+def test_a_name_that_stops_kafka_goes(quorum: Quorum, name: str) -> None:
+    (quorum.partition(1) / name).write_bytes(b"x")
+    mended(quorum, 1, quorum.plan(), "stray-names")
+    assert not (quorum.partition(1) / name).exists()
+
+
+def test_leftovers_that_kafka_removes_itself_are_left(quorum: Quorum) -> None:
+    for name in ("00000000000000000005.log.deleted", "00000000000000000999.index"):
+        (quorum.partition(1) / name).write_bytes(b"")
+    assert quorum.plan().method is Method.NONE
+
+
+def test_a_lost_meta_properties_is_written_from_what_the_others_tell(
+    quorum: Quorum, tmp_path: Path
+) -> None:
+    was = quorum.survey(2).identity
+    (quorum[2] / "meta.properties").unlink()
+    with pytest.raises(KraftoolError, match="whose directory it is cannot be told"):
+        quorum.plan()
+    server = tmp_path / "server.properties"
+    server.write_text(
+        "process.roles=controller\nnode.id=2\ncontroller.listener.names=CONTROLLER\n"
+        f"listeners=CONTROLLER://127.0.0.1:9093\nlog.dirs={quorum[2]}\n"
+        "controller.quorum.bootstrap.servers=127.0.0.1:9093\n"
+    )
+    quorum.directories[2], directory = server, quorum[2]
+    plan = quorum.plan()
+    assert plan.cases == ("meta-properties",)
+    quorum.directories[2] = directory
+    plan_host = plan.host("node-2")
+    assert plan_host is not None
+    assert plan_host.path == str(directory)
+    quorum.carry_out(plan)
+    assert quorum.survey(2).identity == was
+
+
+def test_a_directory_id_is_put_back_only_by_its_word(quorum: Quorum) -> None:
+    """Formatted anew, the directory would have forgotten its votes."""
+    was = quorum.survey(2).identity
+    path = quorum[2] / "meta.properties"
+    path.write_text(path.read_text().replace(was.directory_id, "9PTPM4xATAiPu0uKMvmPmg"))
+    with pytest.raises(PlanRefused, match="node's own old ones"):
+        quorum.plan()
+    plan = quorum.plan(accept=["own-log"])
+    assert plan.cases == ("directory-id",)
+    quorum.carry_out(plan)
+    assert quorum.survey(2).identity == was
+
+
+def test_new_endpoints_are_the_same_record_on_every_voter(quorum: Quorum) -> None:
+    plan = quorum.plan(*(f"endpoint.{each}=CONTROLLER://new-{each}:9093" for each in VOTERS))
+    assert plan.cases == ("endpoints",)
+    quorum.carry_out(plan)
+    contents = set()
+    for each in VOTERS:
+        survey = quorum.survey(each)
+        assert is_well(survey)
+        assert survey.end == (161, 7)
+        assert [one.endpoints[0].host for one in survey.voters] == ["new-1", "new-2", "new-3"]
+        assert {one.directory_id for one in survey.voters} == {
+            one.directory_id for one in plan.voters_before
+        }
+        contents.add(quorum.segment(each).read_bytes())
+    assert len(contents) == 1
+
+
+def test_new_endpoints_want_a_majority_of_equal_logs(quorum: Quorum) -> None:
+    for node in (2, 3):
+        path = quorum.segment(node)
+        path.write_bytes(path.read_bytes()[: batches(path)[-node].position])
+    with pytest.raises(KraftoolError, match="2 are needed"):
+        quorum.plan("endpoint.1=CONTROLLER://new:9093", accept=["ahead"])
+
+
+def poisoned(quorum: Quorum, node_id: int) -> int:
+    """Append a change of a partition whose topic there is none of, and a NoOp; its offset."""
+    path = quorum.segment(node_id)
+    last = batches(path)[-1]
+    offset = last.last_offset + 1
+    change = {"partitionId": 0, "topicId": "9PTPM4xATAiPu0uKMvmPmg", "leader": 11}
+    data = b"".join(
+        encode_batch([(None, record)], base_offset=offset + number, epoch=last.epoch, timestamp=NOW)
+        for number, record in enumerate(
+            (encode_record("PartitionChangeRecord", 0, change), encode_record("NoOpRecord", 0, {}))
+        )
+    )
+    path.write_bytes(path.read_bytes() + data)
+    return offset
+
+
+def test_a_poison_record_gives_way_to_noops_on_every_node_that_has_it(quorum: Quorum) -> None:
+    before = state_of(quorum[1])
+    for each in (1, 2, 3, 11):
+        offset = poisoned(quorum, each)
+    told = quorum.plan()
+    assert told.method is Method.NONE
+    assert any(f"--set poison={offset}" in each for each in told.summary)
+    plan = quorum.plan(f"poison={offset}")
+    survey = mended(quorum, 1, plan, "poison")
+    assert survey.end == (offset + 2, 6)
+    assert state_of(quorum[1]) == before
+    assert len({batches(quorum.segment(each))[-2].data for each in (1, 2, 3, 11)}) == 1
+
+
+def test_a_record_that_fits_is_not_replaced(quorum: Quorum) -> None:
+    with pytest.raises(KraftoolError, match="no log given here has a record at offset 100"):
+        quorum.plan("poison=100")
+
+
+def test_a_directory_is_made_anew_from_another_where_it_is_asked_for(quorum: Quorum) -> None:
+    shutil.rmtree(quorum.partition(3))
+    quorum.partition(3).mkdir()
+    shutil.copy(quorum.partition(2) / "quorum-state", quorum.partition(3))
+    plan = quorum.plan("rebuild=3", "from=1")
+    survey = mended(quorum, 3, plan, "rebuilt")
+    assert survey.end == (160, 6)
+    assert (quorum.partition(3) / "partition.metadata").exists()
+    with pytest.raises(KraftoolError, match="no directory of node 9"):
+        quorum.plan("rebuild=9")
+    with pytest.raises(KraftoolError, match="no whole log of that node"):
+        quorum.plan("rebuild=3", "from=9")
+
+
+def test_static_leftovers_are_settings(quorum: Quorum, tmp_path: Path) -> None:
+    server = tmp_path / "server.properties"
+    server.write_text(
+        "process.roles=controller\nnode.id=2\ncontroller.listener.names=CONTROLLER\n"
+        f"listeners=CONTROLLER://127.0.0.1:9093\nlog.dirs={quorum[2]}\n"
+        "controller.quorum.voters=1@one:9093,2@two:9093,3@three:9093\n"
+    )
+    quorum.directories[2] = server
+    plan = quorum.plan()
+    assert plan.cases == ("static-leftovers",)
+    host = plan.host("node-2")
+    assert host is not None
+    assert not host.edits
+    assert [each.key for each in host.settings] == [
+        "controller.quorum.voters",
+        "controller.quorum.bootstrap.servers",
+    ]
+
+
+def test_one_directory_twice_is_refused(quorum: Quorum, tmp_path: Path) -> None:
+    shutil.copytree(quorum[1], tmp_path / "again")
+    quorum.directories[99] = tmp_path / "again"
+    with pytest.raises(KraftoolError, match="are the same directory"):
+        quorum.plan()

@@ -1,0 +1,156 @@
+"""Plans: what they may name, and that only what was planned is read back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from kraftool.repair.document import DocumentError
+from kraftool.repair.plan import (
+    Edit,
+    FileKind,
+    Fingerprint,
+    HostPlan,
+    Piece,
+    Plan,
+    Target,
+    target_of,
+)
+from kraftool.repair.plan_yaml import MOST_BYTES, PlanError, plan_from_yaml, plan_to_yaml
+from tests.repair.plan_cases import DELETED, JUMP, OLD, QUORUM_STATE, SEGMENT, a_plan
+
+
+def test_what_is_written_is_read_back() -> None:
+    plan = a_plan()
+    assert plan_from_yaml(plan_to_yaml(plan)) == plan
+
+
+def test_the_id_is_the_first_line_and_is_of_everything_else() -> None:
+    plan = a_plan()
+    text = plan_to_yaml(plan).decode()
+    assert text.startswith(f"id: {plan.id}\n")
+    for other in (
+        replace(plan, created_ms=plan.created_ms + 1),
+        replace(plan, steps=()),
+        replace(plan, hosts=plan.hosts[:1]),
+        replace(plan, loss=replace(plan.loss, text="another")),
+    ):
+        assert other.id != plan.id
+
+
+def test_every_line_that_is_changed_is_noticed() -> None:
+    """Whatever digit is another one: the id no longer fits, or the file is no plan."""
+    text = plan_to_yaml(a_plan()).decode()
+    places = [each.start() for each in re.finditer(r"[0-9]", text)]
+    assert len(places) > 200
+    for place in places[:: len(places) // 60]:
+        other = "1" if text[place] != "1" else "2"
+        with pytest.raises(PlanError):
+            plan_from_yaml((text[:place] + other + text[place + 1 :]).encode())
+
+
+def test_a_plan_that_is_cut_off_is_none() -> None:
+    lines = plan_to_yaml(a_plan()).decode().splitlines(keepends=True)
+    for count in range(len(lines)):
+        with pytest.raises(PlanError):
+            plan_from_yaml("".join(lines[:count]).encode())
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda text: "other: 1\n" + text, "the first key of a plan is id"),
+        (lambda text: text + "more: 1\n", "unknown key 'more'"),
+        (lambda text: text + "method: none\n", "method twice"),
+        (lambda text: text.replace("tool:", "tool: &a"), "aliases are not read"),
+        (lambda text: text.replace("tool:", "tool: !!str"), "tags are not read"),
+        (lambda text: text.replace("method: snapshot-jump", "method: magic"), "none of"),
+        (lambda text: text.replace("kraftVersion: 1", "kraftVersion: yes"), "whole number"),
+        (lambda text: re.sub(r"sha256: \w+", "sha256: abc", text), "SHA-256"),
+        (lambda text: text.replace("name: quorum-state", "name: ../../passwd"), "is no name"),
+        (lambda text: "id: 1\n" + "#" * MOST_BYTES + text, "bytes are read"),
+        (lambda text: "[1]", "the first key of a plan is id"),
+    ],
+)
+def test_what_is_no_plan_is_refused_with_the_reason(
+    change: Callable[[str], str], words: str
+) -> None:
+    text = plan_to_yaml(a_plan()).decode()
+    changed = change(text)
+    assert changed != text
+    with pytest.raises(PlanError, match=re.escape(words)):
+        plan_from_yaml(changed.encode(), "p.yaml")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("00000000000000000000.log", FileKind.SEGMENT),
+        ("00000000000000000010.index", FileKind.INDEX),
+        ("00000000000000000010.timeindex", FileKind.TIME_INDEX),
+        ("00000000000000000010.snapshot", FileKind.PRODUCER_STATE),
+        ("00000000000000000010-0000000001.checkpoint", FileKind.SNAPSHOT),
+        ("00000000000000000010-0000000001.checkpoint.deleted", FileKind.OTHER),
+        ("00000000000000000010.log.deleted", FileKind.OTHER),
+        ("10.log", FileKind.OTHER),
+        ("quorum-state", FileKind.QUORUM_STATE),
+        ("quorum-state.tmp", FileKind.OTHER),
+        ("leader-epoch-checkpoint", FileKind.LEADER_EPOCHS),
+        ("partition.metadata", FileKind.PARTITION_METADATA),
+    ],
+)
+def test_a_file_is_of_the_kind_that_kafka_takes_it_for(name: str, kind: FileKind) -> None:
+    target = target_of(name)
+    assert target == Target(kind=kind, name=name)
+    assert target.path == f"__cluster_metadata-0/{name}"
+
+
+@pytest.mark.parametrize(
+    "name", ["", ".", "..", "../x", "a/b", ".lock", "a\nb", "a b", "/etc/passwd", "x" * 300]
+)
+def test_nothing_outside_of_the_folder_can_be_named(name: str) -> None:
+    with pytest.raises(DocumentError):
+        target_of(name)
+
+
+@pytest.mark.parametrize("kind", [each for each in FileKind if each is not FileKind.SEGMENT])
+def test_a_file_cannot_pass_for_one_of_another_kind(kind: FileKind) -> None:
+    with pytest.raises(DocumentError):
+        Target(kind=kind, name="00000000000000000000.log")
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda: Edit(target=SEGMENT),
+        lambda: Edit(target=SEGMENT, after=OLD),
+        lambda: Edit(target=SEGMENT, after=OLD, pieces=(Piece(data=b"short"),)),
+        lambda: Edit(target=SEGMENT, before=OLD, pieces=(Piece(data=b"x"),)),
+        lambda: Edit(target=DELETED, after=Fingerprint.of(b"x"), pieces=(Piece(data=b"x"),)),
+        lambda: Edit(target=SEGMENT, snapshot=a_plan().hosts[0].edits[0].snapshot),
+        lambda: Edit(
+            target=target_of("00000000000000006001-0000001007.checkpoint"),
+            snapshot=a_plan().hosts[0].edits[0].snapshot,
+        ),
+        lambda: Edit(target=JUMP, before=OLD, snapshot=a_plan().hosts[0].edits[0].snapshot),
+        lambda: Piece(file=SEGMENT, start=3, end=2),
+        lambda: Piece(data=b"x", file=SEGMENT, end=2),
+        lambda: Piece(data=b"x", source="node-2"),
+        lambda: Piece(data=bytes(300 << 10)),
+        lambda: replace(
+            a_plan().hosts[1],
+            edits=(Edit(target=QUORUM_STATE, before=OLD), Edit(target=QUORUM_STATE, before=OLD)),
+        ),
+        lambda: replace(a_plan().hosts[1], name="../x"),
+        lambda: replace(a_plan(), hosts=a_plan().hosts * 2),
+        lambda: replace(a_plan(), schema_version=2),
+    ],
+)
+def test_an_edit_that_makes_no_sense_cannot_be_made(
+    edit: Callable[[], Edit | Piece | HostPlan | Plan],
+) -> None:
+    with pytest.raises(DocumentError):
+        edit()

@@ -1,0 +1,193 @@
+"""What verify makes of a quorum's answers: whose quorum it is, who must not run, who restarts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from kraftool.client.cluster_health import ClusterHealth
+from kraftool.client.health import health
+from kraftool.client.model import NodeAnswer, QuorumView
+from kraftool.client.observer import Observation
+from kraftool.image.cluster import BrokerRegistration, ClusterImage
+from kraftool.image.image import MetadataImage
+from kraftool.raft.messages import DescribeQuorumResponse
+from kraftool.repair.plan import (
+    Edit,
+    HostPlan,
+    Identity,
+    Loss,
+    Method,
+    Plan,
+    PlannedVoter,
+    Quarantined,
+    Role,
+    SnapshotRecipe,
+    Verdict,
+    target_of,
+)
+from kraftool.repair.record import Stage
+from kraftool.repair.verify import (
+    DirectoryCheck,
+    QuorumCheck,
+    Stray,
+    Verification,
+    begun_epoch,
+    begun_offset,
+    check_quorum,
+)
+from kraftool.reports.findings import Severity
+from tests.client.views import DIRECTORIES, described, gone, node, replica, view
+
+VOTERS = tuple(PlannedVoter(id=id_, directory_id=DIRECTORIES[id_]) for id_ in (1, 2, 3))
+
+
+def a_plan() -> Plan:
+    """Node 1 goes on alone from offset 5000 and epoch 1000; 2 and 3 are lost."""
+    recipe = SnapshotRecipe(
+        offset=5000,
+        epoch=1000,
+        timestamp_ms=0,
+        last_contained_log_timestamp_ms=0,
+        kraft_version=1,
+        voters=VOTERS[:1],
+        state_offset=100,
+        records=1,
+        records_sha256="0" * 64,
+    )
+    edit = Edit(target=target_of(f"{5000:020}-{1000:010}.checkpoint"), snapshot=recipe)
+    host = HostPlan(name="one", role=Role.SEED, identity=Identity(node_id=1), edits=(edit,))
+    return Plan(
+        schema_version=1,
+        created_ms=0,
+        tool="1",
+        method=Method.SNAPSHOT_JUMP,
+        summary=(),
+        loss=Loss(verdict=Verdict.NONE, text=""),
+        kraft_version=1,
+        seed="one",
+        voters_before=VOTERS,
+        voters_after=VOTERS[:1],
+        quarantine=tuple(
+            Quarantined(node_id=id_, why="an old voter", returns="wiped") for id_ in (2, 3)
+        ),
+        hosts=(host,),
+    )
+
+
+PLAN = a_plan()
+RECOVERED = described([replica(1, end=5100)], epoch=1001, mark=5100)
+
+
+def checked(
+    quorum: DescribeQuorumResponse | None,
+    *others: NodeAnswer,
+    strays: Sequence[NodeAnswer] = (),
+    directories: Sequence[DirectoryCheck] = (),
+    brokers: Sequence[BrokerRegistration] = (),
+) -> QuorumCheck:
+    seen = QuorumView(nodes=tuple(others)) if quorum is None else view(quorum, *others)
+    found = health(seen, seen)
+    image = MetadataImage(cluster=ClusterImage(brokers={each.id: each for each in brokers}))
+    found = replace(found, cluster=ClusterHealth(observation=observation(image)))
+    planned = {each.node_id: each for each in PLAN.quarantine}
+    asked = [Stray(planned=planned[each.node_id or 0], answer=each) for each in strays]
+    return check_quorum(PLAN, found, asked, directories)
+
+
+def observation(image: MetadataImage) -> Observation:
+    made = object.__new__(Observation)
+    object.__setattr__(made, "image", image)
+    return made
+
+
+def codes(found: QuorumCheck) -> set[str]:
+    return {each.code.removeprefix("KT-REC-") for each in found.findings}
+
+
+def directory(*ids: int, is_running: bool = True) -> DirectoryCheck:
+    voters = tuple((id_, DIRECTORIES[id_]) for id_ in ids)
+    return DirectoryCheck(
+        path="/data", host="one", changes=1, stage=Stage.APPLIED, is_running=is_running,
+        voters=voters,
+    )  # fmt: skip
+
+
+def test_where_a_plan_begins() -> None:
+    assert (begun_epoch(PLAN), begun_offset(PLAN)) == (1000, 5000)
+    assert begun_epoch(replace(PLAN, seed="")) is None, "voters who stay as they are begin nothing"
+
+
+def test_the_planned_voter_leads_alone_and_those_kept_off_are_not_missed() -> None:
+    found = checked(RECOVERED, gone(2), gone(3), strays=[gone(2), gone(3)])
+    assert codes(found) == set()
+    assert "KT-LIVE-UNREACHED" in {each.code for each in found.health.findings}
+    assert "KT-LIVE-UNREACHED" not in {each.code for each in found.unwell}
+
+
+def test_a_node_that_is_not_in_quarantine_is_missed() -> None:
+    found = checked(RECOVERED, gone(4))
+    assert "KT-LIVE-UNREACHED" in {each.code for each in found.unwell}
+    assert not Verification(plan=PLAN, quorum=found).is_fine
+
+
+@pytest.mark.parametrize(
+    "old",
+    [
+        described([replica(2), replica(3)], epoch=8, leader=2),
+        described([replica(2, end=900), replica(3)], epoch=2000, leader=2),
+    ],
+    ids=["of a lower epoch", "of a log that ends below the recovery"],
+)
+def test_old_voters_that_elected_are_no_recovered_quorum(old: DescribeQuorumResponse) -> None:
+    follower = node(3, leader=2, epoch=old.leader_epoch)
+    leader = node(2, leader=2, epoch=old.leader_epoch, quorum=old)
+    found = checked(old, follower, strays=[leader, follower])
+    assert codes(found) == {"OLD-QUORUM", "QUARANTINED"}
+    assert found.findings[0].severity is Severity.ERROR
+
+
+def test_an_old_leader_beside_the_recovered_one_is_seen_at_its_own_endpoint() -> None:
+    old = described([replica(2), replica(3)], epoch=8, leader=2)
+    stray = node(2, leader=2, epoch=8, quorum=old)
+    assert codes(checked(RECOVERED, strays=[stray])) == {"OLD-QUORUM", "QUARANTINED"}
+
+
+def test_a_quarantined_node_that_elects_or_waits_is_told_with_how_it_comes_back() -> None:
+    found = checked(RECOVERED, strays=[node(2, leader=None, epoch=9)])
+    assert codes(found) == {"QUARANTINED"}
+    assert found.findings[0].advice == "wiped"
+
+
+def test_one_that_follows_the_recovered_leader_has_come_back() -> None:
+    found = checked(RECOVERED, node(2, epoch=1001), strays=[node(2, epoch=1001)])
+    assert codes(found) == {"RETURNED"}
+
+
+def test_voters_that_were_added_since_are_fine_and_other_voters_are_not() -> None:
+    grown = described([replica(1, end=5100), replica(4, end=5100)], epoch=1001, mark=5100)
+    assert codes(checked(grown)) == {"VOTERS-CHANGED"}
+    other = described([replica(4, end=5100)], epoch=1001, leader=4, mark=5100)
+    assert codes(checked(other)) == {"VOTERS"}
+
+
+def test_a_running_node_with_other_voters_disagrees_and_a_stopped_one_is_behind() -> None:
+    assert codes(checked(RECOVERED, directories=[directory(1)])) == set()
+    assert codes(checked(RECOVERED, directories=[directory(1, 2, 3)])) == {"DISAGREE"}
+    stopped = directory(1, 2, 3, is_running=False)
+    assert codes(checked(RECOVERED, directories=[stopped])) == set()
+
+
+def test_brokers_that_registered_before_need_a_restart() -> None:
+    old = BrokerRegistration(id=11, epoch=70, incarnation_id="a", fenced=True)
+    new = BrokerRegistration(id=12, epoch=5050, incarnation_id="b", fenced=False)
+    found = checked(RECOVERED, brokers=[old, new])
+    assert [(each.code, each.file) for each in found.findings] == [("KT-REC-RESTART", "broker 11")]
+
+
+def test_without_a_leader_nothing_is_said_of_voters() -> None:
+    found = checked(None, node(1, leader=None, epoch=1001))
+    assert codes(found) == set()
+    assert "KT-LIVE-NO-LEADER" in {each.code for each in found.unwell}

@@ -17,7 +17,7 @@ CANDIDATES   := python3 python3.14 python3.13 python3.12 python3.11 python
 PYTHON       ?= $(shell for p in $(CANDIDATES); do \
                   $$p -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
-.PHONY: help demo test check fresh format catalogue man soak spark chaos sim mutants bench-dump bench-inspect bench-spark bench-sim bench-node package clean
+.PHONY: help demo test check fresh format catalogue man soak spark chaos sim mutants bench-dump bench-inspect bench-spark bench-sim bench-node bench-watch package clean
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -63,6 +63,7 @@ man: $(VENV)/.installed-dev  ## write the man pages from the commands' help
 soak: $(VENV)/.installed-dev  ## the long tests: fuzzing and property tests for minutes
 	KRAFTOOL_SOAK=1 KRAFTOOL_HYPOTHESIS=soak $(BIN)/python -m pytest $(PYTEST_ARGS)
 	$(BIN)/python tests/fuzz/fuzz_decoders.py --seconds 300
+	$(BIN)/python tests/fuzz/fuzz_node.py --seconds 180
 
 spark: $(VENV)/.installed-dev  ## the tests of the Spark data sources, real clusters included
 	$(BIN)/python -m pytest tests/spark tests/storage/test_remote.py
@@ -78,6 +79,9 @@ mutants: $(VENV)/.installed-dev  ## break the raft core in known ways, and see e
 
 bench-node: $(VENV)/.installed-dev  ## a node beside Kafka's: failover, throughput, idle CPU, memory
 	$(BIN)/python tests/bench/node.py
+
+bench-watch: $(VENV)/.installed-dev  ## the dashboard with 105 nodes: CPU, first picture, keys, memory
+	$(BIN)/python tests/bench/watch.py
 
 bench-sim: $(VENV)/.installed-dev  ## events of the core a second with all checkers, and elections
 	$(BIN)/python tests/bench/sim.py
@@ -121,5 +125,5 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/.made
 
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/.made
 	@echo 'Installing kraftool and the tools of its tests into $(VENV) (once; a minute or two)'
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[compression,spark,dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[compression,spark,serve,dev]'
 	@touch $@ $(VENV)/.installed

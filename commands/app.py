@@ -16,6 +16,7 @@ from kraftool.commands.features import features
 from kraftool.commands.node import app as node
 from kraftool.commands.pipeline import app as pipeline
 from kraftool.commands.quorum import app as quorum
+from kraftool.commands.recover import app as recover
 from kraftool.commands.shell import shell
 from kraftool.commands.simulate_election import simulate_election
 from kraftool.commands.state import state
@@ -24,6 +25,7 @@ from kraftool.commands.storage_format import format_
 from kraftool.commands.timeline import timeline
 from kraftool.commands.verify_log import verify_log
 from kraftool.commands.verify_snapshot import verify_snapshot
+from kraftool.commands.watch import watch
 
 app = typer.Typer(
     name="kraftool",
@@ -57,6 +59,7 @@ app.command("format")(format_)
 app.add_typer(node)
 app.add_typer(pipeline)
 app.add_typer(quorum)
+app.add_typer(recover)
 app.command("shell")(shell)
 app.command("simulate-election")(simulate_election)
 app.command("state")(state)
@@ -64,3 +67,4 @@ app.add_typer(storage)
 app.command("timeline")(timeline)
 app.command("verify-log")(verify_log)
 app.command("verify-snapshot")(verify_snapshot)
+app.command("watch")(watch)

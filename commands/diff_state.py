@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kraftool.commands.options import Color, Debug, Out, Quiet, ShowSecrets
+from kraftool.commands.options import OUTPUT, Color, Debug, Out, Quiet, ShowSecrets
 from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError
 
 if TYPE_CHECKING:
@@ -62,9 +62,7 @@ def diff_state(
             "--limit", metavar="N", min=0, help="So many lines of each kind in the table; 0: all."
         ),
     ] = 50,
-    output: Annotated[
-        DiffFormat, typer.Option("--output", "-o", help="The format of the output.")
-    ] = DiffFormat.TABLE,
+    output: Annotated[DiffFormat, OUTPUT] = DiffFormat.TABLE,
     show_secrets: ShowSecrets = False,
     out: Out = "",
     color: Color = ColorWhen.AUTO,
@@ -73,7 +71,7 @@ def diff_state(
 ) -> None:
     """Compare the metadata of two directories, or of one directory at two offsets.
 
-    Example: kraftool diff-state /var/lib/kafka/data /var/lib/kafka/data
+    Example: kraftool diff-state /backup/data /var/lib/kafka/data
 
     Two directories are compared at the highest offset that both reach, since nodes are never
     stopped at the same one; --at says another offset, --at-end takes each as it ends. One

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, Quiet, ShowSecrets, TimeZone
+from kraftool.commands.options import (
+    Color,
+    Debug,
+    Out,
+    PlainFormat,
+    PlainOutput,
+    Quiet,
+    ShowSecrets,
+    TakenFor,
+    TimeZone,
+)
 from kraftool.commands.output import ColorWhen, Output, UsageError
 
 if TYPE_CHECKING:
@@ -27,9 +37,7 @@ def dump(
             help="Data directory, __cluster_metadata-0, one file, server.properties, tar or -.",
         ),
     ],
-    kind: Annotated[
-        str, typer.Option("--as", metavar="KIND", help="Take the file for this kind of file.")
-    ] = "",
+    kind: TakenFor = "",
     records: Annotated[
         bool, typer.Option("--records", help="List the records of the log or checkpoint too.")
     ] = False,
@@ -41,9 +49,7 @@ def dump(
         int | None,
         typer.Option("--tail", metavar="N", min=0, help="The last N entries of an index."),
     ] = None,
-    output: Annotated[
-        PlainFormat, typer.Option("--output", "-o", help="The format of the output.")
-    ] = PlainFormat.TABLE,
+    output: PlainOutput = PlainFormat.TABLE,
     show_secrets: ShowSecrets = False,
     tz: TimeZone = "UTC",
     out: Out = "",

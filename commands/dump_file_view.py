@@ -14,7 +14,6 @@ from rich.table import Table
 from rich.text import Text
 
 from kraftool.commands.dump_view import plain_table, type_table
-from kraftool.commands.dump_words import holds, many, size, span, transactions
 from kraftool.commands.finding_view import GOOD, KEY, NAME, QUIET, text
 from kraftool.commands.output import Output
 from kraftool.commands.times import iso
@@ -25,6 +24,7 @@ from kraftool.decoders.quorum_state import DEAD_FIELDS, QuorumStateFile
 from kraftool.image.metadata_version import release_name
 from kraftool.reports.file_report import Entries, FileReport, PlainText, Settings
 from kraftool.reports.log_summary import LogSummary
+from kraftool.reports.words import holds, many, size, span, transactions
 
 
 def write_file(output: Output, file: FileReport, zone: tzinfo) -> None:

@@ -6,7 +6,18 @@ from typing import Annotated
 
 import typer
 
-from kraftool.commands.options import Color, Debug, DumpLogFormat, Out, Quiet, ShowSecrets, TimeZone
+from kraftool.commands.options import (
+    Color,
+    Debug,
+    DumpLogFormat,
+    Offsets,
+    Out,
+    Quiet,
+    ShowSecrets,
+    Since,
+    TimeZone,
+    Until,
+)
 from kraftool.commands.output import ColorWhen
 
 
@@ -23,10 +34,7 @@ def dump_log(
     output: Annotated[
         DumpLogFormat, typer.Option("--output", "-o", help="Format; kafka is verbatim.")
     ] = DumpLogFormat.TABLE,
-    offsets: Annotated[
-        str,
-        typer.Option(metavar="A..B", help="Offsets from A to B, both included; either may lack."),
-    ] = "",
+    offsets: Offsets = "",
     epoch: Annotated[
         int | None, typer.Option(metavar="E", help="Only batches of this leader epoch.")
     ] = None,
@@ -38,13 +46,8 @@ def dump_log(
     broker: Annotated[
         int | None, typer.Option(metavar="N", help="Only records that name this broker.")
     ] = None,
-    since: Annotated[
-        str,
-        typer.Option(
-            metavar="TIME", help="From this time on: ISO-8601, epoch ms, or 2h for so long ago."
-        ),
-    ] = "",
-    until: Annotated[str, typer.Option(metavar="TIME", help="Up to this time.")] = "",
+    since: Since = "",
+    until: Until = "",
     grep: Annotated[
         str,
         typer.Option(

@@ -1,6 +1,6 @@
 """A dump for people: the summary that answers at a glance, findings, and the tables below it.
 
-Owns layout and colour; words are `dump_words.py`, tables of single files `dump_file_view.py`.
+Owns layout and colour; words are `reports/words.py`, tables of single files `dump_file_view.py`.
 Everything that comes from data goes through `printable` into Text, which knows no markup.
 """
 
@@ -12,15 +12,6 @@ from datetime import tzinfo
 from rich.table import Table
 from rich.text import Text
 
-from kraftool.commands.dump_words import (
-    by_label,
-    folder_counts,
-    holds,
-    ids,
-    many,
-    size,
-    transactions,
-)
 from kraftool.commands.finding_view import (
     BAD,
     GOOD,
@@ -50,6 +41,15 @@ from kraftool.reports.metadata_summary import (
     Voter,
     Voters,
     VoterSource,
+)
+from kraftool.reports.words import (
+    by_label,
+    folder_counts,
+    holds,
+    ids,
+    many,
+    size,
+    transactions,
 )
 from kraftool.storage.lock import LockState
 
@@ -129,8 +129,7 @@ def _identity(rows: _Rows, report: DirectoryReport) -> None:
     if node.cluster_id is not None:
         rows.add("cluster", text(node.cluster_id, NAME))
     if report.lock is LockState.HELD:
-        pid = f" as process {report.lock_pid}" if report.lock_pid else ""
-        rows.add("lock", Text(f"held: Kafka runs here{pid}", style=WARN))
+        rows.add("lock", Text(f"held: {report.lock_holder} runs here", style=WARN))
 
 
 def _role(summary: MetadataSummary) -> Text:

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, Quiet, ShowSecrets
+from kraftool.commands.options import (
+    Color,
+    Debug,
+    Out,
+    PlainFormat,
+    PlainOutput,
+    Quiet,
+    ShowSecrets,
+    TakenFor,
+)
 from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError
 
 if TYPE_CHECKING:
@@ -48,12 +57,8 @@ def explain(
             help="So many batches (1 if not given), or index entries (50); 0 for all to the end.",
         ),
     ] = None,
-    kind: Annotated[
-        str, typer.Option("--as", metavar="KIND", help="Take the file for this kind of file.")
-    ] = "",
-    output: Annotated[
-        PlainFormat, typer.Option("--output", "-o", help="The format of the output.")
-    ] = PlainFormat.TABLE,
+    kind: TakenFor = "",
+    output: PlainOutput = PlainFormat.TABLE,
     out: Out = "",
     show_secrets: ShowSecrets = False,
     color: Color = ColorWhen.AUTO,

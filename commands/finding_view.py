@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from kraftool.commands.dump_words import many
 from kraftool.commands.output import ExitCode, Output, printable
 from kraftool.reports.findings import Finding, Severity, tally
 from kraftool.reports.kinds import KINDS
+from kraftool.reports.words import many
 
 KEY, NAME, QUIET, GOOD, WARN, BAD, TYPE = (
     "cyan",

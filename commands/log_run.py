@@ -11,17 +11,14 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from itertools import chain
 
 from kraftool.commands.log_follow import Following
 from kraftool.commands.log_table import LogTable
 from kraftool.commands.options import DumpLogFormat
 from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError, printable
-from kraftool.commands.times import parse_time, time_zone
-from kraftool.decoders import schema
+from kraftool.commands.times import as_usage, parse_time, time_zone
 from kraftool.decoders.batch import RecordBatch
-from kraftool.decoders.control import ControlRecordType
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.segment import Damage, DamageKind, ReadAt, scan
 from kraftool.reports import log_text
@@ -32,8 +29,9 @@ from kraftool.reports.log_dump import (
     Problem,
     Selection,
     TopicNames,
-    type_words,
 )
+from kraftool.reports.log_query import offset_range as read_range
+from kraftool.reports.log_query import record_types
 from kraftool.reports.log_render import (
     WORTH_SPLITTING,
     Rendered,
@@ -110,35 +108,17 @@ def selection_of(request: Request) -> Selection:
 
 def _type(name: str) -> frozenset[str]:
     """The words of a record type, if there is one of that name."""
-    check_type(name)
-    return type_words(name)
+    return as_usage(record_types, name, "--type")
 
 
 def check_type(name: str) -> None:
     """Raise UsageError for a --type that is none, with those that are called alike, or all."""
-    known = {*schema.names("metadata"), *(kind.label for kind in ControlRecordType)}
-    if any(type_words(name) & type_words(each) for each in known):
-        return
-    by_word = {each.lower(): each for each in known}
-    near = [by_word[each] for each in get_close_matches(name.lower(), by_word, 3, 0.5)]
-    raise UsageError(
-        f"--type {name!r} is no record type",
-        hint=f"did you mean {' or '.join(near)}?" if near else ", ".join(sorted(known)),
-    )
+    _type(name)
 
 
 def offset_range(text: str) -> tuple[int | None, int | None]:
     """Read --offsets."""
-    match = re.fullmatch(r"(\d{0,19})(\.\.)?(\d{0,19})", text, re.ASCII)
-    if match is None or (text and not match[1] and not match[3]):
-        raise UsageError(f"--offsets {text!r} is not a range", hint="use A..B, A.., ..B or A")
-    first = int(match[1]) if match[1] else None
-    last = int(match[3]) if match[3] else None
-    if not match[2]:
-        last = first
-    if first is not None and last is not None and last < first:
-        raise UsageError(f"--offsets {text} ends before it begins")
-    return first, last
+    return as_usage(read_range, text, "--offsets")
 
 
 class LogRun:

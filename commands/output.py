@@ -18,6 +18,8 @@ from enum import IntEnum, StrEnum
 from typing import IO, TYPE_CHECKING, Any, NoReturn, TextIO
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.reports.printable import UNSAFE, escape
+from kraftool.reports.printable import printable as printable
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -71,20 +73,7 @@ class ColorWhen(StrEnum):
     NEVER = "never"
 
 
-_UNSAFE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
-)
 _FILLING = re.compile(r"(?: |\x1b\[[0-9;]*m)+$", re.MULTILINE)
-_LINE_BREAKS = re.compile("[\t\n]")
-
-
-def _escape(match: re.Match[str]) -> str:
-    return f"\\u{ord(match[0]):04x}"
-
-
-def printable(text: str) -> str:
-    """Text from data, with everything that could act on a terminal shown as an escape."""
-    return _LINE_BREAKS.sub(_escape, _UNSAFE.sub(_escape, text))
 
 
 STYLES = {
@@ -154,7 +143,7 @@ class Output:
         """Write a machine format. On a terminal, control characters of the data are escaped."""
         if self.to_terminal:
             text = data if isinstance(data, str) else data.decode("utf-8", "replace")
-            data = _UNSAFE.sub(_escape, text)
+            data = UNSAFE.sub(escape, text)
         if isinstance(data, str):
             data = data.encode("utf-8", "surrogateescape")
         self._send(data)
@@ -216,7 +205,7 @@ class Output:
         """Tell something on stderr, unless asked to be quiet; what was written comes before it."""
         self._flush()
         if not self.quiet:
-            _tell(_UNSAFE.sub(_escape, text))
+            _tell(UNSAFE.sub(escape, text))
 
     def problem(self, text: str, *, code: ExitCode = ExitCode.UNREADABLE) -> None:
         """Report on stderr what could not be had; the run goes on and ends with `code`."""
@@ -465,6 +454,7 @@ def _run_app() -> int:
 
 def _unexpected(error: Exception) -> int:
     if hasattr(error, "show") and hasattr(error, "exit_code"):  # typer's own usage errors
+        _suggest_what_was_begun(error)
         try:
             error.show()
         except OSError:
@@ -481,6 +471,13 @@ def _unexpected(error: Exception) -> int:
     else:
         _complain(*_crash_report(error))
     return ExitCode.INTERNAL
+
+
+def _suggest_what_was_begun(error: Exception) -> None:
+    """Of options that look like a mistyped one leave those that it is the beginning of."""
+    begun, near = getattr(error, "option_name", ""), getattr(error, "possibilities", None)
+    if isinstance(near, list) and isinstance(begun, str):
+        near[:] = [each for each in near if each.startswith(begun)] or near
 
 
 def _code_of(error: KraftoolError) -> ExitCode:
@@ -510,7 +507,7 @@ def _trace(error: BaseException) -> None:
     if _run.debug:
         import traceback
 
-        _tell(_UNSAFE.sub(_escape, "".join(traceback.format_exception(error)).rstrip("\n")))
+        _tell(UNSAFE.sub(escape, "".join(traceback.format_exception(error)).rstrip("\n")))
 
 
 def _give_up(message: str, hint: str, code: ExitCode) -> NoReturn:

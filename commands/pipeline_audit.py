@@ -6,9 +6,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kraftool.commands.doctor import FailOn
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, Quiet
-from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError
+from kraftool.commands.options import (
+    Color,
+    Debug,
+    FailOn,
+    FailOnSeverity,
+    IgnoredCodes,
+    Out,
+    PlainFormat,
+    PlainOutput,
+    Quiet,
+    ignored_codes,
+)
+from kraftool.commands.output import ColorWhen, ExitCode, Output
 from kraftool.commands.pipeline_options import (
     DEPTH,
     Conf,
@@ -31,21 +41,14 @@ def audit(
         str,
         typer.Option("--html", metavar="FILE", help="Write a report as one HTML page, a new file."),
     ] = "",
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option("--ignore", metavar="CODE", help="Leave this code out; may be repeated."),
-    ] = None,
-    fail_on: Annotated[
-        FailOn, typer.Option("--fail-on", help="End with 1 from this severity on.")
-    ] = FailOn.WARNING,
+    ignore: IgnoredCodes = None,
+    fail_on: FailOnSeverity = FailOn.WARNING,
     depth: Depth = DEPTH,
     storage_options: StorageOptions = "",
     master: Master = "",
     conf: Conf = None,
     spark_log: SparkLog = "",
-    output: Annotated[
-        PlainFormat, typer.Option("--output", "-o", help="The format of the output.")
-    ] = PlainFormat.TABLE,
+    output: PlainOutput = PlainFormat.TABLE,
     out: Out = "",
     color: Color = ColorWhen.AUTO,
     quiet: Quiet = False,
@@ -63,8 +66,7 @@ def audit(
 
     Nothing is written to the directories, and nothing is locked; a running Kafka is not disturbed.
     """
-    ignored = frozenset(each.upper() for each in ignore or ())
-    _check(ignored)
+    ignored = ignored_codes(ignore)
 
     from kraftool.commands.pipeline_options import absolute, check_files, spark_run, turned_down
     from kraftool.commands.pipeline_options import storage_options as read_options
@@ -100,13 +102,6 @@ def audit(
         to.note(f"the report is {html}")
     _settle(to, model.counts, fail_on)
     to.finish()
-
-
-def _check(codes: frozenset[str]) -> None:
-    from kraftool.reports.doctor.explain import codes as all_codes
-
-    for each in sorted(codes - all_codes()) if codes else ():
-        raise UsageError(f"--ignore {each} is no code", hint="kraftool doctor --explain list")
 
 
 def _write_json(to: Output, run: AuditRun) -> None:

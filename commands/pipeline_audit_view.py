@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from kraftool.commands.dump_words import many, size
 from kraftool.commands.finding_view import (
     BAD,
     GOOD,
@@ -32,6 +31,7 @@ from kraftool.reports.fleet.model import (
     SeverityCounts,
     VersionCount,
 )
+from kraftool.reports.words import many, size
 
 _MOST_CLUSTERS = 20
 _MOST_FINDINGS = 40

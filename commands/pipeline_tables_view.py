@@ -5,9 +5,9 @@ from __future__ import annotations
 from rich.table import Table
 from rich.text import Text
 
-from kraftool.commands.dump_words import many, size
 from kraftool.commands.finding_view import NAME, QUIET, WARN, text
 from kraftool.commands.output import Output
+from kraftool.reports.words import many, size
 from kraftool.spark.tables.run import TablesReport
 
 _CHANGES = {

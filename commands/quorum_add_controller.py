@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, Quiet
+from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
 from kraftool.commands.output import ColorWhen, Output, UsageError
 from kraftool.commands.quorum_options import Bootstrap, CommandConfig, DryRun, Resolve, Timeout
 
@@ -48,9 +48,7 @@ def add_controller(
     command_config: CommandConfig = "",
     resolve: Resolve = None,
     timeout: Timeout = 5.0,
-    output: Annotated[
-        PlainFormat, typer.Option("--output", "-o", help="The format of the output.")
-    ] = PlainFormat.TABLE,
+    output: PlainOutput = PlainFormat.TABLE,
     out: Out = "",
     color: Color = ColorWhen.AUTO,
     quiet: Quiet = False,

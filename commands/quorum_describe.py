@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, Quiet, TimeZone
+from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet, TimeZone
 from kraftool.commands.output import ColorWhen, Output, UsageError
 from kraftool.commands.quorum_options import Bootstrap, CommandConfig, Resolve, Timeout
 
@@ -28,9 +28,7 @@ def describe(
     command_config: CommandConfig = "",
     resolve: Resolve = None,
     timeout: Timeout = 5.0,
-    output: Annotated[
-        PlainFormat, typer.Option("--output", "-o", help="The format of the output.")
-    ] = PlainFormat.TABLE,
+    output: PlainOutput = PlainFormat.TABLE,
     tz: TimeZone = "UTC",
     out: Out = "",
     color: Color = ColorWhen.AUTO,

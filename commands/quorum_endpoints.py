@@ -6,16 +6,21 @@ from typing import Annotated
 
 import typer
 
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, Quiet
+from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
 from kraftool.commands.output import ColorWhen, Output, UsageError
-from kraftool.commands.quorum_options import Bootstrap, CommandConfig, DryRun, Resolve, Timeout
+from kraftool.commands.quorum_options import (
+    Bootstrap,
+    CommandConfig,
+    DryRun,
+    Resolve,
+    Timeout,
+    VoterId,
+)
 
 
 def endpoints(
     bootstrap_controller: Bootstrap,
-    controller_id: Annotated[
-        int, typer.Option("--controller-id", "-i", min=0, help="The voter's node.id.")
-    ],
+    controller_id: VoterId,
     endpoint: Annotated[
         list[str],
         typer.Option(
@@ -28,9 +33,7 @@ def endpoints(
     command_config: CommandConfig = "",
     resolve: Resolve = None,
     timeout: Timeout = 5.0,
-    output: Annotated[
-        PlainFormat, typer.Option("--output", "-o", help="The format of the output.")
-    ] = PlainFormat.TABLE,
+    output: PlainOutput = PlainFormat.TABLE,
     out: Out = "",
     color: Color = ColorWhen.AUTO,
     quiet: Quiet = False,

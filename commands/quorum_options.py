@@ -40,6 +40,7 @@ Resolve = Annotated[
         help="Where to reach a node from here, as through a port-forward; may be given repeatedly.",
     ),
 ]
+VoterId = Annotated[int, typer.Option("--controller-id", "-i", min=0, help="The voter's node.id.")]
 DryRun = Annotated[
     bool,
     typer.Option("--dry-run", help="Tell what would be done, and whether it could; do nothing."),
@@ -72,10 +73,15 @@ def directory_id_of(text: str) -> str | None:
     return found
 
 
-def tell_reach(to: Output, view: QuorumView) -> None:
-    """End with 4 where nobody was reached; with 1 where there is no leader, or nodes disagree."""
+def tell_unreached(to: Output, view: QuorumView) -> None:
+    """End with 4 where nobody was reached."""
     if not view.reached:
         for each in view.nodes:
             to.problem(each.problem, code=ExitCode.UNREACHABLE)
-    elif view.leader is None or not view.agrees:
+
+
+def tell_reach(to: Output, view: QuorumView) -> None:
+    """End with 4 where nobody was reached; with 1 where there is no leader, or nodes disagree."""
+    tell_unreached(to, view)
+    if view.reached and (view.leader is None or not view.agrees):
         to.raise_code(ExitCode.FINDING)

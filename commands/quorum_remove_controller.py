@@ -6,16 +6,21 @@ from typing import Annotated
 
 import typer
 
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, Quiet
+from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
 from kraftool.commands.output import ColorWhen, Output
-from kraftool.commands.quorum_options import Bootstrap, CommandConfig, DryRun, Resolve, Timeout
+from kraftool.commands.quorum_options import (
+    Bootstrap,
+    CommandConfig,
+    DryRun,
+    Resolve,
+    Timeout,
+    VoterId,
+)
 
 
 def remove_controller(
     bootstrap_controller: Bootstrap,
-    controller_id: Annotated[
-        int, typer.Option("--controller-id", "-i", min=0, help="The voter's node.id.")
-    ],
+    controller_id: VoterId,
     controller_directory_id: Annotated[
         str,
         typer.Option(
@@ -29,9 +34,7 @@ def remove_controller(
     command_config: CommandConfig = "",
     resolve: Resolve = None,
     timeout: Timeout = 5.0,
-    output: Annotated[
-        PlainFormat, typer.Option("--output", "-o", help="The format of the output.")
-    ] = PlainFormat.TABLE,
+    output: PlainOutput = PlainFormat.TABLE,
     out: Out = "",
     color: Color = ColorWhen.AUTO,
     quiet: Quiet = False,

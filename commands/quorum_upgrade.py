@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, Quiet
+from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
 from kraftool.commands.output import ColorWhen, Output
 from kraftool.commands.quorum_options import Bootstrap, CommandConfig, DryRun, Resolve, Timeout
 
@@ -17,9 +13,7 @@ def upgrade(
     command_config: CommandConfig = "",
     resolve: Resolve = None,
     timeout: Timeout = 5.0,
-    output: Annotated[
-        PlainFormat, typer.Option("--output", "-o", help="The format of the output.")
-    ] = PlainFormat.TABLE,
+    output: PlainOutput = PlainFormat.TABLE,
     out: Out = "",
     color: Color = ColorWhen.AUTO,
     quiet: Quiet = False,

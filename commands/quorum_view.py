@@ -11,16 +11,17 @@ from datetime import tzinfo
 from rich.table import Table
 from rich.text import Text
 
+from kraftool.client.cluster_health import ClusterHealth
 from kraftool.client.endpoints import shown
 from kraftool.client.health import Health
-from kraftool.client.model import NodeAnswer, QuorumView
-from kraftool.client.quorum_json import leader_end
+from kraftool.client.model import NodeAnswer, QuorumView, leader_end
 from kraftool.commands.dump_view import heading, plain_table
 from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, text, write_findings
 from kraftool.commands.output import Output
 from kraftool.commands.times import iso
 from kraftool.image.metadata_version import METADATA_VERSION, level_name
 from kraftool.raft.messages import ReplicaState
+from kraftool.reports.words import many
 
 
 def write_quorum(output: Output, view: QuorumView, zone: tzinfo) -> None:
@@ -45,14 +46,44 @@ def write_health(output: Output, health: Health, zone: tzinfo) -> None:
         if health.commits_per_s is not None:
             words += f"; the high watermark moves by {health.commits_per_s:.1f} records/s"
         output.rich(text(words, QUIET))
-        output.line()
+    if health.cluster is not None:
+        output.rich(_cluster(health.cluster))
+    elif health.unobserved:
+        output.rich(Text("Nothing is known of brokers and partitions, see below.", style=WARN))
+    output.line()
+    if view.quorum is not None:
         output.rich(_replicas(view, zone))
+    else:
+        output.rich(_nodes(view))
+        _features(output, view)
     write_findings(output, health.findings, "", explain=True)
     output.line()
     if health.is_well:
         output.rich(Text("The quorum is well.", style=GOOD))
+    elif health.is_quorum_well:
+        output.rich(Text("The quorum is well; the cluster is not.", style=BAD))
     else:
         output.rich(Text("The quorum is not well.", style=BAD))
+
+
+def _cluster(cluster: ClusterHealth) -> Text:
+    """Brokers and partitions in a sentence; what is amiss is among the findings."""
+    active = len(cluster.brokers) - len(cluster.fenced)
+    words = [f"{active} of {many(len(cluster.brokers), 'broker')} active"]
+    words += [f"{len(cluster.shutting_down)} shutting down"] if cluster.shutting_down else []
+    amiss = [
+        f"{count} {what}"
+        for count, what in (
+            (cluster.offline, "offline"),
+            (cluster.under_min_isr, "under min ISR"),
+            (cluster.under_replicated, "under-replicated"),
+            (cluster.reassigning, "being reassigned"),
+        )
+        if count
+    ]
+    partitions = f"{many(cluster.partitions, 'partition')} of {many(cluster.topics, 'topic')}"
+    words.append(f"{partitions}: {', '.join(amiss)}" if amiss else partitions)
+    return text(f"{'; '.join(words)}; metadata to offset {cluster.observation.end_offset}", QUIET)
 
 
 def _head(output: Output, view: QuorumView) -> None:
@@ -62,10 +93,10 @@ def _head(output: Output, view: QuorumView) -> None:
     if view.leader is not None and view.quorum is not None:
         line.append(f": node {view.leader.node_id} leads epoch {view.epoch}", style=GOOD)
         mark = view.quorum.high_watermark
-        line.append(
-            f", high watermark {mark}" if mark >= 0 else ", no high watermark yet",
-            style=GOOD if mark >= 0 else WARN,
-        )
+        words = f"high watermark {mark}" if mark >= 0 else "no high watermark yet"
+        fits = len(line) + len(words) + 2 <= output.width
+        line.append(", " if fits else ",\n", style=GOOD)
+        line.append(words, style=GOOD if mark >= 0 else WARN)
     else:
         epoch = "" if view.epoch is None else f" (epoch {view.epoch})"
         line.append(f": no node leads{epoch}", style=BAD)

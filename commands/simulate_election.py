@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, Quiet
+from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
 from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError
 
 
@@ -71,9 +71,7 @@ def simulate_election(
     runs: Annotated[
         int, typer.Option("--runs", metavar="N", min=1, max=100_000, help="How many runs.")
     ] = 100,
-    output: Annotated[
-        PlainFormat, typer.Option("--output", "-o", help="The format of the output.")
-    ] = PlainFormat.TABLE,
+    output: PlainOutput = PlainFormat.TABLE,
     out: Out = "",
     color: Color = ColorWhen.AUTO,
     quiet: Quiet = False,

@@ -57,8 +57,7 @@ def _section(output: Output, title: str, *parts: Iterable[Text]) -> None:
 
 def _verdict(output: Output, report: Report) -> None:
     told = verdict(report)
-    style = GOOD if report.is_fine else WARN if told.elected else BAD
-    output.rich(text(told.headline, BAD if style == BAD else f"bold {style}"))
+    output.rich(text(told.headline, f"bold {GOOD}" if report.is_fine else BAD))
     for each in told.details:
         output.rich(text(each, BAD if each.startswith("DATA LOSS") else ""))
     for step in told.next_steps:
@@ -96,7 +95,7 @@ def _can_lead(node: NodeCase, chance: Chance, report: Report) -> Text:
         return Text(f"yes{rare}", style=GOOD)
     if node.id in report.conditions.down:
         return Text("down", style=QUIET)
-    if node.id in report.case.voters.ids and not report.case.voters.has(node.key):
+    if report.case.is_stranger(node):
         return Text("no: another replica", style=WARN)
     if not node.is_voter:
         return Text("no: not a voter" if node.voters else "no: knows no voters", style=WARN)

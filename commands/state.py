@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kraftool.commands.options import Color, Debug, Out, Quiet, ShowSecrets, TimeZone
+from kraftool.commands.options import OUTPUT, Color, Debug, Out, Quiet, ShowSecrets, TimeZone
 from kraftool.commands.output import ColorWhen, Output, UsageError
 
 if TYPE_CHECKING:
@@ -80,9 +80,7 @@ def state(
             "--limit", metavar="N", min=0, help="So many rows of a table, the rest counted; 0: all."
         ),
     ] = 1000,
-    output: Annotated[
-        StateFormat, typer.Option("--output", "-o", help="The format of the output.")
-    ] = StateFormat.TABLE,
+    output: Annotated[StateFormat, OUTPUT] = StateFormat.TABLE,
     show_secrets: ShowSecrets = False,
     tz: TimeZone = "UTC",
     out: Out = "",
@@ -165,7 +163,6 @@ def _write_tree(to: Output, loaded: LoadedState, *, show_secrets: bool) -> None:
     for each in loaded.findings:
         to.note(printable(f"{each.severity.value}: {each.where()}: {each.sentence()}"))
     lines = tree_lines(shell_tree(image_of(loaded), show_secrets=show_secrets))
-    while some := list(islice(lines, _LINES_AT_ONCE)):
-        if to.to_terminal:
-            some = list(map(printable, some))
+    # In a pipe, too: a pager behind it is a terminal. The shell is for what has to be verbatim.
+    while some := list(islice(map(printable, lines), _LINES_AT_ONCE)):
         to.write("\n".join(some) + "\n")

@@ -6,6 +6,7 @@ that the JSON export has too, so that both say the same.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
@@ -26,6 +27,8 @@ from kraftool.reports.state.summary import Tally, min_isr
 _WIDE = 110
 _SURE = 2.0**53
 """Below it every whole number has a double of its own."""
+
+_FRACTION = re.compile(r"\.\d+")
 
 Cells = Sequence[str | Text]
 
@@ -237,9 +240,9 @@ def _partitions(
                 each = partition_object(number, topic.partitions[number])
                 one = Tally()
                 one.add(topic.partitions[number], least)
-                cells: list[str | Text] = [text(topic.name, NAME)] if several else []
-                cells += [
-                    str(number),
+                name = f"{topic.name}-{number}" if several else str(number)
+                cells: list[str | Text] = [
+                    text(name, NAME if several else ""),
                     Text("none", style=BAD) if one.offline else str(each["leader"]),
                     f"{each['leaderEpoch']}/{each['partitionEpoch']}",
                     _ids(each["replicas"]),
@@ -248,11 +251,12 @@ def _partitions(
                 ]
                 yield cells + ([_lines(each["directories"])] if wide else [])
 
-    columns = [*(["topic"] if several else []), "partition", "leader", "epochs", "replicas", "isr"]
+    columns = ["partition", "leader", "epochs", "replicas", "isr"]
     return _Shown(
         title=title, columns=[*columns, "state", *(["directories"] if wide else [])], rows=rows(),
-        total=sum(len(each.partitions) for each in topics), right=("partition", "leader"),
-        unbroken=("partition", "leader", "epochs", "directories"),
+        total=sum(len(each.partitions) for each in topics),
+        right=("leader",) if several else ("partition", "leader"),
+        unbroken=("leader", "epochs", "directories"),
     )  # fmt: skip
 
 
@@ -287,16 +291,17 @@ def _resource_type(config: Object) -> str:
 def _configs(image: MetadataImage, output: Output, options: TableOptions) -> _Shown:
     rows = (
         _row(
-            _resource_type(each),
-            text(each["resourceName"]) if each["resourceName"] else Text("default", style=QUIET),
+            text(f"{_resource_type(each)} ").append_text(
+                text(each["resourceName"]) if each["resourceName"] else Text("default", style=QUIET)
+            ),
             text(each["name"], NAME),
             text(each["value"], QUIET if each["masked"] else ""),
         )
         for each in _objects(image, "config", show_secrets=options.show_secrets)
     )
     return _Shown(
-        title="Configs", columns=("type", "resource", "config", "value"), rows=rows,
-        total=_count(image, "config"), unbroken=("type",),
+        title="Configs", columns=("resource", "config", "value"), rows=rows,
+        total=_count(image, "config"),
     )  # fmt: skip
 
 
@@ -372,7 +377,7 @@ def _tokens(image: MetadataImage, output: Output, options: TableOptions) -> _Sho
 
     def time(milliseconds: int) -> str:
         told = iso(milliseconds, options.zone)
-        return told if wide else told.partition(".")[0]
+        return told if wide else _FRACTION.sub("", told)
 
     rows = (
         _row(

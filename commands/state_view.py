@@ -12,7 +12,6 @@ from datetime import tzinfo
 from rich.table import Table
 from rich.text import Text
 
-from kraftool.commands.dump_words import many, span
 from kraftool.commands.finding_view import (
     BAD,
     GOOD,
@@ -33,6 +32,7 @@ from kraftool.image.scram import MECHANISMS
 from kraftool.image.state_hash import state_hash
 from kraftool.reports.state.load import LoadedState
 from kraftool.reports.state.summary import tally
+from kraftool.reports.words import many, span
 
 _LABEL_WIDTH = 16
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kraftool.commands.options import Debug, PlainFormat, Quiet
+from kraftool.commands.options import Debug, PlainFormat, PlainOutput, Quiet, ServerProperties
 from kraftool.commands.output import Output, RefusedError, UsageError, printable
 
 if TYPE_CHECKING:
@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
 
 def format_(
-    config: Annotated[
-        str,
-        typer.Option("--config", "-c", metavar="FILE", help="The node's server.properties."),
-    ],
+    config: ServerProperties,
     cluster_id: Annotated[
         str,
         typer.Option("--cluster-id", "-t", metavar="ID", help="The same for every node."),
@@ -73,9 +70,7 @@ def format_(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only tell what would be formatted, and as what.")
     ] = False,
-    output: Annotated[
-        PlainFormat, typer.Option("--output", "-o", help="The format of the output.")
-    ] = PlainFormat.TABLE,
+    output: PlainOutput = PlainFormat.TABLE,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -99,8 +94,9 @@ def format_(
     A formatted directory is never changed. meta.properties is written last, so what was cut short
     can be run again. Relative directories are below the working directory, as for Kafka.
     """
+    from kraftool.decoders.java_text import read_uuid
     from kraftool.node.config import read_config
-    from kraftool.storage.format_levels import FormatRefused, feature_levels
+    from kraftool.storage.format_levels import FormatImpossible, FormatRefused, feature_levels
     from kraftool.storage.format_plan import FormatRequest, plan_format
     from kraftool.storage.scram_records import scram_user
 
@@ -110,6 +106,11 @@ def format_(
         to.note(note)
     if not cluster_id.strip():
         raise UsageError("--cluster-id is empty", hint="`kraftool storage random-uuid` gives one")
+    if read_uuid(cluster_id) is None:
+        to.note(
+            f"--cluster-id {printable(cluster_id)} is no id as `kraftool storage random-uuid` gives"
+            " one; Kafka takes it: every node of the cluster needs these very letters"
+        )
     try:
         request = FormatRequest(
             node_id=read.node_id,
@@ -129,6 +130,8 @@ def format_(
             ignore_formatted=ignore_formatted,
         )
         plan = plan_format(request)
+    except FormatImpossible as error:
+        raise UsageError(error.message, hint=error.hint) from None
     except FormatRefused as error:
         raise RefusedError(error.message, hint=error.hint) from None
     for note in (*plan.notes, *(f"{each}; left out" for each in plan.unusable)):
@@ -167,9 +170,21 @@ def _written(plan: FormatPlan) -> Iterator[str]:
 
 def _show(to: Output, plan: FormatPlan) -> None:
     """What would be done. Directory ids that are chosen by lot are not shown: others will be."""
+    to.line(f"Cluster {printable(plan.cluster_id)}, node {plan.node_id}")
+    if plan.is_beginning:
+        _show_beginning(to, plan)
+    for each in plan.directories:
+        to.line(f"Would format {each.role.value} {printable(each.path)}")
+    for path in plan.formatted:
+        to.line(f"Would leave {printable(path)}, which is formatted")
+    if not plan.directories:
+        to.line("All of the log directories are already formatted: nothing would be written.")
+
+
+def _show_beginning(to: Output, plan: FormatPlan) -> None:
+    """The cluster's first records and voters."""
     from kraftool.image.metadata_version import release_name
 
-    to.line(f"Cluster {printable(plan.cluster_id)}, node {plan.node_id}")
     for name, level in plan.levels.items():
         named = release_name(name, level)
         to.line(f"  {name}={level}" + (f" ({named})" if named else ""))
@@ -179,10 +194,6 @@ def _show(to: Output, plan: FormatPlan) -> None:
         for name, at in voter.endpoints.items():
             where = f"{printable(at.host)}:{at.port} ({printable(name)})"
             to.line(f"  voter {voter.key.id} at {where}")
-    for each in plan.directories:
-        to.line(f"Would format {each.role.value} {printable(each.path)}")
-    for path in plan.formatted:
-        to.line(f"Would leave {printable(path)}, which is formatted")
 
 
 def _document(plan: FormatPlan, *, dry_run: bool) -> dict[str, object]:

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from kraftool.commands.options import Debug, Quiet
+from kraftool.commands.options import Debug, Quiet, ServerProperties
 from kraftool.commands.output import ExitCode, Output, printable
 
 
 def info(
-    config: Annotated[
-        str,
-        typer.Option("--config", "-c", metavar="FILE", help="The node's server.properties."),
-    ],
+    config: ServerProperties,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:

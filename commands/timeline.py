@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kraftool.commands.options import Color, Debug, Format, Out, Quiet, TimeZone
+from kraftool.commands.options import (
+    OUTPUT,
+    Color,
+    Debug,
+    Format,
+    Offsets,
+    Out,
+    Quiet,
+    Since,
+    TimeZone,
+    Until,
+)
 from kraftool.commands.output import ColorWhen, Output, UsageError
 
 if TYPE_CHECKING:
@@ -30,17 +41,9 @@ def timeline(
             " differ, is told with any of them.",
         ),
     ] = None,
-    offsets: Annotated[
-        str,
-        typer.Option(metavar="A..B", help="Offsets from A to B, both included; either may lack."),
-    ] = "",
-    since: Annotated[
-        str,
-        typer.Option(
-            metavar="TIME", help="From this time on: ISO-8601, epoch ms, or 2h for so long ago."
-        ),
-    ] = "",
-    until: Annotated[str, typer.Option(metavar="TIME", help="Up to this time.")] = "",
+    offsets: Offsets = "",
+    since: Since = "",
+    until: Until = "",
     topics: Annotated[
         bool, typer.Option("--topics", help="List topics created and deleted, not only count them.")
     ] = False,
@@ -50,9 +53,7 @@ def timeline(
             "--gaps", min=0, metavar="SECONDS", help="Tell of times without a record longer than."
         ),
     ] = 10.0,
-    output: Annotated[
-        Format, typer.Option("--output", "-o", help="The format of the output.")
-    ] = Format.TABLE,
+    output: Annotated[Format, OUTPUT] = Format.TABLE,
     tz: TimeZone = "UTC",
     out: Out = "",
     color: Color = ColorWhen.AUTO,

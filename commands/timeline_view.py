@@ -9,7 +9,6 @@ import textwrap
 from collections.abc import Mapping
 from datetime import UTC, tzinfo
 
-from kraftool.commands.dump_words import many
 from kraftool.commands.finding_view import write_findings
 from kraftool.commands.output import Output, printable
 from kraftool.commands.times import iso
@@ -17,6 +16,7 @@ from kraftool.reports.findings import Severity
 from kraftool.reports.timeline.events import Category, Event, Timeline, Visibility
 from kraftool.reports.timeline.report import Options
 from kraftool.reports.timeline.words import duration
+from kraftool.reports.words import many
 
 _STYLES: Mapping[Category, str] = {
     Category.ELECTIONS: "type",

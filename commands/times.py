@@ -2,46 +2,30 @@
 
 from __future__ import annotations
 
-import re
-import time
-from datetime import UTC, datetime, timedelta, tzinfo
-from functools import lru_cache
+from collections.abc import Callable
+from datetime import UTC, datetime, tzinfo
+from typing import TypeVar
 
 from kraftool.commands.output import UsageError
+from kraftool.decoders.errors import KraftoolError
+from kraftool.reports.moments import iso, read_time
 
-_AGO = re.compile(r"([0-9]{1,12})\s*(ms|s|m|h|d)\Z")
-_UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
-_MILLISECONDS = range(10**11, 10**13)
-"""Years 1973 to 2286. Fewer digits are seconds or 20300101, more are 20300101120000 or finer."""
-_SHOWN = 40
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+__all__ = ["as_usage", "iso", "parse_time", "time_zone"]
+
+_Read = TypeVar("_Read")
 
 
 def parse_time(text: str, option: str) -> int | None:
     """Read a time: ISO-8601 (UTC unless it says otherwise), epoch milliseconds, or `2h` ago."""
-    if not text:
-        return None
-    if re.fullmatch("[0-9]+", text):
-        if len(text) > 16 or int(text) not in _MILLISECONDS:
-            raise UsageError(
-                f"{option} {_shown(text)} is not a time: epoch milliseconds have 13 digits",
-                hint="write a date as 2030-01-01",
-            )
-        return int(text)
-    if ago := _AGO.match(text):
-        return int(time.time() * 1000) - int(ago[1]) * _UNITS[ago[2]]
+    return as_usage(read_time, text, option) if text else None
+
+
+def as_usage(read: Callable[[str, str], _Read], text: str, option: str) -> _Read:
+    """What an option says; where it cannot be read, that is an error of the command line."""
     try:
-        moment = datetime.fromisoformat(text)
-    except (ValueError, OverflowError):
-        raise UsageError(
-            f"{option} {_shown(text)} is not a time",
-            hint="use 2026-11-21T06:00:00Z, epoch milliseconds, or 90m, 2h, 7d for so long ago",
-        ) from None
-    return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
-
-
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
+        return read(text, option)
+    except KraftoolError as error:
+        raise UsageError(error.message, hint=error.hint) from None
 
 
 def time_zone(name: str) -> tzinfo:
@@ -58,22 +42,3 @@ def time_zone(name: str) -> tzinfo:
         raise UsageError(
             f"--tz {name!r} is not a time zone", hint="use UTC, local, or a name like Europe/Zurich"
         ) from None
-
-
-@lru_cache(maxsize=64)
-def _second(seconds: int, zone: tzinfo) -> tuple[str, str]:
-    moment = (_EPOCH + timedelta(seconds=seconds)).astimezone(zone)
-    # isoformat has an offset as +05:30, which ISO-8601 wants beside extended times.
-    text = moment.isoformat()
-    return text[:19], "Z" if zone is UTC else text[19:]
-
-
-def iso(milliseconds: int, zone: tzinfo = UTC) -> str:
-    """A time of the log as ISO-8601; what no calendar has comes out as a number."""
-    if milliseconds == -1:
-        return "none"
-    try:
-        text, offset = _second(milliseconds // 1000, zone)
-    except (OverflowError, ValueError):
-        return f"{milliseconds}ms"
-    return f"{text}.{milliseconds % 1000:03}{offset}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, Quiet
+from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
 from kraftool.commands.output import ColorWhen, Output
 
 if TYPE_CHECKING:
@@ -21,9 +21,7 @@ def verify_log(
             help="Data directories, __cluster_metadata-0, segments, server.properties, tar or -.",
         ),
     ],
-    output: Annotated[
-        PlainFormat, typer.Option("--output", "-o", help="The format of the output.")
-    ] = PlainFormat.TABLE,
+    output: PlainOutput = PlainFormat.TABLE,
     out: Out = "",
     color: Color = ColorWhen.AUTO,
     quiet: Quiet = False,
@@ -94,7 +92,7 @@ def _has_log(report: LogVerification) -> bool:
 
 
 def _checked(each: Verified) -> list[str]:
-    from kraftool.commands.dump_words import many, size, span
+    from kraftool.reports.words import many, size, span
 
     checked = each.checked
     counts = (
@@ -121,7 +119,7 @@ def _checked(each: Verified) -> list[str]:
 
 def _compared(checked: Checked) -> str:
     """Which of the snapshots were compared with the state that the log makes, and what does all."""
-    from kraftool.commands.dump_words import many
+    from kraftool.reports.words import many
 
     if checked.compared_snapshot is None:
         return "states of snapshots not compared with the log: kraftool verify-snapshot does"
@@ -133,7 +131,7 @@ def _compared(checked: Checked) -> str:
 
 def _sum(report: LogVerification) -> str:
     """What was checked, over all PATHs."""
-    from kraftool.commands.dump_words import many
+    from kraftool.reports.words import many
 
     all_checked = [each.checked for each in report.verified]
     counts = [

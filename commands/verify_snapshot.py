@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, Quiet
+from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
 from kraftool.commands.output import ColorWhen, Output
 
 if TYPE_CHECKING:
@@ -42,9 +42,7 @@ def verify_snapshot(
         bool,
         typer.Option(help="Compare a directory's snapshots with what its own log makes of them."),
     ] = True,
-    output: Annotated[
-        PlainFormat, typer.Option("--output", "-o", help="The format of the output.")
-    ] = PlainFormat.TABLE,
+    output: PlainOutput = PlainFormat.TABLE,
     out: Out = "",
     color: Color = ColorWhen.AUTO,
     quiet: Quiet = False,
@@ -110,9 +108,9 @@ def _progress(to: Output, locations: Sequence[Location]) -> Iterator[Callable[[s
 
 def _write(to: Output, report: SnapshotVerification) -> None:
     """The snapshots of each directory with their hashes, the findings, and the verdict."""
-    from kraftool.commands.dump_words import many
     from kraftool.commands.finding_view import NAME, headline, text, verdict, write_findings
     from kraftool.reports.findings import in_order
+    from kraftool.reports.words import many
 
     for number, each in enumerate(report.directories):
         if number:
@@ -141,10 +139,10 @@ def _write(to: Output, report: SnapshotVerification) -> None:
 
 def _lines(of: VerifiedDirectory, each: VerifiedSnapshot) -> Iterator[Text]:
     """A snapshot's name and content, and the hash of its state below it."""
-    from kraftool.commands.dump_words import ids, many, size
     from kraftool.commands.finding_view import QUIET, text
     from kraftool.decoders.names import FileState
     from kraftool.image.metadata_version import level_name
+    from kraftool.reports.words import ids, many, size
 
     left = {FileState.PART: "never finished", FileState.DELETED: "waits for its deletion"}
     name = each.file

@@ -207,7 +207,7 @@ def _option(parameter: Any, context: Any) -> tuple[str, str]:
         value = parameter.display_type_rich(context).removeprefix("<").removesuffix(">")
         names += f" \\fI{escape(value)}\\fR"
     said = _STYLE_TAG.sub("", parameter.help or "").strip()
-    if parameter.multiple:
+    if parameter.multiple and "repeat" not in said:
         said += " May be given more than once."
     default = _default(parameter)
     return names, f"{said} Default: {default}." if default else said

@@ -51,16 +51,18 @@ def explain_log(read_at: ReadAt, size: int, request: Request) -> Iterator[Row | 
             yield Rest(position=item.position, size=size - item.position)
             return
         left -= 1
-        rows = (
-            _damage_rows(read_at, item, request)
-            if isinstance(item, Damage)
-            else BatchRows(item, request).rows()
-        )
-        yield from marked(rows, request.position)
+        yield from marked(explain_item(read_at, item, request), request.position)
     if not found and request.position is not None:
         raise KraftoolError(f"the file has {size} bytes, so none at position {request.position}")
     if not found and request.offset is not None:
         raise KraftoolError(f"no batch of this file holds offset {request.offset}")
+
+
+def explain_item(read_at: ReadAt, item: RecordBatch | Damage, request: Request) -> Iterator[Row]:
+    """The rows of one batch, or of what is none."""
+    if isinstance(item, Damage):
+        return _damage_rows(read_at, item, request)
+    return BatchRows(item, request).rows()
 
 
 def _is_asked_for(item: RecordBatch | Damage, request: Request) -> bool:

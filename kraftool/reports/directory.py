@@ -50,6 +50,8 @@ class DirectoryReport:
     """Who voted when, by the control records of log and snapshots."""
     lock: LockState = LockState.UNKNOWN
     lock_pid: int | None = None
+    lock_holder: str = ""
+    """Who that is, in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,7 +205,7 @@ def _directory(
 ) -> tuple[Case, DirectoryReport]:
     ordered = tuple(sorted(map(_by_its_name, files), key=_order))
     static = static_voters(server.get("controller.quorum.voters") or "") if server else ()
-    lock = lock_holder(_locked(location, path)) if not location.is_stream else None
+    lock = lock_holder(_locked(location, path)) if location.is_on_disk else None
     summary = summarize_directory(ordered, static)
     case = Case(
         path=path,
@@ -226,6 +228,7 @@ def _directory(
         findings=in_order(judge(case)),
         lock=lock.state if lock is not None else LockState.UNKNOWN,
         lock_pid=lock.pid if lock is not None else None,
+        lock_holder=lock.holder if lock is not None and lock.state is LockState.HELD else "",
     )
     return case, report
 

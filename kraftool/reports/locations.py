@@ -5,10 +5,10 @@ Owns that the rest is still read. It refuses to read anything itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.reports.findings import Finding
+from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import directory as dir_kinds
 from kraftool.storage.paths import Location, open_path
 
@@ -25,6 +25,18 @@ def open_paths(
         except KraftoolError as error:
             findings.append(unopened(path, error))
     return locations, findings
+
+
+def missing_directory(location: Location) -> Iterator[Finding]:
+    """What a server.properties leads to and is not there, as after a disk was not mounted."""
+    if location.missing:
+        yield dir_kinds.PASSED_OVER.at(
+            location.path,
+            f"only its settings are read: {location.missing} is not there",
+            severity=Severity.WARNING,
+            advice="mount the disk, or name the data directory itself if it was moved; of another"
+            " machine's settings nothing more is needed",
+        )
 
 
 def unopened(path: str, error: KraftoolError) -> Finding:

@@ -215,7 +215,7 @@ class LogDump:
                 problem = _problem(file, batch.position, error)
             last = problem is not None or len(records) < _PART
             if not self.show_secrets:
-                records = [_masked(record) for record in records]
+                records = [masked(record) for record in records]
             if self.selection != _EVERYTHING:
                 records = [record for record in records if self.selects(record)]
             if records or (first and shown) or (problem is not None and first):
@@ -306,8 +306,8 @@ def mentions_broker(item: LogRecord, broker: int) -> bool:
     return False
 
 
-def _masked(item: LogRecord) -> LogRecord:
-    """The record without its secrets."""
+def masked(item: LogRecord) -> LogRecord:
+    """The record without its secrets, as it is shown wherever nobody asked for them."""
     if item.is_control or item.data is None or item.api_key not in SENSITIVE_KEYS:
         return item
     return item._replace(data=redact(item.name, item.data))

@@ -7,7 +7,7 @@ base offset. What cannot be read is told and passed over.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -53,8 +53,8 @@ class LogFile:
 
     @property
     def path(self) -> str:
-        """Where it lies on disk; empty for a stream."""
-        return "" if self.is_stream else self.entry.name
+        """Where it lies on disk; empty for what does not."""
+        return self.entry.name if self.location.is_on_disk else ""
 
     @property
     def is_stream(self) -> bool:
@@ -87,7 +87,7 @@ class LogFile:
 
     def is_live(self) -> bool:
         """Whether a running process holds the lock of the directory that the file lies in."""
-        if self.is_stream:
+        if not self.location.is_on_disk:
             return False
         directory = self.entry.directory or "."
         whole = self.location.kind in (LocationKind.DATA_DIRECTORY, LocationKind.PROPERTIES)
@@ -97,7 +97,7 @@ class LogFile:
 
 
 def log_files(
-    paths: list[str],
+    paths: Sequence[str | Location],
     unreadable: Callable[[str], None],
     *,
     snapshots: bool = False,
@@ -115,7 +115,7 @@ def log_files(
     named = _WITH_BATCHES + _SIDE_FILES if side_files else _WITH_BATCHES
     for path in paths:
         try:
-            location = open_path(path)
+            location = open_path(path) if isinstance(path, str) else path
             found = 0
             for item in location.entries():
                 if isinstance(item, Problem):
@@ -135,7 +135,7 @@ def log_files(
                     topic = kind is FileKind.LOG and _is_topic(item, location)
                     yield LogFile(item, kind, location, topic)
             if not found:
-                unreadable(f"{path}: no log segment in it")
+                unreadable(f"{location.path}: no log segment in it")
         except KraftoolError as error:
             unreadable(f"{error.message}{f' ({error.hint})' if error.hint else ''}")
 

@@ -72,6 +72,7 @@ class VoterSource(StrEnum):
     PROPERTIES = "controller.quorum.voters"
     LEADER_CHANGE = "LeaderChange record"
     QUORUM_STATE = "quorum-state currentVoters"
+    LEADER = "the running leader"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

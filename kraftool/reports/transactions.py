@@ -49,22 +49,34 @@ class Transactions:
         return transaction.outcome != "committed" or offset in (transaction.begin, transaction.end)
 
 
+_MARKS = {b"\x01\x17": "begin", b"\x01\x18": "committed", b"\x01\x19": "aborted"}
+
+
+def marks(batch: RecordBatch) -> Iterator[tuple[int, str]]:
+    """The offsets in a batch at which transactions begin or end, and which of it: begin, committed,
+    aborted."""
+    if batch.is_control:
+        return
+    try:
+        for record in batch.records():
+            mark = _MARKS.get(record.value[:2]) if record.value else None
+            if mark is not None:
+                yield record.offset, mark
+    except DecodeError:
+        return
+
+
 def find_transactions(batches: Iterable[RecordBatch | Damage]) -> Iterator[Transaction]:
     """Find the metadata transactions among batches, in order."""
     begin = None
-    marks = {b"\x01\x17": "begin", b"\x01\x18": "committed", b"\x01\x19": "aborted"}
     for batch in batches:
-        if isinstance(batch, Damage) or batch.is_control:
+        if isinstance(batch, Damage):
             continue
-        try:
-            for record in batch.records():
-                mark = marks.get(record.value[:2]) if record.value else None
-                if mark == "begin":
-                    begin = record.offset
-                elif mark is not None and begin is not None:
-                    yield Transaction(begin, record.offset, mark)
-                    begin = None
-        except DecodeError:
-            continue
+        for offset, mark in marks(batch):
+            if mark == "begin":
+                begin = offset
+            elif begin is not None:
+                yield Transaction(begin, offset, mark)
+                begin = None
     if begin is not None:
         yield Transaction(begin, None, "open")

@@ -25,7 +25,8 @@ from kraftool.storage.entry import (
     partition_order,
     root_order,
 )
-from kraftool.storage.source import FileSource
+from kraftool.storage.lock_taking import is_held_here
+from kraftool.storage.source import ByteSource, BytesSource, FileSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +156,14 @@ def _entry(directory: str, relative: str, path: str, place: Place, status: os.st
     )
 
 
-def _opener(path: str) -> Callable[[], FileSource]:
-    return lambda: FileSource(path)
+def _opener(path: str) -> Callable[[], ByteSource]:
+    return lambda: _opened(path)
+
+
+def _opened(path: str) -> ByteSource:
+    """Open a file. A `.lock` that this process holds is not opened, since closing it again would
+    give the lock back; there is nothing in it."""
+    return BytesSource(path, b"") if is_held_here(path) else FileSource(path)
 
 
 def likely_directories(path: str) -> Iterator[str]:

@@ -162,13 +162,15 @@ def split_member(path: str) -> tuple[str, str, Place | FolderKind]:
     """Split an archive member's path into data directory, path inside it, and where that is.
 
     The whole path is the evidence, since a stream cannot be asked what else the directory holds.
-    The last item is a FolderKind when the member lies in a folder that is counted only; then the
-    middle item is that folder's name.
+    The last item is a FolderKind when the member lies in a folder that is counted only, or OTHER,
+    which is not looked at; then the middle item is that folder's name.
     """
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if METADATA_PARTITION in parts[:-1]:
         # A pod's own name may look like a topic folder (kafka-0/), so this test comes first.
         at = len(parts) - 2 - parts[-2::-1].index(METADATA_PARTITION)
+        if at < len(parts) - 2:  # a folder in the partition's, which Kafka does not look into
+            return "/".join(parts[:at]), "/".join(parts[at:-1]), FolderKind.OTHER
         return "/".join(parts[:at]), "/".join(parts[at:]), Place.PARTITION
     directory, name = "/".join(parts[:-1]), parts[-1] if parts else ""
     if name in ROOT_FILES:

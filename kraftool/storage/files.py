@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 import sys
 
 
@@ -54,6 +55,14 @@ class OpenFile:
     def make_read_only(self) -> None:
         os.fchmod(self._descriptor, 0o400)
 
+    def give(self, uid: int, gid: int, mode: int) -> None:
+        """Make it somebody's, with these permissions."""
+        status = os.fstat(self._descriptor)
+        if (status.st_uid, status.st_gid) != (uid, gid):
+            os.fchown(self._descriptor, uid, gid)
+        if stat.S_IMODE(status.st_mode) != mode:
+            os.fchmod(self._descriptor, mode)
+
     def close(self) -> None:
         if self._descriptor >= 0:
             os.close(self._descriptor)
@@ -70,9 +79,14 @@ class Files:
     def open_to_read(self, path: str) -> OpenFile:
         return self.opened(path, os.open(path, os.O_RDONLY | os.O_CLOEXEC))
 
+    def open_itself(self, path: str) -> OpenFile:
+        """Open a file to read; OSError where the name is a link's, and no wait for a pipe's end."""
+        flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        return self.opened(path, os.open(path, flags))
+
     def create(self, path: str, mode: int = 0o644) -> OpenFile:
-        """Begin a file; whatever had this name is empty first."""
-        flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+        """Begin a file; whatever had this name is empty first. A link is not followed."""
+        flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
         descriptor = os.open(path, flags, mode)
         give_to_owner(os.path.dirname(path), descriptor)
         return self.opened(path, descriptor)
@@ -81,10 +95,10 @@ class Files:
         """What a descriptor is handed out as."""
         return OpenFile(path, descriptor)
 
-    def make_folder(self, path: str) -> None:
+    def make_folder(self, path: str, mode: int = 0o777) -> None:
         """Make one folder, durably, unless it is there."""
         try:
-            os.mkdir(path)
+            os.mkdir(path, mode)
         except FileExistsError:
             return
         above = os.path.dirname(os.path.abspath(path))
@@ -99,6 +113,13 @@ class Files:
         """Remove a file, if it is there."""
         try:
             os.unlink(path)
+        except FileNotFoundError:
+            return
+
+    def remove_folder(self, path: str) -> None:
+        """Remove an empty folder, if it is there."""
+        try:
+            os.rmdir(path)
         except FileNotFoundError:
             return
 

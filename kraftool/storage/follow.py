@@ -62,7 +62,7 @@ class Follower:
     def poll(self) -> list[Grown | Truncated]:
         """Look once; say what changed, in the order of the log."""
         changes: list[Grown | Truncated] = []
-        present = self._segments()
+        present = self.segments()
         for path in [path for path in self._seen if path not in present]:
             # Segments go when they are cleaned (the oldest) or truncated away (the newest).
             is_newer = not present or path > present[-1]
@@ -111,7 +111,8 @@ class Follower:
             changes.append(Grown(path, seen.position))
         return changes
 
-    def _segments(self) -> list[str]:
+    def segments(self) -> list[str]:
+        """The segments that there are now, in the order of the log."""
         if not os.path.isdir(self._path):
             return [self._path] if os.path.exists(self._path) else []
         try:

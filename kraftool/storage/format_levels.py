@@ -28,6 +28,10 @@ class FormatRefused(KraftoolError):
     """What no directory is formatted for. Nothing was written."""
 
 
+class FormatImpossible(FormatRefused):
+    """What options and configuration cannot mean together, whatever the directories hold."""
+
+
 def feature_levels(words: Iterable[str]) -> dict[str, int]:
     """Read each NAME=LEVEL."""
     found: dict[str, int] = {}
@@ -35,9 +39,9 @@ def feature_levels(words: Iterable[str]) -> dict[str, int]:
         name, mark, text = word.partition("=")
         level = read_whole_number(text.strip(), 0, INT16_MAX)
         if not mark or not name.strip() or level is None:
-            raise FormatRefused(f"{word} is not of the form NAME=LEVEL")
+            raise FormatImpossible(f"{word} is not of the form NAME=LEVEL")
         if name.strip() in found:
-            raise FormatRefused(f"{name.strip()} is given a level twice")
+            raise FormatImpossible(f"{name.strip()} is given a level twice")
         found[name.strip()] = level
     return found
 
@@ -48,7 +52,7 @@ def release_level(name: str) -> int:
         return LATEST_LEVEL
     level = level_of(name)
     if level is None or level < OLDEST_KRAFT_LEVEL:
-        raise FormatRefused(
+        raise FormatImpossible(
             f"{name} is no release that a cluster is formatted for",
             hint=f"from {level_name(OLDEST_KRAFT_LEVEL)} to {level_name(LATEST_LEVEL)}",
         )
@@ -56,11 +60,11 @@ def release_level(name: str) -> int:
 
 
 def starting_levels(release: str, asked: Mapping[str, int], *, is_dynamic: bool) -> dict[str, int]:
-    """Each feature's level, metadata.version first. Raises FormatRefused."""
+    """Each feature's level, metadata.version first. Raises FormatImpossible."""
     levels = release_levels(_metadata_version(release, asked))
     for name in asked:
         if name not in levels:
-            raise FormatRefused(
+            raise FormatImpossible(
                 f"{name} is no feature that is known", hint=f"there are {', '.join(sorted(levels))}"
             )
     levels[KRAFT_VERSION] = _kraft_version(asked.get(KRAFT_VERSION), is_dynamic=is_dynamic)
@@ -69,25 +73,25 @@ def starting_levels(release: str, asked: Mapping[str, int], *, is_dynamic: bool)
         check_level(name, level)
         for needed, least in needs_of(name, level):
             if levels[needed] < least:
-                raise FormatRefused(
+                raise FormatImpossible(
                     f"{name}={level} needs {needed}={least}, which would be {levels[needed]}"
                 )
     return levels
 
 
 def check_level(name: str, level: int) -> None:
-    """Raise FormatRefused for a level that no release has."""
+    """Raise FormatImpossible for a level that no release has."""
     if name == METADATA_VERSION:
         highest, lowest = LATEST_LEVEL, OLDEST_KRAFT_LEVEL
     elif name in FEATURES:
         highest, lowest = max(each.level for each in FEATURES[name]), 0
     else:
-        raise FormatRefused(
+        raise FormatImpossible(
             f"{name} is no feature that is known",
             hint=f"there are {', '.join(sorted((METADATA_VERSION, *FEATURES)))}",
         )
     if not lowest <= level <= highest:
-        raise FormatRefused(f"{name} has no level {level}: it has {lowest} to {highest}")
+        raise FormatImpossible(f"{name} has no level {level}: it has {lowest} to {highest}")
 
 
 def _metadata_version(release: str, asked: Mapping[str, int]) -> int:
@@ -95,7 +99,7 @@ def _metadata_version(release: str, asked: Mapping[str, int]) -> int:
     if level is None:
         return release_level(release)
     if release:
-        raise FormatRefused(
+        raise FormatImpossible(
             f"both --release-version and --feature {METADATA_VERSION} are given",
             hint="give --release-version alone",
         )
@@ -107,12 +111,12 @@ def _kraft_version(asked: int | None, *, is_dynamic: bool) -> int:
     if asked is None:
         return 1 if is_dynamic else 0
     if asked == 0 and is_dynamic:
-        raise FormatRefused(
+        raise FormatImpossible(
             f"{KRAFT_VERSION}=0 goes with controller.quorum.voters, which is not set",
             hint="leave out --feature kraft.version",
         )
     if asked > 0 and not is_dynamic:
-        raise FormatRefused(
+        raise FormatImpossible(
             f"{KRAFT_VERSION}={asked} does not go with controller.quorum.voters, which is set",
             hint="take controller.quorum.voters out, and give --standalone,"
             " --initial-controllers or --no-initial-controllers",

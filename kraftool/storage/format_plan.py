@@ -17,6 +17,7 @@ from enum import StrEnum
 from uuid import uuid4
 
 from kraftool.decoders import meta_properties
+from kraftool.decoders.addresses import shown_address
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import encode_record
 from kraftool.decoders.java_text import read_int32, read_uuid
@@ -31,7 +32,7 @@ from kraftool.image.uuids import is_reserved_directory
 from kraftool.raft.names import Endpoint, ReplicaKey, Voter, VoterSet
 from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION
 from kraftool.storage.entry import METADATA_PARTITION
-from kraftool.storage.format_levels import FormatRefused, starting_levels
+from kraftool.storage.format_levels import FormatImpossible, FormatRefused, starting_levels
 from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.scram_records import ScramUser
 
@@ -106,6 +107,11 @@ class FormatPlan:
         return self.levels[METADATA_VERSION]
 
     @property
+    def is_beginning(self) -> bool:
+        """Whether the metadata directory is among those that are formatted, with what is first."""
+        return _has_metadata(self.directories)
+
+    @property
     def in_one_file(self) -> bool:
         """Whether the records are in the first snapshot, and no bootstrap.checkpoint is."""
         return self.metadata_version >= ONE_FILE_LEVEL
@@ -157,7 +163,7 @@ def plan_format(request: FormatRequest) -> FormatPlan:
     is_dynamic = not request.static_voters
     levels = starting_levels(request.release, request.features, is_dynamic=is_dynamic)
     if request.scram and levels[METADATA_VERSION] < SCRAM_LEVEL:
-        raise FormatRefused(f"SCRAM users need {METADATA_VERSION}={SCRAM_LEVEL} (3.5-IV2)")
+        raise FormatImpossible(f"SCRAM users need {METADATA_VERSION}={SCRAM_LEVEL} (3.5-IV2)")
     found = _look(request)
     _refuse_a_second_set(request, found, voters)
     directories = tuple(_planned(request, path, voters) for path in found.empty)
@@ -171,8 +177,12 @@ def plan_format(request: FormatRequest) -> FormatPlan:
         directories=directories,
         formatted=tuple(found.formatted),
         unusable=found.unusable,
-        notes=tuple(notes),
+        notes=tuple(notes) if _has_metadata(directories) else (),
     )
+
+
+def _has_metadata(directories: Sequence[PlannedDirectory]) -> bool:
+    return any(each.role is not DirectoryRole.LOG for each in directories)
 
 
 def _planned(request: FormatRequest, path: str, voters: VoterSet | None) -> PlannedDirectory:
@@ -204,7 +214,7 @@ def _first_voters(request: FormatRequest) -> tuple[VoterSet | None, list[str]]:
         if given
     ]
     if len(asked) > 1:
-        raise FormatRefused(f"{' and '.join(asked)} exclude each other")
+        raise FormatImpossible(f"{' and '.join(asked)} exclude each other")
     if request.static_voters:
         if asked and not request.no_initial_controllers:
             raise FormatRefused(
@@ -220,7 +230,7 @@ def _first_voters(request: FormatRequest) -> tuple[VoterSet | None, list[str]]:
         voters = voters_of(request.initial_controllers, request.listener)
         return voters, _about_oneself(request, voters)
     if request.is_controller and not request.no_initial_controllers:
-        raise FormatRefused(
+        raise FormatImpossible(
             "controller.quorum.voters is not set: who are the first voters?",
             hint="--standalone for this node alone, --initial-controllers for several (the same"
             " words on each), --no-initial-controllers for one that joins a quorum",
@@ -230,10 +240,10 @@ def _first_voters(request: FormatRequest) -> tuple[VoterSet | None, list[str]]:
 
 def _standalone(request: FormatRequest) -> tuple[VoterSet, list[str]]:
     if not request.is_controller or request.advertised is None:
-        raise FormatRefused("only a controller can be --standalone; process.roles has none")
+        raise FormatImpossible("only a controller can be --standalone; process.roles has none")
     host, port = request.advertised.host or "localhost", request.advertised.port
     if port <= 0:
-        raise FormatRefused(
+        raise FormatImpossible(
             "its controller listener has port 0: nobody would find the only voter",
             hint="give it a port",
         )
@@ -247,23 +257,23 @@ def _about_oneself(request: FormatRequest, voters: VoterSet) -> list[str]:
     if own is None:
         return [f"node {request.node_id} is not among the initial controllers and will not vote"]
     if not request.is_controller:
-        raise FormatRefused(
+        raise FormatImpossible(
             f"node {request.node_id} is among the initial controllers, and process.roles says that"
             " it is none"
         )
     told, listed = request.advertised, own.endpoints[request.listener.upper()]
     if told is not None and told.host and (_as_java(told.host), told.port) != listed:
-        at = f"node {request.node_id} is listed at {listed.host}:{listed.port}"
-        return [f"{at} and advertises {told.host}:{told.port}"]
+        at = f"node {request.node_id} is listed at {shown_address(*listed)}"
+        return [f"{at} and advertises {shown_address(*told)}"]
     return []
 
 
 def voters_of(text: str, listener: str) -> VoterSet:
-    """Read ID@HOST:PORT:DIRECTORY_ID,… . Raises FormatRefused."""
+    """Read ID@HOST:PORT:DIRECTORY_ID,… . Raises FormatImpossible."""
     words = filter(None, (each.strip() for each in text.split(",")))
     found = [_read_voter(word, listener) for word in words]
     if not found:
-        raise FormatRefused("--initial-controllers names nobody")
+        raise FormatImpossible("--initial-controllers names nobody")
     name = listener.upper()
     for what, each in (
         ("the id", [str(voter.key.id) for voter in found]),
@@ -272,7 +282,7 @@ def voters_of(text: str, listener: str) -> VoterSet:
     ):
         twice = next((value for value in each if each.count(value) > 1), None)
         if twice is not None:
-            raise FormatRefused(f"--initial-controllers: {what} {twice} is given twice")
+            raise FormatImpossible(f"--initial-controllers: {what} {twice} is given twice")
     return VoterSet.of(*sorted(found, key=lambda voter: voter.key.id))
 
 
@@ -288,14 +298,16 @@ def _read_voter(word: str, listener: str) -> Voter:
     port = read_int32(port_text) if colon else None
     directory_id = read_uuid(directory_text) if colon else None
     if node_id is None or node_id < 0 or port is None or directory_id is None:
-        raise FormatRefused(
+        raise FormatImpossible(
             f"--initial-controllers: {word} is not of the form ID@HOST:PORT:DIRECTORY_ID",
             hint="`kraftool storage random-uuid` gives a directory id",
         )
     if not host or not 0 < port <= 65535:
-        raise FormatRefused(f"--initial-controllers: nobody reaches {word}")
+        raise FormatImpossible(f"--initial-controllers: nobody reaches {word}")
     if is_reserved_directory(directory_id):
-        raise FormatRefused(f"--initial-controllers: no directory may have the id {directory_id}")
+        raise FormatImpossible(
+            f"--initial-controllers: no directory may have the id {directory_id}"
+        )
     return _voter(node_id, host, port, directory_id, listener)
 
 

@@ -21,6 +21,9 @@ from enum import StrEnum
 
 from kraftool.storage.lock_taking import is_held_here
 
+_LONGEST_COMMAND = 1 << 20
+"""A class path is long; the main class comes after it."""
+
 
 class LockState(StrEnum):
     """What the lock says about a running Kafka."""
@@ -40,6 +43,26 @@ class Lock:
 
     state: LockState
     pid: int | None = None
+
+    @property
+    def holder(self) -> str:
+        """Who it is, as far as the process tells: `Kafka as process 17`."""
+        words = program_of(self.pid) or "Kafka or kraftool"
+        return f"{words} as process {self.pid}" if self.pid else words
+
+
+def program_of(pid: int | None) -> str:
+    """`Kafka`, `kraftool`, or nothing where the command line of the process says neither."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            words = file.read(_LONGEST_COMMAND).split(b"\0")
+    except OSError:
+        return ""
+    if any(word in (b"kafka.Kafka", b"kafka.docker.KafkaDockerWrapper") for word in words):
+        return "Kafka"
+    # `kraftool` itself, or `python -m kraftool`.
+    is_ours = any(os.path.basename(word) == b"kraftool" for word in words[:4])
+    return "kraftool" if is_ours else ""
 
 
 def lock_holder(directory: str) -> Lock:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from kraftool.decoders import properties
@@ -47,6 +47,8 @@ class LocationKind(StrEnum):
     FILE = "file"
     PROPERTIES = "server.properties"
     TAR = "tar stream"
+    LIVE = "live controller"
+    """No PATH: what a running node was asked for, in the form of files."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -64,7 +66,18 @@ class Location:
     log_dirs: tuple[str, ...] = ()
     server: properties.Properties | None = None
     notes: tuple[Problem, ...] = ()
+    missing: str = ""
+    """The directory that a server.properties names, if it is not there and the settings do."""
     folders: dict[str, FolderCounts] = field(default_factory=dict)
+    held: tuple[Entry, ...] = ()
+    """The files of what lies at no path."""
+    high_watermark: int | None = None
+    """Of a running leader, whose log that is."""
+
+    @property
+    def is_on_disk(self) -> bool:
+        """Whether its files can be found by their names."""
+        return self.kind not in (LocationKind.TAR, LocationKind.LIVE)
 
     @property
     def is_stream(self) -> bool:
@@ -79,6 +92,8 @@ class Location:
                 listing = list_partition(self.directory)
                 yield from listing.problems
                 yield from listing.entries
+            case LocationKind.LIVE:
+                yield from self.held
             case LocationKind.TAR:
                 with opened_feed(self.path) as feed:
                     stream = TarStream(feed, self.path)
@@ -170,7 +185,8 @@ def _server_properties(path: str, *, settings_alone: bool) -> Location | None:
     notes += _elsewhere(path, directory, log_dirs)
     if not os.path.isdir(directory):
         if settings_alone:
-            return _settings_alone(path, loaded, notes, f"{directory} is not there")
+            found = _settings_alone(path, loaded, notes, f"{directory} is not there")
+            return replace(found, missing=directory)
         raise KraftoolError(
             f"{path} leads to {directory}, which is not there",
             hint="name the data directory itself if it was moved",

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from kraftool.decoders import codec
 from kraftool.decoders.java_text import read_int32
 from kraftool.image.scram import MECHANISMS
-from kraftool.storage.format_levels import FormatRefused
+from kraftool.storage.format_levels import FormatImpossible
 
 DEFAULT_ITERATIONS = 4096
 ITERATIONS = range(4096, 16384 + 1)
@@ -35,7 +35,7 @@ class ScramUser:
 
 
 def scram_user(argument: str) -> ScramUser:
-    """Read one `--add-scram`. Raises FormatRefused for what Kafka refuses."""
+    """Read one `--add-scram`. Raises FormatImpossible for what Kafka refuses."""
     mechanism, mark, config = argument.strip().partition("=")
     if not mark:
         raise _refused("there is no = after the mechanism")
@@ -106,8 +106,8 @@ def _bytes(key: str, text: str) -> bytes:
         raise _refused(f"{key} is not base64") from None
 
 
-def _refused(why: str) -> FormatRefused:
-    return FormatRefused(
+def _refused(why: str) -> FormatImpossible:
+    return FormatImpossible(
         f"--add-scram: {why}",
         hint="e.g. SCRAM-SHA-256=[name=alice,password=…], or salt=…,saltedpassword=…",
     )

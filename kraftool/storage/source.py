@@ -118,6 +118,14 @@ class FileSource(_Closing):
             self._fd = -1
 
 
+class HeldFile(FileSource):
+    """A file that somebody else keeps open, under a name of its own; it may have none on disk."""
+
+    def __init__(self, fd: int, name: str) -> None:
+        self._name = name
+        self._fd = os.dup(fd)
+
+
 class BytesSource(_Closing):
     """Bytes at hand under a name."""
 

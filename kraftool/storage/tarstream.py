@@ -298,7 +298,8 @@ class TarStream:
     ) -> Entry | None:
         directory, path, place = split_member(name)
         if isinstance(place, FolderKind):
-            self._count(directory, path, place)
+            if place is not FolderKind.OTHER:
+                self._count(directory, path, place)
             return None
         mtime_ns = header.mtime * 10**9 if extra.mtime_ns is None else extra.mtime_ns
         return Entry(

@@ -62,6 +62,29 @@ def test_one_offset_is_for_both_directories(kraftool: Run) -> None:
     assert kraftool("diff-state", "--at-end", *paths).code == 1
 
 
+def test_two_clusters_are_told_apart(kraftool: Run, tmp_path: Path) -> None:
+    """Also where what is compared is the same in both, as after a format of a copy."""
+    other = ROOT / "fixtures/kafka-4.3.0/static-single/node-1/data"
+    ran = kraftool("diff-state", QUORUM / "node-2/data", other)
+    assert ran.code == 1
+    text = " ".join(ran.text.split())
+    assert "KT-DIR-CLUSTER-ID" in text
+    assert "(expected xxuyFdGYSvOPfcYJRNjaMA, found " in text
+    paths = []
+    for name in ("one", "two"):
+        logs = Logs(tmp_path / name)
+        logs.segment(0, [level()], [topic("same")])
+        meta = logs.directory / "meta.properties"
+        meta.write_text(f"version=1\nnode.id=1\ncluster.id={name}\n")
+        paths.append(logs.directory)
+    ran = kraftool("diff-state", *paths)
+    assert ran.code == 1
+    assert "no difference" in ran.text
+    assert "expected one, found two" in " ".join(ran.text.split())
+    (paths[1] / "meta.properties").unlink()
+    assert kraftool("diff-state", *paths).code == 0, "nothing is known of its cluster"
+
+
 def test_ignored_fields_are_no_difference(kraftool: Run) -> None:
     epochs = ("--ignore", "leaderEpoch,partitionEpoch")
     where = (UPGRADE / "node-1/data", "--at", 60, "--to", 120)

@@ -135,8 +135,10 @@ def test_a_voter_that_lost_its_log_votes_for_whoever_asks(
     ran = kraftool("simulate-election", *FEW, voters[0], wiped, short, "--down", 2)
     told = words(ran.text)
     assert ran.code == 1, "DATA LOSS is no quorum to start"
-    assert told.startswith("A leader is elected: 4, the only one that can win")
+    assert told.startswith("Records are lost. A leader is elected: 4, the only one that can win")
     assert "DATA LOSS if 4 leads" in told
+    assert "The quorum stands" not in told, "what it would stand is no comfort"
+    assert "→ Bring back 2 before any other node starts" in told
     assert "which were committed" in told
     assert "3 is a voter with an empty log: it votes for whoever asks first." in told
     assert "→ Then start 2 and 4 alone: whoever of these leads has all of it." in told
@@ -174,6 +176,75 @@ def test_one_wiped_node_of_three_is_replaced_by_commands_on_one_line(
     assert ran.code == 1
     assert "remove-controller" not in ran.text, "nobody could carry that out"
     assert "Find the old disk of 3 (2Z8JApBiRl-Vj1-Gz3rfbg) or 4" in words(ran.text)
+
+
+def controller(file: Path, node_id: int, data: Path) -> Path:
+    """The server.properties of a controller whose data directory may not be there."""
+    file.write_text(
+        f"process.roles=controller\nnode.id={node_id}\ncontroller.listener.names=CONTROLLER\n"
+        f"listeners=CONTROLLER://localhost:{9090 + node_id}\n"
+        f"controller.quorum.bootstrap.servers=localhost:9092\nlog.dirs={data}\n"
+    )
+    return file
+
+
+def formatted(file: Path, beside: Path, how: str, kraftool: Run) -> None:
+    """A node made ready for the cluster of another one."""
+    lines = (beside / "meta.properties").read_text().splitlines()
+    (cluster,) = (each.partition("=")[2] for each in lines if each.startswith("cluster.id="))
+    assert kraftool("storage", "format", "-c", file, "-t", cluster, how).code == 0
+
+
+def test_a_directory_that_is_not_there_is_told_as_that(
+    voters: list[Path], tmp_path: Path, kraftool: Run
+):
+    """As where a disk is not mounted: it was given, and it is not there."""
+    gone = tmp_path / "unmounted"
+    file = controller(tmp_path / "3.properties", 3, gone)
+    ran = kraftool("simulate-election", *FEW, voters[0], file, voters[2])
+    told = words(ran.text)
+    assert f"The directory of 3 is not there: its server.properties leads to {gone}." in told
+    assert "No directory was given" not in told
+    assert "3 does not answer 2: its directory is not there" in told
+    alone = kraftool("simulate-election", *FEW, file)
+    assert alone.code == 1
+    assert f"leads to {gone}." in words(alone.text)
+    settings = controller(tmp_path / "9.properties", 9, tmp_path / "nine")
+    ran = kraftool("simulate-election", *FEW, *voters, settings)
+    assert f"{tmp_path / 'nine'}, the directory of node 9, is not there" in words(ran.text)
+
+
+def test_a_voter_formatted_as_a_quorum_of_its_own_is_no_good_news(
+    voters: list[Path], tmp_path: Path, kraftool: Run
+):
+    file = controller(tmp_path / "3.properties", 3, tmp_path / "3")
+    formatted(file, voters[0], "--standalone", kraftool)
+    ran = kraftool("simulate-election", *FEW, voters[0], file, voters[2])
+    told = words(ran.text)
+    assert ran.code == 1
+    assert told.startswith("Records may be lost. A leader is elected: ")
+    assert "DATA LOSS if 3 leads" in told
+    assert "The quorum stands" not in told
+    assert "another replica, and by its own log it is the only one" in told
+    assert "→ Format 3 anew with --no-initial-controllers" in told
+    assert "→ Then start 2 and 4 alone" in told
+    assert "Bring back" not in told
+    ran = kraftool("simulate-election", *FEW, voters[0], file, voters[2], "--down", 2)
+    told = words(ran.text)
+    assert told.startswith("Records are lost. A leader is elected: 3")
+    assert "→ Bring back 2 before any other node starts" in told
+
+
+def test_a_directory_that_was_formatted_anew_forgot_no_vote(
+    voters: list[Path], tmp_path: Path, kraftool: Run
+):
+    file = controller(tmp_path / "3.properties", 3, tmp_path / "3")
+    formatted(file, voters[0], "--no-initial-controllers", kraftool)
+    ran = kraftool("simulate-election", *FEW, voters[0], file, voters[2])
+    assert ran.code == 0
+    assert "KT-LOG-NONE" in ran.text
+    assert "write quorum-state" not in words(ran.text), "it is another replica, and observes"
+    assert "→ Start 3 only once there is a leader." in words(ran.text)
 
 
 def test_no_run_with_a_leader_ends_with_1(voters: list[Path], kraftool: Run):

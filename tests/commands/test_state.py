@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 
 from kraftool.commands.state import Section
 from kraftool.image.state_hash import state_hash
+from kraftool.reports.printable import UNSAFE
 from kraftool.reports.state.load import load_state
 from tests.reports.state_logs import BEGIN, NO_OP, Logs, level, stamp, topic
 
@@ -249,12 +250,22 @@ def test_a_damaged_log_fits_the_schema(
         schema.validate(json.loads(line))
 
 
-def test_the_tree_is_that_of_the_shell(kraftool: Run) -> None:
-    for path in (QUORUM / "node-2/data", STOPPED):
-        tree = kraftool("state", "-o", "tree", path)
-        shell = kraftool("shell", "-q", "-c", "tree /", path)
-        assert tree.out == shell.out
-        assert tree.code == 0
+def test_the_tree_is_that_of_the_shell(kraftool: Run, tmp_path: Path) -> None:
+    logs = Logs(tmp_path / "data")
+    logs.segment(0, [level()], [topic("plain"), topic("other")])
+    tree = kraftool("state", "-o", "tree", logs.path)
+    assert tree.code == 0
+    assert "plain" in tree.text
+    assert tree.out == kraftool("shell", "-q", "-c", "tree /", logs.path).out
+
+
+def test_nothing_in_the_tree_acts_on_a_terminal_behind_a_pipe(kraftool: Run) -> None:
+    """As with `| less -R` or `| head`; the shell is for what has to be verbatim."""
+    path = QUORUM / "node-2/data"
+    assert "\x1b[31mred" in kraftool("shell", "-q", "-c", "tree /", path).text
+    tree = kraftool("state", "-o", "tree", path)
+    assert "\\u001b[31mred" in tree.text
+    assert not UNSAFE.search(tree.text)
 
 
 def test_a_stream_is_read_like_its_directory(kraftool: Run, tmp_path: Path) -> None:

@@ -209,14 +209,50 @@ def test_voters_that_could_not_be_told_apart_are_refused(
     kraftool: Run, tmp_path: Path, voters: str, word: str
 ):
     ran = kraftool("format", "-c", _settings(tmp_path), "-t", CLUSTER, "-I", voters)
-    assert ran.code == 5
+    assert ran.code == 2
     assert word in ran.err
     assert _files(tmp_path) == []
 
 
-def test_ways_to_choose_voters_exclude_each_other(kraftool: Run, tmp_path: Path):
-    ran = kraftool("format", "-c", _settings(tmp_path), "-t", CLUSTER, "-s", "-N")
-    assert (ran.code, "exclude each other" in ran.err) == (5, True)
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ((), "who are the first voters?"),
+        (("-s", "-N"), "exclude each other"),
+        (("-s", "-r", "4.5"), "no release"),
+        (("-s", "-f", "nonsense"), "NAME=LEVEL"),
+        (("-s", "-f", "foo.version=1"), "no feature that is known"),
+        (("-s", "-f", "group.version=9"), "has no level 9"),
+        (("-s", "-S", "nonsense"), "--add-scram"),
+    ],
+)
+def test_options_that_can_mean_nothing_are_a_mistake_of_usage(
+    kraftool: Run, tmp_path: Path, options: tuple[str, ...], word: str
+):
+    """Whatever the directories hold; what they hold is refused for safety, with 5."""
+    ran = kraftool("format", "-c", _settings(tmp_path), "-t", CLUSTER, *options)
+    assert (ran.code, word in ran.err) == (2, True), ran.err
+    assert _files(tmp_path) == []
+
+
+def test_nothing_is_promised_where_all_is_formatted(kraftool: Run, tmp_path: Path):
+    """A dry run over a voter's directory does not say that this node alone will be the quorum."""
+    config = _settings(tmp_path)
+    assert kraftool("format", "-c", config, "-t", CLUSTER, "-s").code == 0
+    ran = kraftool("format", "-c", config, "-t", CLUSTER, "-s", "-g", "--dry-run")
+    assert (ran.code, ran.err) == (0, "")
+    first, *left, last = ran.text.splitlines()
+    assert first == f"Cluster {CLUSTER}, node 1"
+    assert left == [f"Would leave {tmp_path / name}, which is formatted" for name in "ab"]
+    assert last == "All of the log directories are already formatted: nothing would be written."
+
+
+def test_a_cluster_id_that_is_no_uuid_is_taken_with_a_word(kraftool: Run, tmp_path: Path):
+    """kafka-storage takes it, too."""
+    ran = kraftool("format", "-c", _settings(tmp_path), "-t", "hello", "-s")
+    assert ran.code == 0
+    assert "--cluster-id hello is no id as `kraftool storage random-uuid` gives one" in ran.err
+    assert b"cluster.id=hello\n" in (tmp_path / "a" / "meta.properties").read_bytes()
 
 
 def test_a_configuration_that_kafka_refuses_is_refused(kraftool: Run, tmp_path: Path):

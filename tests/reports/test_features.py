@@ -221,6 +221,7 @@ def test_settings_alone_tell_no_features(tmp_path: Path) -> None:
     cluster = read_features([str(tmp_path / "elsewhere"), path])
     assert cluster.static_voters is not None
     assert cluster.static_voters.ids == (1, 2)
+    assert [each.missing for each in cluster.sources] == ["", "data"], "as it was written"
 
 
 def test_static_voters_that_never_registered_are_named(tmp_path: Path) -> None:

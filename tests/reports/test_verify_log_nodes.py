@@ -153,3 +153,13 @@ def test_logs_of_different_clusters_are_not_compared(tmp_path: Path):
     other = make_node(tmp_path / "2", 2, started((2, 3)), cluster="AnotherClusterIdAAAAAA")
     codes = [each.code for each in verified(first, other).findings]
     assert codes == ["KT-DIR-CLUSTER-ID"]
+
+
+def test_a_directory_that_names_no_cluster_is_held_against_most_others(tmp_path: Path):
+    """As after meta.properties was lost: the first directory named may be the odd one."""
+    odd = make_node(tmp_path / "odd", 1, started(), cluster="AnotherClusterOfThree00")
+    whole = [make_node(tmp_path / f"n{id}", id, started().noops(2, 2)) for id in (2, 3)]
+    nameless = make_node(tmp_path / "n4", 4, started().noops(3, 2), epoch=3)
+    (nameless / "meta.properties").unlink()
+    (found,) = of("KT-LOG-DIVERGED", verified(odd, *whole, nameless).findings)
+    assert str(nameless) in f"{found.file} {found.text}"

@@ -487,6 +487,13 @@ def test_a_host_that_the_settings_leave_open_is_no_difference(tmp_path: Path, li
     assert findings(node(tmp_path, 1), settings) == [("ENDPOINT-DIFFERS", Severity.WARNING)]
 
 
+def test_an_ipv6_endpoint_is_told_with_its_brackets(tmp_path: Path):
+    settings = server(tmp_path / "s.properties", 2, listeners="CONTROLLER://[2001:db8::2]:9092")
+    (source,) = read_sources([str(settings)])
+    assert source.settings.advertised[0].host == "2001:db8::2"
+    assert only(node(tmp_path, 1), settings).found == "CONTROLLER://[2001:db8::2]:9092"
+
+
 def test_a_majority_of_changed_endpoints_is_an_error(tmp_path: Path):
     moved = [
         server(tmp_path / f"{id}.properties", id, listeners=f"CONTROLLER://elsewhere:{id}")

@@ -155,8 +155,9 @@ def test_a_loss_that_may_have_been_committed_is_told_first() -> None:
     words = verdict(told)
     assert words.details[0].startswith("DATA LOSS if 2 leads: offsets 50 to 59 (10 records) of 1")
     assert steps(told)[0] == "Do not start the nodes like this. Copy all directories first."
-    assert steps(told)[1].startswith("Then start 1 and 2 alone: whoever of these leads has all")
-    assert told.rescue == (1, 2), "1 is started, and 2, whom it refuses, votes for it"
+    assert steps(told)[1].startswith("Bring back 1 before any other node starts")
+    assert steps(told)[2].startswith("Then start 1 and 2 alone: whoever of these leads has all")
+    assert told.rescue == (1, 2), "2, which 1 refuses, votes for it"
     assert not told.is_fine
 
 
@@ -171,7 +172,7 @@ def test_a_voter_without_its_log_ends_when_a_restarted_leader_says_goodbye() -> 
     text = "nodes: {1: {end: 9, epoch: 1, leader: 1}, 2: {end: 9, epoch: 1, leader: 1}, 3: {NODE}}"
     told = report(text.replace("NODE", "voters: []"), runs=40)
     assert {(node, why) for node, why, _ in told.broken} == {
-        (3, "leader 1 of epoch 1 has no endpoint")
+        (3, "leader 1 of epoch 1 has no endpoint of CONTROLLER")
     }
     assert told.without_leader == 0, "it is started again"
     assert "Start 3 last, once the others have a leader." in steps(told)
@@ -310,7 +311,8 @@ def test_a_tie_has_no_favourite_and_who_is_late_is_named() -> None:
 def test_a_voter_that_ended_with_an_error_is_not_just_silent() -> None:
     found = chances("nodes: {1: {end: 9, leader: 1}, 2: {end: 9, leader: 1}, 3: {voters: []}}")
     assert (
-        "3 does not answer 1: it has ended with an error (leader 1 of epoch 1 has no endpoint)"
+        "3 does not answer 1: it has ended with an error"
+        " (leader 1 of epoch 1 has no endpoint of CONTROLLER)"
         in [each.sentence for each in found[1].refusals]
     )
 

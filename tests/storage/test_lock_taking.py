@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.storage.lock import Lock, LockState, lock_holder
+from kraftool.storage.entry import Entry
+from kraftool.storage.lock import Lock, LockState, lock_holder, program_of
 from kraftool.storage.lock_taking import DirectoryLock
+from kraftool.storage.paths import open_path
 from tests.storage.metadata_logs import opened
 
 ASK = "import sys; from kraftool.storage.lock import lock_holder; \
@@ -63,4 +65,37 @@ def test_an_open_log_holds_it_until_it_is_closed(tmp_path: Path) -> None:
     assert elsewhere(ASK, tmp_path).stdout.strip() == LockState.FREE
     with DirectoryLock(str(tmp_path)):
         log.close()  # does nothing, as it is closed
+        assert elsewhere(ASK, tmp_path).stdout.strip() == LockState.HELD
+
+
+@pytest.mark.parametrize(
+    ("words", "program"),
+    [
+        (("java", "-cp", "x.jar", "kafka.Kafka", "server.properties"), "Kafka"),
+        (("kraftool", "node", "run"), "kraftool"),
+        (("cat", "kafka.Kafka.txt"), ""),
+    ],
+)
+def test_who_holds_a_lock_is_told_by_its_command_line(words: tuple[str, ...], program: str) -> None:
+    """A process that waits, with the words of another one."""
+    code = "import sys; print(flush=True); sys.stdin.read()"
+    command = [sys.executable, "-c", code, *words]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        running.stdout.readline()
+        holder = Lock(LockState.HELD, running.pid).holder
+        assert program_of(running.pid) == program
+        assert holder == f"{program or 'Kafka or kraftool'} as process {running.pid}"
+        running.kill()
+
+
+def test_reading_the_directory_does_not_give_it_back(tmp_path: Path) -> None:
+    """POSIX drops a lock when its process closes any descriptor of the file."""
+    opened(tmp_path).close()
+    with DirectoryLock(str(tmp_path)):
+        entries = [each for each in open_path(str(tmp_path)).entries() if isinstance(each, Entry)]
+        assert ".lock" in {each.basename for each in entries}
+        for each in entries:
+            with each.open() as source:
+                source.read_at(0, 100)
         assert elsewhere(ASK, tmp_path).stdout.strip() == LockState.HELD

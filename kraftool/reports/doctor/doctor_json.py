@@ -23,6 +23,7 @@ def document(report: DoctorReport) -> dict[str, Any]:
         "directories": [_section(each) for each in report.sections if each.path],
         "between": [_diagnosis(one) for each in report.sections if not each.path
                     for one in each.diagnoses],
+        "liveQuorum": report.is_live,
         "rules": list(report.rules),
         "ignored": report.ignored,
         "deeper": [plain(each) for each in report.deeper],
@@ -42,6 +43,7 @@ def _section(section: Section) -> dict[str, Any]:
         "settings": plain(patient.settings_file) if patient is not None else "",
         "nodeId": patient.node_id if patient is not None else None,
         "live": patient is not None and patient.is_live,
+        "asked": patient is not None and patient.source.is_live,
         "diagnoses": [_diagnosis(each) for each in section.diagnoses],
     }
 

@@ -50,6 +50,9 @@ class Election:
     granting: tuple[tuple[int, str], ...] = ()
     """Who gave the leader a vote, itself too: ids, and directory ids where kraft.version is 1."""
 
+    def words(self) -> str:
+        return f"LeaderChange of epoch {self.epoch}: leader {self.leader_id}"
+
     def had_vote_of(self, node_id: int, directory_id: str | None) -> bool:
         """Whether that node was in this epoch, as its leader or with a vote for it."""
         told = [directory for id, directory in self.granting if id == node_id]

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 from kraftool.decoders.properties import Properties
 from kraftool.reports.directory import DirectoryReport
-from kraftool.reports.doctor.log_statistics import LogStatistics
+from kraftool.reports.doctor.log_statistics import Election, LogStatistics
 from kraftool.reports.file_report import FileReport
 from kraftool.reports.findings import Finding
+from kraftool.reports.home_cluster import by_cluster
 from kraftool.reports.metadata_summary import MetadataSummary, Voters
 from kraftool.reports.state.load import LoadedState
 from kraftool.reports.voters.between import home_cluster
@@ -30,6 +31,20 @@ class Evidence:
     text: str
     position: int | None = None
     offset: int | None = None
+
+    @staticmethod
+    def of_election(election: Election, *, with_votes: bool = False) -> Evidence:
+        """Who led an epoch and, if asked, who gave the leader a vote."""
+        text = election.words()
+        if with_votes:
+            granted = ", ".join(str(each) for each, _ in election.granting)
+            text += f", granted by {granted or 'nobody named'}"
+        return Evidence(
+            file=election.file,
+            position=election.position,
+            offset=election.offset,
+            text=text,
+        )
 
     def where(self) -> str:
         """The file and the place in it, in words."""
@@ -104,6 +119,8 @@ class Examination:
     voters: VoterDiff
     paths: tuple[str, ...] = ()
     """The PATHs as they were given."""
+    live: tuple[str, ...] = ()
+    """The options that lead to a live quorum, where one was asked too."""
     findings: tuple[Finding, ...] = ()
     """Those that belong to no patient: of single files, and of PATHs that could not be read."""
     files: tuple[FileReport, ...] = ()
@@ -129,11 +146,7 @@ class Examination:
 
     def clusters(self) -> Iterator[tuple[Patient, ...]]:
         """The patients cluster by cluster; those that do not say which go with most others."""
-        by_id: dict[str, list[Patient]] = {}
-        home = self.home_cluster or ""
-        for patient in self.patients:
-            by_id.setdefault(patient.source.node.cluster_id or home, []).append(patient)
-        yield from map(tuple, by_id.values())
+        yield from map(tuple, by_cluster(self.patients, lambda each: each.source.node.cluster_id))
 
     def states(self) -> Iterator[tuple[Patient, LoadedState]]:
         """The newest state of each cluster, so that what it shows is said once.

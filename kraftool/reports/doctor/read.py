@@ -18,9 +18,9 @@ from kraftool.reports.doctor.kept import Kept
 from kraftool.reports.doctor.log_statistics import LogStatistics
 from kraftool.reports.doctor.model import Examination, Patient
 from kraftool.reports.file_report import FileReport, ReadOptions
-from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.findings import Finding
 from kraftool.reports.kinds import directory as kinds
-from kraftool.reports.locations import open_paths
+from kraftool.reports.locations import missing_directory, open_paths
 from kraftool.reports.state.files import MOST_STREAMED
 from kraftool.reports.state.load import LoadedState, load_from, load_state
 from kraftool.reports.voters.diff import diff_voters
@@ -57,21 +57,41 @@ def examine(
     locations: Sequence[Location],
     findings: Sequence[Finding] = (),
     progress: Progress = lambda name, position: None,
+    nodes: Sequence[VoterSourceReport] = (),
 ) -> Examination:
-    """Read everything that the rules look at. Nothing is raised for what is wrong in it."""
+    """Read everything that the rules look at. Nothing is raised for what is wrong in it.
+
+    `nodes`: what running nodes say; one whose log is among the locations has its name.
+    """
     read = _Read(findings=list(findings))
     for location in locations:
         if location.kind is LocationKind.PROPERTIES and not location.directory:
             _settings_alone(read, location)
         else:
             _location(read, location, progress)
+    for each in nodes:
+        _add_words(read, each)
     examination = together(read.patients, read.sources)
     return replace(
         examination,
-        paths=tuple(each.path for each in locations),
+        paths=tuple(each.path for each in locations if each.kind is not LocationKind.LIVE),
         findings=tuple(read.findings),
         files=tuple(read.files),
     )
+
+
+def _add_words(read: _Read, node: VoterSourceReport) -> None:
+    """What a running node says: beside its log, or by itself."""
+    for number, patient in enumerate(read.patients):
+        if patient.source.is_live and patient.source.name == node.name:
+            source = patient.source.with_words_of(node)
+            read.patients[number] = replace(patient, source=source)
+            return
+    for number, source in enumerate(read.sources):
+        if source.is_live and source.name == node.name:
+            read.sources[number] = source.with_words_of(node)
+            return
+    read.sources.append(node)
 
 
 def together(patients: Sequence[Patient], sources: Sequence[VoterSourceReport] = ()) -> Examination:
@@ -104,17 +124,7 @@ def _settings_alone(read: _Read, location: Location) -> None:
     assert location.server is not None, "a location of settings has them"
     settings = settings_of(location.path, location.server)
     told = summarize_directory((), settings.static_voters).voters
-    read.findings += (
-        kinds.PASSED_OVER.at(
-            each.name,
-            each.reason,
-            severity=Severity.WARNING,
-            advice="mount the disk, or name the data directory itself if it was moved; of another"
-            " machine's settings nothing more is needed",
-        )
-        for each in location.notes
-        if each.reason.endswith("is not there")
-    )
+    read.findings += missing_directory(location)
     read.patients.append(
         Patient(
             path=location.path,
@@ -163,14 +173,30 @@ def _location(read: _Read, location: Location, progress: Progress) -> None:
 
 
 def _add(read: _Read, patient: Patient) -> None:
-    """Add a patient; one that is there already, found through its settings, gains them."""
+    """Add a patient; one that is there already, found through its settings, gains them.
+
+    Of a running node whose own directory was given only the log counts: all else is in that.
+    """
     where = patient.source.directory
+    if patient.source.is_live and any(_is_of(each, patient) for each in read.patients):
+        read.sources.append(patient.source)
+        return
     for number, known in enumerate(read.patients):
         if where and known.source.directory == where:
             if known.server is None and patient.server is not None:
                 read.patients[number] = patient
             return
     read.patients.append(patient)
+
+
+def _is_of(directory: Patient, node: Patient) -> bool:
+    """Whether a directory is the one that a running node has."""
+    mine, its = directory.source.node, node.source.node
+    return (
+        directory.source.has_metadata
+        and its.directory_id is not None
+        and ((mine.node_id, mine.directory_id) == (its.node_id, its.directory_id))
+    )
 
 
 def _state(
@@ -190,7 +216,8 @@ def _state(
     try:
         if location.is_stream:
             return load_from(kept.state_files(directory.path), progress=progress)
-        return load_state(directory.path, progress=progress)
+        where = location if location.kind is LocationKind.LIVE else directory.path
+        return load_state(where, progress=progress)
     except KraftoolError:
         return None  # what is wrong with its files is told already
 

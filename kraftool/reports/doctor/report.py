@@ -14,6 +14,7 @@ from kraftool.reports.doctor.model import Diagnosis, Examination, Patient
 from kraftool.reports.doctor.rules import rules
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import directory as dir_kinds
+from kraftool.reports.kinds import live as live_kinds
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.kinds import signatures as kinds
 from kraftool.reports.kinds import snapshot as snap_kinds
@@ -34,6 +35,8 @@ _TELLS_BETTER = {
     kinds.FORGOTTEN_VOTE.code: frozenset({dir_kinds.QUORUM_STATE_BEHIND.code}),
 }
 """A signature, and the facts about the same file that it is made of and weighs otherwise."""
+_TOLD_BETTER_LIVE = {kinds.BROKER_FENCED.code: live_kinds.FENCED.code}
+"""Signatures of which a live quorum tells the cause too."""
 _ABOUT_FILES = ("mv ", "cp ", "kraftool ")
 _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
@@ -58,6 +61,8 @@ class DoctorReport:
     """How many findings --ignore left out."""
     deeper: tuple[str, ...] = ()
     """Commands that look deeper than doctor does."""
+    is_live: bool = False
+    """Whether a live quorum was asked."""
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -81,16 +86,28 @@ def diagnose(examination: Examination, ignore: Collection[str] = ()) -> DoctorRe
         sections=tuple(sections),
         rules=tuple(each.name for each in rules()),
         ignored=len(told) - len(kept),
+        is_live=bool(examination.live),
         deeper=tuple(each for each in _deeper(examination) if not each.endswith(" -")),
     )
 
 
 def _runnable(diagnosis: Diagnosis, examination: Examination) -> Diagnosis:
-    """Without the commands about files, where those lie in an archive and not on this machine."""
-    if not any(each.is_stream for each in examination.patients):
-        return diagnosis
-    commands = [each for each in diagnosis.commands if not each.startswith(_ABOUT_FILES)]
+    """Without the commands about files, where those lie in an archive and not on this machine.
+
+    Those of a running node that was asked are known by its name.
+    """
+    commands = [
+        each
+        for each in diagnosis.commands
+        if not each.startswith(_ABOUT_FILES)
+        or not any(_is_out_of_reach(each, patient) for patient in examination.patients)
+    ]
     return replace(diagnosis, commands=tuple(commands))
+
+
+def _is_out_of_reach(command: str, patient: Patient) -> bool:
+    name = tools.quoted(patient.path).removesuffix("'")
+    return patient.is_stream or (patient.source.is_live and name in command)
 
 
 def _in_order(diagnoses: Iterable[Diagnosis], path: str) -> tuple[Diagnosis, ...]:
@@ -99,7 +116,13 @@ def _in_order(diagnoses: Iterable[Diagnosis], path: str) -> tuple[Diagnosis, ...
 
 
 def _all(examination: Examination) -> Iterator[Diagnosis]:
-    found = [each for rule in rules() for each in rule.find(examination)]
+    live = {each.code for each in examination.findings} if examination.live else set()
+    found = [
+        each
+        for rule in rules()
+        for each in rule.find(examination)
+        if _TOLD_BETTER_LIVE.get(each.finding.code) not in live
+    ]
     better = {
         (code, each.finding.file)
         for each in found
@@ -168,11 +191,16 @@ def _deeper(examination: Examination) -> Iterator[str]:
     """What doctor leaves to others: every record and index, every snapshot, all voter changes."""
     if not examination.patients:
         return
-    yield tools.on_all(examination, "verify-log")
+    if examination.live:
+        yield tools.line("kraftool", "quorum", "health", *examination.live)
+    if examination.paths:
+        yield tools.on_all(examination, "verify-log")
     for patient in examination.patients[:3]:
         newest = patient.summary.newest_snapshot
-        if newest is not None and newest.offset > 0 and not patient.source.name.startswith("-"):
+        on_disk = not patient.source.is_live and not patient.source.name.startswith("-")
+        if newest is not None and newest.offset > 0 and on_disk:
             yield tools.on(newest.file, "verify-snapshot")
-    if len(examination.patients) > 1:
+    if len(examination.patients) > 1 or examination.live:
         yield tools.on_all(examination, "diff-voters")
+    if sum(not each.source.is_live for each in examination.patients) > 1:
         yield tools.on_all(examination, "timeline")

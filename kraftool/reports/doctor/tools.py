@@ -10,11 +10,13 @@ import os
 import shlex
 from collections.abc import Iterable
 
+from kraftool.decoders.addresses import shown_address
 from kraftool.reports.doctor.model import Examination, Patient
 from kraftool.reports.metadata_summary import Voters, VoterSource
 from kraftool.reports.voters.voter_set import endpoints
 from kraftool.storage.entry import METADATA_PARTITION
 
+_TAKE_LIVE = ("diff-voters", "doctor", "features")
 ANYWHERE = "HOST:PORT"
 """Where no endpoint of a controller or broker is known."""
 
@@ -52,7 +54,7 @@ def controller(examination: Examination, patient: Patient | None = None) -> tupl
         registered = one.state.image.cluster.controllers if one.state is not None else {}
         for id in sorted(registered):
             for listener in registered[id].listeners:
-                return "--bootstrap-controller", address(listener.host, listener.port)
+                return "--bootstrap-controller", shown_address(listener.host, listener.port)
     return "--bootstrap-controller", ANYWHERE
 
 
@@ -78,12 +80,8 @@ def broker(examination: Examination, patient: Patient) -> tuple[str, str]:
     found = state.image.cluster.brokers.values() if state is not None else ()
     for each in sorted(found, key=lambda one: (one.fenced, one.id)):
         for listener in each.listeners:
-            return "--bootstrap-server", address(listener.host, listener.port)
+            return "--bootstrap-server", shown_address(listener.host, listener.port)
     return "--bootstrap-server", ANYWHERE
-
-
-def address(host: str, port: int) -> str:
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def quorum(examination: Examination, patient: Patient | None, *words: object) -> str:
@@ -126,8 +124,9 @@ def epoch_to_write(examination: Examination) -> Iterable[str]:
 
 
 def on_all(examination: Examination, command: str) -> str:
-    """A kraftool command over every PATH that was given."""
-    return line("kraftool", command, *examination.paths)
+    """A kraftool command over every PATH that was given, and the live quorum where it takes one."""
+    live = examination.live if command in _TAKE_LIVE else ()
+    return line("kraftool", command, *(examination.paths or (() if live else ("PATH",))), *live)
 
 
 def on(path: str, command: str, *options: object) -> str:

@@ -164,6 +164,8 @@ class Case:
     nodes: tuple[NodeCase, ...]
     unknown: tuple[int, ...] = ()
     """Voters for which there is no directory."""
+    missing: tuple[tuple[int, str], ...] = ()
+    """Nodes whose settings lead to a directory that is not there, and to which."""
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
     """What was assumed, a sentence each."""
@@ -185,6 +187,10 @@ class Case:
             return VoterSet()
         best = max(knowing, key=lambda each: (each.end.epoch, each.end.offset))
         return best.voters
+
+    def is_stranger(self, node: NodeCase) -> bool:
+        """Whether a node has the id of a voter, and is another replica: it was formatted anew."""
+        return node.id in self.voters.ids and not self.voters.has(node.key)
 
     @property
     def kraft_version(self) -> int:

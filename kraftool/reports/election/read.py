@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
+from kraftool.decoders.addresses import host_and_port
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.properties import Properties
 from kraftool.decoders.quorum_state import QuorumState
@@ -23,10 +25,11 @@ from kraftool.raft.names import (
     VersionRange,
     VoterSet,
 )
-from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION, NodeSettings, Timing
+from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION, TIMING_KEYS, NodeSettings, Timing
 from kraftool.reports.election.case import Case, Log, NodeCase, reachable_by
 from kraftool.reports.findings import Finding, in_order
 from kraftool.reports.kinds import directory as kinds
+from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.metadata_summary import Voter
 from kraftool.reports.voters import between, identities
 from kraftool.reports.voters.model import Origin, VoterSourceReport
@@ -36,14 +39,6 @@ from kraftool.storage.paths import open_path
 
 UNKNOWN_CLUSTER = "unknown"
 DEFAULT_LISTENER = "CONTROLLER"
-_TIMING = {
-    "controller.quorum.election.timeout.ms": "election_timeout_ms",
-    "controller.quorum.fetch.timeout.ms": "fetch_timeout_ms",
-    "controller.quorum.election.backoff.max.ms": "election_backoff_max_ms",
-    "controller.quorum.append.linger.ms": "append_linger_ms",
-    "controller.quorum.request.timeout.ms": "request_timeout_ms",
-    "controller.quorum.retry.backoff.ms": "retry_backoff_ms",
-}
 
 
 def read_case(
@@ -51,16 +46,18 @@ def read_case(
 ) -> Case:
     """Read every PATH: one node a directory. What is wrong with them is among the findings."""
     sources = read_sources(paths, progress)
-    findings = [finding for each in sources for finding in each.findings]
-    findings += between.clusters(sources)
+    findings = list(between.clusters(sources))
     notes: list[str] = []
     ours = []
+    missing: dict[int, str] = {}
     home = between.home_cluster(sources)
     for each in sources:
         if between.is_foreign(each, home):
             notes.append(f"{each.name} is of another cluster: it takes no part")
         elif each.has_metadata or each.quorum_state is not None or each.node.node_id is not None:
             ours.append(each)
+        elif each.missing and each.settings is not None and each.settings.node_id is not None:
+            missing[each.settings.node_id] = each.missing
     nodes: dict[int, NodeCase] = {}
     listener = _listener(ours)
     for each in ours:
@@ -77,10 +74,34 @@ def read_case(
         nodes[found.id] = found
     ordered = tuple(nodes[each] for each in sorted(nodes))
     ordered = tuple(_connected(each, ordered) for each in ordered)
-    case = Case(nodes=ordered, findings=in_order(findings), notes=tuple(notes))
+    case = Case(nodes=ordered)
+    strangers = {each.source for each in ordered if case.is_stranger(each)}
+    findings += (
+        finding
+        for each in sources
+        for finding in map(partial(_of_node, is_stranger=each.name in strangers), each.findings)
+    )
     wanted = {id_ for each in ordered if each.is_voter for id_ in each.voters.ids}
-    wanted |= case.voters.ids
-    return replace(case, unknown=tuple(sorted(wanted - nodes.keys())))
+    wanted |= case.voters.ids or missing.keys()
+    notes += (
+        f"{directory}, the directory of node {id_}, is not there: it takes no part"
+        for id_, directory in missing.items()
+        if id_ not in wanted
+    )
+    return replace(
+        case,
+        findings=in_order(findings),
+        notes=tuple(notes),
+        unknown=tuple(sorted(wanted - nodes.keys())),
+        missing=tuple(each for each in sorted(missing.items()) if each[0] not in nodes),
+    )
+
+
+def _of_node(finding: Finding, *, is_stranger: bool) -> Finding:
+    """Another directory than the voter's gave no vote that could be forgotten with a log."""
+    if is_stranger and finding.code == log_kinds.NONE.code:
+        return replace(finding, advice="")
+    return finding
 
 
 def _connected(node: NodeCase, nodes: Sequence[NodeCase]) -> NodeCase:
@@ -210,10 +231,8 @@ def voter_set(voters: Iterable[Voter], listener: str) -> VoterSet:
 def _voter(voter: Voter, listener: str) -> names.Voter:
     found = {}
     for name, address in endpoints(voter).items():
-        host, _, port = address.rpartition(":")
-        found[name or listener] = Endpoint(
-            host, int(port) if port.isascii() and port.isdigit() else 0
-        )
+        host, port = host_and_port(address)
+        found[name or listener] = Endpoint(host, port or 0)
     found.setdefault(listener, placeholder(voter.id))
     low, high = voter.kraft_versions or (0, 0)
     return names.Voter(
@@ -235,9 +254,9 @@ def _election(state: QuorumState) -> ElectionState:
 def _bootstrap(source: VoterSourceReport) -> tuple[Endpoint, ...]:
     found = []
     for each in source.settings.bootstrap_servers if source.settings is not None else ():
-        host, _, port = each.rpartition(":")
-        if port.isascii() and port.isdigit() and len(port) <= 5:
-            found.append(Endpoint(host, int(port)))
+        host, port = host_and_port(each)
+        if port is not None:
+            found.append(Endpoint(host, port))
     return tuple(found)
 
 
@@ -254,7 +273,7 @@ def _timing(source: VoterSourceReport) -> Timing:
 
 def timing_of(server: Properties) -> Timing:
     told = {}
-    for key, name in _TIMING.items():
+    for key, name in TIMING_KEYS.items():
         value = (server.get(key) or "").strip()
         if value.isascii() and value.isdigit() and len(value) < 10:
             told[name] = int(value)

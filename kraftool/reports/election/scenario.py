@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-import yaml
-
 from kraftool.decoders.errors import KraftoolError
 from kraftool.raft.names import (
     ElectionState,
@@ -25,10 +23,10 @@ from kraftool.raft.names import (
 from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION, NodeSettings, Timing
 from kraftool.reports.election.case import Case, Log, NodeCase, reachable_by
 from kraftool.reports.election.read import DEFAULT_LISTENER, placeholder
+from kraftool.reports.safe_yaml import Bounds, YamlError, load_yaml
 
 MOST_BYTES = 256 << 10
-_MOST_EVENTS = 20_000
-_DEEPEST = 8
+_BOUNDS = Bounds(bytes=MOST_BYTES, events=20_000, depth=8)
 _MOST_NODES = 64
 _LARGEST = (1 << 62) - 1
 _TIMING = {
@@ -73,52 +71,10 @@ class Scenario:
 def parse_scenario(data: bytes, name: str) -> Scenario:
     """Read a scenario; ScenarioError says where it is none."""
     try:
-        top = _mapping(_load(data), _TOP, "the file")
+        top = _mapping(load_yaml(data, _BOUNDS), _TOP, "the file")
         return _scenario(top)
-    except ScenarioError as error:
+    except (ScenarioError, YamlError) as error:
         raise ScenarioError(f"{name}: {error.message}", hint=error.hint) from None
-
-
-def _load(data: bytes) -> Any:
-    if len(data) > MOST_BYTES:
-        raise ScenarioError(f"a scenario has at most {MOST_BYTES} bytes")
-    try:
-        text = data.decode()
-        depth = 0
-        for number, event in enumerate(yaml.parse(text, yaml.SafeLoader)):
-            if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-                raise ScenarioError(f"{_place(event.start_mark)}: aliases are not read")
-            if getattr(event, "tag", None):
-                raise ScenarioError(f"{_place(event.start_mark)}: tags are not read")
-            depth += isinstance(event, yaml.CollectionStartEvent)
-            depth -= isinstance(event, yaml.CollectionEndEvent)
-            if depth > _DEEPEST or number > _MOST_EVENTS:
-                raise ScenarioError(f"{_place(event.start_mark)}: too deep or too long")
-        return yaml.load(text, _Loader)
-    except UnicodeDecodeError as error:
-        raise ScenarioError(f"byte {error.start} is not UTF-8") from None
-    except yaml.MarkedYAMLError as error:
-        raise ScenarioError(f"{_place(error.problem_mark)}: {error.problem}") from None
-    except (yaml.YAMLError, ValueError) as error:
-        raise ScenarioError(f"not YAML: {str(error).splitlines()[0]}") from None
-
-
-def _place(mark: Any) -> str:
-    return f"line {mark.line + 1}" if mark is not None else "somewhere"
-
-
-class _Loader(yaml.SafeLoader):
-    """A safe loader that refuses a key twice."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[str] = set()
-        for key, _ in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                raise ScenarioError(f"{_place(key.start_mark)}: a key is a word or a number")
-            if key.value in seen:
-                raise ScenarioError(f"{_place(key.start_mark)}: {key.value} twice")
-            seen.add(key.value)
-        return super().construct_mapping(node, deep=deep)
 
 
 # --- values -----------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from kraftool.image.loader import ABORT, BEGIN, END
 from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.reports.features.model import LoggedType
 from kraftool.reports.log_source import LogFile, log_files
+from kraftool.storage.paths import Location
 
 _FEATURE = "FeatureLevelRecord"
 _WANTED = frozenset({_FEATURE, BEGIN, END, ABORT})
@@ -54,7 +55,7 @@ class _Event:
 
 
 def read_history(
-    path: str,
+    path: str | Location,
     snapshot: str,
     end_offset: int,
     progress: Callable[[str, int], None] = lambda name, position: None,

@@ -94,6 +94,8 @@ class Source:
     """One PATH: how far its state goes and which levels it has."""
 
     path: str
+    missing: str = ""
+    """The directory that its settings name, and that is not there."""
     node_id: int | None = None
     cluster_id: str | None = None
     end_offset: int = 0

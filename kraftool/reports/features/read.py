@@ -6,7 +6,7 @@ directories of different clusters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kraftool.decoders import meta_properties
@@ -35,6 +35,7 @@ from kraftool.storage.entry import Entry, Place
 from kraftool.storage.paths import Location, LocationKind
 
 Progress = Callable[[str, int], None]
+_WITH_META = (LocationKind.DATA_DIRECTORY, LocationKind.PROPERTIES, LocationKind.LIVE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +46,21 @@ class _Loaded:
 
 
 def read_features(
-    paths: Sequence[str], progress: Progress = lambda name, position: None
+    paths: Sequence[str],
+    progress: Progress = lambda name, position: None,
+    *,
+    leader: Location | None = None,
+    controllers: Mapping[int, Mapping[str, FeatureRange]] | None = None,
 ) -> ClusterFeatures:
     """Read every PATH; one that cannot be read is a finding. Raises KraftoolError where there is no
-    state in any of them."""
+    state in any of them.
+
+    `leader` is the log of a running one, `controllers` the ranges of running nodes by id, which
+    count where no registration tells them.
+    """
     loaded: list[_Loaded] = []
     locations, findings = open_paths(paths, settings_alone=True)
-    for each in locations:
+    for each in [*locations, *([] if leader is None else [leader])]:
         try:
             loaded.append(_load(each, progress))
         except KraftoolError as error:
@@ -67,7 +76,18 @@ def read_features(
         )
     newest = max(states, key=lambda each: (each.source.epoch, each.source.end_offset))
     cluster = _cluster(newest, [each.source for each in loaded])
+    cluster = replace(cluster, nodes=(*_running(cluster, controllers or {}), *cluster.nodes))
     return replace(cluster, findings=(*findings, *cluster.findings)) if findings else cluster
+
+
+def _running(
+    cluster: ClusterFeatures, controllers: Mapping[int, Mapping[str, FeatureRange]]
+) -> Iterator[NodeSupport]:
+    """Controllers that told their ranges themselves, as those of before 3.7 register nowhere."""
+    known = {each.id for each in cluster.of(Role.CONTROLLER)}
+    for node_id, ranges in sorted(controllers.items()):
+        if node_id not in known and ranges:
+            yield NodeSupport(role=Role.CONTROLLER, id=node_id, ranges=ranges)
 
 
 def _load(location: Location, progress: Progress) -> _Loaded:
@@ -75,7 +95,8 @@ def _load(location: Location, progress: Progress) -> _Loaded:
     source = _source(path, location)
     if location.kind is LocationKind.PROPERTIES and not location.directory:
         return _Loaded(source, None, History())
-    state = load_state(path, progress=progress)
+    where = location if location.kind is LocationKind.LIVE else path
+    state = load_state(where, progress=progress)
     last = state.image.provenance
     source = replace(
         source,
@@ -84,11 +105,11 @@ def _load(location: Location, progress: Progress) -> _Loaded:
         timestamp=last.last_timestamp,
         metadata_version=state.image.features.metadata_version,
     )
-    return _Loaded(source, state, read_history(path, state.snapshot, state.end_offset, progress))
+    return _Loaded(source, state, read_history(where, state.snapshot, state.end_offset, progress))
 
 
 def _source(path: str, location: Location) -> Source:
-    source = Source(path=path)
+    source = Source(path=path, missing=location.missing)
     if location.server is not None:
         told = settings_of(path, location.server)
         ids = tuple(sorted(each.id for each in told.static_voters))
@@ -100,7 +121,7 @@ def _source(path: str, location: Location) -> Source:
             log_dirs=len([each for each in listed.split(",") if each.strip()]),
             static_voters=StaticVoters(ids=ids, file=path) if ids else None,
         )
-    if location.kind in (LocationKind.DATA_DIRECTORY, LocationKind.PROPERTIES):
+    if location.kind in _WITH_META:
         for each in location.entries():
             if isinstance(each, Entry) and each.basename == "meta.properties":
                 if each.place is Place.ROOT:

@@ -20,6 +20,7 @@ AREAS = {
     "KT-SIG": "signatures",
     "KT-FLEET": "fleet",
     "KT-LIVE": "live",
+    "KT-REC": "repair",
 }
 """The module of each area, by the beginning of its codes."""
 

@@ -129,6 +129,22 @@ STANDBY = _kind(
     "A controller is registered and is no voter: it takes no part in elections.",
     "kraftool quorum add-controller makes it a voter",
 )
+OTHER_DIRECTORY = _kind(
+    "OTHER-DIRECTORY",
+    _ERROR,
+    "A voter's node fetches with another directory id than the voters know: it runs on another"
+    " directory, observes, and its vote does not count.",
+    "look for the directory with the id that the voters have, and start that one. Only where it is"
+    " lost: kraftool quorum remove-controller with that id, then add-controller",
+)
+ENDPOINT = _kind(
+    "ENDPOINT",
+    _WARNING,
+    "Nobody answers where a voter is recorded, and a controller of this cluster that no recorded"
+    " endpoint leads to answers elsewhere: it may be that voter, moved.",
+    "where it is: set its advertised.listeners and restart it, or tell the leader with kraftool"
+    " quorum endpoints",
+)
 FALSE_UPGRADE = _kind(
     "FALSE-UPGRADE",
     _WARNING,
@@ -142,4 +158,80 @@ STATIC = _kind(
     "The voters are static (kraft.version 0): they are read from controller.quorum.voters, and can"
     " be changed by no command.",
     "kraftool quorum upgrade --dry-run tells what stands in the way of kraft.version 1",
+)
+
+# What the committed metadata says of the cluster, beside who fetches it.
+UNOBSERVED = _kind(
+    "UNOBSERVED",
+    _WARNING,
+    "The committed metadata could not be read, so that nothing is said of what it holds. Only a"
+    " leader that has committed in its epoch tells it; other controllers answer"
+    " NOT_LEADER_OR_FOLLOWER.",
+    "ask again once there is a leader; an authorizer wants ClusterAction on the cluster for it",
+)
+FENCED = _kind(
+    "FENCED",
+    _WARNING,
+    "A registered broker is fenced: it leads no partition and takes no clients. Its heartbeats do"
+    " not come, or it has not caught up since it started.",
+    "look at the broker's own log; kafka-cluster unregister removes one that is gone for good",
+)
+SHUTTING_DOWN = _kind(
+    "SHUTTING-DOWN",
+    _INFO,
+    "A broker is in controlled shutdown: it hands over what it leads, and then stops.",
+)
+BROKER_ABSENT = _kind(
+    "BROKER-ABSENT",
+    _WARNING,
+    "A broker counts as active and does not fetch metadata from the leader: it is about to be"
+    " fenced, or reaches the leader with heartbeats only and works with old metadata.",
+    "look whether the broker reaches the leader's controller listener",
+)
+UNDER_MIN_ISR = _kind(
+    "UNDER-MIN-ISR",
+    _ERROR,
+    "Partitions have fewer replicas in sync than min.insync.replicas: producers with acks=all are"
+    " refused. Only what topic and dynamic broker configs say of it is known here; where they say"
+    " nothing, Kafka's default of 1 is taken.",
+    "bring back the brokers that their other replicas are on",
+)
+UNDER_REPLICATED = _kind(
+    "UNDER-REPLICATED",
+    _WARNING,
+    "Partitions have replicas that are not in sync: of brokers that are fenced or slow.",
+    "bring back the brokers named; where none is fenced, look at their disks and network",
+)
+IMBALANCE = _kind(
+    "IMBALANCE",
+    _INFO,
+    "More than a tenth of the partitions that a broker is the first replica of are led by others."
+    " With auto.leader.rebalance.enable the controller mends that within five minutes.",
+    "kafka-leader-election --election-type preferred --all-topic-partitions does it at once",
+)
+REASSIGNING = _kind(
+    "REASSIGNING",
+    _INFO,
+    "Partitions are being reassigned to other brokers.",
+    "kafka-reassign-partitions --list shows how far they are",
+)
+ELECTIONS = _kind(
+    "ELECTIONS",
+    _WARNING,
+    "There were more leaders within an hour than one restart of every voter explains: during each"
+    " change nothing is committed.",
+    "kraftool timeline on the controllers' directories shows who lost the leadership and when",
+)
+SNAPSHOT_AGE = _kind(
+    "SNAPSHOT-AGE",
+    _INFO,
+    "The leader's newest snapshot is older than twice the default of"
+    " metadata.log.max.snapshot.interval.ms: a node that starts has to replay all that came since.",
+    "look at that setting, and at SnapshotEmitter's metrics and the log of the controllers",
+)
+TRANSACTION_OPEN = _kind(
+    "TRANSACTION-OPEN",
+    _INFO,
+    "A metadata transaction is open: what it changed is visible to nobody until it ends. That lasts"
+    " for a moment; the next active controller aborts one that was left open.",
 )

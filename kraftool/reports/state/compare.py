@@ -6,14 +6,20 @@ what two directories are compared at is the highest offset that both reach, unle
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 
+from kraftool.decoders import meta_properties
 from kraftool.decoders.errors import KraftoolError
-from kraftool.reports.findings import Finding
+from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.kinds import directory as dir_kinds
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.state.files import StateFiles, open_state
 from kraftool.reports.state.load import LoadedState, load_from
 from kraftool.reports.state.replay import Progress
+from kraftool.storage.source import FileSource
+
+_META_LIMIT = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +56,12 @@ def load_two(old: str, new: str | None, offsets: Offsets, progress: Progress) ->
             )
         )
     others = open_state(new)
+    return _of_one_cluster(_load_both(files, others, offsets, progress), files, others)
+
+
+def _load_both(
+    files: StateFiles, others: StateFiles, offsets: Offsets, progress: Progress
+) -> TwoStates:
     if offsets.old is not None or offsets.new is not None:
         return _told(
             TwoStates(
@@ -91,6 +103,37 @@ def _at_common(
     if old_is_longer:
         return TwoStates(old=again, new=both.new, note=note)
     return TwoStates(old=both.old, new=again, note=note)
+
+
+def _of_one_cluster(both: TwoStates, files: StateFiles, others: StateFiles) -> TwoStates:
+    """Two clusters may be compared, and differ in all that they are."""
+    old, new = _cluster_of(files), _cluster_of(others)
+    if not old or not new or old == new:
+        return both
+    finding = dir_kinds.CLUSTER_ID.at(
+        both.new.path,
+        f"another cluster than that of {both.old.path}",
+        severity=Severity.WARNING,
+        field="cluster.id",
+        expected=old,
+        found=new,
+        advice="name two directories of one cluster, unless that is what you want to see",
+    )
+    return replace(both, new=replace(both.new, findings=(*both.new.findings, finding)))
+
+
+def _cluster_of(files: StateFiles) -> str | None:
+    """What meta.properties says; None where it cannot be looked at: in a stream, beside a file."""
+    for each in (*files.segments, *files.snapshots):
+        if not each.path or each.is_named:
+            return None
+        directory = os.path.dirname(os.path.dirname(os.path.abspath(each.path)))
+        try:
+            with FileSource(os.path.join(directory, "meta.properties")) as source:
+                return meta_properties.decode(source.read_at(0, _META_LIMIT))[0].cluster_id
+        except KraftoolError:
+            return None
+    return None
 
 
 def _told(both: TwoStates) -> TwoStates:

@@ -13,6 +13,7 @@ from kraftool.decoders.names import parse_checkpoint_name, segment_offset
 from kraftool.reports.findings import Finding
 from kraftool.reports.kinds import directory as directory_kinds
 from kraftool.reports.log_source import LogFile, log_files
+from kraftool.storage.paths import Location
 from kraftool.storage.source import BytesSource
 
 MOST_STREAMED = 1 << 30
@@ -40,8 +41,9 @@ class StateFiles:
         return self.single is not None and not self.segments
 
 
-def open_state(path: str) -> StateFiles:
+def open_state(where: str | Location) -> StateFiles:
     """Find the files of a PATH. Raises KraftoolError where there is nothing to make a state of."""
+    path = where if isinstance(where, str) else where.path
     findings: list[Finding] = []
 
     def unreadable(text: str) -> None:
@@ -49,7 +51,7 @@ def open_state(path: str) -> StateFiles:
 
     files: list[LogFile] = []
     kept = 0
-    for each in log_files([path], unreadable, snapshots=True, stray=findings.append):
+    for each in log_files([where], unreadable, snapshots=True, stray=findings.append):
         if each.is_topic:
             raise KraftoolError(
                 f"{each.name} is the log of a topic, which holds no metadata",

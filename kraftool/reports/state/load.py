@@ -27,6 +27,7 @@ from kraftool.reports.shell.kafka_text import instant
 from kraftool.reports.state.files import StateFiles, base_offset, open_state, snapshot_id
 from kraftool.reports.state.log import LogReplay, Wanted
 from kraftool.reports.state.replay import Control, Progress, Replay, Watch
+from kraftool.storage.paths import Location
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +73,7 @@ def _silent(name: str, position: int) -> None:
 
 
 def load_state(
-    path: str,
+    path: str | Location,
     *,
     at: int | None = None,
     at_time: int | None = None,

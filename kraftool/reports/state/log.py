@@ -46,13 +46,14 @@ class LogReplay:
     """Whether it is over because all that was wanted is there."""
     _replayed: bool = False
 
-    def segment(self, file: LogFile, *, is_last: bool = True) -> None:
+    def segment(self, file: LogFile, *, is_last: bool = True, position: int = 0) -> None:
         """Replay a segment. It ends at the first damage, since Kafka cuts the log there.
 
-        `is_last`: no other follows, so that what is torn off is the log's tail.
+        `is_last`: no other follows, so that what is torn off is the log's tail. `position`: what
+        lies before this batch is known to be whole, and to be replayed.
         """
         with file.open() as source:
-            for each in scan(source.read_at):
+            for each in scan(source.read_at, position):
                 if isinstance(each, Damage):
                     self._cut(self._damage(file, each, is_last=is_last))
                 else:

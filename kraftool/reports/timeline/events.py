@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Any
 
 from kraftool.decoders.quorum_state import QuorumState
@@ -65,7 +64,7 @@ class Event:
     epoch: int | None = None
     timestamp: int | None = None
     details: tuple[str, ...] = ()
-    data: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    data: Mapping[str, Any] = field(default_factory=dict)
     severity: Severity = Severity.INFO
     good: bool = False
     """Whether it is the end of something bad, such as a broker that is unfenced."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from kraftool.decoders.addresses import shown_address
 from kraftool.reports.doctor import tools
-from kraftool.reports.election.case import NodeCase
+from kraftool.reports.election.case import Case, NodeCase
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.sim.election.report import Report
 from kraftool.sim.election.words import all_empty, is_empty, listed, lost, slow
@@ -143,9 +144,7 @@ def _strangers(report: Report) -> list[NodeCase]:
     return [
         each
         for each in case.nodes
-        if each.id in case.voters.ids
-        and not case.voters.has(each.key)
-        and each.id not in report.conditions.down
+        if case.is_stranger(each) and each.id not in report.conditions.down
     ]
 
 
@@ -155,7 +154,7 @@ def _address(report: Report) -> str:
         settings = report.case.by_id[each].settings
         found = settings.listeners.get(settings.default_listener)
         if found is not None and found.port:
-            return tools.address(found.host, found.port)
+            return shown_address(found.host, found.port)
     return tools.ANYWHERE
 
 
@@ -169,12 +168,30 @@ def _save(report: Report) -> Iterable[Step]:
             " group of these nodes is sure to keep it: find the directories of the other voters."
         )
         return
-    rest = [each for each in report.case.voters.ids if each not in report.rescue]
+    case, down = report.case, sorted(report.conditions.down & set(report.rescue))
+    if down:
+        them = "it" if len(down) == 1 else "them"
+        yield Step(
+            f"Bring back {listed(down)} before any other node starts: no group of these nodes that"
+            f" does without {them} keeps all records and has a leader."
+        )
+    rest = sorted(case.voters.ids - set(report.rescue))
     alone = " alone" if rest else ""
+    rivals = [each for each in rest if each in case.by_id and _is_rival(case, case.by_id[each])]
+    if rivals:
+        yield Step(
+            f"Format {listed(rivals)} anew with --no-initial-controllers, once the copy is safe:"
+            f" as {'it is, it elects itself' if len(rivals) == 1 else 'they are, they lead alone'}."
+        )
     then = f" Start {listed(rest)} once there is a leader." if rest else ""
     yield Step(
         f"Then start {listed(report.rescue)}{alone}: whoever of these leads has all of it.{then}"
     )
+
+
+def _is_rival(case: Case, node: NodeCase) -> bool:
+    """Whether a node votes by its own log only, as after it was formatted with --standalone."""
+    return node.is_voter and case.is_stranger(node)
 
 
 # --- without ----------------------------------------------------------------------------------

@@ -332,7 +332,9 @@ def _silent(trial: _Trial, voter: int) -> Refusal:
     case, conditions, node_id = trial.case, trial.conditions, trial.id
     node, own = case.by_id.get(voter), case.by_id[node_id]
     if node is None:
-        why = "no directory was given for it; it counts as down"
+        is_lost = voter in dict(case.missing)
+        what = "its directory is not there" if is_lost else "no directory was given for it"
+        why = f"{what}; it counts as down"
     elif voter in conditions.down:
         why = "it is down"
     elif not (conditions.passes(node_id, voter) and conditions.passes(voter, node_id)):

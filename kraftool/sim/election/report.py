@@ -238,17 +238,18 @@ def _grave(case: Case, leaders: Sequence[int]) -> tuple[Loss, ...]:
 def _rescue(case: Case, conditions: Conditions, chances: Chances) -> tuple[int, ...]:
     """The smallest group of nodes that has a leader, and none that loses what may be committed.
 
-    Nodes that are down may be among it: whoever has the records may be one of them.
+    Nodes that are down are among it where it does not go without: they may have the records.
     """
     voters = [each.id for each in case.nodes if each.is_voter]
     if len(voters) > _MOST_RESCUED:
         return ()
     others = frozenset(case.by_id)
-    for count in range(1, len(voters) + 1):
-        for group in combinations(voters, count):
-            alone = replace(conditions, down=others - set(group))
-            if chances.stands(alone) and not _grave(case, chances.electable(alone)):
-                return group
+    groups = [group for count in range(1, len(voters) + 1) for group in combinations(voters, count)]
+    groups.sort(key=lambda group: not conditions.down.isdisjoint(group))
+    for group in groups:
+        alone = replace(conditions, down=others - set(group))
+        if chances.stands(alone) and not _grave(case, chances.electable(alone)):
+            return group
     return ()
 
 

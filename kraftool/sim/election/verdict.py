@@ -76,7 +76,15 @@ def _who(report: Report) -> str:
     if len(ranked) > 1:
         first, second = (100 * report.wins[each] / sum(report.wins.values()) for each in ranked[:2])
         who += f", most often {ranked[0]} ({first:.0f}%)" if first - second >= _CLEARLY else ""
-    return f"A leader is elected: {who}; {within}."
+    return f"{_danger(report)}A leader is elected: {who}; {within}."
+
+
+def _danger(report: Report) -> str:
+    """That it is no good news, where leaders cut off what may have been committed."""
+    if not report.grave:
+        return ""
+    is_sure = report.wins.keys() <= {each.leader for each in report.grave}
+    return "Records are lost. " if is_sure else "Records may be lost. "
 
 
 def _graves(report: Report) -> Iterable[str]:
@@ -111,16 +119,25 @@ def stands(failures: Failures) -> str:
 
 def _standing(report: Report) -> Iterable[str]:
     case, failures = report.case, report.failures
-    if failures is not None and report.is_elected:
+    if failures is not None and report.is_fine:
         yield (
             f"The quorum stands {stands(failures)}."
             if failures.count or not failures.is_exact
             else "The quorum stands no further failure: one more stopped voter can leave it without"
             " a leader."
         )
-    missing = [each for each in case.unknown if each in case.voters.ids]
-    if missing:
-        yield f"No directory was given for {listed(missing)}, which counts as down."
+    missing = dict(case.missing)
+    absent = [each for each in case.unknown if each in case.voters.ids or not case.voters]
+    for each in absent:
+        if each in missing:
+            yield (
+                f"The directory of {each} is not there: its server.properties leads to"
+                f" {missing[each]}. It counts as down: mount the disk, or name the directory itself"
+                " if it was moved."
+            )
+    ungiven = [each for each in absent if each not in missing]
+    if ungiven:
+        yield f"No directory was given for {listed(ungiven)}, which counts as down."
     yield from _empties(report)
 
 
@@ -128,11 +145,15 @@ def _empties(report: Report) -> Iterable[str]:
     for node in report.case.nodes:
         if node.id in report.conditions.down or node.id in report.conditions.adding:
             continue
-        if node.id in report.case.voters.ids and not report.case.voters.has(node.key):
-            yield (
-                f"{node.id} was formatted anew: the voter {node.id} is another replica, so this one"
-                " only observes."
-            )
+        if report.case.is_stranger(node):
+            so = "so this one only observes"
+            if node.is_voter:
+                alone = len(node.voters) == 1
+                own = (
+                    "it is the only one" if alone else f"they are {listed(sorted(node.voters.ids))}"
+                )
+                so = f"and by its own log {own}"
+            yield (f"{node.id} was formatted anew: the voter {node.id} is another replica, {so}.")
         elif report.case.voters.has(node.key) and is_empty(node) and not all_empty(report):
             yield f"{node.id} is a voter with an empty log: it votes for whoever asks first."
 
@@ -179,10 +200,12 @@ def _missing(report: Report, gone: Sequence[int]) -> str:
         if each in report.conditions.down:
             why = "down"
         elif each in report.case.unknown:
-            why = "without a directory here, so taken as down"
+            is_lost = each in dict(report.case.missing)
+            lacking = "the directory that it is configured with" if is_lost else "a directory here"
+            why = f"without {lacking}, so taken as down"
         else:
             why = "formatted anew"
         reasons.setdefault(why, []).append(each)
-    return ", ".join(
+    return "; ".join(
         f"{listed(ids)} {'is' if len(ids) == 1 else 'are'} {why}" for why, ids in reasons.items()
     )

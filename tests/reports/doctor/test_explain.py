@@ -15,7 +15,8 @@ from kraftool.reports.kinds import KINDS
 def test_the_list_has_every_code_in_order() -> None:
     told = [each.code for each in explain("list")]
     assert told == sorted(KINDS)
-    assert {each.split("-")[1] for each in told} == {"LOG", "SNAP", "DIR", "SIG", "FLEET", "LIVE"}
+    families = {"LOG", "SNAP", "DIR", "SIG", "FLEET", "LIVE", "REC"}
+    assert {each.split("-")[1] for each in told} == families
 
 
 def test_a_code_has_its_meaning_advice_and_references() -> None:

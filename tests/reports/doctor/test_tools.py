@@ -40,8 +40,3 @@ def test_a_copy_of_the_folder_one_is_in_goes_beside_it_too(
     monkeypatch.chdir(inside)
     assert tools.keep_copy(".") == f"cp -a . {tmp_path / 'data.copy'}"
     assert tools.aside("quorum-state") == f"mv quorum-state {tmp_path / 'data.quorum-state'}"
-
-
-def test_an_ipv6_address_is_bracketed() -> None:
-    assert tools.address("::1", 9092) == "[::1]:9092"
-    assert tools.address("c1", 9092) == "c1:9092"

@@ -48,7 +48,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
 
 
 def _removed(examination: Examination, patient: Patient, id: int) -> tuple[int, str] | None:
-    """Where the newest history that had this voter took it out."""
+    """Where the newest history that had this voter took it out, or has it no more."""
     for source in (examination.voters.newest, patient.source):
         had = False
         found = None
@@ -59,4 +59,10 @@ def _removed(examination: Examination, patient: Patient, id: int) -> tuple[int, 
             had = has
         if found is not None:
             return found
+    # The removal itself may lie before a snapshot: an older copy of the history had this voter.
+    newest = examination.voters.newest
+    last = newest.newest if newest is not None else None
+    earlier = (one for each in patient.source.voter_sets for one in each.voters or ())
+    if last is not None and newest is not patient.source and any(one.id == id for one in earlier):
+        return last.offset, last.file
     return None

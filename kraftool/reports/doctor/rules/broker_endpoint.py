@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kraftool.decoders.addresses import shown_address
 from kraftool.image.cluster import BrokerRegistration
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.hosts import is_local, why_unreachable
@@ -40,7 +41,7 @@ def _is_local(broker: BrokerRegistration) -> bool:
 
 
 def _diagnosis(patient: Patient, broker: BrokerRegistration, text: str) -> Diagnosis:
-    told = ", ".join(f"{each.name}://{tools.address(each.host, each.port)}"
+    told = ", ".join(f"{each.name}://{shown_address(each.host, each.port)}"
                      for each in broker.listeners)  # fmt: skip
     starts = [each for each in patient.statistics.starts if each.broker_id == broker.id]
     evidence = tuple(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kraftool.decoders.addresses import shown_address
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.log_statistics import BrokerStart
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
@@ -60,4 +61,4 @@ def _returns(four: list[BrokerStart]) -> bool:
 def _words(start: BrokerStart) -> str:
     place = start.place[0] if start.place else ("", "nowhere", 0)
     directories = f" with log dirs {', '.join(start.directories)}" if start.directories else ""
-    return f"{tools.address(place[1], place[2])}{directories}"
+    return f"{shown_address(place[1], place[2])}{directories}"

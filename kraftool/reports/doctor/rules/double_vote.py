@@ -55,13 +55,7 @@ def _diagnosis(examination: Examination, patient: Patient, election: Election) -
         ),
         directory=patient.path,
         evidence=(
-            Evidence(
-                file=election.file,
-                position=election.position,
-                offset=election.offset,
-                text=f"LeaderChange of epoch {election.epoch}: leader {election.leader_id}, granted"
-                f" by {', '.join(str(each) for each, _ in election.granting) or 'nobody named'}",
-            ),
+            Evidence.of_election(election, with_votes=True),
             Evidence(file=file, text=f"leaderEpoch {state.leader_epoch}, votedId {state.voted_id}"),
         ),
         commands=(

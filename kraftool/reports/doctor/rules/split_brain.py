@@ -42,10 +42,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
 
 def _claims(patient: Patient) -> Iterator[tuple[int, int, Evidence]]:
     for each in patient.statistics.elections:
-        yield each.epoch, each.leader_id, Evidence(
-            file=each.file, position=each.position, offset=each.offset,
-            text=f"LeaderChange of epoch {each.epoch}: leader {each.leader_id}",
-        )  # fmt: skip
+        yield each.epoch, each.leader_id, Evidence.of_election(each)
     state = patient.summary.quorum_state
     if state is not None and state.leader_id >= 0:
         yield (

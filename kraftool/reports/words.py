@@ -1,4 +1,4 @@
-"""Words of a dump for people: sizes, counts, spans, and one phrase on what a file holds."""
+"""Words of reports for people: sizes, counts, spans, and one phrase on what a file holds."""
 
 from __future__ import annotations
 

@@ -1,0 +1,28 @@
+"""Which cluster most directories are of, and where those belong that name none.
+
+Owns that one rule, for every report of several directories.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def home_of(cluster_ids: Iterable[str | None]) -> str | None:
+    """The cluster id that most have; of equally many, the one that is told first."""
+    told = Counter(each for each in cluster_ids if each)
+    return max(told, key=lambda each: told[each], default=None)
+
+
+def by_cluster(things: Iterable[T], cluster_id: Callable[[T], str | None]) -> list[list[T]]:
+    """Things cluster by cluster; those that name none go with most others."""
+    listed = [(each, cluster_id(each)) for each in things]
+    home = home_of(id for _, id in listed)
+    found: dict[str | None, list[T]] = {}
+    for each, id in listed:
+        found.setdefault(id or home, []).append(each)
+    return list(found.values())

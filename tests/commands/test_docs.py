@@ -1,0 +1,94 @@
+"""What the documents say of commands, options, codes and files is so; what they show is real."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from kraftool.commands.app import app
+from kraftool.reports.doctor.explain import codes
+
+Run = Callable[..., Any]
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = [
+    ROOT / "README.md",
+    ROOT / "CHANGELOG.md",
+    ROOT / "ARCHITECTURE.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+]
+FAMILIES = {"-".join(each.split("-")[:2]) for each in codes()}
+OF_KAFKA = {"--cluster-metadata-decoder", "--metadata"}
+_CODE = re.compile(r"KT-[A-Z0-9-]*[A-Z0-9]")
+_LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+_PATH = re.compile(r"`((?:tests|tools|docs|kraftool|decoders|commands|fixtures)/[\w./-]+)`")
+_COMMAND = re.compile(r"kraftool ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?([^`|]*)")
+_OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*|-[a-z])(?![\w-])", re.IGNORECASE)
+_SHOWN = re.compile(r"^```\n(\$ .*?)^```$", re.MULTILINE | re.DOTALL)
+
+named = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda each: each.name)
+
+
+def _options(command: Any, name: str = "") -> Iterator[tuple[str, set[str]]]:
+    told = {option for each in command.params for option in (*each.opts, *each.secondary_opts)}
+    yield name, told | {"--help", "-h"}
+    for word, each in getattr(command, "commands", {}).items():
+        yield from _options(each, f"{name} {word}".strip())
+
+
+OPTIONS = dict(_options(get_command(app)))
+
+
+@named
+def test_every_code_is_one_that_explain_knows(document: Path) -> None:
+    found = set(_CODE.findall(document.read_text()))
+    assert not found - codes() - FAMILIES
+
+
+@named
+def test_every_file_that_is_named_is_there(document: Path) -> None:
+    text = document.read_text()
+    gone = [each for each in _LINK.findall(text) if not (document.parent / each).exists()]
+    gone += [each for each in _PATH.findall(text) if not (ROOT / each).exists()]
+    assert not gone
+
+
+@named
+def test_every_command_has_the_options_that_are_shown(document: Path) -> None:
+    wrong = []
+    for line in document.read_text().splitlines():
+        for first, second, rest in _COMMAND.findall(line):
+            name = f"{first} {second}" if f"{first} {second}" in OPTIONS else first
+            if name in OPTIONS:
+                given = {each for each in _OPTION.findall(rest) if each not in OF_KAFKA}
+                wrong += [f"{name} {each}" for each in sorted(given - OPTIONS[name])]
+    assert not wrong
+
+
+@named
+def test_every_option_in_the_text_is_some_commands(document: Path) -> None:
+    known = set().union(*OPTIONS.values()) | OF_KAFKA
+    assert not set(re.findall(r"`(--[a-z][a-z-]*)", document.read_text())) - known
+
+
+def test_what_the_readme_shows_is_what_is_printed(
+    kraftool: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lines between two … stand together in what the command prints, one stretch after another."""
+    shown = _SHOWN.findall((ROOT / "README.md").read_text())
+    assert len(shown) >= 3
+    for block in shown:
+        monkeypatch.chdir(ROOT)
+        lines = block.splitlines()
+        while lines[0].startswith("$ cd "):
+            monkeypatch.chdir(lines.pop(0).removeprefix("$ cd "))
+        words = lines.pop(0).removeprefix("$ kraftool ").split()
+        told = kraftool(*words).text
+        stretches = [each.strip("\n") for each in "\n".join(lines).split("\n…")]
+        for stretch in filter(None, stretches):
+            _, found, told = told.partition(stretch)
+            assert found, f"{words}: {stretch}"

@@ -1,0 +1,39 @@
+"""A live quorum as people see it in 80 columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC
+
+import pytest
+
+from kraftool.client.model import QuorumView
+from kraftool.commands.output import Output
+from kraftool.commands.quorum_view import write_quorum
+from tests.client.views import described, node, replica, view, well
+
+
+def _told(shown: QuorumView, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    output = Output()
+    write_quorum(output, shown, UTC)
+    output.flush()
+    return capsys.readouterr().out.splitlines()
+
+
+def test_the_high_watermark_is_never_parted_from_its_number(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert _told(well(), capsys)[0] == (
+        "Quorum of cluster cluster: node 1 leads epoch 5, high watermark 100"
+    )
+    long = [replica(number, end=12_345_678) for number in (1, 2, 3)]
+    quorum = described(long, mark=12_345_678)
+    shown = view(quorum, node(2), node(3))
+    shown = replace(
+        shown,
+        nodes=tuple(replace(each, cluster_id="n6OJ3ecWTLyu-sR-aB5UJQ") for each in shown.nodes),
+    )
+    assert _told(shown, capsys)[:2] == [
+        "Quorum of cluster n6OJ3ecWTLyu-sR-aB5UJQ: node 1 leads epoch 5,",
+        "high watermark 12345678",
+    ]

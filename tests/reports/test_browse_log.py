@@ -1,0 +1,345 @@
+"""A log that is read from anywhere gives the rows that reading it from its start gives.
+
+The reference is `log_dump`, which goes through a file once, from its beginning.
+"""
+
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.segment import scan
+from kraftool.reports.browse import blocks as block_module
+from kraftool.reports.browse.blocks import Place
+from kraftool.reports.browse.detail import detail
+from kraftool.reports.browse.rows import LogRow, RowKind
+from kraftool.reports.browse.session import LogSession
+from kraftool.reports.browse.window import LogWindow
+from kraftool.reports.log_dump import BatchEntry, LogDump, Selection, TopicNames
+from kraftool.reports.log_query import GoTo, read_goto, read_query
+from kraftool.reports.log_source import log_files
+from kraftool.reports.transactions import Transactions, find_transactions
+from kraftool.storage.source import FileSource
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+LOGS = sorted(
+    set(FIXTURES.glob("*/*/*/data/__cluster_metadata-0"))
+    | set((FIXTURES / "damaged").glob("*/*.log"))
+)
+ABORTED = FIXTURES / "built/aborted-transaction/node-1/data"
+DYNAMIC = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-2/data"
+SCRAM = FIXTURES / "kafka-4.3.0/static-single/node-1/data"
+
+
+def named(path: Path) -> str:
+    return str(path.relative_to(FIXTURES))
+
+
+@pytest.fixture(params=[1 << 18, 700], ids=["usual blocks", "blocks of 700 bytes"])
+def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Small blocks put a border of blocks between nearly all batches."""
+    size: int = request.param
+    monkeypatch.setattr(block_module, "BLOCK", size)
+    return size
+
+
+def all_forward(window: LogWindow, count: int, selection: Selection | None = None) -> list[LogRow]:
+    rows: list[LogRow] = []
+    place: Place | None = window.start
+    while place is not None:
+        page = window.forward(place, count, selection, at_most=3000)
+        rows += page.rows
+        place = page.resume
+    return rows
+
+
+def all_backward(window: LogWindow, count: int, selection: Selection | None = None) -> list[LogRow]:
+    rows: list[LogRow] = []
+    place: Place | None = window.end
+    while place is not None:
+        page = window.backward(place, count, selection, at_most=3000)
+        rows = [*page.rows, *rows]
+        place = page.resume
+    return rows
+
+
+def dumped(path: Path, selection: Selection | None = None) -> list[int]:
+    """The offsets of the records that dump-log shows."""
+    dump = LogDump(selection, topics=TopicNames())
+    found = []
+    for file in log_files([str(path)], lambda text: None):
+        with file.open() as source:
+            for entry in dump.entries(file.name, source.read_at):
+                if isinstance(entry, BatchEntry):
+                    found += [each.record.offset for each in entry.records]
+    return found
+
+
+@pytest.mark.parametrize("path", LOGS, ids=named)
+def test_both_ways_give_the_records_that_dump_log_shows(path: Path, block: int) -> None:
+    window = LogWindow(str(path))
+    forward, backward = all_forward(window, 7), all_backward(window, 5)
+    shown = [each.offset for each in forward if each.kind is RowKind.RECORD]
+    assert shown == dumped(path)
+    assert [each.place for each in backward] == [each.place for each in forward]
+    # What a topic is called may be learnt later than it is met, going back.
+    assert [(each.label, each.border) for each in backward] == [
+        (each.label, each.border) for each in forward
+    ]
+
+
+@pytest.mark.parametrize("path", LOGS, ids=named)
+def test_damage_is_a_row_where_dump_log_finds_it(path: Path, block: int) -> None:
+    window = LogWindow(str(path))
+    found = {
+        each.position
+        for each in all_backward(window, 50)
+        if each.kind is RowKind.DAMAGE or (each.kind is RowKind.RECORD and not each.is_decoded)
+    }
+    dump = LogDump()
+    wanted = set()
+    for file in log_files([str(path)], lambda text: None):
+        with file.open() as source:
+            entries = dump.entries(file.name, source.read_at)
+            wanted |= {each.position for each in entries if not isinstance(each, BatchEntry)}
+    assert found == wanted
+
+
+def test_every_offset_is_found_and_what_is_beyond_is_the_end(block: int) -> None:
+    window = LogWindow(str(DYNAMIC))
+    offsets = [each.offset for each in all_forward(window, 100) if each.offset is not None]
+    for offset in offsets:
+        assert window.forward(window.seek_offset(offset), 1).rows[0].offset == offset
+    assert window.seek_offset(offsets[-1] + 1) == window.end
+    assert window.forward(window.end, 1).rows == ()
+
+
+def test_an_epoch_and_a_time_are_found_where_reading_on_would_find_them(block: int) -> None:
+    window = LogWindow(str(DYNAMIC))
+    rows = [each for each in all_forward(window, 100) if each.kind is RowKind.RECORD]
+    for epoch in {each.epoch for each in rows if each.epoch is not None}:
+        first = next(each for each in rows if each.epoch == epoch)
+        assert window.forward(window.seek_epoch(epoch), 1).rows[0].offset == first.offset
+    for row in rows[:: len(rows) // 9]:
+        assert row.timestamp is not None
+        found = window.forward(window.seek_time(row.timestamp), 1).rows[0]
+        first = next(each for each in rows if (each.timestamp or 0) >= row.timestamp)
+        assert found.offset == first.offset
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "type:PartitionRecord",
+        "type:topic,partitionchange",
+        "type:LeaderChange",
+        "topic:orders-b",
+        "broker:11",
+        "epoch:2",
+        "offset:20..90",
+        'control:no "isr":',
+        "control:yes",
+        '"leader"',
+        "since:2020-01-01 type:NoOp",
+        "until:2020-01-01",
+    ],
+)
+def test_a_filter_selects_what_dump_log_selects(text: str, block: int) -> None:
+    query = read_query(text)
+    for path in (DYNAMIC, ABORTED):
+        window = LogWindow(str(path))
+        wanted = dumped(path, query.selection)
+        rows = all_forward(window, 9, query.selection)
+        assert [each.offset for each in rows if each.kind is RowKind.RECORD] == wanted
+        again = all_backward(window, 9, query.selection)
+        assert [each.offset for each in again if each.kind is RowKind.RECORD] == wanted
+
+
+def test_words_are_looked_for_in_what_rows_say_as_well() -> None:
+    """A topic's name is not in the records that change it, and yet it is what one reads."""
+    window = LogWindow(str(DYNAMIC))
+    rows = all_forward(window, 9, read_query("PartitionChange.*orders-b-[12] ").selection)
+    assert {each.text.split()[0] for each in rows} == {"orders-b-1", "orders-b-2"}
+
+
+def test_a_topics_changes_are_found_from_the_end_once_its_ids_were_looked_for() -> None:
+    """What changes a topic has its id only; its name stands where it was created."""
+    session = LogSession.open(str(DYNAMIC))
+    query = read_query("topic:orders-b")
+    while session.look_for_topic("orders-b") is not None:
+        pass
+    rows = session.before(None, 100, query.selection).rows
+    assert [each.offset for each in rows] == dumped(DYNAMIC, query.selection)
+    assert all("orders-b" in each.text for each in rows)
+
+
+@pytest.mark.parametrize(
+    "path", [ABORTED, FIXTURES / "kafka-4.3.0/aborted-transaction/node-1/data"]
+)
+def test_transactions_are_told_around_a_row_as_over_the_whole_log(path: Path, block: int) -> None:
+    batches: list[RecordBatch] = []
+    for file in log_files([str(path)], lambda text: None):
+        with file.open() as source:
+            batches += [each for each in scan(source.read_at) if isinstance(each, RecordBatch)]
+    whole = Transactions(tuple(find_transactions(batches)))
+    assert whole.found
+    rows = all_backward(LogWindow(str(path)), 6)
+    told = [(each.offset, each.transaction) for each in rows if not each.is_control]
+    if block == 700:  # what is further than four blocks away is not looked for
+        told = [(offset, word) for offset, word in told if word not in ("", "inside")]
+        assert all(whole.outcome(offset or 0) == word for offset, word in told)
+    else:
+        assert told == [(offset, whole.outcome(offset or 0)) for offset, _ in told]
+
+
+def test_offsets_that_are_missing_are_a_row(tmp_path: Path) -> None:
+    source = DYNAMIC / "__cluster_metadata-0/00000000000000000000.log"
+    data = source.read_bytes()
+    batches = [
+        each
+        for each in scan(lambda at, size: data[at : at + size])
+        if isinstance(each, RecordBatch)
+    ]
+    gone = batches[5]
+    kept = data[: gone.position] + data[gone.position + gone.size :]
+    (tmp_path / source.name).write_bytes(kept)
+    rows = all_backward(LogWindow(str(tmp_path / source.name)), 10)
+    gaps = [each for each in rows if each.kind is RowKind.GAP]
+    assert [each.offset for each in gaps] == [batches[6].base_offset]
+    assert f"expected {gone.base_offset}" in gaps[0].text
+
+
+def test_several_segments_are_one_log(tmp_path: Path, block: int) -> None:
+    window = LogWindow(str(_split(tmp_path)))
+    assert len(window.blocks.bases) > 3
+    rows = all_forward(window, 11)
+    assert [each.offset for each in rows] == dumped(DYNAMIC)
+    assert not [each for each in rows if each.kind is RowKind.GAP]
+    assert all_backward(window, 11) == rows
+    for offset in range(0, 224, 7):
+        assert window.forward(window.seek_offset(offset), 1).rows[0].offset == offset
+    assert window.fraction(window.start) == 0
+    assert window.fraction(window.end) == 1
+
+
+def _split(folder: Path) -> Path:
+    """The log of a real node, in a segment for every tenth batch."""
+    data = (DYNAMIC / "__cluster_metadata-0/00000000000000000000.log").read_bytes()
+    batches = [
+        each
+        for each in scan(lambda at, size: data[at : at + size])
+        if isinstance(each, RecordBatch)
+    ]
+    partition = folder / "__cluster_metadata-0"
+    partition.mkdir()
+    for start in range(0, len(batches), 10):
+        some = batches[start : start + 10]
+        name = f"{some[0].base_offset:020}.log"
+        (partition / name).write_bytes(b"".join(each.data for each in some))
+    return folder
+
+
+class _Counted:
+    """A file that counts what is read of it."""
+
+    def __init__(self, source: FileSource) -> None:
+        self.source, self.read = source, 0
+
+    def read_at(self, position: int, size: int) -> bytes:
+        data = self.source.read_at(position, size)
+        self.read += len(data)
+        return data
+
+    def size(self) -> int:
+        return self.source.size()
+
+
+def test_the_end_of_a_large_log_and_any_offset_in_it_are_read_without_the_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = FIXTURES / "kafka-4.3.0/many-partitions/node-1/data/__cluster_metadata-0"
+    data = (source / f"{0:020}.log").read_bytes()
+    found = scan(lambda at, size: data[at : at + size])
+    wide = max(
+        (each for each in found if isinstance(each, RecordBatch)),
+        key=lambda each: each.header.record_count,
+    )
+    step = wide.header.last_offset_delta + 1
+    log = tmp_path / f"{0:020}.log"
+    with log.open("wb") as out:
+        for number in range((128 << 20) // wide.size):
+            # The base offset lies outside the CRC.
+            out.write((number * step).to_bytes(8, "big") + wide.data[8:])
+    window = LogWindow(str(log))
+    counted = _Counted(FileSource(str(log)))
+    monkeypatch.setattr(window.blocks, "source", lambda segment: counted)
+    end = window.end_offset()
+    window.backward(window.end, 100)
+    assert counted.read < 4 << 20
+    for offset in random.Random(8).sample(range(end), 5):
+        counted.read = 0
+        assert window.forward(window.seek_offset(offset), 1).rows[0].offset == offset
+        assert counted.read < 24 << 20
+
+
+def test_a_log_of_zeros_at_its_end_is_damage_and_then_rows(tmp_path: Path) -> None:
+    source = DYNAMIC / "__cluster_metadata-0/00000000000000000000.log"
+    log = tmp_path / source.name
+    log.write_bytes(source.read_bytes() + bytes(9 << 20))
+    rows = LogWindow(str(log)).backward(Place(0, log.stat().st_size), 3, at_most=32 << 20).rows
+    assert [each.kind for each in rows] == [RowKind.RECORD, RowKind.RECORD, RowKind.DAMAGE]
+    assert rows[-1].label == "zero-filled tail"
+    assert rows[-1].size == 9 << 20
+
+
+def test_neither_rows_nor_details_show_a_secret_unless_asked() -> None:
+    hidden, shown = (LogWindow(str(SCRAM), show_secrets=each) for each in (False, True))
+    query = read_query("type:UserScramCredential")
+    rows = all_forward(hidden, 10, query.selection)
+    assert rows
+    for row in rows:
+        secret = detail(shown, row)
+        masked = detail(hidden, row)
+        told = "\n".join([row.text, *masked.json_lines(), *(str(each) for each in masked.bytes)])
+        for name in ("salt", "storedKey", "serverKey"):
+            assert secret.data[name] not in told
+        assert any(each.secret and not each.data for each in masked.bytes)
+
+
+def test_a_detail_has_the_bytes_of_its_record_and_no_others() -> None:
+    window = LogWindow(str(DYNAMIC))
+    log = (DYNAMIC / "__cluster_metadata-0/00000000000000000000.log").read_bytes()
+    for row in all_forward(window, 100)[::9]:
+        found = detail(window, row)
+        plain = [each for each in found.bytes if not each.group]
+        assert plain[0].position == row.position
+        assert sum(each.size for each in plain) == row.size
+        for each in plain:
+            assert each.data == (b"" if each.secret else log[each.position : each.end])
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("1234", GoTo("offset", 1234)),
+        ("offset 7", GoTo("offset", 7)),
+        ("epoch 5", GoTo("epoch", 5)),
+        ("epoch:5", GoTo("epoch", 5)),
+        ("2026-11-21T06:00:00Z", GoTo("time", 1795240800000)),
+        ("time:1795240800000", GoTo("time", 1795240800000)),
+    ],
+)
+def test_where_to_go_is_an_offset_an_epoch_or_a_time(text: str, wanted: GoTo) -> None:
+    assert read_goto(text) == wanted
+
+
+def test_a_tar_and_a_checkpoint_by_itself_are_read_as_logs_are(tmp_path: Path) -> None:
+    archive = shutil.make_archive(str(tmp_path / "node"), "tar", DYNAMIC)
+    assert [each.offset for each in all_backward(LogWindow(archive), 9)] == dumped(DYNAMIC)
+    snapshot = next((DYNAMIC / "__cluster_metadata-0").glob("*.checkpoint"))
+    window = LogWindow(str(snapshot))
+    assert window.is_checkpoint
+    assert [each.offset for each in all_backward(window, 9)] == dumped(snapshot)
+    assert not LogSession.open(str(snapshot)).tail.can_follow

@@ -1,0 +1,203 @@
+"""States one after the other, in any order, are those that reading each from its start gives."""
+
+import random
+import shutil
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.segment import scan
+from kraftool.image.state_hash import state_hash
+from kraftool.reports.browse import history as history_module
+from kraftool.reports.browse.history import StateHistory
+from kraftool.reports.browse.state_changes import difference
+from kraftool.reports.browse.state_tree import StateTree
+from kraftool.reports.log_query import GoTo
+from kraftool.reports.shell.tree import shell_tree
+from kraftool.reports.shell.walk import find_lines, tree_lines
+from kraftool.reports.state.diff import changes
+from kraftool.reports.state.load import load_state
+from kraftool.watching.attempt import Failed, attempt
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+DYNAMIC = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-2/data"
+NODES = [
+    DYNAMIC,
+    FIXTURES / "built/aborted-transaction/node-1/data",
+    FIXTURES / "kafka-4.3.0/log-cleaning/node-1/data",
+    FIXTURES / "kafka-3.9.1/upgrade/node-1/data",
+]
+LOG = f"{0:020}.log"
+
+
+def named(path: Path) -> str:
+    return str(path.relative_to(FIXTURES))
+
+
+@pytest.mark.parametrize("stride", [50_000, 17])
+@pytest.mark.parametrize("path", NODES, ids=named)
+def test_each_offset_has_the_state_that_loading_it_alone_gives(
+    path: Path, stride: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history_module, "STRIDE", stride)
+    history = StateHistory.open(str(path))
+    offsets = list(range(history.bounds.first, history.bounds.last + 1))
+    chosen = random.Random(8).sample(offsets, min(len(offsets), 60))
+    for offset in [*chosen, history.bounds.last]:
+        wanted = attempt(lambda at=offset: load_state(str(path), at=at))
+        found = attempt(lambda at=offset: history.at(at))
+        if isinstance(wanted, Failed) or isinstance(found, Failed):
+            assert found == wanted
+            continue
+        assert state_hash(found.image) == state_hash(wanted.image), offset
+        assert found.image.provenance == wanted.image.provenance
+        assert found.open_transaction == wanted.open_transaction
+        assert found.end_offset == offset
+
+
+def test_a_state_near_one_that_was_seen_is_read_without_the_log_before_it() -> None:
+    history = StateHistory.open(str(DYNAMIC))
+    history.at(60)
+    reached: list[int] = []
+    history.at(62, lambda name, position: reached.append(position))
+    batches = _batches()
+    before = next(each for each in batches if each.last_offset >= 60)
+    assert reached
+    assert min(reached) > before.position
+
+
+def test_a_state_is_left_where_its_progress_raises() -> None:
+    class EnoughError(Exception):
+        pass
+
+    def enough(name: str, position: int) -> None:
+        raise EnoughError
+
+    history = StateHistory.open(str(DYNAMIC))
+    with pytest.raises(EnoughError):
+        history.at(50, enough)
+    assert history.at(50).end_offset == 50
+
+
+def _batches() -> list[RecordBatch]:
+    data = (DYNAMIC / "__cluster_metadata-0" / LOG).read_bytes()
+    found = scan(lambda at, size: data[at : at + size])
+    return [each for each in found if isinstance(each, RecordBatch)]
+
+
+def _written(some: list[RecordBatch], epoch: int | None = None) -> bytes:
+    if epoch is None:
+        return b"".join(each.data for each in some)
+    return b"".join(each.data[:12] + epoch.to_bytes(4, "big") + each.data[16:] for each in some)
+
+
+def test_a_log_that_grows_is_read_on_and_one_that_was_cut_is_read_again(tmp_path: Path) -> None:
+    folder = tmp_path / "__cluster_metadata-0"
+    folder.mkdir()
+    batches = _batches()
+    (folder / LOG).write_bytes(_written(batches[:30]))
+    history = StateHistory.open(str(folder))
+    middle, end = batches[20].last_offset + 1, batches[29].last_offset + 1
+    kept, old = history.at(middle), history.at(None)
+    assert old.end_offset == end
+
+    with (folder / LOG).open("ab") as out:
+        out.write(_written(batches[30:40]))
+    assert history.refresh().last == batches[39].last_offset + 1
+    assert history.at(middle) is kept
+    newest = history.at(None)
+    assert state_hash(newest.image) == state_hash(load_state(str(folder)).image)
+
+    (folder / LOG).write_bytes(_written(batches[:25]) + _written(batches[25:30], epoch=9))
+    assert history.refresh().last == end
+    assert history.at(middle) is kept
+    assert history.at(end) is not old
+    assert history.at(end).image.provenance.last_epoch == 9
+
+
+def test_a_time_and_an_epoch_are_offsets() -> None:
+    history = StateHistory.open(str(DYNAMIC))
+    third = next(each for each in _batches() if each.epoch == 3)
+    assert history.offset_of(GoTo("epoch", 3)) == third.base_offset
+    assert history.offset_of(GoTo("time", third.header.max_timestamp)) == third.base_offset
+    assert history.offset_of(GoTo("offset", 7)) == 7
+    assert history.offset_of(GoTo("epoch", 99)) == history.bounds.last
+
+
+def test_the_whole_tree_opened_is_the_tree_of_the_shell() -> None:
+    image = load_state(str(DYNAMIC)).image
+    tree = StateTree(image)
+    closed = tree.rows()
+    assert all(not each.is_open for each in closed)
+    while branches := [each for each in tree.rows() if each.is_directory and not each.is_open]:
+        for each in branches:
+            tree.toggle(each.path)
+    lines = []
+    for each in tree.rows():
+        lines.append("  " * (each.depth + 2) + f"{each.name}:")
+        if not each.is_directory:
+            lines.append("  " * (each.depth + 3) + each.text())
+    whole = list(tree_lines(shell_tree(image), 1))
+    begin = whole.index("  image:") + 1
+    assert lines == whole[begin : begin + len(lines)]
+    for each in closed:
+        if each.is_directory:
+            tree.toggle(each.path)
+    assert [each.path for each in tree.rows()] == [each.path for each in closed]
+
+
+def test_a_search_finds_all_that_has_the_words_in_branches_that_are_closed() -> None:
+    image = load_state(str(DYNAMIC)).image
+    tree = StateTree(image)
+    everything = [each for each in find_lines(shell_tree(image), "/") if each.startswith("/image/")]
+    wanted = [each for each in everything if "orders-a" in each.rpartition("/")[2]]
+    found = [each for each in tree.find("orders-a") if each is not None]
+    assert set(wanted) <= {"/image/" + "/".join(each) for each in found}
+    assert found == [each for each in tree.find("ORDERS-A") if each is not None]
+    # On from each one comes the next, and back from each the one before it.
+    for here, following in pairwise(found):
+        assert next(each for each in tree.find("orders-a", here) if each) == following
+        assert next(each for each in tree.find_before("orders-a", following) if each) == here
+    assert [each for each in tree.find("no such thing") if each] == []
+    tree.reveal(found[-1])
+    assert found[-1] in [each.path for each in tree.rows()]
+
+
+def test_no_line_of_the_tree_shows_a_secret() -> None:
+    tree = StateTree(load_state(str(DYNAMIC)).image)
+    told = []
+    for path in tree.find(""):
+        if path is not None:
+            tree.reveal(path)
+    told = [each.text() for each in tree.rows() if not each.is_directory]
+    assert any("password" in each.name for each in tree.rows())
+    assert not [each for each in told if "CANARY" in each]
+
+
+def test_a_difference_has_all_changes_under_their_kinds() -> None:
+    history = StateHistory.open(str(DYNAMIC))
+    old, new = history.at(85), history.at(None)
+    found = difference(old, new)
+    assert found.total == sum(1 for _ in changes(old.image, new.image))
+    assert list(found.kept) == list(changes(old.image, new.image))
+    heads = [each for each in found.rows if each.depth == 0]
+    signs = [each.sign for each in found.rows if each.depth == 1]
+    assert sum(found.counts.by_kind[kind]["added"] for kind in found.counts.by_kind) == signs.count(
+        "+"
+    )
+    assert len(heads) == len(found.counts.by_kind)
+    assert difference(new, new).total == 0
+
+
+def test_a_damaged_log_has_states_up_to_the_damage_and_says_so_behind_it(tmp_path: Path) -> None:
+    shutil.copytree(FIXTURES / "damaged/flipped-bit-in-record", tmp_path / "one")
+    history = StateHistory.open(str(tmp_path / "one"))
+    state = history.at(None)
+    assert state.findings
+    assert state.end_offset < history.bounds.last
+    with pytest.raises(KraftoolError, match="is damaged"):
+        history.at(history.bounds.last - 1)
+    assert history.at(state.end_offset).end_offset == state.end_offset

@@ -1,0 +1,137 @@
+"""A log that is written, cut and cleaned while somebody looks at it."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.segment import scan
+from kraftool.reports.browse.rows import RowKind
+from kraftool.reports.browse.session import LogSession
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+DYNAMIC = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-2/data/__cluster_metadata-0"
+LOG = f"{0:020}.log"
+
+
+def batches() -> list[RecordBatch]:
+    data = (DYNAMIC / LOG).read_bytes()
+    found = scan(lambda at, size: data[at : at + size])
+    return [each for each in found if isinstance(each, RecordBatch)]
+
+
+@pytest.fixture
+def partition(tmp_path: Path) -> Path:
+    folder = tmp_path / "__cluster_metadata-0"
+    folder.mkdir()
+    return folder
+
+
+def written(some: list[RecordBatch]) -> bytes:
+    return b"".join(each.data for each in some)
+
+
+def offsets(session: LogSession) -> list[int | None]:
+    return [each.offset for each in session.before(None, 1000).rows]
+
+
+def test_what_is_appended_comes_behind_what_was_reached(partition: Path) -> None:
+    whole = batches()
+    (partition / LOG).write_bytes(written(whole[:20]))
+    session = LogSession.open(str(partition))
+    page = session.behind(None, 1000)
+    assert page.resume is None
+    assert not session.poll().is_news
+    with (partition / LOG).open("ab") as out:
+        out.write(written(whole[20:25]))
+    change = session.poll()
+    assert (change.has_grown, change.cut_offset) == (True, None)
+    assert change.end_offset == whole[24].last_offset + 1
+    more = session.behind(page.reached, 1000)
+    assert [*page.rows, *more.rows] == list(session.behind(None, 1000).rows)
+    assert not session.poll().is_news
+
+
+def test_half_a_batch_is_damage_until_it_is_whole(partition: Path) -> None:
+    whole = batches()
+    (partition / LOG).write_bytes(written(whole[:10]) + whole[10].data[:70])
+    session = LogSession.open(str(partition))
+    rows = session.before(None, 2).rows
+    assert rows[-1].kind is RowKind.DAMAGE
+    assert rows[-1].label == "torn tail"
+    with (partition / LOG).open("ab") as out:
+        out.write(whole[10].data[70:])
+    assert session.poll().has_grown
+    assert [each.kind for each in session.before(None, 3).rows] == [RowKind.RECORD] * 3
+
+
+def test_half_a_batch_of_a_log_that_is_being_written_is_not_shown(partition: Path) -> None:
+    whole = batches()
+    (partition / LOG).write_bytes(written(whole[:10]) + whole[10].data[:70])
+    session = LogSession.open(str(partition))
+    session.window.blocks.is_live = True
+    session.window.blocks.forget(0)
+    assert session.before(None, 1).rows[-1].offset == whole[9].last_offset
+
+
+def test_a_truncation_is_told_with_the_first_offset_that_is_gone(partition: Path) -> None:
+    whole = batches()
+    log = partition / LOG
+    log.write_bytes(written(whole[:30]))
+    session = LogSession.open(str(partition))
+    assert offsets(session)
+    with log.open("r+b") as out:
+        out.truncate(whole[25].position)
+    change = session.poll()
+    assert change.cut_offset == whole[25].base_offset
+    assert change.end_offset == whole[24].last_offset + 1
+    assert offsets(session)[-1] == whole[24].last_offset
+
+
+def test_other_records_in_the_place_of_those_that_were_cut_are_noticed(partition: Path) -> None:
+    """As a new leader's: the size alone says nothing."""
+    whole = batches()
+    log = partition / LOG
+    log.write_bytes(written(whole[:30]))
+    session = LogSession.open(str(partition))
+    first = whole[25]
+    # The epoch is outside the CRC. A new leader's records are of its epoch, all of them.
+    others = b"".join(
+        each.data[:12] + (99).to_bytes(4, "big") + each.data[16:] for each in whole[25:30]
+    )
+    log.write_bytes(written(whole[:25]) + others)
+    change = session.poll()
+    assert change.cut_offset == first.base_offset
+    assert change.has_grown
+    assert change.is_news
+    row = session.behind(session.window.seek_offset(first.base_offset), 1).rows[0]
+    assert row.epoch == 99
+
+
+def test_a_rolled_segment_and_one_that_was_cleaned_are_noticed(partition: Path) -> None:
+    whole = batches()
+    (partition / LOG).write_bytes(written(whole[:20]))
+    session = LogSession.open(str(partition))
+    page = session.behind(None, 1000)
+    following = partition / f"{whole[20].base_offset:020}.log"
+    following.write_bytes(written(whole[20:30]))
+    change = session.poll()
+    assert change.end_offset == whole[29].last_offset + 1
+    more = session.behind(page.reached, 1000).rows
+    assert more[0].offset == whole[20].base_offset
+    (partition / LOG).unlink()
+    change = session.poll()
+    assert change.start_moved
+    assert change.cut_offset is None
+    assert offsets(session)[0] == whole[20].base_offset
+    assert session.extent.start_offset == whole[20].base_offset
+
+
+def test_a_log_that_goes_away_altogether_leaves_no_rows_and_no_error(partition: Path) -> None:
+    shutil.copy(DYNAMIC / LOG, partition / LOG)
+    session = LogSession.open(str(partition))
+    assert offsets(session)
+    shutil.rmtree(partition)
+    session.poll()
+    assert offsets(session) == []

@@ -1,0 +1,41 @@
+"""Where a file lies, by its path alone."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from kraftool.storage.entry import Entry, FolderKind, Place, split_member
+from kraftool.storage.paths import open_path
+
+PARTITION = "__cluster_metadata-0"
+SEGMENT = f"{0:020}.log"
+KEPT = f"{PARTITION}/.kraftool-recover/0123456789ab/old"
+
+
+@pytest.mark.parametrize("above", ["", "data/", "kafka-0/data/"])
+def test_folders_in_the_metadata_partition_are_not_looked_into(above: str) -> None:
+    """Kafka passes them over; what a repair keeps there has the names of what it replaced."""
+    found = split_member(f"{above}{PARTITION}/{SEGMENT}")
+    assert found == (above.rstrip("/"), f"{PARTITION}/{SEGMENT}", Place.PARTITION)
+    *_, place = split_member(f"{above}{KEPT}/{SEGMENT}")
+    assert place is FolderKind.OTHER
+
+
+def test_an_archive_gives_the_files_that_the_directory_gives(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    (data / KEPT).mkdir(parents=True)
+    (data / KEPT / SEGMENT).write_bytes(b"old")
+    (data / PARTITION / SEGMENT).write_bytes(b"new")
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        archive.add(data, "data")
+    (tmp_path / "data.tar").write_bytes(out.getvalue())
+    for path in (data, tmp_path / "data.tar"):
+        location = open_path(str(path))
+        found = [each.path for each in location.entries() if isinstance(each, Entry)]
+        assert found == [f"{PARTITION}/{SEGMENT}"]
+        assert all(each.total == 0 for each in location.folders.values())

@@ -92,6 +92,9 @@ def run(
     elected: the log is then led, committed and replicated. As long as it leads, brokers are not
     served, and admin tools can describe the quorum, change its voters and kraft.version.
 
+    It registers with the active controller, as Kafka's controllers do; --role observer and
+    --no-image do not.
+
     It ends on SIGTERM and Ctrl-C: with 0 in order, with 1 if it took too long, and with 70 after an
     invariant broke, whose state is told on stderr.
 

@@ -26,6 +26,11 @@ class SecurityProtocol(StrEnum):
     SASL_SSL = "SASL_SSL"
 
     @property
+    def id(self) -> int:
+        """What registrations say it by."""
+        return tuple(SecurityProtocol).index(self)
+
+    @property
     def has_tls(self) -> bool:
         return self in (SecurityProtocol.SSL, SecurityProtocol.SASL_SSL)
 

@@ -13,6 +13,7 @@ import signal
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 from typing import Self
 
 from kraftool.decoders.addresses import shown_address
@@ -33,6 +34,7 @@ from kraftool.node.metrics import RaftMetrics, exposition
 from kraftool.node.metrics_http import MetricsServer
 from kraftool.node.narration import Narration, say
 from kraftool.node.peers import Peers
+from kraftool.node.registration import Registration
 from kraftool.node.runner import Clock, Consumer, NodeFailedError, Runner
 from kraftool.node.security import Security
 from kraftool.node.serving import SERVED, Serving
@@ -74,6 +76,12 @@ class NodeOptions:
     """What consumes in the stead of either, where the log is not for metadata."""
     metrics: Endpoint | None = None
     shutdown_s: float = SHUTDOWN_S
+
+    @property
+    def registers(self) -> bool:
+        """Kafka's controllers do whether they vote or not, and it stays in the metadata: who was
+        asked to observe leaves no such trace. Without an image it is not known whether it may."""
+        return self.replays and self.consumer is None and self.part is not Part.OBSERVER
 
 
 class _Watching:
@@ -165,23 +173,24 @@ async def _run(
     metrics = RaftMetrics(clock.now_ms())
     runner.watcher = _Watching(metrics, runner, identity, options.part)
 
-    async def reach(endpoint: Endpoint) -> Connection:
+    async def reach(client: str, endpoint: Endpoint) -> Connection:
         return await connect(
             endpoint,
             security.client,
-            f"raft-client-{identity.node_id}",
+            f"{client}-{identity.node_id}",
             timeout_s=settings.timing.request_timeout_ms / 1000,
         )
 
-    peers = Peers(runner, reach)
+    peers = Peers(runner, partial(reach, "raft-client"))
     closing.push_async_callback(peers.close)
     runner.sender = peers
     runner.consumer, image = _machine(config, options, runner, closing)
     security.image = image
+    features = supported_features(settings.kraft_version)
     serving = Serving(
         runner,
         image,
-        features=supported_features(settings.kraft_version),
+        features=features,
         is_allowed=lambda principal: not config.authorizer or principal in config.super_users,
     )
     if options.metrics is not None:
@@ -190,6 +199,16 @@ async def _run(
         closing.push_async_callback(page.close)
         say("metrics", url=f"http://{shown_address(options.metrics.host, port)}/metrics")
     is_ready.set()
+    if options.registers:
+        registration = Registration(
+            runner,
+            image,
+            partial(reach, "registration"),
+            protocols=config.listeners.protocols,
+            features=features,
+        )
+        closing.push_async_callback(registration.close)
+        registration.start()
     if part is Part.VOTER:
         _say_where_recorded(settings, log.control)
     with _Signals(runner) as signals:  # who reads "started" may send one

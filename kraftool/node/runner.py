@@ -190,8 +190,9 @@ class Runner:
             raise OrderRefused(told)
         return told
 
-    async def until(self, holds: Callable[[Raft], bool], timeout_s: float) -> bool:
-        """Wait for a step after which something holds of the core; False if that takes too long."""
+    async def until(self, holds: Callable[[Raft], bool], timeout_s: float | None) -> bool:
+        """Wait for a step after which something holds of the core; False if that takes too long,
+        for which None is never."""
         if holds(self.raft):
             return True
         waiting = asyncio.get_running_loop().create_future()

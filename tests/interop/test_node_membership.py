@@ -283,12 +283,50 @@ def test_static_voters_become_dynamic_at_a_leader_of_ours(static: Cluster) -> No
     )
 
 
-def test_a_kafka_that_leads_misses_the_registration_of_a_voter_of_ours(static: Cluster) -> None:
-    """docs/node.md: finish upgrades with Kafka's controllers in place."""
-    follower, leader = static.nodes[1], static.nodes[2]
-    start_ours(static, follower, options=("--role", "voter"))
+def test_a_voter_of_ours_registers_with_a_kafka_that_leads(static: Cluster) -> None:
+    """Without that, the Kafka would refuse: controller 1 has not registered."""
+    voter, leader = static.nodes[1], static.nodes[2]
+    start_ours(static, voter, options=("--role", "voter"))
     static.start(leader)
     leads(static, leader)
-    refused = features(static, leader, "upgrade", "--feature", "kraft.version=1")
-    assert refused.returncode != 0
-    assert b"controller 1 has not registered" in refused.stdout + refused.stderr
+
+    def upgraded() -> bool:
+        done = features(static, leader, "upgrade", "--feature", "kraft.version=1")
+        said = done.stdout + done.stderr
+        # Each registers, and tells of where it is, a moment after it has found its leader.
+        assert done.returncode == 0 or b"has not registered" in said or b"voters" in said, said
+        return done.returncode == 0
+
+    kafka.wait_for("the upgrade", upgraded, every=1)
+    shown = tool(static, leader, "describe", "--status")
+    for each in (voter, leader):
+        assert f'"directoryId": "{each.directory_id}"' in shown
+    assert set(controllers(static, leader)) == {1, 2}
+
+    before = registered_as(voter)
+    assert voter.process is not None
+    voter.process.stop()
+    voter.process = None
+    start_ours(static, voter, options=("--role", "voter"))
+    assert registered_as(voter) != before, "each run registers anew"
+    assert controllers(static, leader)[1] == f"{HOST}:{voter.ports['CONTROLLER']}"
+
+
+def registered_as(node: Node) -> str:
+    """The incarnation that one of ours has registered."""
+    assert node.process is not None
+    node.process.wait_for_line(r" INFO registered leader=")
+    return re.findall(r" INFO registered .*incarnation=(\S+)", node.process.output())[-1]
+
+
+def controllers(cluster: Cluster, leader: Node) -> dict[int, str]:
+    """Where each registered controller is, as Kafka's tool prints it."""
+    done = kafka.run(
+        cluster.version,
+        "org.apache.kafka.tools.ClusterTool",
+        *("list-endpoints", "--bootstrap-controller", leader.at("CONTROLLER")),
+        check=True,
+        heap="-Xmx200m",
+    )
+    rows = [each.split() for each in done.stdout.decode().splitlines()[1:] if each.strip()]
+    return {int(row[0]): f"{row[1]}:{row[2]}" for row in rows}

@@ -203,15 +203,17 @@ def test_a_directory_that_is_not_there_is_told_as_that(
     file = controller(tmp_path / "3.properties", 3, gone)
     ran = kraftool("simulate-election", *FEW, voters[0], file, voters[2])
     told = words(ran.text)
-    assert f"The directory of 3 is not there: its server.properties leads to {gone}." in told
+    assert "The directory of 3 is not there: its server.properties leads to" in told
+    assert f"leads to {gone}.".replace(" ", "") in told.replace(" ", "")  # a long path is broken
     assert "No directory was given" not in told
     assert "3 does not answer 2: its directory is not there" in told
     alone = kraftool("simulate-election", *FEW, file)
     assert alone.code == 1
-    assert f"leads to {gone}." in words(alone.text)
+    assert f"leads to {gone}.".replace(" ", "") in words(alone.text).replace(" ", "")
     settings = controller(tmp_path / "9.properties", 9, tmp_path / "nine")
     ran = kraftool("simulate-election", *FEW, *voters, settings)
-    assert f"{tmp_path / 'nine'}, the directory of node 9, is not there" in words(ran.text)
+    absent = f"{tmp_path / 'nine'}, the directory of node 9, is not there"
+    assert absent.replace(" ", "") in words(ran.text).replace(" ", "")
 
 
 def test_a_voter_formatted_as_a_quorum_of_its_own_is_no_good_news(

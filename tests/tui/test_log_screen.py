@@ -417,7 +417,7 @@ def test_without_anything_it_says_so() -> None:
 
 def test_a_directory_without_a_log_is_told(tmp_path: Path) -> None:
     async def body(pilot: Pilot[None], view: LogScreen) -> None:
-        assert "is not a Kafka" in screen(app_of(pilot))
+        assert "is not a Kafka data" in " ".join(screen(app_of(pilot)).split())
 
     run(body, tmp_path)
 

@@ -29,7 +29,7 @@ class Headline(Static):
         line.truncate(room, overflow="ellipsis")
         if line.cell_len + right.cell_len + 2 <= room:
             line.append(" " * (room - line.cell_len - right.cell_len)).append_text(right)
-        self.update(line)
+        self.update(line, layout=False)
 
 
 class ViewTabs(Widget):

@@ -51,6 +51,9 @@ class ReportTable(DataTable[Text]):
         """Of the rows, by their number."""
         self._lost: tuple[str, str] | None = None
         """The key of the cursor's row that is gone, and of the one where it waits."""
+        self._painted: dict[tuple[int, int], tuple[Text, tuple[object, ...], list[list[Segment]]]]
+        self._painted = {}
+        """By place: a cell, all else that its look depends on, and how it was painted."""
         self.cell_padding = 1
 
     def on_mount(self) -> None:
@@ -88,6 +91,8 @@ class ReportTable(DataTable[Text]):
         self._keys = keys = [*wanted]
         for key, cells in wanted.items():
             self.add_row(*cells, key=key)
+        # The table learns its height when it is idle; one that was hidden until now has none yet.
+        self.call_after_refresh(self.refresh, layout=True)
         if not wanted:
             return
         # Where the cursor's row is gone for now, the cursor waits for it in its place.
@@ -112,7 +117,14 @@ class ReportTable(DataTable[Text]):
         if last is not None:
             key, number = last
             self.update_cell(key, self._headings[number][0], self._rows[key][number])
+            # Lines painted before are never asked for again, and would be kept by the thousand.
+            self._row_render_cache.clear()
+            self._line_cache.clear()
             self.refresh()
+
+    def _clear_caches(self) -> None:
+        self._painted.clear()
+        super()._clear_caches()
 
     def _render_cell(
         self,
@@ -124,14 +136,23 @@ class ReportTable(DataTable[Text]):
         hover: bool = False,
     ) -> list[list[Segment]]:
         """A cell of one style as three segments; rich's way to them takes twenty times as long,
-        and a refresh paints hundreds."""
-        if row_index < 0 or column_index < 0 or row_index >= len(self._keys):
+        and a refresh paints hundreds. What is the same as at the last refresh is kept."""
+        is_heading = row_index < 0
+        if column_index < 0 or row_index >= len(self._keys):
             return super()._render_cell(row_index, column_index, base_style, width, cursor, hover)
-        cell = self._rows[self._keys[row_index]][column_index]
+        if is_heading:
+            cell = self.ordered_columns[column_index].label
+        else:
+            cell = self._rows[self._keys[row_index]][column_index]
         if cell.spans:
             return super()._render_cell(row_index, column_index, base_style, width, cursor, hover)
+        state = (cursor, hover, self._show_hover_cursor, self._pseudo_class_state)
+        looks = (base_style, width, *state)
+        kept = self._painted.get((row_index, column_index))
+        if kept is not None and kept[0] is cell and kept[1] == looks:
+            return kept[2]
         component, post = self._get_styles_to_render_cell(
-            False, False, False, hover, cursor, self.show_cursor, self._show_hover_cursor,
+            is_heading, False, False, hover, cursor, self.show_cursor, self._show_hover_cursor,
             self.cursor_foreground_priority == "css", self.cursor_background_priority == "css",
         )  # fmt: skip
         around = base_style + _place(row_index, column_index) + component
@@ -140,13 +161,15 @@ class ReportTable(DataTable[Text]):
         plain = set_cell_size(cell.plain, min(cell.cell_len, room))
         free, padding = " " * (room - cell_len(plain)), " " * self.cell_padding
         right = self._headings[column_index][1]
-        return [
+        lines = [
             [
                 Segment(padding + free if right else padding, around + post),
                 Segment(plain, around + style + post),
                 Segment(padding if right else free + padding, around + post),
             ]
         ]
+        self._painted[row_index, column_index] = cell, looks, lines
+        return lines
 
     @property
     def cursor_key(self) -> str | None:

@@ -6,6 +6,7 @@ import asyncio
 import csv
 import json
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,7 @@ def test_x_stops_a_verification(folder: Path, monkeypatch: pytest.MonkeyPatch) -
         began.set()
         while True:
             task.set("reading log and files", 43, 100)
+            time.sleep(0.001)  # the interpreter is the screen's too
 
     monkeypatch.setattr(files_module, "apart", slow)
 
@@ -160,6 +162,7 @@ def test_leaving_ends_a_verification(folder: Path, monkeypatch: pytest.MonkeyPat
         try:
             while True:
                 task.set("", 0, None)
+                time.sleep(0.001)  # the interpreter is the screen's too
         finally:
             ended.set()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -136,6 +137,7 @@ def test_x_stops_an_examination(folder: Path, monkeypatch: pytest.MonkeyPatch) -
         began.set()
         while True:
             task.set("examining directories", 1, None)
+            time.sleep(0.001)  # the interpreter is the screen's too
 
     monkeypatch.setattr(health_module, "apart", slow)
 

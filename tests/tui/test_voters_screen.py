@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -125,6 +126,7 @@ def test_v_reads_again_and_x_stops(folder: Path, monkeypatch: pytest.MonkeyPatch
         began.set()
         while True:
             task.set("reading directories", 1, 4)
+            time.sleep(0.001)  # the interpreter is the screen's too
 
     monkeypatch.setattr(voters_module, "compare", counted)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -201,6 +202,7 @@ def test_x_stops_a_simulation(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
         began.set()
         while True:
             task.set("runs", 7, 10)
+            time.sleep(0.001)  # the interpreter is the screen's too
 
     monkeypatch.setattr(what_if_module, "apart", slow)
 

@@ -27,7 +27,14 @@ from kraftool.watching.quorum import QuorumReport, quorum_report
 from kraftool.watching.summary import Part
 
 _NARROW = 110
-_MOST_CELLS = 5_000
+
+
+def _put(where: Static, content: Table | Text) -> None:
+    """Show this there. To lay out the screen again costs much: only where the height differs."""
+    where.update(content, layout=False)
+    room = where.content_size
+    if where.get_content_height(room, where.app.size, room.width) != room.height:
+        where.refresh(layout=True)
 
 
 class QuorumScreen(View):
@@ -54,6 +61,7 @@ class QuorumScreen(View):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._cells: dict[Part, Text] = {}
+        """Of the last look."""
         self._cells_palette: Palette | None = None
 
     def compose(self) -> ComposeResult:
@@ -65,9 +73,9 @@ class QuorumScreen(View):
 
     def show(self, picture: Picture) -> None:
         self.report = report = quorum_report(picture)
-        self.query_one("#quorum-summary", Static).update(self._summary(report))
+        _put(self.query_one("#quorum-summary", Static), self._summary(report))
         self.query_one("#quorum-words").display = bool(report.statements)
-        self.query_one("#quorum-statements", Static).update(self._statements(report))
+        _put(self.query_one("#quorum-statements", Static), self._statements(report))
         names = summary.columns(report, self.size.width)
         table = self.query_one(ReportTable)
         table.set_columns([(name, name in summary.RIGHT) for name in names])
@@ -98,21 +106,21 @@ class QuorumScreen(View):
         return grid
 
     def _rows(self, report: QuorumReport, names: Sequence[str]) -> list[Row]:
-        if self._cells_palette is not self.palette or len(self._cells) >= _MOST_CELLS:
-            self._cells_palette, self._cells = self.palette, {}
+        before = self._cells if self._cells_palette is self.palette else {}
+        self._cells_palette, self._cells = self.palette, {}
         trend = 8 if self.size.width < _NARROW else 20
         rows: dict[str, list[Text]] = {}
         for each in report.replicas:
             told = summary.cells(report, each, trend)
             key = each.key if each.key not in rows else f"{each.key}#{len(rows)}"
-            rows[key] = [self._cell(told[name]) for name in names]
+            rows[key] = [self._cell(told[name], before) for name in names]
         return [*rows.items()]
 
-    def _cell(self, part: Part) -> Text:
+    def _cell(self, part: Part, before: dict[Part, Text]) -> Text:
         """A cell's text; the same one for the same words, as most stay from look to look."""
         found = self._cells.get(part)
         if found is None:
-            found = self._cells[part] = self._part(part)
+            found = self._cells[part] = before.get(part) or self._part(part)
         return found
 
     # --- the row under the cursor -------------------------------------------------------------
@@ -132,7 +140,7 @@ class QuorumScreen(View):
             if report is not None and each.key == key and not lines:
                 told = summary.details(report, each)
                 lines = [Text("  ").join(map(self._part, parts)) for parts in told]
-        self.query_one("#quorum-detail", Static).update(Text("\n").join(lines))
+        _put(self.query_one("#quorum-detail", Static), Text("\n").join(lines))
 
     # --- ways out -----------------------------------------------------------------------------
 

@@ -67,7 +67,13 @@ def apply(
     import time
 
     from kraftool import __version__
-    from kraftool.commands.recover_run import confirm, read_plan, refusing, sources_of
+    from kraftool.commands.recover_run import (
+        confirm,
+        read_plan,
+        refusing,
+        sources_of,
+        telling_interruption,
+    )
     from kraftool.repair.apply import Apply
     from kraftool.repair.record import Stage
     from kraftool.repair.verify import check_directory
@@ -93,9 +99,12 @@ def apply(
                     to.flush()
                 words = [each.word for each in made.risks]
                 confirm(made, "apply", directory, yes=yes, words=words, accepted=accept or ())
-                repair.carry_out(
-                    int(time.time() * 1000), __version__, lambda words: to.note(printable(words))
-                )
+                with telling_interruption(to, repair, plan):
+                    repair.carry_out(
+                        int(time.time() * 1000),
+                        __version__,
+                        lambda words: to.note(printable(words)),
+                    )
             was_applied = False
         else:
             was_applied = True

@@ -16,12 +16,14 @@ from rich.table import Table
 from rich.text import Text
 
 from kraftool.commands.finding_view import GOOD, NAME, QUIET, WARN, text
-from kraftool.commands.output import Output, RefusedError, UsageError, printable
+from kraftool.commands.output import ExitCode, Output, RefusedError, UsageError, printable
 from kraftool.decoders.errors import KraftoolError
+from kraftool.repair.apply import Repair
 from kraftool.repair.disk import RepairRefused
 from kraftool.repair.edits import in_turn
 from kraftool.repair.plan import SHORT_ID, Action, Edit, HostPlan, Plan, Step, Verdict
 from kraftool.repair.plan_yaml import MOST_BYTES, PlanError, plan_from_yaml
+from kraftool.repair.record import Stage, record_of
 from kraftool.storage.files import Files, read_whole
 
 
@@ -46,6 +48,27 @@ def refusing() -> Iterator[None]:
         yield
     except RepairRefused as error:
         raise RefusedError(error.message, hint=error.hint) from error
+
+
+@contextmanager
+def telling_interruption(to: Output, repair: Repair, plan: str) -> Iterator[None]:
+    """Ctrl-C says how far it came, also with --quiet: a half-done directory must not be started."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        where = repair.directory.name
+        match record_of(repair.backup.entries(), repair.backup.path).stage:
+            case Stage.CHANGING | Stage.UNDOING as stage:
+                again = "apply" if stage is Stage.CHANGING else "undo"
+                told = f"the plan is {stage.value} in {where}: do not start the node, and run"
+                told += f" kraftool recover {again} {plan} again to finish it"
+                told += ", or recover undo" if stage is Stage.CHANGING else ""
+            case Stage.APPLIED:
+                told = f"the plan is applied in {where}"
+            case _:
+                told = f"nothing is changed in {where}"
+        to.problem(f"interrupted; {told}", code=ExitCode.INTERRUPTED)
+        raise
 
 
 # --- telling ---------------------------------------------------------------------------------
@@ -115,11 +138,13 @@ def write_settings(to: Output, host: HostPlan) -> None:
 
 
 def steps_after(plan: Plan, host: HostPlan) -> list[Step]:
-    """What a person does once the plan is applied to this directory, or to all others if it has
-    nothing for this one."""
+    """What a person does once the plan is applied to this directory; where it has nothing for this
+    one, from applying it to the others on: a start before that would be one of the old directory.
+    """
     applying = [number for number, step in enumerate(plan.steps) if step.action is Action.APPLY]
     ours = [number for number in applying if host.name in plan.steps[number].hosts]
-    return list(plan.steps[max(ours or applying, default=-1) + 1 :])
+    begin = max(ours) + 1 if ours else min(applying, default=0)
+    return list(plan.steps[begin:])
 
 
 def write_steps(to: Output, steps: Sequence[Step], file: str) -> None:

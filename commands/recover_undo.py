@@ -30,7 +30,7 @@ def undo(
     """
     import time
 
-    from kraftool.commands.recover_run import confirm, read_plan, refusing
+    from kraftool.commands.recover_run import confirm, read_plan, refusing, telling_interruption
     from kraftool.repair.plan import SHORT_ID
     from kraftool.repair.record import Stage
     from kraftool.repair.undo import Undo
@@ -54,7 +54,10 @@ def undo(
                         to.line(f"  {verb}  {printable(change.target.name)}")
                     to.flush()
                 confirm(made, "undo", directory, yes=yes)
-                repair.carry_out(int(time.time() * 1000), lambda words: to.note(printable(words)))
+                with telling_interruption(to, repair, plan):
+                    repair.carry_out(
+                        int(time.time() * 1000), lambda words: to.note(printable(words))
+                    )
     if output is PlainFormat.JSON:
         from kraftool.commands.output import json_document
 

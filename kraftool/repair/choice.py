@@ -90,7 +90,6 @@ def choose(standing: Standing) -> Choice:
             hint=f"name its directory, or run recover collect there with --at {request.rollback}",
         )
     method = _method(standing, seed, source)
-    others = [each for each in standing.hosts if each is not seed]
     is_clear = _nobody_ahead(standing, seed, source)
     jumps = method is Method.SNAPSHOT_JUMP or (
         method is Method.STATIC_PROPERTIES
@@ -100,7 +99,7 @@ def choose(standing: Standing) -> Choice:
     voter = _voter(standing, seed)
     lost = [
         beyond(each, source.survey, state.end_offset, state.last_epoch)
-        for each in (source, *others)
+        for each in (source, *standing.hosts)
     ]
     found = {each.host: each for each in lost if each is not None}
     return Choice(

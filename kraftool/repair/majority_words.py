@@ -24,7 +24,9 @@ def summary(choice: Choice) -> tuple[str, ...]:
     lost = _ids(each.id for each in standing.lost)
     seed = choice.voter.id
     told = [
-        f"Of the voters {ids}, {lost} are lost: the others are no majority, and nobody can be"
+        f"No majority of the voters {ids} is lost: one is to lead alone all the same, as was asked."
+        if not standing.is_lost
+        else f"Of the voters {ids}, {lost} are lost: the others are no majority, and nobody can be"
         " elected."
         if len(standing.lost) > 1
         else f"Of the voters {ids}, {lost} is lost: the others are no majority, and nobody can be"
@@ -142,18 +144,21 @@ def steps(choice: Choice) -> tuple[Step, ...]:
 def _steps(choice: Choice) -> Iterator[Step]:
     names = tuple(each.name for each in choice.standing.hosts)
     lost = tuple(f"node-{each.id}" for each in choice.standing.lost)
+    left = tuple(each.name for each in choice.standing.present if each is not choice.seed)
     yield Step(
         action=Action.STOP,
         hosts=names,
         text="stop every controller and every broker, and whatever would start them again: nodes"
         " that run while another epoch begins under them can die of it",
     )
-    if lost:
-        yield Step(
-            action=Action.KEEP_STOPPED,
-            hosts=lost,
-            text="whatever is left of the lost voters stays off; see quarantine",
-        )
+    if lost or left:
+        text = "whatever is left of the lost voters stays off; see quarantine"
+        if left:
+            text = (
+                f"the old voters stay off, also those that are left: {choice.standing.majority} of"
+                " them elect one another; see quarantine for how each comes back"
+            )
+        yield Step(action=Action.KEEP_STOPPED, hosts=(*lost, *left), text=text)
     if choice.static:
         endpoint = choice.voter.endpoints[0]
         value = f"{choice.voter.id}@{shown_address(endpoint.host, endpoint.port)}"

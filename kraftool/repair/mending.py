@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 
 from kraftool import __version__
+from kraftool.decoders.addresses import shown_address
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.cases import (
     endpoints,
@@ -38,6 +39,7 @@ from kraftool.repair.plan import (
 )
 from kraftool.repair.ranking import Host, is_voter, ranked
 from kraftool.repair.refusal import PlanRefused, accepted
+from kraftool.repair.request import Word
 from kraftool.repair.standing import Standing, common_risks, refuse_missing
 
 Case = Callable[[Standing, Host], Iterator[Mend]]
@@ -144,8 +146,12 @@ def _nothing(standing: Standing, notes: Sequence[Mend]) -> Plan:
         for host in standing.hosts
         for each in (host.survey.log.misfits if host.survey.log is not None else ())
     ]
+    about = (Word.OTHER_CLUSTER.value, Word.DIVERGED.value)
+    risks = [each for each in common_risks(standing) if each.word in about]
     told = f"No action needed: {present} of {len(standing.voters)} voters have a whole directory,"
     told += " which is a majority, and nothing in it keeps Kafka from starting."
+    told += " If they have no leader all the same: kraftool quorum health"
+    told += " asks the running controllers, kraftool doctor compares settings and files."
     return Plan(
         schema_version=SCHEMA_VERSION,
         created_ms=standing.request.now_ms,
@@ -158,6 +164,7 @@ def _nothing(standing: Standing, notes: Sequence[Mend]) -> Plan:
         kafka_version=standing.request.kafka_version,
         ranking=ranked(standing.hosts, standing.keys),
         loss=Loss(verdict=Verdict.NONE, text="none: nothing is changed"),
+        risks=accepted(standing.request, risks),
         voters_before=standing.voters,
         voters_after=standing.voters,
     )
@@ -263,6 +270,19 @@ def _steps(standing: Standing, mends: Sequence[Mend]) -> Iterator[Step]:
         text="everything is as planned, and the quorum has a leader",
         commands=tuple(
             f"kraftool recover verify plan.yaml --dir {shlex.quote(by_name[each].survey.path)}"
+            f"{_bootstrap(standing)}"
             for each in mended
         ),
     )
+
+
+def _bootstrap(standing: Standing) -> str:
+    """The option that names a controller, where one is known: a directory tells of no leader."""
+    told = [
+        standing.request.endpoints_of(each.id) or each.endpoints
+        for each in standing.voters
+        if each not in standing.lost
+    ]
+    known = [one for each in told for one in each[:1] if one.host and one.port]
+    addresses = ",".join(shown_address(each.host, each.port) for each in known)
+    return f" --bootstrap-controller {shlex.quote(addresses)}" if addresses else ""

@@ -171,10 +171,20 @@ def beyond(host: Host, outcome: Survey, outcome_end: int, outcome_epoch: int) ->
     first = min(common_end(host.survey, outcome), outcome_end)
     end = host.survey.end
     if end.offset <= first or end.epoch < outcome_epoch:
-        return None
+        return _behind_damage(host, outcome_end)
     log = host.survey.log
     types = types_between(log, first, end.offset) if log is not None else ()
     return LostRecords(host=host.name, first_offset=first, end_offset=end.offset, types=types)
+
+
+def _behind_damage(host: Host, outcome_end: int) -> LostRecords | None:
+    """Whole batches behind damage that an outcome does not reach: nothing says that they were not
+    committed, though the log cannot be trusted there."""
+    broken = host.survey.log.broken if host.survey.log is not None else None
+    if broken is None or broken.end_offset <= outcome_end:
+        return None
+    first = max(broken.offset, outcome_end)
+    return LostRecords(host=host.name, first_offset=first, end_offset=broken.end_offset)
 
 
 def types_between(log: SurveyedLog, first: int, end: int) -> tuple[RecordCount, ...]:

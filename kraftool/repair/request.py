@@ -41,7 +41,7 @@ class Request:
     fence: bool = False
     accepted: frozenset[str] = frozenset()
     lost: frozenset[int] = frozenset()
-    """Voters whose disks are gone, or that will not be started again as they are."""
+    """Voters whose disks are gone."""
     seed: int | None = None
     state: int | None = None
     """The node whose log the state is taken from."""

@@ -104,6 +104,7 @@ def standing_of(request: Request) -> Standing:
         if each.node_id not in ids and each.node_id in {one.id for one in voters}
     )
     absent = [each for each in voters if each.id not in ids]
+    _refuse_not_lost(request, voters, ids)
     lost = tuple(each for each in absent if each.id in request.lost)
     known = {each.node_id for each in renamed}
     return Standing(
@@ -160,6 +161,25 @@ def _refuse_twice(hosts: tuple[Host, ...]) -> None:
                 hint="name each directory once, in its newest state",
             )
         seen[key] = each
+
+
+def _refuse_not_lost(
+    request: Request, voters: tuple[PlannedVoter, ...], there: set[int | None]
+) -> None:
+    """What is said to be lost has to be a voter, and one whose directory was not given."""
+    known = sorted({each.id for each in voters})
+    for each in sorted(request.lost):
+        if known and each not in known:
+            raise KraftoolError(
+                f"--set lost={each}: node {each} is no voter",
+                hint=f"the voters are {', '.join(map(str, known))}",
+            )
+        if each in there:
+            raise KraftoolError(
+                f"--set lost={each}: the directory of voter {each} was given, and has its log",
+                hint="leave it out of lost; to let one voter lead alone though a majority is there,"
+                " with the best state of all that are given: --set seed=ID",
+            )
 
 
 def refuse_missing(standing: Standing) -> None:

@@ -17,8 +17,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from kraftool.commands.recover_run import steps_after
 from kraftool.repair.backup import FOLDER
-from kraftool.repair.plan import Action, Method, Plan, Risk, Setting, Step
+from kraftool.repair.plan import Action, HostPlan, Method, Plan, Risk, Role, Setting, Step
 from kraftool.repair.plan_yaml import plan_to_yaml
 from tests.commands.test_secrets import assert_no_secret
 from tests.repair.repair_cases import (
@@ -280,29 +281,71 @@ def test_what_is_typed_decides(directory: Path, made: Plan, tmp_path: Path) -> N
     assert contents(directory) != before
 
 
+def test_a_directory_without_edits_is_told_to_apply_the_plan_to_the_others_first(
+    made: Plan,
+) -> None:
+    """Not to start the seed, which may not be repaired yet."""
+    other = HostPlan(name="node-11", role=Role.BROKER, identity=made.hosts[0].identity, path="/b")
+    assert [each.action for each in steps_after(made, other)] == [Action.APPLY, Action.CHECK]
+    assert [each.action for each in steps_after(made, made.hosts[0])] == [Action.CHECK]
+
+
+DEADLY = """
+import os, sys
+from kraftool.repair.journal import Journal
+note, left, number = Journal.note, [int(sys.argv[1])], int(sys.argv[2])
+def deadly(self, kind, **facts):
+    note(self, kind, **facts)
+    left[0] -= 1
+    if left[0] == -1: os.kill(os.getpid(), number)
+Journal.note = deadly
+sys.argv = ['kraftool', *sys.argv[3:]]
+from kraftool.commands import main
+main()
+"""
+"""A kraftool that gets a signal right after a journal entry became durable."""
+
+
+def signalled(
+    words: list[str], after: int, number: signal.Signals
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", DEADLY, str(after), str(int(number)), *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("after", "words"),
+    [
+        (0, "nothing is changed in"),
+        (2, "the plan is half applied in"),
+        (3, "do not start the node, and run kraftool recover apply"),
+    ],
+)
+def test_ctrl_c_says_how_far_it_came_and_what_comes_next(
+    directory: Path, made: Plan, file: Path, after: int, words: str
+) -> None:
+    """Also with --quiet: a directory that is half done is not to be started."""
+    command = ["recover", "apply", str(file), "--dir", str(directory), "--yes", made.id, "-q"]
+    done = signalled(command, after, signal.SIGINT)
+    assert done.returncode == 130
+    assert "interrupted; " in done.stderr
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize("after", [0, 1, 2, 3, 8, 14])
 def test_killed_for_real_at_a_step_it_is_finished_or_undone_by_the_next_command(
     kraftool: Run, directory: Path, made: Plan, file: Path, after: int
 ) -> None:
     """SIGKILL right after a journal entry became durable."""
-    code = (
-        "import os, sys\n"
-        "from kraftool.repair.journal import Journal\n"
-        "note, left = Journal.note, [int(sys.argv[1])]\n"
-        "def deadly(self, kind, **facts):\n"
-        "    note(self, kind, **facts)\n"
-        "    left[0] -= 1\n"
-        f"    if left[0] < 0: os.kill(os.getpid(), {int(signal.SIGKILL)})\n"
-        "Journal.note = deadly\n"
-        "sys.argv = ['kraftool', *sys.argv[2:]]\n"
-        "from kraftool.commands import main\n"
-        "main()\n"
-    )
     before = contents(directory)
     words = ["recover", "apply", str(file), "--dir", str(directory), "--yes", made.id]
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(after), *words], cwd=ROOT, capture_output=True, check=False
-    )
+    done = signalled(words, after, signal.SIGKILL)
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert (directory / PARTITION / FOLDER).exists()
     if after % 2:

@@ -134,8 +134,10 @@ class Night:
 
     def has_everything(self) -> None:
         """Topics, configs and messages are those of before."""
-        topics = set(self.cluster.admin("list-topics"))
-        assert set(self.topics) <= topics
+        kafka.wait_for(
+            "the broker to know of every topic",
+            lambda: set(self.topics) <= set(self.cluster.admin("list-topics")),
+        )
         shown = kraftool("state", self.broker.metadata_log_dir, "-o", "json")
         assert '"retention.ms"' in shown
         tool = "kafka.tools.ConsoleConsumer"

@@ -131,3 +131,13 @@ def flip_in_batch(path: Path, number: int) -> RecordBatch:
     batch = batches(path)[number]
     flip(path, batch.position + batch.size - 3)
     return batch
+
+
+def cut_log(quorum: Quorum, node_id: int, last_batches: int) -> None:
+    """Make a node one that was left behind: without its last batches, and snapshots of them."""
+    path = quorum.segment(node_id)
+    first = batches(path)[-last_batches]
+    path.write_bytes(path.read_bytes()[: first.position])
+    for each in quorum.snapshots(node_id):
+        if int(each.name[:20]) > first.base_offset:
+            each.unlink()

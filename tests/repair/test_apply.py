@@ -19,15 +19,7 @@ from kraftool.repair.apply import Apply
 from kraftool.repair.backup import FOLDER, backup_of
 from kraftool.repair.disk import DataDirectory, RepairRefused
 from kraftool.repair.edits import in_turn
-from kraftool.repair.plan import (
-    Expected,
-    HostPlan,
-    Identity,
-    Piece,
-    Plan,
-    Role,
-    target_of,
-)
+from kraftool.repair.plan import Expected, HostPlan, Identity, Piece, Plan, Role, target_of
 from kraftool.repair.plan_yaml import plan_from_yaml
 from kraftool.repair.record import Stage
 from kraftool.repair.undo import Undo

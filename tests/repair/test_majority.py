@@ -17,7 +17,7 @@ from kraftool.repair.planner import plan_for, read_surveys
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.request import Request, with_settings
 from kraftool.reports.state.load import load_state
-from tests.repair.directories import Quorum, batches, flip_in_batch
+from tests.repair.directories import Quorum, batches, cut_log, flip_in_batch
 
 EQUAL = "kafka-4.3.0/upgrade"
 """Voters 1, 2, 3 and broker 11, all at offset 160 of epoch 6."""
@@ -32,16 +32,6 @@ def state_of(directory: Path, at: int | None = None) -> str:
 def seed_of(plan: Plan) -> int | None:
     host = plan.host(plan.seed)
     return host.identity.node_id if host is not None else None
-
-
-def cut_log(quorum: Quorum, node_id: int, last_batches: int) -> None:
-    """Make a node one that was left behind: without its last batches, and snapshots of them."""
-    path = quorum.segment(node_id)
-    first = batches(path)[-last_batches]
-    path.write_bytes(path.read_bytes()[: first.position])
-    for each in quorum.snapshots(node_id):
-        if int(each.name[:20]) > first.base_offset:
-            each.unlink()
 
 
 def test_nobody_ahead_and_every_broker_seen_is_an_append(tmp_path: Path) -> None:
@@ -203,6 +193,45 @@ def test_nothing_is_lost_where_no_voter_is(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path, APART, [2, 3, 4, 11])
     plan = quorum.plan("seed=3")
     assert plan.loss.verdict is Verdict.NONE
+
+
+def test_voters_that_are_left_stay_off_too(tmp_path: Path) -> None:
+    """Two of three that are not the seed elect each other, lost or not."""
+    plan = Quorum(tmp_path, APART, [2, 3, 4, 11]).plan("seed=3")
+    (off,) = [each for each in plan.steps if each.action is Action.KEEP_STOPPED]
+    assert set(off.hosts) == {"node-2", "node-4"}
+    assert plan.summary[0].startswith("No majority of the voters 2, 3 and 4 is lost")
+
+
+def test_what_the_seed_has_more_than_the_state_that_is_asked_for_wants_its_word(
+    tmp_path: Path,
+) -> None:
+    quorum = Quorum(tmp_path, EQUAL, [1, 11])
+    cut_log(quorum, 11, 4)
+    end = quorum.survey(11).end.offset
+    with pytest.raises(PlanRefused, match=f"node-1 has .* from offset {end} on"):
+        quorum.plan("lost=2,3", "state=11")
+
+
+def test_whole_batches_behind_the_damage_of_the_survivor_are_told(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path, EQUAL, [1])
+    for each in quorum.snapshots(1):
+        each.unlink()
+    damaged = flip_in_batch(quorum.segment(1), 60)
+    with pytest.raises(PlanRefused, match=f"from offset {damaged.base_offset} on"):
+        quorum.plan("lost=2,3")
+    plan = quorum.plan("lost=2,3", accept=["ahead"])
+    assert plan.loss.verdict is Verdict.UNBOUNDED
+    assert plan.loss.records[0].end_offset == 160
+
+
+@pytest.mark.parametrize(
+    ("lost", "words"),
+    [("2,3", "the directory of voter 2 was given"), ("3,7", "node 7 is no voter")],
+)
+def test_only_a_voter_that_is_not_there_is_lost(tmp_path: Path, lost: str, words: str) -> None:
+    with pytest.raises(KraftoolError, match=words):
+        Quorum(tmp_path, EQUAL, [1, 2, 11]).plan(f"lost={lost}")
 
 
 def test_every_old_voter_is_in_quarantine_with_its_way_back(tmp_path: Path) -> None:

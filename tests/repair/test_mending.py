@@ -19,7 +19,7 @@ from kraftool.repair.plan import Method, Plan, Verdict
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.survey import Survey
 from kraftool.reports.state.load import load_state
-from tests.repair.directories import NOW, Quorum, batches, flip, flip_in_batch
+from tests.repair.directories import NOW, Quorum, batches, cut_log, flip, flip_in_batch
 
 EQUAL = "kafka-4.3.0/upgrade"
 """Voters 1, 2, 3 and broker 11, all at offset 160 of epoch 6."""
@@ -50,6 +50,7 @@ def test_a_quorum_that_is_well_needs_nothing(quorum: Quorum) -> None:
     plan = quorum.plan()
     assert plan.method is Method.NONE
     assert plan.summary[0].startswith("No action needed")
+    assert "quorum health" in plan.summary[0], "what to do where there is no leader all the same"
     assert not plan.changes
     assert not plan.steps
 
@@ -138,6 +139,43 @@ def test_a_damaged_log_by_itself_is_cut_only_by_its_word(tmp_path: Path) -> None
     survey = quorum.survey(1)
     assert is_well(survey)
     assert survey.end.offset == batch.base_offset
+
+
+def test_what_may_be_committed_behind_damage_is_given_up_only_by_its_word(quorum: Quorum) -> None:
+    """Of three voters one lags and one was not given: the damaged one alone may have the rest."""
+    cut_log(quorum, 2, 4)
+    for each in quorum.snapshots(3):
+        each.unlink()
+    flip_in_batch(quorum.segment(3), 30)
+    end = quorum.survey(2).end.offset
+    assert end < 160
+    with pytest.raises(PlanRefused, match=f"node-3 has records from offset {end} to 159") as told:
+        quorum.plan(nodes=[2, 3])
+    assert "voter 1 may have them" in told.value.message
+    plan = quorum.plan(nodes=[2, 3], accept=["ahead"])
+    assert plan.loss.verdict is Verdict.BOUNDED
+    assert [(each.first_offset, each.end_offset) for each in plan.loss.records] == [(end, 160)]
+
+
+def test_two_whole_voters_of_three_have_all_that_was_committed(quorum: Quorum) -> None:
+    """What is behind the damage of the third one only was never on a majority."""
+    for each in (1, 2):
+        cut_log(quorum, each, 4)
+    for each in quorum.snapshots(3):
+        each.unlink()
+    flip_in_batch(quorum.segment(3), 30)
+    plan = quorum.plan(nodes=[1, 2, 3])
+    assert plan.cases == ("rebuilt",)
+    assert plan.loss.verdict is Verdict.NONE
+
+
+def test_directories_of_two_clusters_are_not_well(tmp_path: Path) -> None:
+    """Of whose quorum it is said that nothing is to be done must not be decided by their number."""
+    quorum = Quorum(tmp_path, EQUAL, [1])
+    other = Quorum(tmp_path / "other", "kafka-4.3.0/dynamic-quorum", [2, 3, 4])
+    quorum.directories |= other.directories
+    with pytest.raises(PlanRefused, match="is of cluster"):
+        quorum.plan()
 
 
 def test_a_broker_with_a_damaged_log_is_emptied(quorum: Quorum) -> None:

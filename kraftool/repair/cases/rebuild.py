@@ -56,13 +56,15 @@ def rebuilt(standing: Standing, host: Host, why: str, source: Host | None = None
         return
     end = source.survey.end
     lost = beyond(host, source.survey, end.offset, end.epoch)
+    if not host.survey.intact and _is_all_that_was_committed(standing, host, source):
+        lost = None
     risks = []
     if lost is not None:
         risks.append(
             Risk(
                 word=Word.AHEAD.value,
                 text=f"{host.name} has records from offset {lost.first_offset} to"
-                f" {lost.end_offset - 1} that {source.name} has not",
+                f" {lost.end_offset - 1} that {source.name} has not{_unseen(standing)}",
             )
         )
     yield Mend(
@@ -77,6 +79,22 @@ def rebuilt(standing: Standing, host: Host, why: str, source: Host | None = None
         stops_all=True,
         replaces_log=True,
     )
+
+
+def _is_all_that_was_committed(standing: Standing, host: Host, source: Host) -> bool:
+    """Whether a source has every committed record, whatever was in a damaged log.
+
+    So it is where it is the best of so many whole voters that each majority has one of them.
+    """
+    whole = [each for each in standing.present if each is not host and can_be_source(each)]
+    enough = len(standing.voters) - standing.majority + 1
+    return len(whole) >= enough and source.rank >= max(each.rank for each in whole)
+
+
+def _unseen(standing: Standing) -> str:
+    """Who may have them, and was not asked."""
+    ids = [str(each.id) for each in standing.missing]
+    return f" (voter {' and '.join(ids)} may have them: give that directory, too)" if ids else ""
 
 
 def can_be_source(host: Host) -> bool:

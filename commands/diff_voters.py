@@ -21,7 +21,7 @@ from kraftool.commands.quorum_options import (
     CommandConfig,
     Resolve,
     Timeout,
-    tell_reach,
+    tell_agreement,
 )
 
 
@@ -82,7 +82,7 @@ def diff_voters(
             from kraftool.client.live_sources import live_sources
 
             found += live_sources(live)
-            tell_reach(to, live.now)
+            tell_agreement(to, live.now)
         diff = compare(found)
     if output is PlainFormat.JSON:
         from kraftool.commands.output import json_document

@@ -98,7 +98,7 @@ def doctor(
         else:
             from kraftool.client.live_doctor import examine_live
 
-            options = options_again(*access)
+            options = options_again(bootstrap_controller, command_config, resolve)
             examination = examine_live(live, options, locations, findings, progress)
         report = diagnose(examination, ignored)
     if output is PlainFormat.JSON:

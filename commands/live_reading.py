@@ -22,7 +22,7 @@ def refuse_nothing(paths: list[str] | None, bootstrap: str, what: str) -> None:
 
 
 def options_again(
-    bootstrap: str, command_config: str, timeout: float, resolve: list[str] | None
+    bootstrap: str, command_config: str, resolve: list[str] | None
 ) -> tuple[str, ...]:
     """The options that lead to the quorum, for commands that are told to be run next."""
     options = ["--bootstrap-controller", bootstrap]

@@ -97,9 +97,11 @@ Debug = Annotated[
 
 def ignored_codes(given: list[str] | None) -> frozenset[str]:
     """The codes of --ignore. One that there is not is the user's mistake."""
-    from kraftool.reports.doctor.explain import codes
+    words = (code.strip().upper() for each in given or () for code in each.split(","))
+    found = frozenset(filter(None, words))
+    if found:
+        from kraftool.reports.doctor.explain import codes
 
-    found = frozenset(code.strip().upper() for each in given or () for code in each.split(","))
-    for each in sorted(found - {""} - codes()) if given else ():
-        raise UsageError(f"--ignore {each} is no code", hint="kraftool doctor --explain list")
-    return found - {""}
+        for each in sorted(found - codes()):
+            raise UsageError(f"--ignore {each} is no code", hint="kraftool doctor --explain list")
+    return found

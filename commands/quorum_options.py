@@ -80,8 +80,13 @@ def tell_unreached(to: Output, view: QuorumView) -> None:
             to.problem(each.problem, code=ExitCode.UNREACHABLE)
 
 
+def tell_agreement(to: Output, view: QuorumView) -> None:
+    """End with 1 where there is no leader, or nodes disagree."""
+    if view.reached and (view.leader is None or not view.agrees):
+        to.raise_code(ExitCode.FINDING)
+
+
 def tell_reach(to: Output, view: QuorumView) -> None:
     """End with 4 where nobody was reached; with 1 where there is no leader, or nodes disagree."""
     tell_unreached(to, view)
-    if view.reached and (view.leader is None or not view.agrees):
-        to.raise_code(ExitCode.FINDING)
+    tell_agreement(to, view)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import tzinfo
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
-from kraftool.client.cluster_health import ClusterHealth
 from kraftool.client.endpoints import shown
 from kraftool.client.health import Health
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
@@ -22,6 +22,9 @@ from kraftool.commands.times import iso
 from kraftool.image.metadata_version import METADATA_VERSION, level_name
 from kraftool.raft.messages import ReplicaState
 from kraftool.reports.words import many
+
+if TYPE_CHECKING:
+    from kraftool.client.cluster_health import ClusterHealth
 
 
 def write_quorum(output: Output, view: QuorumView, zone: tzinfo) -> None:

@@ -50,9 +50,9 @@ def collect(
     from kraftool.repair.planner import read_surveys
 
     to = Output(quiet=quiet, out=out)
-    surveys = read_surveys(paths, now_ms=int(time.time() * 1000), at=at)
     if to.to_terminal:
         raise UsageError("a collect file is not for a terminal", hint="name a file with --out")
+    surveys = read_surveys(paths, now_ms=int(time.time() * 1000), at=at)
     to.write(collect_file.encode(surveys))
     for each in surveys:
         for line in survey_lines(each):

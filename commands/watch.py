@@ -9,7 +9,7 @@ import typer
 
 from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
 from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError
-from kraftool.commands.quorum_options import CommandConfig, Resolve, Timeout
+from kraftool.commands.quorum_options import Bootstrap, CommandConfig, Resolve, Timeout
 
 if TYPE_CHECKING:
     from kraftool.watching.picture import Picture
@@ -31,14 +31,7 @@ def watch(
         list[str] | None,
         typer.Argument(metavar="DIR...", help="Data directories, offline or beside running nodes."),
     ] = None,
-    bootstrap_controller: Annotated[
-        str,
-        typer.Option(
-            "--bootstrap-controller",
-            metavar="HOST:PORT,…",
-            help="Controllers of a live quorum to ask first; the others are found from there.",
-        ),
-    ] = "",
+    bootstrap_controller: Bootstrap = "",
     command_config: CommandConfig = "",
     resolve: Resolve = None,
     timeout: Timeout = 5.0,

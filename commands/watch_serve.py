@@ -25,7 +25,6 @@ class Served:
 
     arguments: tuple[str, ...]
     """The command line of each dashboard."""
-    title: str = "kraftool watch"
     token: str = field(default_factory=_secret, repr=False)
     """In the address that is printed."""
     cookie: str = field(default_factory=_secret, repr=False)

@@ -132,7 +132,7 @@ class Server:
 
     async def _page(self, request: web.Request) -> web.StreamResponse:
         size = bounded(request.query.get("fontsize", ""), 8, 40, 15)
-        text = page(title=self._served.title, host=request.host, font_size=size)
+        text = page(host=request.host, font_size=size)
         return web.Response(text=text, content_type=HTML, charset="utf-8")
 
     async def _asset(self, request: web.Request) -> web.StreamResponse:

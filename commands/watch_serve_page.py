@@ -53,7 +53,7 @@ _PAGE = """\
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<title>{title}</title>
+<title>kraftool watch</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/static/xterm.css">
 <link rel="stylesheet" href="/static/page.css">
@@ -90,11 +90,9 @@ def assets() -> Mapping[str, Asset]:
     return found
 
 
-def page(*, title: str, host: str, font_size: int) -> str:
+def page(*, host: str, font_size: int) -> str:
     """The page; `host` is the checked name under which the browser reached it."""
-    return _PAGE.format(
-        title=escape(title), websocket=escape(f"ws://{host}/ws"), font_size=font_size
-    )
+    return _PAGE.format(websocket=escape(f"ws://{host}/ws"), font_size=font_size)
 
 
 def headers(host: str) -> Mapping[str, str]:

@@ -52,7 +52,7 @@ class Session:
         self._show = show
         self._process: Process | None = None
         self.complaint = ""
-        """What the process wrote to stderr, as it was, where it ended before it began."""
+        """The end of what the process wrote to stderr, as it was."""
 
     async def start(self, width: int, height: int) -> None:
         self._process = await asyncio.create_subprocess_exec(

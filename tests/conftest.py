@@ -10,6 +10,7 @@ import importlib.util
 import os
 import re
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -36,6 +37,10 @@ settings.register_profile(
     "soak", max_examples=5_000, deadline=None, print_blob=True, suppress_health_check=_TOO_SLOW
 )
 settings.load_profile(os.environ.get("KRAFTOOL_HYPOTHESIS", "dev"))
+
+
+# Of a shell's background job SIGINT is ignored, and so by every process that tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
-"""The lines around a view: what is watched and how it is, the tabs, and the line for words.
+"""The lines above a view: what is watched and how it is, and the tabs.
 
-Owns their text. They are one line each, as a terminal of 24 lines has few to spare.
+Owns their layout. They are one line each, as a terminal of 24 lines has few to spare.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ import time
 
 from rich.text import Text
 
+from kraftool.reports.words import many
 from kraftool.tui.palette import Palette
 from kraftool.watching.picture import Picture
 
@@ -28,8 +29,7 @@ def headline(picture: Picture | None, palette: Palette, *, is_paused: bool) -> t
         else:
             left.append("  ▲ no node leads", style=palette.bad)
     elif picture.directories:
-        count = len(picture.directories)
-        left.append(f"  {count} {'directory' if count == 1 else 'directories'}")
+        left.append(f"  {many(len(picture.directories), 'directory')}")
     at = time.strftime("%H:%M:%SZ", time.gmtime(picture.at_ms / 1000))
     right = Text(f"{'‖ paused ' if is_paused else ''}{at}", end="")
     right.stylize(palette.warn if is_paused else palette.quiet)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
-from kraftool.client.model import NodeAnswer
+from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.net.connection import Connection, connect
 from kraftool.net.errors import NetError, UnsupportedError
 from kraftool.net.security import ClientSecurity
@@ -50,6 +52,24 @@ async def ask(connection: Connection, name: str, request: Request, timeout_s: fl
         name, wanted, lambda version: requests.to_kafka(request, version), timeout_s
     )
     return responses.from_kafka(name, body, LISTENER)
+
+
+@asynccontextmanager
+async def connected(
+    view: QuorumView, node: NodeAnswer, access: Access
+) -> AsyncIterator[Connection]:
+    """A connection to a node that was asked before. Raises NetError."""
+    connection = await connect(
+        node.endpoint,
+        access.security,
+        CLIENT_ID,
+        timeout_s=access.timeout_s,
+        server_name=view.server_name(node),
+    )
+    try:
+        yield connection
+    finally:
+        await connection.close()
 
 
 async def question(

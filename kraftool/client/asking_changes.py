@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from kraftool.client.asking import CLIENT_ID, Access, ask
+from kraftool.client.asking import Access, ask, connected
 from kraftool.client.change import Answer
 from kraftool.client.model import QuorumView
 from kraftool.image.metadata_version import KRAFT_VERSION
-from kraftool.net.connection import Connection, connect
+from kraftool.net.connection import Connection
 from kraftool.net.errors import DisconnectedError, RequestTimeoutError
 from kraftool.raft.messages import (
     AddVoterRequest,
@@ -20,7 +20,7 @@ from kraftool.raft.messages import (
     Request,
     UpdateVoterRequest,
 )
-from kraftool.raft.names import Endpoints, Error, ReplicaKey, VersionRange
+from kraftool.raft.names import Endpoints, Error, ReplicaKey, VersionRange, error_name
 from kraftool.raft.wire.shapes import Value
 
 CHANGE_S = 30.0
@@ -35,19 +35,11 @@ async def at_leader(
     """Send something to the leader; None where its answer did not come."""
     leader = view.leader
     assert leader is not None, "a change was checked against a leader"
-    connection = await connect(
-        leader.endpoint,
-        access.security,
-        CLIENT_ID,
-        timeout_s=access.timeout_s,
-        server_name=view.server_name(leader),
-    )
-    try:
-        return await send(connection)
-    except (DisconnectedError, RequestTimeoutError):
-        return None
-    finally:
-        await connection.close()
+    async with connected(view, leader, access) as connection:
+        try:
+            return await send(connection)
+        except (DisconnectedError, RequestTimeoutError):
+            return None
 
 
 async def add_voter(
@@ -117,8 +109,4 @@ async def upgrade(
 
 
 def _answer(code: int, message: str) -> Answer:
-    try:
-        name = Error(code).name
-    except ValueError:
-        name = f"error {code}"
-    return Answer() if code == 0 else Answer(error=name, message=message)
+    return Answer() if code == 0 else Answer(error=error_name(code), message=message)

@@ -17,20 +17,19 @@ from functools import partial
 from typing import IO
 
 from kraftool.client.asking import Access
-from kraftool.client.model import NodeAnswer, QuorumView
+from kraftool.client.model import QuorumView
 from kraftool.client.observer import ImageTaker, Observation
 from kraftool.client.observing import (
     LIMIT_S,
     Progress,
     Reached,
     Taker,
-    node_name,
     read_log,
     silent,
 )
 from kraftool.decoders import meta_properties, quorum_state
 from kraftool.decoders.meta_properties import MetaProperties
-from kraftool.decoders.quorum_state import QuorumState
+from kraftool.decoders.names import write_checkpoint_name, write_segment_name
 from kraftool.net.errors import NetError
 from kraftool.raft.names import OffsetAndEpoch
 from kraftool.raft.records import Batch
@@ -45,7 +44,6 @@ class Captured:
 
     location: Location
     """Its files, as long as the capture is open; its path is the node's name."""
-    leader: NodeAnswer
     observation: Observation | None = None
     """The image of what is committed in it, if it was asked for."""
 
@@ -84,7 +82,7 @@ def _captured(
     view: QuorumView, reached: Reached, taker: _FileTaker, observation: Observation | None
 ) -> Captured:
     leader = reached.leader
-    name = node_name(leader)
+    name = leader.name
     entries = []
     if leader.node_id is not None and leader.cluster_id is not None:
         meta = MetaProperties(
@@ -94,12 +92,11 @@ def _captured(
         )
         data = meta_properties.encode(meta, written_at=datetime.now(UTC))
         entries.append(_entry(name, "meta.properties", data))
-    state = QuorumState(leader_id=leader.leader_id or 0, leader_epoch=leader.epoch or 0)
-    partition = f"{METADATA_PARTITION}/{{}}"
-    entries.append(
-        _entry(name, partition.format(quorum_state.FILE_NAME), quorum_state.encode(state))
-    )
-    entries += [_entry(name, partition.format(each), file) for each, file in taker.files()]
+    files: list[tuple[str, bytes | IO[bytes]]] = [
+        (quorum_state.FILE_NAME, quorum_state.encode(leader.election)),
+        *taker.files(),
+    ]
+    entries += [_entry(name, f"{METADATA_PARTITION}/{each}", content) for each, content in files]
     return Captured(
         location=Location(
             path=name,
@@ -108,7 +105,6 @@ def _captured(
             held=tuple(entries),
             high_watermark=reached.high_watermark,
         ),
-        leader=leader,
         observation=observation,
     )
 
@@ -169,11 +165,11 @@ class _FileTaker:
     def files(self) -> Iterator[tuple[str, IO[bytes]]]:
         """Name and content of each, complete."""
         if self._snapshot is not None:
-            (offset, epoch), file = self._snapshot
-            yield f"{offset:020}-{epoch:010}.checkpoint", file
+            id, file = self._snapshot
+            yield write_checkpoint_name(*id), file
         if self._log is not None:
             offset, file = self._log
-            yield f"{offset:020}.log", file
+            yield write_segment_name(offset, ".log"), file
 
     def snapshot(self, id: OffsetAndEpoch, position: int, chunk: bytes, size: int) -> None:
         if self._snapshot is None:

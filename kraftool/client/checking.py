@@ -1,6 +1,6 @@
 """A live quorum looked at twice, and its metadata read meanwhile: what `health` judges.
 
-Owns the order of it, so that a command and a dashboard look alike. It refuses to judge.
+Owns the order of it, for every command that tells a quorum's health. It refuses to judge.
 """
 
 from __future__ import annotations
@@ -11,16 +11,12 @@ from kraftool.client.cluster_health import cluster_health
 from kraftool.client.health import LOOKS_APART_S, Health, health
 from kraftool.client.model import QuorumView
 from kraftool.client.observer import Observation, observe
-from kraftool.client.observing import LIMIT_S, Progress, UnobservableError, silent
+from kraftool.client.observing import Progress, UnobservableError, silent
 from kraftool.client.target import Target
 
 
 async def check(
-    target: Target,
-    *,
-    with_metadata: bool = True,
-    progress: Progress = silent,
-    limit_s: float = LIMIT_S,
+    target: Target, *, with_metadata: bool = True, progress: Progress = silent
 ) -> Health:
     """Look, read, look again, and judge. Where no node was reached that is all that is told."""
     before = await target.survey()
@@ -29,7 +25,7 @@ async def check(
     pause = asyncio.create_task(asyncio.sleep(LOOKS_APART_S))
     observed: Observation | str = ""
     if with_metadata:
-        observed = await _observed(before, target, progress, limit_s)
+        observed = await _observed(before, target, progress)
     await pause
     now = await target.survey()
     if isinstance(observed, str):
@@ -37,11 +33,9 @@ async def check(
     return health(before, now, cluster_health(observed, now, before))
 
 
-async def _observed(
-    view: QuorumView, target: Target, progress: Progress, limit_s: float
-) -> Observation | str:
+async def _observed(view: QuorumView, target: Target, progress: Progress) -> Observation | str:
     """The metadata, or why it could not be read."""
     try:
-        return await observe(view, target.access, progress, limit_s)
+        return await observe(view, target.access, progress)
     except UnobservableError as error:
         return error.message

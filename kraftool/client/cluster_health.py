@@ -7,15 +7,15 @@ that it does not. What metadata alone shows is judged by doctor's rules. It refu
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kraftool.client.health import SILENT_MS, leader_clock
 from kraftool.client.live_sources import leader_source
 from kraftool.client.model import QuorumView
 from kraftool.client.observer import Observation
+from kraftool.decoders.names import write_checkpoint_name
 from kraftool.image.cluster import BrokerRegistration
-from kraftool.image.configs import BROKER, TOPIC, ConfigResource
 from kraftool.image.image import MetadataImage
 from kraftool.reports.doctor import partitions as of_image
 from kraftool.reports.doctor.log_statistics import LogStatistics
@@ -26,6 +26,7 @@ from kraftool.reports.doctor.rules import rules
 from kraftool.reports.findings import Finding, FindingKind, Severity
 from kraftool.reports.kinds import live as kinds
 from kraftool.reports.state.load import LoadedState
+from kraftool.reports.state.summary import MIN_ISR, min_isr
 
 HOUR_MS = 3_600_000
 SNAPSHOT_AGE_MS = 2 * HOUR_MS
@@ -33,7 +34,6 @@ SNAPSHOT_AGE_MS = 2 * HOUR_MS
 _IMBALANCE = 0.1
 """The default of leader.imbalance.per.broker.percentage."""
 _MOST_IDS = 10
-_MIN_ISR = "min.insync.replicas"
 _RULES = frozenset(
     {
         "elr_min_isr", "feature_range", "last_known_elr", "lost_replicas", "min_isr",
@@ -168,7 +168,6 @@ class _Walk:
         """By broker: partitions that it is the first replica of, and those led by others."""
         active = {each.id for each in image.cluster.brokers.values() if not each.fenced}
         self._active = active
-        minimum = _Minimum(image)
         for each in of_image.partitions(image):
             self.partitions += 1
             state = each.state
@@ -181,7 +180,7 @@ class _Walk:
             if len(state.isr) < len(wanted):
                 self.under_replicated.append(each)
                 self.missing.update(set(wanted) - set(state.isr))
-            if len(state.isr) < min(minimum.of(each.topic, state.leader), len(state.replicas)):
+            if len(state.isr) < min(min_isr(image, each.topic, state.leader), len(state.replicas)):
                 self.under_min_isr.append(each)
             first = state.replicas[0] if state.replicas else -1
             self.preferred[first] += 1
@@ -190,7 +189,7 @@ class _Walk:
     def findings(self, name: str) -> Iterator[Finding]:
         if self.under_min_isr:
             found = self.under_min_isr
-            yield kinds.UNDER_MIN_ISR.at(name, f"{counted(found)} below {_MIN_ISR}: {named(found)}")
+            yield kinds.UNDER_MIN_ISR.at(name, f"{counted(found)} below {MIN_ISR}: {named(found)}")
         if self.under_replicated:
             found = self.under_replicated
             missing = _ids(sorted(self.missing))
@@ -205,28 +204,6 @@ class _Walk:
         if self.reassigning:
             found = self.reassigning
             yield kinds.REASSIGNING.at(name, f"{counted(found)}: {named(found)}")
-
-
-class _Minimum:
-    """min.insync.replicas as dynamic configs have it; a server.properties may have another."""
-
-    def __init__(self, image: MetadataImage) -> None:
-        self._configs = image.configs.resources
-        self._default = self._number(ConfigResource(BROKER, ""))
-
-    def of(self, topic: str, leader: int) -> int:
-        for resource in (ConfigResource(TOPIC, topic), ConfigResource(BROKER, str(leader))):
-            found = self._number(resource)
-            if found is not None:
-                return found
-        return 1 if self._default is None else self._default
-
-    def _number(self, resource: ConfigResource) -> int | None:
-        told = self._configs.get(resource, _NONE).get(_MIN_ISR, "").strip()
-        return int(told) if told.isascii() and told.isdigit() and len(told) < 10 else None
-
-
-_NONE: Mapping[str, str] = {}
 
 
 # --- the log --------------------------------------------------------------------------------------
@@ -272,7 +249,7 @@ def _of_rules(observation: Observation, now: QuorumView) -> Iterator[Finding]:
     state = LoadedState(
         image=observation.image,
         path=observation.name,
-        snapshot="" if start is None else f"{start.offset:020}-{start.epoch:010}.checkpoint",
+        snapshot="" if start is None else write_checkpoint_name(*start),
         start_offset=0 if start is None else start.offset,
         end_offset=observation.end_offset,
         controls=observation.controls,

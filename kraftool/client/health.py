@@ -93,17 +93,12 @@ def unobserved_finding(now: QuorumView, file: str, why: str) -> Finding:
     return kinds.UNOBSERVED.at(file, why, severity=quiet)
 
 
-def _node(answer: NodeAnswer) -> str:
-    where = shown(answer.endpoint)
-    return where if answer.node_id is None else f"node {answer.node_id} ({where})"
-
-
 def _nodes(now: QuorumView) -> Iterator[Finding]:
     for each in now.nodes:
         if not each.is_reached:
-            yield kinds.UNREACHED.at(_node(each), each.problem)
+            yield kinds.UNREACHED.at(each.name, each.problem)
         elif each.problem:
-            yield kinds.REFUSED.at(_node(each), each.problem)
+            yield kinds.REFUSED.at(each.name, each.problem)
     if len(now.cluster_ids) > 1:
         yield kinds.CLUSTER_ID.at("", f"cluster ids {', '.join(now.cluster_ids)}")
     yield from _moved(now)
@@ -120,7 +115,7 @@ def _moved(now: QuorumView) -> Iterator[Finding]:
         there = ", ".join(shown(each.endpoint) for each in strangers)
         for each in lost:
             yield kinds.ENDPOINT.at(
-                _node(each), f"not reached there; of this cluster and of no voter's: {there}"
+                each.name, f"not reached there; of this cluster and of no voter's: {there}"
             )
 
 
@@ -131,7 +126,7 @@ def _leadership(before: QuorumView, now: QuorumView) -> Iterator[Finding]:
             "", f"no leader{epoch} among {many(len(now.reached), 'node')} reached"
         )
     if len(now.leaders) > 1:
-        told = ", ".join(f"{_node(each)} of epoch {each.epoch}" for each in now.leaders)
+        told = ", ".join(f"{each.name} of epoch {each.epoch}" for each in now.leaders)
         same = len({each.epoch for each in now.leaders}) < len(now.leaders)
         yield kinds.TWO_LEADERS.at("", told, severity=Severity.ERROR if same else None)
     if now.leader is not None:
@@ -141,7 +136,7 @@ def _leadership(before: QuorumView, now: QuorumView) -> Iterator[Finding]:
             if (each.epoch, each.leader_id) != (now.leader.epoch, now.leader.node_id):
                 known = "no leader" if each.leader_id is None else f"leader {each.leader_id}"
                 yield kinds.DISAGREE.at(
-                    _node(each),
+                    each.name,
                     f"knows {known} of epoch {each.epoch}; node {now.leader.node_id} leads epoch"
                     f" {now.leader.epoch}",
                 )
@@ -265,21 +260,21 @@ def _features(before: QuorumView, now: QuorumView) -> Iterator[Finding]:
             low, high = each.offered.supported.get(name, (0, 0))
             if each.offered.supported and not low <= level <= high:
                 yield kinds.FEATURE_RANGE.at(
-                    _node(each), f"{name} is {level}, and it supports {low} to {high}"
+                    each.name, f"{name} is {level}, and it supports {low} to {high}"
                 )
     for each in told:
         # A change takes a moment to be applied everywhere: only what both looks show counts.
         earlier = None if each.node_id is None else before.node(each.node_id)
         stays = earlier is not None and earlier.offered.finalized == each.offered.finalized
         if stays and each.offered.finalized != levels:
-            yield kinds.FEATURES_DIFFER.at(_node(each), _difference(each, newest))
+            yield kinds.FEATURES_DIFFER.at(each.name, _difference(each, newest))
 
 
 def _difference(one: NodeAnswer, other: NodeAnswer) -> str:
     names = sorted({*one.offered.finalized, *other.offered.finalized})
     mine, theirs = one.offered.finalized, other.offered.finalized
     return ", ".join(
-        f"{name} {mine.get(name, 0)}, where {_node(other)} has {theirs.get(name, 0)}"
+        f"{name} {mine.get(name, 0)}, where {other.name} has {theirs.get(name, 0)}"
         for name in names
         if mine.get(name, 0) != theirs.get(name, 0)
     )

@@ -7,32 +7,26 @@ controllers have registered: Kafka has no request by which a follower would name
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from kraftool.client.endpoints import shown
 from kraftool.client.health import unobserved_finding
 from kraftool.client.live import LiveQuorum
 from kraftool.client.model import NodeAnswer, QuorumView
-from kraftool.client.observing import node_name
-from kraftool.decoders.quorum_state import QuorumState
+from kraftool.raft.messages import DescribeQuorumResponse
 from kraftool.reports.findings import Finding
 from kraftool.reports.kinds import live as kinds
 from kraftool.reports.metadata_summary import Node, Voter, Voters, VoterSource
 from kraftool.reports.voters.model import VoterSourceReport
-from kraftool.reports.voters.read import read_sources_of
+from kraftool.reports.voters.read import Progress, read_sources_of
 from kraftool.storage.paths import LocationKind
 
 _KIND = LocationKind.LIVE.value
-Read = Callable[[str, int], None]
-"""Told of a file's name and the position reached in it."""
 
 
-def silent(name: str, position: int) -> None:
-    """Nobody watches."""
-
-
-def live_sources(live: LiveQuorum, progress: Read = silent) -> tuple[VoterSourceReport, ...]:
+def live_sources(
+    live: LiveQuorum, progress: Progress = lambda name, position: None
+) -> tuple[VoterSourceReport, ...]:
     """Every node of a quorum as a source, the leader with its log where that was read."""
     found = {each.name: each for each in node_sources(live.before)}
     if live.captured is not None:
@@ -40,9 +34,9 @@ def live_sources(live: LiveQuorum, progress: Read = silent) -> tuple[VoterSource
             found[read.name] = read.with_words_of(found[read.name])
     elif live.before.reached:
         asked = live.before.leader or live.before.reached[0]
-        name = node_name(asked)
-        why = unobserved_finding(live.before, name, live.unobserved)
-        found[name] = replace(found[name], findings=(*found[name].findings, why))
+        why = unobserved_finding(live.before, asked.name, live.unobserved)
+        told = found[asked.name]
+        found[asked.name] = replace(told, findings=(*told.findings, why))
     return tuple(found.values())
 
 
@@ -59,13 +53,12 @@ def leader_source(view: QuorumView) -> VoterSourceReport:
 
 
 def _of_node(view: QuorumView, node: NodeAnswer) -> VoterSourceReport:
-    name = node_name(node)
+    name = node.name
     found: tuple[Finding, ...] = ()
     if not node.is_reached:
         found = (kinds.UNREACHED.at(name, node.problem),)
     elif node.problem:
         found = (kinds.REFUSED.at(name, node.problem),)
-    known = node.is_reached and node.epoch is not None
     return VoterSourceReport(
         name=name,
         kind=_KIND,
@@ -75,34 +68,24 @@ def _of_node(view: QuorumView, node: NodeAnswer) -> VoterSourceReport:
             directory_id=None if node.node_id is None else view.directory_id(node.node_id),
             cluster_id=node.cluster_id,
         ),
-        registered_controllers=_registered(node),
-        quorum_state=QuorumState(
-            leader_epoch=node.epoch or 0, leader_id=-1 if node.leader_id is None else node.leader_id
-        )
-        if known
-        else None,
-        told=_told(view) if node.quorum is not None else None,
+        registered_controllers=tuple(sorted(node.controllers)),
+        quorum_state=node.election if node.is_reached and node.epoch is not None else None,
+        told=None if node.quorum is None else _told(node.quorum),
         findings=found,
     )
 
 
-def _registered(node: NodeAnswer) -> tuple[int, ...]:
-    return tuple(sorted(node.controllers))
-
-
-def _told(view: QuorumView) -> Voters | None:
-    """The voters as the leader goes by them, committed or not."""
-    if view.quorum is None:
-        return None
+def _told(quorum: DescribeQuorumResponse) -> Voters:
+    """The voters as this leader goes by them, committed or not."""
     voters = tuple(
         Voter(
             id=each.replica.id,
             directory_id=each.replica.directory_id,
             endpoints=tuple(
                 f"{name}://{shown(where)}"
-                for name, where in view.voter_endpoints.get(each.replica.id, {}).items()
+                for name, where in quorum.nodes.get(each.replica.id, {}).items()
             ),
         )
-        for each in view.voters
+        for each in quorum.voters
     )
     return Voters(source=VoterSource.LEADER, voters=voters)

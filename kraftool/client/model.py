@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from kraftool.client.endpoints import shown
+from kraftool.decoders.quorum_state import QuorumState
 from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.net.api_versions import Offered
 from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
@@ -40,6 +42,18 @@ class NodeAnswer:
     """What it says as the leader; None from any other."""
     controllers: Mapping[int, Endpoint] = field(default_factory=dict)
     """By id, as it answers DescribeCluster: on the listener on which it was asked."""
+
+    @property
+    def name(self) -> str:
+        """By its id, as far as that is known, and where it was asked."""
+        where = shown(self.endpoint)
+        return where if self.node_id is None else f"node {self.node_id} ({where})"
+
+    @property
+    def election(self) -> QuorumState:
+        """Whom it takes for the leader of which epoch, as its file would say it."""
+        leader = -1 if self.leader_id is None else self.leader_id
+        return QuorumState(leader_id=leader, leader_epoch=self.epoch or 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,10 +150,8 @@ class QuorumView:
         if node.node_id is None:
             return None
         told = [*self.voter_endpoints.get(node.node_id, {}).values()]
-        told += [
-            each.controllers[node.node_id] for each in self.nodes
-            if node.node_id in each.controllers
-        ]  # fmt: skip
+        named = (each.controllers.get(node.node_id) for each in self.nodes)
+        told += [each for each in named if each is not None]
         return told[0].host if told and node.endpoint not in told else None
 
     def node(self, node_id: int) -> NodeAnswer | None:

@@ -11,16 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from kraftool.client.asking import Access
-from kraftool.client.endpoints import shown
 from kraftool.client.model import QuorumView
 from kraftool.client.observing import LIMIT_S, Progress, Reached, read_log, silent
 from kraftool.decoders.batch import LOG_OVERHEAD, RecordBatch
 from kraftool.decoders.control import ControlRecordType
+from kraftool.decoders.names import write_checkpoint_name
 from kraftool.decoders.segment import LARGEST_BATCH, SMALLEST_LENGTH
 from kraftool.image.image import MetadataImage, Provenance
 from kraftool.image.loader import ImageLoader, OpenTransaction
 from kraftool.net.errors import NetError
-from kraftool.raft.names import Endpoint, OffsetAndEpoch
+from kraftool.raft.names import OffsetAndEpoch
 from kraftool.raft.records import Batch
 from kraftool.reports.findings import Finding
 from kraftool.reports.kinds import snapshot as snapshot_kinds
@@ -37,20 +37,15 @@ class Observation:
     """Committed metadata at a moment, and where it was read."""
 
     image: MetadataImage
+    name: str
+    """Of the node whose log it is, in words."""
     leader_id: int | None
-    endpoint: Endpoint
-    """Where the leader was asked."""
-    epoch: int
     end_offset: int
     """One beyond the last record replayed, an open transaction's included."""
-    high_watermark: int
-    log_start_offset: int
-    """Of the leader's log."""
     snapshot_id: OffsetAndEpoch | None
     """Of the snapshot that it began with; None where the log was read from 0."""
     snapshot_timestamp: int = -1
     """When the last record in that snapshot was appended, by the leader of then."""
-    records: int = 0
     controls: dict[ControlRecordType, Control] = field(default_factory=dict)
     """The last of each type: LeaderChange, KRaftVersion, KRaftVoters."""
     leader_changes: tuple[Control, ...] = ()
@@ -58,12 +53,6 @@ class Observation:
     open_transaction: OpenTransaction | None = None
     findings: tuple[Finding, ...] = ()
     """What did not fit, of which a controller would say the same."""
-
-    @property
-    def name(self) -> str:
-        """Of the node whose log it is, in words."""
-        where = shown(self.endpoint)
-        return where if self.leader_id is None else f"node {self.leader_id} ({where})"
 
 
 class SilentObserver:
@@ -114,7 +103,7 @@ class ImageTaker:
         self._read = 0
 
     def snapshot(self, id: OffsetAndEpoch, position: int, chunk: bytes, size: int) -> None:
-        name = f"{id.offset:020}-{id.epoch:010}.checkpoint"
+        name = write_checkpoint_name(*id)
         data = self._rest + chunk
         at = 0
         while len(data) - at >= LOG_OVERHEAD:
@@ -159,7 +148,8 @@ class ImageTaker:
             self._read += each.size
             self.place = OffsetAndEpoch(each.next_offset, each.epoch)
             leader = self.replay.controls.get(ControlRecordType.LEADER_CHANGE)
-            if batch.is_control and leader is not None and leader not in list(self.leaders)[-1:]:
+            known = self.leaders[-1] if self.leaders else None
+            if leader is not None and leader != known:
                 self.leaders.append(leader)
 
     def observation(self, reached: Reached) -> Observation:
@@ -167,15 +157,11 @@ class ImageTaker:
         replay = self.replay
         return Observation(
             image=replay.loader.image(),
+            name=reached.leader.name,
             leader_id=reached.leader.node_id,
-            endpoint=reached.leader.endpoint,
-            epoch=reached.leader.epoch or 0,
             end_offset=self.place.offset,
-            high_watermark=reached.high_watermark,
-            log_start_offset=reached.log_start_offset,
             snapshot_id=self.snapshot_id,
             snapshot_timestamp=self.snapshot_timestamp,
-            records=replay.records,
             controls=dict(replay.controls),
             leader_changes=tuple(self.leaders),
             open_transaction=replay.loader.open_transaction,

@@ -1,9 +1,10 @@
-"""The committed log of a live quorum, read by nobody: fetches that name no replica.
+"""The log of a live quorum's leader, read by nobody: fetches that name no replica.
 
-Owns the order of such a reading: the leader's newest snapshot first, then its log behind it up to
-the high watermark that was told at the beginning, so that it ends however fast the log grows. A
-leader counts who fetches by replica id, and -1 is nobody's: no voter, no observer, no majority
-changes by it. It refuses to keep what it reads; that is the taker's.
+Owns the order of such a reading: the leader's newest snapshot first, unless its log begins at 0,
+then its log from there up to an end that is known at the beginning (the high watermark, or what the
+caller asks for), so that it ends however fast the log grows. A leader counts who fetches by replica
+id, and -1 is nobody's: no voter, no observer, no majority changes by it. It refuses to keep what it
+reads; that is the taker's.
 
 Only leaders answer: Kafka's other controllers say NOT_LEADER_OR_FOLLOWER, whatever they have.
 """
@@ -15,10 +16,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from kraftool.client.asking import CLIENT_ID, Access, ask
-from kraftool.client.endpoints import shown
+from kraftool.client.asking import Access, ask, connected
 from kraftool.client.model import NodeAnswer, QuorumView
-from kraftool.net.connection import Connection, connect
+from kraftool.net.connection import Connection
 from kraftool.net.errors import NetError
 from kraftool.raft.messages import (
     FetchRequest,
@@ -61,13 +61,10 @@ class Taker(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reached:
-    """Up to where a log was read, of which leader."""
+    """Whose log was read, and what of it was committed then."""
 
     leader: NodeAnswer
-    place: OffsetAndEpoch
-    """The offset that comes next, and the epoch of the record before it."""
     high_watermark: int
-    log_start_offset: int
 
 
 def silent(what: str, done: int, total: int) -> None:
@@ -92,49 +89,23 @@ async def read_log(
     leader = view.leader
     asked = (leader,) if leader is not None else view.reached
     said = [] if asked else ["no node was reached"]
+    reading = _Reading(taker, place, upto, progress)
     for node in asked:
         try:
-            async with asyncio.timeout(limit_s):
-                return await _of_node(view, node, access, _Reading(taker, place, upto, progress))
+            async with asyncio.timeout(limit_s), connected(view, node, access) as connection:
+                mark = await reading.run(connection, node.epoch or 0, access.timeout_s)
+                return Reached(leader=node, high_watermark=mark)
         except TimeoutError:
-            said.append(f"{node_name(node)}: not read within {limit_s:g} s")
+            said.append(f"{node.name}: not read within {limit_s:g} s")
         except NetError as error:
-            said.append(f"{node_name(node)}: {error.message}")
+            said.append(f"{node.name}: {error.message}")
     if leader is None and asked:
         said.insert(0, "no node leads, and others tell nobody their log")
     raise UnobservableError("; ".join(said))
 
 
-def node_name(node: NodeAnswer) -> str:
-    """A node by its id, as far as that is known, and where it was asked."""
-    where = shown(node.endpoint)
-    return where if node.node_id is None else f"node {node.node_id} ({where})"
-
-
-async def _of_node(
-    view: QuorumView, node: NodeAnswer, access: Access, reading: _Reading
-) -> Reached:
-    connection = await connect(
-        node.endpoint,
-        access.security,
-        CLIENT_ID,
-        timeout_s=access.timeout_s,
-        server_name=view.server_name(node),
-    )
-    try:
-        last = await reading.run(connection, node.epoch or 0, access.timeout_s)
-        return Reached(
-            leader=node,
-            place=reading.place,
-            high_watermark=last.high_watermark,
-            log_start_offset=last.log_start_offset,
-        )
-    finally:
-        await connection.close()
-
-
 class _Reading:
-    """One reading of one node, with its place in the log."""
+    """One reading with its place in the log, which the next node goes on from if one fails."""
 
     def __init__(
         self, taker: Taker, place: OffsetAndEpoch, upto: int | None, progress: Progress
@@ -145,15 +116,17 @@ class _Reading:
         self._progress = progress
         self._begun = place
         self._begins = self._bytes = 0
-        if place == _BEGINNING:
-            taker.begin()
 
-    async def run(self, connection: Connection, epoch: int, timeout_s: float) -> FetchResponse:
-        """Read up to the end that the first answer tells; return the last answer."""
+    async def run(self, connection: Connection, epoch: int, timeout_s: float) -> int:
+        """Read up to the end that the first answer tells; return the last high watermark."""
+        if self.place == _BEGINNING:
+            self.taker.begin()
         target: int | None = None
         while True:
             answer = await self._fetch(connection, epoch, timeout_s)
             if answer.snapshot_id is not None:
+                if min(answer.snapshot_id) < 0:
+                    raise NetError("the snapshot that it names can be none")
                 self._begin("it has one snapshot after the other")
                 await self._snapshot(connection, epoch, answer.snapshot_id, timeout_s)
                 continue
@@ -168,7 +141,7 @@ class _Reading:
             at, start = self.place.offset, self._begun.offset
             self._progress("log", min(at, target) - start, max(target - start, 0))
             if at >= max(target, self._upto or 0) or (at >= target and not taken):
-                return answer
+                return answer.high_watermark
             if not taken:
                 raise NetError(f"it has committed up to {target}, and sends nothing from {at} on")
 
@@ -192,7 +165,7 @@ class _Reading:
         for each in answer.batches:
             if self._upto is None and each.last_offset >= answer.high_watermark:
                 break
-            if not each.is_valid:
+            if each.base_offset < 0 or not each.is_valid:
                 raise NetError(f"the batch that it sends at offset {each.base_offset} is damaged")
             if not wanted and each.last_offset < self.place.offset:
                 continue  # Kafka begins with the batch that holds the offset

@@ -43,13 +43,11 @@ class ConfigRefused(KraftoolError):
         self, file: str, reasons: tuple[str, ...], overridden: Collection[str] = ()
     ) -> None:
         """Reasons that name an overridden key are not the file's."""
-        sources = [_source_of(each, overridden) for each in reasons]
-        of_file = [each for each, source in zip(reasons, sources, strict=True) if not source]
+        sources = [(_source_of(each, overridden), each) for each in reasons]
+        of_file = [each for source, each in sources if not source]
         others = f" with --override {', '.join(sorted(overridden))}" if overridden else ""
         told = [f"{file}{others}: {'; '.join(of_file)}"] if of_file else []
-        told += [
-            f"{source}: {each}" for each, source in zip(reasons, sources, strict=True) if source
-        ]
+        told += [f"{source}: {each}" for source, each in sources if source]
         super().__init__("; ".join(told))
         self.file, self.reasons = file, reasons
 
@@ -58,7 +56,7 @@ def _source_of(reason: str, overridden: Collection[str]) -> str:
     """`--override KEY` where a reason speaks of that key; else nothing."""
     named = [
         each
-        for each in overridden
+        for each in sorted(overridden)
         if re.search(rf"(?<![\w.]){re.escape(each)}(?![\w.])", reason) is not None
     ]
     return f"--override {named[0]}" if named else ""

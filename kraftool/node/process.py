@@ -50,8 +50,6 @@ from kraftool.storage.metadata_log import MetadataLog
 
 SHUTDOWN_S = 5.0
 """Kafka's patience with its raft client's shutdown."""
-
-
 _ENDING = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -219,12 +217,13 @@ async def _run(
             cluster=identity.cluster_id,
             part=part.value,
             witness=settings.is_witness,
-            listeners={
-                name: shown_address(each.host, each.port)
-                for name, each in settings.listeners.items()
-            },
+            listeners=_shown(settings.listeners),
         )
         return await _until_ended(runner, options, signals.came)
+
+
+def _shown(endpoints: Endpoints) -> dict[str, str]:
+    return {name: shown_address(each.host, each.port) for name, each in endpoints.items()}
 
 
 def _say_where_recorded(settings: NodeSettings, control: ControlHistory) -> None:
@@ -233,14 +232,11 @@ def _say_where_recorded(settings: NodeSettings, control: ControlHistory) -> None
     if control.kraft_version < 1 or voter is None or voter.endpoints == settings.listeners:
         return
 
-    def shown(endpoints: Endpoints) -> dict[str, str]:
-        return {name: shown_address(each.host, each.port) for name, each in endpoints.items()}
-
     say(
         "recorded elsewhere: will be changed",
         logging.WARNING,
-        recorded=shown(voter.endpoints),
-        advertised=shown(settings.listeners),
+        recorded=_shown(voter.endpoints),
+        advertised=_shown(settings.listeners),
     )
 
 

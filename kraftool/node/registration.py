@@ -21,7 +21,7 @@ from kraftool.net.connection import Connection
 from kraftool.net.security import SecurityProtocol
 from kraftool.node.narration import say
 from kraftool.node.runner import Runner
-from kraftool.raft.names import Endpoint, Error, VersionRange
+from kraftool.raft.names import Endpoint, Error, VersionRange, error_name
 from kraftool.raft.raft import Raft
 from kraftool.storage.format_plan import random_uuid
 
@@ -44,7 +44,7 @@ class _Refused(KraftoolError):
     """The leader was reached, and will not."""
 
     def __init__(self, error: int, message: str | None) -> None:
-        name = Error(error).name if error in set(Error) else f"error {error}"
+        name = error_name(error)
         super().__init__(f"{name}: {message}" if message else name)
         self.is_transient = error == Error.NOT_CONTROLLER
         """It has just been elected, or is a node without a controller."""

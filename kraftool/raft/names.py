@@ -46,6 +46,14 @@ class Error(IntEnum):
     VOTER_NOT_FOUND = 127
 
 
+def error_name(code: int) -> str:
+    """Of any code that somebody answers, in words."""
+    try:
+        return Error(code).name
+    except ValueError:
+        return f"error {code}"
+
+
 class ProtocolError(KraftoolError):
     """An invariant of the protocol is broken. A node that meets one stops; it never limps on."""
 

@@ -24,7 +24,6 @@ from kraftool.repair.edits import (
     content,
     expected_size,
     in_turn,
-    sources_needed,
 )
 from kraftool.repair.hosts import host_for
 from kraftool.repair.journal import Journal
@@ -42,6 +41,7 @@ from kraftool.repair.record import (
     record_of,
 )
 from kraftool.storage.files import Files
+from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.lock_taking import DirectoryInUse, DirectoryLock
 
 _ROOM = 1 << 20
@@ -130,6 +130,11 @@ class Apply(Repair):
             self._check()
 
     def _check(self) -> None:
+        if not self.is_locked and lock_holder(self.directory.path).state is LockState.HELD:
+            raise RepairRefused(
+                f"{self.directory.path} is in use: another process holds its lock",
+                hint="a Kafka or a kraftool node runs on it; stop that first",
+            )
         self._check_other_plans()
         match self.stage:
             case Stage.NONE | Stage.BEGUN | Stage.UNDONE:
@@ -332,8 +337,3 @@ class Apply(Repair):
             else:
                 tell(f"writing {change.target.name}")
                 self.backup.switch("new", change.target)
-
-
-def other_sources(host: HostPlan) -> list[str]:
-    """The hosts whose directories have to be given."""
-    return sorted(sources_needed(host))

@@ -3,7 +3,7 @@
 Owns the choice:
 
 - append: a VotersRecord under a higher epoch, in a new segment at the end of the log. Only where
-  nobody is ahead of the seed, and every broker was looked at.
+  nobody is ahead of the seed, and every registered node was looked at.
 - snapshot jump: the whole state as a checkpoint at a higher offset and epoch than anybody has, and
   the log dropped. Whoever was ahead takes it, and with it the new voters.
 - static properties: with kraft.version 0 the voters are a setting; with a jump where somebody is,
@@ -90,10 +90,11 @@ def choose(standing: Standing) -> Choice:
             hint=f"name its directory, or run recover collect there with --at {request.rollback}",
         )
     method = _method(standing, seed, source)
-    is_clear = _nobody_ahead(standing, seed, source)
-    jumps = method is Method.SNAPSHOT_JUMP or (
+    jumps = method is not Method.APPEND and not (
         method is Method.STATIC_PROPERTIES
-        and not (is_clear and _all_brokers_known(standing, state))
+        and request.method is not Method.SNAPSHOT_JUMP
+        and _can_stay(standing, seed, source)
+        and _all_known(standing, state)
     )
     epoch = _epoch(standing)
     voter = _voter(standing, seed)
@@ -172,10 +173,24 @@ def _nobody_ahead(standing: Standing, seed: Host, source: Host) -> bool:
     )
 
 
-def _all_brokers_known(standing: Standing, state: SurveyedState) -> bool:
-    """Whether every registered broker was looked at."""
+def _can_stay(standing: Standing, seed: Host, source: Host) -> bool:
+    """Whether the seed can go on with its own log: whole, all of it wanted, and nobody ahead."""
+    log = seed.survey.log
+    return (
+        _nobody_ahead(standing, seed, source)
+        and log is not None
+        and log.intact_end == seed.survey.end.offset
+        and seed.survey.intact
+        and standing.request.rollback is None
+        and not log.misfits
+    )
+
+
+def _all_known(standing: Standing, state: SurveyedState) -> bool:
+    """Whether every registered node was looked at, but for voters that are lost."""
     known = {each.node_id for each in standing.hosts if each.has_metadata}
-    return set(state.brokers) <= known
+    registered = {*state.brokers, *state.controllers} - {each.id for each in standing.lost}
+    return registered <= known
 
 
 def _method(standing: Standing, seed: Host, source: Host) -> Method:
@@ -187,16 +202,7 @@ def _method(standing: Standing, seed: Host, source: Host) -> Method:
                 hint="use --method static-properties",
             )
         return Method.STATIC_PROPERTIES
-    log = seed.survey.log
-    can_append = (
-        _nobody_ahead(standing, seed, source)
-        and log is not None
-        and log.intact_end == seed.survey.end.offset
-        and seed.survey.intact
-        and request.rollback is None
-        and is_voter(seed, standing.keys)
-        and not log.misfits
-    )
+    can_append = _can_stay(standing, seed, source) and is_voter(seed, standing.keys)
     if request.method is Method.APPEND:
         if not can_append:
             raise KraftoolError(
@@ -212,7 +218,7 @@ def _method(standing: Standing, seed: Host, source: Host) -> Method:
         )
     if request.method is Method.SNAPSHOT_JUMP or request.fence or not can_append:
         return Method.SNAPSHOT_JUMP
-    known = state is not None and _all_brokers_known(standing, state)
+    known = state is not None and _all_known(standing, state)
     return Method.APPEND if known else Method.SNAPSHOT_JUMP
 
 
@@ -260,14 +266,18 @@ def _voter(standing: Standing, seed: Host) -> PlannedVoter:
             hint=f"say it: --set endpoint.{seed.node_id}=CONTROLLER://host:9093, or name its"
             " server.properties instead of the directory",
         )
+    directory_id = seed.survey.identity.directory_id
+    if seed.survey.meta_complaint or (standing.kraft_version > 0 and not directory_id):
+        lines = ["version=1", f"cluster.id={standing.cluster_id}", f"node.id={seed.node_id}"]
+        if known is not None and known.directory_id:
+            lines.append(f"directory.id={known.directory_id}")
+        raise KraftoolError(
+            f"{seed.survey.path} cannot be the seed: its meta.properties"
+            f" {seed.survey.meta_complaint or 'has no directory.id, which a voter needs'}",
+            hint=f"write it first, and plan again: {', '.join(lines)}, a line each",
+        )
     if standing.kraft_version == 0:
         return PlannedVoter(id=seed.node_id, endpoints=endpoints[:1])
-    directory_id = seed.survey.identity.directory_id
-    if not directory_id:
-        raise KraftoolError(
-            f"{seed.survey.path} has no directory.id, which a voter needs",
-            hint="its meta.properties is lost or of an old form; mend it first",
-        )
     low, high = (known.min_kraft_version, known.max_kraft_version) if known else (0, 1)
     return PlannedVoter(
         id=seed.node_id,

@@ -1,7 +1,7 @@
 """Collect files: surveys carried from one machine to another.
 
-Owns the form: one gzipped JSON document, small and bounded, written for its owner's eyes only
-(0600) and never over another file. What is read back is checked as strictly as a plan is.
+Owns the form: one gzipped JSON document, small and bounded. What is read back is checked as
+strictly as a plan is.
 """
 
 from __future__ import annotations
@@ -43,34 +43,6 @@ def encode(surveys: Sequence[Survey]) -> bytes:
     """A collect file's bytes; the same for the same surveys."""
     document = to_document(Collected(kind=KIND, surveys=tuple(surveys)))
     return gzip.compress(orjson.dumps(document), mtime=0)
-
-
-def write(path: str, surveys: Sequence[Survey]) -> int:
-    """Make a new collect file, durably; its size. Raises KraftoolError where there is a file."""
-    data = encode(surveys)
-    write_new(path, data)
-    return len(data)
-
-
-def write_new(path: str, data: bytes) -> None:
-    """Make a file that was not there, for its owner alone."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-    try:
-        descriptor = os.open(path, flags, 0o600)
-    except FileExistsError:
-        raise KraftoolError(
-            f"{path} is there already", hint="kraftool overwrites no file: give another name"
-        ) from None
-    except OSError as error:
-        raise KraftoolError(f"{path}: {error.strerror or error}") from error
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        os.unlink(path)
-        raise KraftoolError(f"{path}: {error.strerror or error}") from error
 
 
 def is_collect_file(path: str) -> bool:

@@ -99,6 +99,9 @@ def check_as_planned(host: HostPlan, directory: DataDirectory) -> None:
         if found == wanted:
             continue
         path = directory.at(target)
+        hint = "nothing was changed; run recover collect and recover plan again"
+        if not directory.inventory():
+            hint = f"nothing was changed; is it the right directory? {host.name}'s was {host.path}"
         if found is None:
             reason = f"{path} is not there, and it was when the plan was made"
         elif wanted is None:
@@ -108,9 +111,7 @@ def check_as_planned(host: HostPlan, directory: DataDirectory) -> None:
                 f"{path} is not what it was when the plan was made: {found.size} bytes with SHA-256"
                 f" {found.sha256[:12]}…, not {wanted.size} with {wanted.sha256[:12]}…"
             )
-        raise RepairRefused(
-            reason, hint="nothing was changed; run recover collect and recover plan again"
-        )
+        raise RepairRefused(reason, hint=hint)
 
 
 def content(

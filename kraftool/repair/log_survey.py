@@ -201,11 +201,9 @@ class _Walk:
     """One pass."""
 
     next_offset: int
-    end_offset: int = 0
     last_epoch: int = -1
     last_timestamp: int = -1
     broken: LogBreak | None = None
-    whole_behind: bool = False
     epochs: list[EpochBegin] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     batches: deque[SurveyedBatch] = field(default_factory=lambda: deque(maxlen=MOST_BATCHES))
@@ -218,24 +216,25 @@ class _Walk:
     def segment(self, base: int, source: ByteSource) -> None:
         hashed = _Hashed(source)
         if self.broken is None and base != self.next_offset:
-            torn_before = False
-            self._break(
-                base, 0, hashed, f"it begins with offset {base} where {self.next_offset} comes",
-                torn=torn_before, cuts=False,
-            )  # fmt: skip
+            reason = f"it begins with offset {base} where {self.next_offset} comes"
+            self._break(base, 0, hashed, reason, end=base)
+        elif self.broken is not None and base > self.next_offset:  # its name tells of those before
+            reached = max(self.broken.end_offset, base)
+            self.broken = replace(self.broken, torn=False, end_offset=reached)
         for item in scan(hashed.source.read_at):
             if isinstance(item, Damage):
                 if self.broken is None:
-                    torn = item.kind is not DamageKind.CORRUPT
-                    self._break(base, item.position, hashed, item.reason, torn=torn, cuts=True)
+                    is_torn = item.kind is not DamageKind.CORRUPT
+                    end = None if is_torn else self.next_offset + 1
+                    self._break(base, item.position, hashed, item.reason, end=end)
                 continue
             if self.broken is None:
                 reason = self._wrong(item)
                 if reason:
-                    cuts = not item.is_valid
-                    self._break(base, item.position, hashed, reason, torn=False, cuts=cuts)
+                    end = max(item.last_offset, self.next_offset) + 1
+                    self._break(base, item.position, hashed, reason, end=end)
             if self.broken is None:
-                self._batch(base, item, hashed)
+                self._batch(base, item)
             elif item.is_valid:
                 self._behind(item)
         self.fingerprints[base] = hashed.whole()
@@ -250,18 +249,18 @@ class _Walk:
         return ""
 
     def _break(
-        self, base: int, position: int, hashed: _Hashed, reason: str, *, torn: bool, cuts: bool
+        self, base: int, position: int, hashed: _Hashed, reason: str, *, end: int | None
     ) -> None:
+        """The log ends here; `end` is where it did at least, None where it was never written."""
         self.broken = LogBreak(
             offset=self.next_offset,
             segment=base,
             position=position,
             reason=reason,
-            torn=torn,
-            kafka_cuts=cuts,
+            torn=end is None,
+            end_offset=end or 0,
             prefix=hashed.up_to(position),
         )
-        self.end_offset = self.next_offset
 
     def _behind(self, batch: RecordBatch) -> None:
         assert self.broken is not None, "only behind a break"
@@ -270,9 +269,10 @@ class _Walk:
             torn=False,
             lost_batches=self.broken.lost_batches + 1,
             end_offset=max(self.broken.end_offset, batch.last_offset + 1),
+            highest_epoch=max(self.broken.highest_epoch, batch.epoch),
         )
 
-    def _batch(self, base: int, batch: RecordBatch, hashed: _Hashed) -> None:
+    def _batch(self, base: int, batch: RecordBatch) -> None:
         types = types_of(batch)
         if batch.epoch > self.last_epoch:
             self.epochs.append(EpochBegin(epoch=batch.epoch, start_offset=batch.base_offset))
@@ -282,9 +282,6 @@ class _Walk:
                 last_offset=batch.last_offset,
                 epoch=batch.epoch,
                 crc=batch.header.crc,
-                segment=base,
-                position=batch.position,
-                prefix_sha256=hashed.up_to(batch.position).sha256,
                 types=counted(types),
             )
         )
@@ -292,7 +289,7 @@ class _Walk:
         self.positions.append(batch.position)
         self.of_segment.append(base)
         self._in_block(batch, types)
-        self.next_offset = self.end_offset = batch.last_offset + 1
+        self.next_offset = batch.last_offset + 1
         self.last_epoch = batch.epoch
         self.last_timestamp = batch.header.max_timestamp
 

@@ -14,14 +14,13 @@ from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.repair import majority_words as words
 from kraftool.repair.choice import Choice, choose
 from kraftool.repair.making import (
-    cut_at_break,
     epochs_removed,
     jump_snapshot,
     meta_properties_of,
     quorum_state_of,
     relied_on,
     removals,
-    voters_segment,
+    voters_appended,
 )
 from kraftool.repair.plan import (
     SCHEMA_VERSION,
@@ -110,8 +109,14 @@ def _risks(choice: Choice) -> Iterable[Risk]:
 def _loss(choice: Choice) -> Loss:
     standing = choice.standing
     records = choice.lost_records
-    if len(standing.lost) >= standing.majority:
-        ids = " and ".join(str(each.id) for each in standing.lost)
+    with_log = {
+        each.node_id
+        for each in standing.hosts
+        if standing.votes(each) and each.survey.log is not None
+    }
+    gone = [each for each in standing.voters if each.id not in with_log]
+    if len(gone) >= standing.majority:
+        ids = " and ".join(str(each.id) for each in gone)
         return Loss(
             verdict=Verdict.UNBOUNDED,
             text=f"unbounded and undetectable: voters {ids} are a majority by themselves, so that"
@@ -188,10 +193,9 @@ def _seed_edits(choice: Choice) -> Iterable[Edit]:
         yield jump_snapshot(choice.state, source, frame)
         yield from removals(survey, "the checkpoint holds all of it")
     else:
-        if survey.log is not None and survey.log.broken is not None:
-            yield from cut_at_break(survey, survey.log, "no whole batch stands there")
         if choice.method is Method.APPEND:
-            yield voters_segment(survey, frame, f"node {choice.voter.id} is the only voter")
+            why = f"node {choice.voter.id} is the only voter"
+            yield from voters_appended(survey, frame, why)
         yield from epochs_removed(survey)
     yield quorum_state_of(
         survey,

@@ -51,9 +51,9 @@ def summary(choice: Choice) -> tuple[str, ...]:
         )
         if choice.jumps:
             told.append(
-                f"Somebody is, or may be, ahead of node {seed}: it goes on from a checkpoint of the"
-                f" whole state under the offset {choice.frame.offset} and the epoch"
-                f" {choice.frame.epoch}."
+                f"Its log may not be the one to go on with: it goes on from a checkpoint of the"
+                f" whole state at offset {choice.state_offset}, under the offset"
+                f" {choice.frame.offset} and the epoch {choice.frame.epoch}."
             )
     if choice.source is not choice.seed:
         told.append(
@@ -143,8 +143,13 @@ def steps(choice: Choice) -> tuple[Step, ...]:
 
 def _steps(choice: Choice) -> Iterator[Step]:
     names = tuple(each.name for each in choice.standing.hosts)
-    lost = tuple(f"node-{each.id}" for each in choice.standing.lost)
-    left = tuple(each.name for each in choice.standing.present if each is not choice.seed)
+    lost_ids = [each.id for each in choice.standing.lost]
+    lost = tuple(f"node-{each}" for each in lost_ids)
+    left = tuple(
+        each.name
+        for each in choice.standing.hosts
+        if choice.standing.votes(each) and each.node_id not in {choice.voter.id, *lost_ids}
+    )
     yield Step(
         action=Action.STOP,
         hosts=names,

@@ -151,9 +151,9 @@ def jump_snapshot(state: SurveyedState, source: str, frame: Frame) -> Edit:
     )
 
 
-def voters_segment(survey: Survey, frame: Frame, why: str) -> Edit:
-    """A new segment at the log's end that begins with a VotersRecord. No byte that is there
-    changes."""
+def voters_appended(survey: Survey, frame: Frame, why: str) -> tuple[Edit, ...]:
+    """A new segment at the log's end that begins with a VotersRecord, in the place of a torn tail.
+    No whole batch changes."""
     data = encode(
         Batch(
             base_offset=frame.offset,
@@ -164,7 +164,9 @@ def voters_segment(survey: Survey, frame: Frame, why: str) -> Edit:
         )
     )
     target = Target(kind=FileKind.SEGMENT, name=write_segment_name(frame.offset, ".log"))
-    return written(survey, target, data, why)
+    cut = cut_at_break(survey, survey.log, "no whole batch stands there") if survey.log else ()
+    kept = (each for each in cut if each.target != target)
+    return (*kept, written(survey, target, data, why))
 
 
 def cut_at_break(survey: Survey, log: SurveyedLog, why: str) -> tuple[Edit, ...]:

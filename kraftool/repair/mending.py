@@ -39,7 +39,7 @@ from kraftool.repair.plan import (
 )
 from kraftool.repair.ranking import Host, is_voter, ranked
 from kraftool.repair.refusal import PlanRefused, accepted
-from kraftool.repair.request import Word
+from kraftool.repair.request import Request, Word
 from kraftool.repair.standing import Standing, common_risks, refuse_missing
 
 Case = Callable[[Standing, Host], Iterator[Mend]]
@@ -64,6 +64,7 @@ OF_THE_REST: tuple[Case, ...] = (
 def mending_plan(standing: Standing) -> Plan:
     """The plan; with the method none where there is nothing to mend."""
     request = standing.request
+    _refuse_ignored(request)
     asked = [each for case in ASKED_FOR for each in case(standing)]
     mends = asked or list(_found(standing))
     real = [each for each in mends if not each.is_note]
@@ -81,7 +82,7 @@ def mending_plan(standing: Standing) -> Plan:
         tool=__version__,
         method=Method.REBUILD if rebuilds else Method.MEND,
         cases=tuple(dict.fromkeys(each.case for each in mends)),
-        summary=tuple(each.text for each in mends),
+        summary=(*(each.text for each in mends), *_replaced(standing)),
         cluster_id=standing.cluster_id,
         kraft_version=standing.kraft_version,
         kafka_version=request.kafka_version,
@@ -93,6 +94,24 @@ def mending_plan(standing: Standing) -> Plan:
         steps=tuple(_steps(standing, real)),
         hosts=tuple(_host_plan(standing, each, real) for each in standing.hosts),
     )
+
+
+def _refuse_ignored(request: Request) -> None:
+    """What was asked of another leader is not left out without a word."""
+    words = {
+        "--fence": request.fence,
+        f"--method {request.method}": request.method is not None,
+        f"--set state={request.state}": request.state is not None,
+        f"--set epoch={request.epoch}": request.epoch is not None,
+        f"--set offset={request.offset}": request.offset is not None,
+    }
+    asked = [word for word, is_there in words.items() if is_there]
+    if asked:
+        raise KraftoolError(
+            f"{', '.join(asked)}: no majority of the voters is lost, so that it would not be done",
+            hint="leave it out; or say which voters are lost (--set lost=ID,…), or which one is to"
+            " lead alone (--set seed=ID)",
+        )
 
 
 def _found(standing: Standing) -> Iterator[Mend]:
@@ -158,7 +177,7 @@ def _nothing(standing: Standing, notes: Sequence[Mend]) -> Plan:
         tool=__version__,
         method=Method.NONE,
         cases=tuple(dict.fromkeys(each.case for each in notes)),
-        summary=(told, *(each.text for each in notes), *odd),
+        summary=(told, *(each.text for each in notes), *odd, *_replaced(standing)),
         cluster_id=standing.cluster_id,
         kraft_version=standing.kraft_version,
         kafka_version=standing.request.kafka_version,
@@ -168,6 +187,22 @@ def _nothing(standing: Standing, notes: Sequence[Mend]) -> Plan:
         voters_before=standing.voters,
         voters_after=standing.voters,
     )
+
+
+def _replaced(standing: Standing) -> Iterator[str]:
+    """A lost voter counts until it is none any more."""
+    if not standing.lost:
+        return
+    ids = " and ".join(str(each.id) for each in standing.lost)
+    told = f"Voter {ids} is lost, and counts as a voter until it is replaced: "
+    if standing.kraft_version > 0:
+        yield told + (
+            "once there is a leader, format a new controller (kraftool format -N), start it, and"
+            " use kafka-metadata-quorum: add-controller once it has caught up, then"
+            " remove-controller for the lost one."
+        )
+    else:
+        yield told + "a new controller with its id takes its place in controller.quorum.voters."
 
 
 def _loss(mends: Sequence[Mend]) -> Loss:

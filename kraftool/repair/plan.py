@@ -108,7 +108,6 @@ class Action(StrEnum):
     """What a person does, on one host or on several."""
 
     STOP = "stop"
-    BACK_UP = "back up"
     CONFIGURE = "configure"
     COPY = "copy"
     APPLY = "apply"

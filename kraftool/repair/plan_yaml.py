@@ -72,11 +72,12 @@ def plan_from_yaml(data: bytes, name: str = "plan.yaml") -> Plan:
     try:
         document = load_yaml(data, _BOUNDS)
         if not isinstance(document, dict) or next(iter(document), None) != "id":
-            raise PlanError(f"{name}: the first key of a plan is id")
+            raise DocumentError("the first key of a plan is id")
         told = document.pop("id")
         plan = from_document(Plan, document, "plan")
     except (YamlError, DocumentError) as error:
-        raise PlanError(f"{name}: {error.message}", hint=error.hint) from None
+        hint = error.hint or "it is no plan, or not all of one: copy it again, or plan again"
+        raise PlanError(f"{name}: {error.message}", hint=hint) from None
     if told != plan.id:
         raise PlanError(
             f"{name}: its id is {str(told)[:80]}, but what it says has the id {plan.id}",

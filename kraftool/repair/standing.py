@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.image.metadata_version import METADATA_VERSION, release_name
-from kraftool.raft.names import OffsetAndEpoch
 from kraftool.repair.plan import PlannedVoter, Risk
 from kraftool.repair.ranking import (
     Host,
@@ -70,6 +69,13 @@ class Standing:
     def highest_epoch(self) -> int:
         return max(each.survey.highest_epoch for each in self.hosts)
 
+    def votes(self, host: Host) -> bool:
+        """Whether it is a voter's directory, or one again once its lost meta.properties is back."""
+        is_nameless = bool(host.survey.meta_complaint) and not host.survey.identity.directory_id
+        return is_voter(host, self.keys) or (
+            is_nameless and host.has_metadata and host in self.renamed
+        )
+
     def host_of(self, node_id: int) -> Host | None:
         """A node's directory: the one with metadata, if there is one."""
         own = [each for each in self.hosts if each.node_id == node_id]
@@ -97,6 +103,7 @@ def standing_of(request: Request) -> Standing:
         level = max((each.survey.kraft_version or 0 for each in with_metadata), default=0)
     keys = [(each.id, each.directory_id) for each in voters]
     present = tuple(each for each in with_metadata if is_voter(each, keys))
+    _refuse_one_voter_twice(present)
     ids = {each.node_id for each in present}
     renamed = tuple(
         each
@@ -161,6 +168,18 @@ def _refuse_twice(hosts: tuple[Host, ...]) -> None:
                 hint="name each directory once, in its newest state",
             )
         seen[key] = each
+
+
+def _refuse_one_voter_twice(present: tuple[Host, ...]) -> None:
+    """Where no directory ids tell, an old copy would be counted as one more voter."""
+    seen: dict[int | None, Host] = {}
+    for each in present:
+        other = seen.setdefault(each.node_id, each)
+        if other is not each:
+            raise KraftoolError(
+                f"{other.survey.path} and {each.survey.path} are both of voter {each.node_id}",
+                hint="give the one that the node starts on, in its newest state",
+            )
 
 
 def _refuse_not_lost(
@@ -253,7 +272,3 @@ def kafka_risk(standing: Standing, state_level: int | None) -> Risk | None:
         text=f"Kafka {told} dies of voters that were changed by force (fixed in 3.9.1): put 3.9.1"
         " or later on every node first",
     )
-
-
-def end_of(host: Host) -> OffsetAndEpoch:
-    return host.survey.end

@@ -27,22 +27,16 @@ class SurveyedFile:
 
     target: Target
     fingerprint: Fingerprint
-    problem: str = ""
-    """Why it cannot be read, or Kafka would not start on it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SurveyedBatch:
-    """A batch near the log's end. `prefix_sha256` is of its segment up to where it begins."""
+    """A batch near the log's end."""
 
     base_offset: int
     last_offset: int
     epoch: int
     crc: int
-    segment: int
-    """The base offset of its segment."""
-    position: int
-    prefix_sha256: str
     types: tuple[RecordCount, ...] = ()
 
 
@@ -79,12 +73,13 @@ class LogBreak:
     reason: str
     torn: bool
     """Whether nothing that is whole comes behind: what a power failure leaves."""
-    kafka_cuts: bool
-    """Whether Kafka would cut the log here; a gap it does not notice."""
     lost_batches: int = 0
     """Whole batches behind it."""
     end_offset: int = 0
-    """One beyond the last of those."""
+    """One beyond the last offset that there was at least: of what is damaged, or whole behind it.
+    0 for what is torn."""
+    highest_epoch: int = -1
+    """Of the whole batches behind."""
     prefix: Fingerprint | None = None
     """Of the segment up to the position."""
 
@@ -138,7 +133,6 @@ class SurveyedLog:
     blocks: tuple[Block, ...] = ()
     batches: tuple[SurveyedBatch, ...] = ()
     misfits: tuple[Misfit, ...] = ()
-    more_misfits: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +163,8 @@ class SurveyedState:
     metadata_version: int | None = None
     topics: int = 0
     brokers: tuple[int, ...] = ()
+    controllers: tuple[int, ...] = ()
+    """Those that are registered, as Kafka 3.7 and later do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,14 +202,11 @@ class Survey:
     tool: str
     collected_ms: int
     path: str
-    computer: str = ""
-    """The name of the machine."""
     running: bool = False
     """Whether another process holds the directory's lock."""
     identity: Identity = field(default_factory=Identity)
     meta_complaint: str = ""
     """Why Kafka would not take meta.properties."""
-    meta_version: int | None = None
     settings: SurveyedSettings | None = None
     quorum_state: QuorumStateSurvey = field(default_factory=QuorumStateSurvey)
     kraft_version: int | None = None
@@ -222,8 +215,6 @@ class Survey:
     """Those that a node with these files goes by; static ones have no directory id."""
     voters_offset: int | None = None
     """Where the record is; None for static ones."""
-    leader_voters: tuple[int, ...] = ()
-    """Who voted, by the last LeaderChange."""
     log: SurveyedLog | None = None
     snapshots: tuple[SurveyedSnapshot, ...] = ()
     state: SurveyedState | None = None
@@ -236,7 +227,6 @@ class Survey:
     files: tuple[SurveyedFile, ...] = ()
     stopping: tuple[str, ...] = ()
     """Names in the metadata partition's folder at which Kafka's start ends."""
-    topic_folders: int = 0
     unread: tuple[str, ...] = ()
     """What could not be read at all."""
 
@@ -272,6 +262,7 @@ class Survey:
         if self.log is not None:
             epochs.append(self.log.last_epoch)
             epochs += [each.epoch for each in self.log.epochs]
+            epochs.append(self.log.broken.highest_epoch if self.log.broken is not None else -1)
         return max(epochs)
 
     @property

@@ -8,8 +8,7 @@ refuses to keep anything of a record but its type.
 from __future__ import annotations
 
 import os
-import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kraftool import __version__
@@ -173,8 +172,8 @@ class _Surveying:
             for each in self.all_entries
             if isinstance(each, Entry) and each.directory == self.report.path
         ]
-        files, unread = _files(entries)
         read = survey_log(_segments(entries))
+        files, unread = _files(entries, read.fingerprints if read is not None else {})
         snapshots = tuple(self._snapshots(entries))
         meta = self._content(Kind.META_PROPERTIES, MetaProperties)
         node = self.report.summary.node
@@ -183,7 +182,6 @@ class _Surveying:
             tool=__version__,
             collected_ms=now_ms,
             path=self._path(),
-            computer=socket.gethostname() if self.location.is_on_disk else "",
             running=self.report.lock is LockState.HELD,
             identity=Identity(
                 node_id=node.node_id,
@@ -191,7 +189,6 @@ class _Surveying:
                 cluster_id=node.cluster_id or "",
             ),
             meta_complaint=self._meta_complaint(meta),
-            meta_version=node.meta_version,
             settings=_settings(self.source.settings),
             quorum_state=self._quorum_state(),
             log=read.log if read is not None else None,
@@ -200,7 +197,6 @@ class _Surveying:
             topic_id_complaint=self._complaint(dir_kinds.TOPIC_ID.code),
             files=files,
             stopping=tuple(self._stopping(entries)),
-            topic_folders=self.report.folders.topics,
             unread=unread,
         )
         begun = self._with_voters(begun)
@@ -290,10 +286,7 @@ class _Surveying:
         sets = [each for each in history if each.voters is not None]
         levels = [each.level for each in history if each.level is not None]
         level = levels[-1] if levels else self.source.kraft_version
-        leaders = [each for each in self.source.leaders if each.offset < end]
-        found = replace(
-            survey, kraft_version=level, leader_voters=leaders[-1].voters if leaders else ()
-        )
+        found = replace(survey, kraft_version=level)
         if sets and sets[-1].voters is not None:
             return replace(
                 found,
@@ -375,7 +368,6 @@ def _with_replay(
         log,
         open_transaction=opened.offset if opened is not None else None,
         misfits=tuple(misfits),
-        more_misfits=max(len(told) - len(misfits), 0),
         rest=rest,
     )
 
@@ -399,11 +391,14 @@ def _state(loaded: LoadedState, end: OffsetAndEpoch) -> SurveyedState:
         metadata_version=image.features.metadata_version,
         topics=len(image.topics.by_id),
         brokers=tuple(sorted(image.cluster.brokers)),
+        controllers=tuple(sorted(image.cluster.controllers)),
     )
 
 
-def _files(entries: Sequence[Entry]) -> tuple[tuple[SurveyedFile, ...], tuple[str, ...]]:
-    """Every file that a plan may name, hashed."""
+def _files(
+    entries: Sequence[Entry], segments: Mapping[int, Fingerprint]
+) -> tuple[tuple[SurveyedFile, ...], tuple[str, ...]]:
+    """Every file that a plan may name, hashed; segments were, when they were read."""
     found, unread = [], []
     for each in entries:
         target: Target | None = None
@@ -418,8 +413,9 @@ def _files(entries: Sequence[Entry]) -> tuple[tuple[SurveyedFile, ...], tuple[st
             target = Target(kind=FileKind.BOOTSTRAP, name=BOOTSTRAP_CHECKPOINT)
         if target is None:
             continue
+        base = segment_offset(each.basename) if target.kind is FileKind.SEGMENT else None
         try:
-            fingerprint = _hash(each)
+            fingerprint = _hash(each) if base is None else segments[base]
         except KraftoolError as error:
             unread.append(error.message)
             continue

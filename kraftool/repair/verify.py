@@ -149,7 +149,8 @@ def check_directory(plan: Plan, path: str, *, host: str = "", config: str = "") 
         wanted_so.add(log_kinds.VOTERS_JUMP.code)
     if is_jump and has_begun:
         wanted_so.add(log_kinds.MISSING.code)
-    findings += _as_read(path, wanted_so)
+    if moved or stage not in (Stage.CHANGING, Stage.UNDOING):  # a half-done one is not to be read
+        findings += _as_read(path, wanted_so)
     voters = _voters(path)
     wanted = _keys(plan.voters_after)
     tells = any(not edit.is_removal and edit.target.kind in _OF_VOTERS for edit in planned.edits)

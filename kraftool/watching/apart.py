@@ -39,8 +39,8 @@ _LOOK_S = 0.1
 def apart(function: Callable[..., T], *arguments: object, task: Task) -> T:
     """The result of `function(*arguments, task)`, worked out by another process.
 
-    Raises the KraftoolError that it raised, and StoppedError once the task is stopped; the process
-    is gone then, whatever it was doing. All but the task has to be picklable.
+    Raises KraftoolError in the words of the one that it raised, and StoppedError once the task is
+    stopped; the process is gone then, whatever it was doing. All but the task has to be picklable.
     """
     process = subprocess.Popen(
         [sys.executable, "-c", _CHILD],

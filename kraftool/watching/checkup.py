@@ -35,13 +35,11 @@ from kraftool.reports.findings import Finding, Severity, tally
 from kraftool.reports.kinds import live as live_kinds
 from kraftool.reports.plain_json import finding_counts, finding_object, plain
 from kraftool.reports.words import many
+from kraftool.watching.pace import is_due
 from kraftool.watching.task import Task
 
 LIVE = "live quorum"
 BETWEEN = "between nodes"
-_SHARE = 20
-"""An examination may take one part in so many of the time."""
-_SHORTEST_MS = 10_000
 _MOST_LOOKS = 8
 LOOKS_APART_MS = int(LOOKS_APART_S * 1000)
 _LIMIT_S = 60.0
@@ -95,7 +93,7 @@ class Examined:
 
     def is_due(self, now_ms: int) -> bool:
         """Whether directories that changed are worth another examination yet."""
-        return _is_due(self.at_ms, self.took_ms, now_ms)
+        return is_due(self.at_ms, self.took_ms, now_ms)
 
 
 def examine_directories(paths: Sequence[str], task: Task) -> Doctored:
@@ -138,7 +136,7 @@ class Metadata:
 
     def is_due(self, now_ms: int) -> bool:
         """Whether to read on by now; where nobody told it, at once."""
-        return self.cluster is None or _is_due(self.at_ms, self.took_ms, now_ms)
+        return self.cluster is None or is_due(self.at_ms, self.took_ms, now_ms)
 
 
 class MetadataWatch:
@@ -162,11 +160,6 @@ class MetadataWatch:
 
 def _ms_since(began_s: float) -> int:
     return int((time.monotonic() - began_s) * 1000)
-
-
-def _is_due(at_ms: int, took_ms: int, now_ms: int) -> bool:
-    """Whether what changed is worth another reading yet."""
-    return now_ms - at_ms - took_ms >= max(_SHORTEST_MS, _SHARE * took_ms)
 
 
 def limits() -> str:

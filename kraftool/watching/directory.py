@@ -1,7 +1,7 @@
-"""A data directory looked at again and again, reading only what is new.
+"""A data directory looked at again and again, reading only what is new of what may be large.
 
-Owns which files a look reads: the small ones when they changed, of the log what was added, of
-checkpoints the control records at their beginning. It writes nothing and takes no lock.
+Owns which files a look reads: the two small ones each time, of the log what was added, of
+checkpoints, once, the control records at their beginning. It writes nothing and takes no lock.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class DirectoryWatch:
             voters=voters,
             previous_voters=before,
             leader_changes=_leader_changes(controls),
-            lock=self._lock(location),
+            lock=lock_of(location),
             problem="; ".join(problems),
             is_complete=all(each.is_complete for each in segments),
             segments=len(segments),
@@ -112,12 +112,6 @@ class DirectoryWatch:
                 raise KraftoolError(f"{self.path} is no directory, and cannot be watched")
             self._location = location
         return self._location
-
-    def _lock(self, location: Location) -> LockState:
-        folder = location.directory
-        if location.kind is LocationKind.PARTITION:
-            folder = os.path.dirname(os.path.normpath(folder)) or "."
-        return lock_holder(folder).state
 
     def _read_segments(
         self,
@@ -170,7 +164,11 @@ class DirectoryWatch:
         static: tuple[Voter, ...],
     ) -> tuple[Voters | None, Voters | None]:
         """The newest voter set and the one before it, by the records; else what else tells."""
-        sets = {each.offset or -1: each for known in self._checkpoints.values() for each in known}
+        sets = {
+            -1 if each.offset is None else each.offset: each
+            for known in self._checkpoints.values()
+            for each in known
+        }
         last_change = None
         for each in controls:
             if each.type == "KRaftVoters":
@@ -204,6 +202,14 @@ class DirectoryWatch:
             ids = tuple(Voter(id=each) for each in state.current_voters)
             return Voters(source=VoterSource.QUORUM_STATE, voters=ids), None
         return None, None
+
+
+def lock_of(location: Location) -> LockState:
+    """Whether a node runs on a directory, or on the one that a partition lies in."""
+    folder = location.directory
+    if location.kind is LocationKind.PARTITION:
+        folder = os.path.dirname(os.path.normpath(folder)) or "."
+    return lock_holder(folder).state
 
 
 def _meta(entry: Entry | None, problems: list[str]) -> Node:

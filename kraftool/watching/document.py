@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from kraftool.reports.plain_json import plain
 from kraftool.watching.quorum import QuorumReport, Replica
 
 SCHEMA_VERSION = 1
@@ -19,7 +20,7 @@ def quorum_document(report: QuorumReport) -> dict[str, Any]:
     return {
         "schemaVersion": SCHEMA_VERSION,
         "at": report.at_ms,
-        "clusterIds": list(report.cluster_ids),
+        "clusterIds": plain(report.cluster_ids),
         "isLive": report.is_live,
         "leaderId": report.leader_id,
         "epoch": report.epoch,
@@ -53,7 +54,8 @@ def quorum_document(report: QuorumReport) -> dict[str, Any]:
         ],
         "electionsSeen": report.elections_seen,
         "statements": [
-            {"severity": each.severity.value, "text": each.text} for each in report.statements
+            {"severity": each.severity.value, "text": plain(each.text)}
+            for each in report.statements
         ],
     }
 
@@ -62,7 +64,7 @@ def _replica(each: Replica) -> dict[str, Any]:
     return {
         "id": each.node_id,
         "directoryId": each.directory_id,
-        "endpoint": each.endpoint,
+        "endpoint": plain(each.endpoint),
         "role": each.role,
         "isVoter": each.is_voter,
         "isJoining": each.is_joining,
@@ -77,8 +79,8 @@ def _replica(each: Replica) -> dict[str, Any]:
         "tookMs": each.took_ms,
         "saysLeaderId": each.says_leader,
         "saysEpoch": each.says_epoch,
-        "problem": each.problem,
-        "directory": each.path,
+        "problem": plain(each.problem),
+        "directory": plain(each.path),
         "directoryEndOffset": each.disk_end_offset,
         "restart": None
         if each.restart is None

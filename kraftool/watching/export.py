@@ -18,7 +18,6 @@ from typing import Any
 
 from kraftool.decoders.errors import KraftoolError
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _LARGEST_MEMORY = 64 << 10
 
 
@@ -39,17 +38,13 @@ def write_new(path: str, text: str) -> str:
 
 def csv_text(rows: Iterable[Sequence[object]]) -> str:
     """Rows as CSV; a cell that a spreadsheet would take for a formula is quoted with '."""
+    from kraftool.reports.log_text import csv_cell  # not before somebody exports
+
     into = io.StringIO()
     writer = csv.writer(into, lineterminator="\n")
     for row in rows:
-        writer.writerow([_cell(each) for each in row])
+        writer.writerow([csv_cell(each) for each in row])
     return into.getvalue()
-
-
-def _cell(value: object) -> object:
-    if isinstance(value, str) and value.startswith(_FORMULA):
-        return f"'{value}"
-    return "" if value is None else value
 
 
 def json_text(document: Mapping[str, Any]) -> str:

@@ -18,8 +18,9 @@ from kraftool.reports.file_report import FileReport, read_file
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.words import holds, many
 from kraftool.storage.entry import Entry, FolderCounts, Problem
-from kraftool.storage.lock import LockState, lock_holder
-from kraftool.storage.paths import LocationKind, open_path
+from kraftool.storage.lock import LockState
+from kraftool.storage.paths import open_path
+from kraftool.watching.directory import lock_of
 
 MOST_READ = 1 << 20
 """Larger files are not read for a listing. An index of this size is of a segment of 500 MB."""
@@ -77,9 +78,6 @@ class DirectoryFiles:
         if self.folders.total:
             yield f"{many(self.folders.total, 'folder')} beside"
 
-    def lock_words(self) -> str:
-        return self.lock.value
-
 
 class Files:
     """Looks at PATHs again and again; what did not change is not read again."""
@@ -110,14 +108,12 @@ class Files:
                     problems.append(f"{each.name}: {each.reason}")
             else:
                 files.append(self._file(each))
-        is_partition = location.kind is LocationKind.PARTITION
-        above = location.directory.rstrip("/").rpartition("/")[0] or "."
         return DirectoryFiles(
             path=path,
             files=tuple(_with_ends(files)),
             folders=location.folders.get(location.directory, FolderCounts()),
             problems=tuple(problems),
-            lock=lock_holder(above if is_partition else location.directory).state,
+            lock=lock_of(location),
         )
 
     def _file(self, entry: Entry) -> FileLook:

@@ -14,6 +14,7 @@ from kraftool.client.health import keeping_up
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
 from kraftool.raft.names import ReplicaKey
 from kraftool.reports.findings import Severity
+from kraftool.reports.words import many
 from kraftool.storage.lock import LockState
 from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.picture import Picture
@@ -63,7 +64,7 @@ def tolerance(view: QuorumView | None, voters: VoterState) -> Tolerance:
     if view.quorum is None:
         return _without_leader(view, voters)
     keeping = len(keeping_up(view.quorum))
-    said = f"{keeping} of {_voters(count)} keep up, {majority} {_are(majority)} needed"
+    said = f"{keeping} of {many(count, 'voter')} keep up, {majority} {_are(majority)} needed"
     if keeping < majority:
         return Tolerance(count=0, text=f"{said}: nothing can be committed", is_lost=True)
     return Tolerance(count=keeping - majority, text=said)
@@ -74,7 +75,7 @@ def _without_leader(view: QuorumView, voters: VoterState) -> Tolerance:
         return Tolerance(count=None, text="no node leads, and only a leader tells who votes")
     reached = {each.node_id for each in view.reached}
     up = [each for each in voters.now if each.id in reached]
-    said = f"{len(up)} of {_voters(len(voters.now))} {_are(len(up))} reached"
+    said = f"{len(up)} of {many(len(voters.now), 'voter')} {_are(len(up))} reached"
     if len(up) < voters.majority:
         missing = voters.majority - len(up)
         return Tolerance(
@@ -111,7 +112,7 @@ def _restart(each: ReplicaKey, keeping: set[int], leader_id: int, voters: VoterS
     if left < voters.majority:
         return Restart(
             is_safe=False,
-            reason=f"without it {left} of {_voters(len(voters.now))} would keep up,"
+            reason=f"without it {left} of {many(len(voters.now), 'voter')} would keep up,"
             f" {voters.majority} {_are(voters.majority)} needed",
         )
     if voters.is_uncommitted:
@@ -329,10 +330,6 @@ def _why(answer: NodeAnswer) -> str:
 def _listed(values: Iterable[object]) -> str:
     words = [str(each) for each in values]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def _voters(count: int) -> str:
-    return "1 voter" if count == 1 else f"{count} voters"
 
 
 def _are(count: int) -> str:

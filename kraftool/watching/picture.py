@@ -63,14 +63,10 @@ class Picture:
     """A quorum at a moment, by all that could be asked and read."""
 
     at_ms: int
-    number: int = 0
-    """Counts the pictures of a watcher."""
     view: QuorumView | None = None
     """What live nodes said; None where none is watched."""
     directories: tuple[DirectoryLook, ...] = ()
     """In the order in which they were given."""
-    problems: tuple[str, ...] = ()
-    """What could not be asked or read, a sentence each."""
     history: History = NO_HISTORY
 
     @property

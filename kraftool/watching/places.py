@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from kraftool.client.capture import Capturing
 from kraftool.client.model import QuorumView
@@ -23,6 +24,7 @@ from kraftool.watching.sources import Sources
 LIVE = "the leader"
 _LIMIT_S = 120.0
 
+T = TypeVar("T")
 Progress = Callable[[str, int, int], None]
 
 
@@ -66,33 +68,27 @@ class OpenedHistory:
 def open_log(sources: Sources, number: int, view: QuorumView | None) -> OpenedLog:
     """Open the log of a place. Raises KraftoolError."""
     began = time.monotonic()
-    where, closing = _where(sources, number, view, _silent)
-    try:
-        session = LogSession.open(where, closing=closing)
-    except BaseException:
-        closing()
-        raise
+    session = _opened(LogSession.open, sources, number, view)
     return OpenedLog(feed=LogFeed(session), took_s=time.monotonic() - began)
 
 
 def open_history(sources: Sources, number: int, view: QuorumView | None) -> OpenedHistory:
     """Open the states of a place. Raises KraftoolError."""
     began = time.monotonic()
-    where, closing = _where(sources, number, view, _silent)
-    try:
-        history = StateHistory.open(where, closing=closing)
-    except BaseException:
-        closing()
-        raise
+    history = _opened(StateHistory.open, sources, number, view)
     return OpenedHistory(history=history, took_s=time.monotonic() - began)
 
 
-def _where(
-    sources: Sources, number: int, view: QuorumView | None, progress: Progress
-) -> tuple[str | Location, Callable[[], None]]:
+def _opened(opening: Callable[..., T], sources: Sources, number: int, view: QuorumView | None) -> T:
+    """What comes of opening a place, which lets go of a leader's log when it is closed."""
     if not is_live(sources, number):
-        return sources.directories[number], _nothing
-    return leaders_log(sources, view, progress)
+        return opening(sources.directories[number])
+    location, closing = leaders_log(sources, view)
+    try:
+        return opening(location, closing=closing)
+    except BaseException:
+        closing()
+        raise
 
 
 def leaders_log(
@@ -109,7 +105,3 @@ def leaders_log(
         capturing.__exit__()
         raise
     return captured.location, capturing.__exit__
-
-
-def _nothing() -> None:
-    """A directory stays where it is."""

@@ -65,7 +65,6 @@ class Replica:
     """A directory of it that is looked at."""
     disk_end_offset: int | None = None
     """The end of the log in that directory."""
-    disk_epoch: int | None = None
     restart: Restart | None = None
 
     @property
@@ -200,7 +199,6 @@ def _with_directory(row: Replica, directory: DirectoryLook) -> Replica:
         directory_id=row.directory_id or directory.node.directory_id,
         path=directory.path,
         disk_end_offset=directory.log_end_offset,
-        disk_epoch=directory.last_epoch,
         problem=row.problem or directory.problem,
     )
 
@@ -226,7 +224,6 @@ def _from_directory(each: DirectoryLook, voters: VoterState, end: int | None) ->
         problem=each.problem,
         path=each.path,
         disk_end_offset=each.log_end_offset,
-        disk_epoch=each.last_epoch,
     )
 
 

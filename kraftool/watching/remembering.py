@@ -26,6 +26,8 @@ class Remembering:
     _elections: dict[int, Election] = field(default_factory=dict)
     """By epoch."""
     _count: int = 0
+    _led: int = -1
+    """The newest epoch of which a leader was seen."""
 
     def take(
         self, at_ms: int, view: QuorumView | None, directories: Iterable[DirectoryLook]
@@ -56,8 +58,9 @@ class Remembering:
     def _see(self, sample: Sample) -> None:
         """An election is a leader of an epoch above all that were seen before. The leader of the
         first look is none: it says who leads, not since when."""
-        if sample.leader_id is None or sample.epoch is None or not self._is_news(sample.epoch):
+        if sample.leader_id is None or sample.epoch is None or sample.epoch <= self._led:
             return
+        self._led = sample.epoch
         if self._samples:
             self._count += 1
             seen = Election(
@@ -67,10 +70,6 @@ class Remembering:
                 is_recorded=False,
             )
             self._elections.setdefault(sample.epoch, seen)
-
-    def _is_news(self, epoch: int) -> bool:
-        led = [each.epoch for each in self._samples if each.leader_id is not None]
-        return all(each is None or each < epoch for each in led)
 
 
 def _sample(at_ms: int, view: QuorumView) -> Sample:

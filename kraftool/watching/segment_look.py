@@ -101,10 +101,9 @@ class SegmentLook:
         if not len(found):
             return 0
         position = found.entry(len(found) - 1).position
-        header = source.read_at(position, HEADER_SIZE)
-        # An index may be wrong; only a batch that lies there is believed.
-        if not 0 < position < size or len(header) < HEADER_SIZE:
+        if not 0 < position < size:
             return 0
+        # An index may be wrong; only a batch that lies there is believed.
         first = next(scan(source.read_at, position, position + 1), None)
         return position if isinstance(first, RecordBatch) else 0
 

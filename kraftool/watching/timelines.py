@@ -1,4 +1,5 @@
-"""The timeline of what is watched: of directories by their logs, of a live quorum by what was seen.
+"""The timeline of what is watched: by the logs of directories and of a live leader, else by what
+was seen.
 
 Owns reading it as a task that can be stopped. What an event is, and how logs are merged, is
 `reports/timeline`.

@@ -13,7 +13,7 @@ from typing import Any
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.findings import Finding, Severity, in_order, tally
 from kraftool.reports.locations import open_paths
-from kraftool.reports.plain_json import finding_counts, finding_object
+from kraftool.reports.plain_json import finding_counts, finding_object, plain
 from kraftool.reports.verify.log import LogVerification, verify_logs
 from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.reports.words import many, size
@@ -111,10 +111,10 @@ def _checked(logs: LogVerification) -> str:
 def document(each: Verification) -> dict[str, Any]:
     """As a part of an exported view."""
     return {
-        "path": each.path,
+        "path": plain(each.path),
         "at": each.at_ms,
         "checked": each.checked,
-        "states": [{"file": file, "stateHash": hash} for file, hash in each.states],
+        "states": [{"file": plain(file), "stateHash": hash} for file, hash in each.states],
         "findings": [finding_object(one) for one in each.findings],
         "findingCounts": finding_counts(each.findings),
     }

@@ -20,13 +20,11 @@ from kraftool.reports.voters.diff import VoterDiff, diff_voters
 from kraftool.reports.voters.model import VoterSourceReport
 from kraftool.reports.voters.read import read_sources
 from kraftool.watching.apart import apart
+from kraftool.watching.pace import is_due
 from kraftool.watching.picture import Picture
 from kraftool.watching.sources import Sources
 from kraftool.watching.task import Task
 
-_SHARE = 20
-"""Reading may take one part in so many of the time."""
-_SHORTEST_MS = 10_000
 _LIMIT_S = 120.0
 
 
@@ -42,8 +40,7 @@ class VoterBoard:
 
     def is_due(self, now_ms: int) -> bool:
         """Whether what changed is worth another reading yet."""
-        pause = max(_SHORTEST_MS, _SHARE * self.took_ms)
-        return now_ms - self.at_ms - self.took_ms >= pause
+        return is_due(self.at_ms, self.took_ms, now_ms)
 
 
 def changes(picture: Picture) -> tuple[object, ...]:

@@ -40,7 +40,6 @@ class Watcher:
         ]
         self._looking: asyncio.Task[None] | None = None
         self._remembering = Remembering()
-        self._number = 0
         self._wake = asyncio.Event()
 
     async def run(self, show: Shown) -> None:
@@ -68,14 +67,11 @@ class Watcher:
 
     def _picture(self, view: QuorumView | None) -> Picture:
         at_ms = int(time.time() * 1000)
-        self._number += 1
         looks = tuple(self._looks)
         return Picture(
             at_ms=at_ms,
-            number=self._number,
             view=view,
             directories=looks,
-            problems=problems_of(view, looks),
             history=self._remembering.take(at_ms, view, looks),
         )
 
@@ -83,11 +79,10 @@ class Watcher:
         """A picture for which everyone was waited for, for whoever takes only one."""
         self._pool.patience_s = timeout_s
         ends = time.monotonic() + timeout_s
-        picture = await self.look()
+        view, _ = await asyncio.gather(self._survey(), self._look_at_directories())
         while time.monotonic() < ends and not all(each.is_complete for each in self._looks):
             await self._look_at_directories()
-            picture = self._picture(picture.view)
-        return picture
+        return self._picture(view)
 
     async def _survey(self) -> QuorumView | None:
         target = self.sources.target
@@ -118,8 +113,3 @@ class Watcher:
             with suppress(asyncio.CancelledError):
                 await self._looking
             self._looking = None
-
-
-def problems_of(view: QuorumView | None, directories: tuple[DirectoryLook, ...]) -> tuple[str, ...]:
-    live = [] if view is None else [each.problem for each in view.nodes if each.problem]
-    return (*live, *(f"{each.path}: {each.problem}" for each in directories if each.problem))

@@ -242,7 +242,7 @@ class _Hour:
         for number in range(self.count):
             view = _view(1_000_000 + 3 * number)
             history = remembering.take(number * 1000, view, ())
-            show(Picture(at_ms=number * 1000, number=number, view=view, history=history))
+            show(Picture(at_ms=number * 1000, view=view, history=history))
             await asyncio.sleep(0)
             if number in (self.count // 6, self.count - 1):
                 gc.collect()

@@ -67,12 +67,9 @@ CLUSTER: tuple[Told, ...] = (
 def _observed(*records: Told, **fields: Any) -> Observation:
     told: dict[str, Any] = {
         "image": replayed(*CLUSTER, *records),
+        "name": "node 1 (ctl-1:9093)",
         "leader_id": 1,
-        "endpoint": endpoint(1),
-        "epoch": 5,
         "end_offset": 100,
-        "high_watermark": 100,
-        "log_start_offset": 0,
         "snapshot_id": None,
     }
     return Observation(**{**told, **fields})
@@ -266,15 +263,16 @@ def test_elections_within_the_hour() -> None:
 
 def test_an_old_snapshot_and_an_open_transaction() -> None:
     id = OffsetAndEpoch(50, 4)
-    fresh = _judged(snapshot_id=id, snapshot_timestamp=max(NOW - SNAPSHOT_AGE_MS, 1))
-    assert _codes(fresh) == set()
     late = 10 * SNAPSHOT_AGE_MS
     then = view(
         described([replica(each, fetched=late) for each in (1, 2, 3)], []), node(2), node(3)
     )
-    found = cluster_health(
-        _observed(snapshot_id=id, snapshot_timestamp=late - SNAPSHOT_AGE_MS - 1), then, then
-    )
+
+    def of_age(age_ms: int) -> ClusterHealth:
+        return _judged(now=then, before=then, snapshot_id=id, snapshot_timestamp=late - age_ms)
+
+    assert "LIVE-SNAPSHOT-AGE" not in _codes(of_age(SNAPSHOT_AGE_MS))
+    found = of_age(SNAPSHOT_AGE_MS + 1)
     assert "LIVE-SNAPSHOT-AGE" in _codes(found)
     assert "50 since" in _text(found, "LIVE-SNAPSHOT-AGE")
     found = _judged(open_transaction=OpenTransaction(offset=77))

@@ -24,7 +24,7 @@ from kraftool.reports.doctor.report import DoctorReport, diagnose
 from kraftool.reports.features.model import Role
 from kraftool.reports.metadata_summary import VoterSource
 from kraftool.reports.voters.diff import VoterDiff, diff_voters
-from kraftool.reports.voters.model import Commitment
+from kraftool.reports.voters.model import Commitment, Origin
 from kraftool.reports.voters.read import read_sources
 from tests.client.scripted_leader import ScriptedLeader
 from tests.client.views import NOW, described, gone, node, replica
@@ -104,12 +104,12 @@ def test_a_running_leader_and_directories_tell_one_history() -> None:
     assert [each.source.is_live for each in diff.sources] == [False] * 3 + [True] * 3
     assert {each.source.node.cluster_id for each in diff.sources} == {_meta(2)[CLUSTER]}
     assert not [each.text for each in diff.findings if each.severity.value == "error"]
-    logs = {
-        frozenset(entry.identity for entry in each.source.history if entry.offset >= 0)
+    directory, leader = (
+        {entry.identity for entry in each.source.history if entry.origin is Origin.LOG}
         for each in diff.sources
-        if each.source.log is not None and each.source.log.start == 0
-    }
-    assert len(logs) <= 2, "the same records, the same digests"
+        if each.source.node.node_id == 2
+    )
+    assert leader == directory != set(), "the same records, the same digests"
 
 
 def test_the_directory_of_a_running_node_is_no_copy_of_it() -> None:
@@ -169,6 +169,18 @@ def test_static_voters_are_those_that_the_leader_names() -> None:
     assert not diff_voters([first, second]).differ
 
 
+def test_an_old_leader_is_taken_by_its_own_word() -> None:
+    """It has not learned yet that another leads, with other voters."""
+    old = node(1, quorum=described([replica(1), replica(2)], epoch=4), epoch=4)
+    new = node(2, quorum=described([replica(2), replica(3)], epoch=5, leader=2), leader=2)
+    seen = QuorumView(nodes=(old, new))
+    told = [each.told for each in live_sources(LiveQuorum(before=seen, now=seen))]
+    assert [[each.id for each in voters.voters] for voters in told if voters is not None] == [
+        [1, 2],
+        [2, 3],
+    ]
+
+
 def test_a_node_that_is_gone_and_one_of_another_cluster() -> None:
     stranger = replace(node(3), cluster_id="another", leader_id=3)
     diff = _diff(_leader(), [], gone(4), stranger)
@@ -221,9 +233,7 @@ def test_a_directory_in_a_running_voters_place_is_known_by_its_id() -> None:
         assert first.quorum is not None
         quorum = replace(first.quorum, observers=(other,))
         seen = QuorumView(nodes=(replace(first, quorum=quorum), *rest))
-        assert live.captured is not None
-        captured = replace(live.captured, leader=seen.nodes[0])
-        report = _diagnosed(replace(live, before=seen, now=seen, captured=captured))
+        report = _diagnosed(replace(live, before=seen, now=seen))
     codes = {each.code for each in report.findings}
     assert {"KT-LIVE-OTHER-DIRECTORY", "KT-DIR-STALE-VOTER"} <= codes
 

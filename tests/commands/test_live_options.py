@@ -54,7 +54,7 @@ def test_what_cannot_be_meant_is_usage(
 def test_nobody_there_ends_with_4(kraftool: Run, command: str):
     done = kraftool(*command.split(), *NOWHERE)
     assert done.code == 4
-    assert "127.0.0.1:1: connection refused" in done.err
+    assert done.err.count("127.0.0.1:1: connection refused") == 1
     assert "Traceback" not in done.err
 
 

@@ -154,6 +154,7 @@ def test_a_plan_that_was_edited_is_refused_by_its_id(
             options = () if command == "verify" else ("--yes", made.id)
             ran = kraftool("recover", command, file, "--dir", directory, *options)
             assert ran.code == 5, (command, edited[:200])
+            assert "again" in ran.err, "what to do about it"
     assert contents(directory) == before
     file.write_text(text + "# a comment says nothing to a machine\n")
     assert kraftool("recover", "apply", file, "--dir", directory, "--dry-run").code == 0
@@ -356,6 +357,7 @@ def test_killed_for_real_at_a_step_it_is_finished_or_undone_by_the_next_command(
         if after > 1:
             ran = kraftool("recover", "verify", file, "--dir", directory)
             assert (ran.code, "KT-REC-HALF" in ran.text) == (1, True)
+            assert "KT-LOG" not in ran.text, "what it is not yet is no finding"
         ran = kraftool(*words)
         assert ran.code == 0, ran.err
         assert kraftool("recover", "verify", file, "--dir", directory).code == 0

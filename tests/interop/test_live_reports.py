@@ -29,12 +29,6 @@ from kraftool.reports.state.load import load_state
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.interop
-_SCHEMAS = {
-    "quorum": "quorum",
-    "diff-voters": "diff-voters",
-    "doctor": "doctor",
-    "features": "features",
-}
 
 
 def _kraftool(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -82,7 +76,7 @@ def _replicas(cluster: Cluster) -> set[int]:
 # --- nobody sees the reader -----------------------------------------------------------------------
 
 
-async def _watch(target: Target, cluster: Cluster, node: Node) -> tuple[Observation, QuorumView]:
+async def _watch(target: Target, cluster: Cluster) -> tuple[Observation, QuorumView]:
     """Read, let the log grow, read on."""
     observer = SilentObserver(target.access)
     first = await observer.advance(await target.survey())
@@ -95,7 +89,7 @@ async def _watch(target: Target, cluster: Cluster, node: Node) -> tuple[Observat
 
 def _check_unseen(cluster: Cluster, node: Node, directory: Path) -> None:
     before = _replicas(cluster)
-    told, view = asyncio.run(_watch(_target(node), cluster, node))
+    told, view = asyncio.run(_watch(_target(node), cluster))
     assert _replicas(cluster) == before, "who reads is listed nowhere"
     assert {each.replica.id for each in (*view.voters, *view.observers)} == before
     kept = load_state(str(directory), at=told.end_offset).image

@@ -29,7 +29,8 @@ class Quorum:
     def __init__(self, root: Path, fixture: str, nodes: Sequence[int]) -> None:
         self.directories: dict[int, Path] = {}
         for each in nodes:
-            source = next((FIXTURES / fixture / f"node-{each}").glob("data*"))
+            partitions = (FIXTURES / fixture / f"node-{each}").glob(f"data*/{PARTITION}")
+            source = min(partitions).parent
             target = root / f"node-{each}"
             shutil.copytree(source, target)
             self.directories[each] = target

@@ -5,13 +5,15 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from kraftool.decoders import quorum_state
 from kraftool.decoders.names import parse_checkpoint_name
+from kraftool.repair.apply import Apply
 from kraftool.repair.backup import FOLDER
 from kraftool.repair.plan import (
     SCHEMA_VERSION,
@@ -33,6 +35,7 @@ from kraftool.repair.plan import (
     target_of,
 )
 from kraftool.repair.state_records import digest_of, records_of
+from kraftool.repair.undo import Undo
 from kraftool.reports.state.load import load_state
 from kraftool.storage.files import Files, OpenFile
 
@@ -305,3 +308,26 @@ class NoSync(Files):
 class _NoSync(OpenFile):
     def sync(self) -> None:
         """Nobody pulls the plug."""
+
+
+def apply(
+    plan: Plan, directory: Path, *, host: str = "", sources: dict[str, str] | None = None
+) -> Apply:
+    with Apply(plan, str(directory), host=host, sources=sources) as repair:
+        repair.carry_out(NOW, "1.0")
+    return repair
+
+
+def undo(plan: Plan, directory: Path) -> Undo:
+    with Undo(plan, str(directory)) as repair:
+        repair.carry_out(NOW)
+    return repair
+
+
+@contextmanager
+def unchanged(directory: Path) -> Iterator[None]:
+    """Nothing is changed, nor left behind but the lock's file."""
+    before = contents(directory)
+    yield
+    assert contents(directory) == before
+    assert not (directory / PARTITION / FOLDER).exists()

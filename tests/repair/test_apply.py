@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,6 +33,7 @@ from tests.repair.repair_cases import (
     VOTER,
     FailingFiles,
     Killed,
+    apply,
     bytes_of,
     contents,
     copied,
@@ -44,43 +44,12 @@ from tests.repair.repair_cases import (
     plan_of,
     print_of,
     removal,
+    unchanged,
+    undo,
     written,
 )
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture
-def directory(fixtures_dir: Path, tmp_path: Path) -> Path:
-    return jump_directory(fixtures_dir, tmp_path / "data")
-
-
-@pytest.fixture
-def plan(directory: Path) -> Plan:
-    return jump_plan(directory)
-
-
-def apply(
-    plan: Plan, directory: Path, *, host: str = "", sources: dict[str, str] | None = None
-) -> Apply:
-    with Apply(plan, str(directory), host=host, sources=sources) as repair:
-        repair.carry_out(NOW, "1.0")
-    return repair
-
-
-def undo(plan: Plan, directory: Path) -> Undo:
-    with Undo(plan, str(directory)) as repair:
-        repair.carry_out(NOW)
-    return repair
-
-
-@contextmanager
-def unchanged(directory: Path) -> Iterator[None]:
-    """Nothing is changed, nor left behind but the lock's file."""
-    before = contents(directory)
-    yield
-    assert contents(directory) == before
-    assert not (directory / PARTITION / FOLDER).exists()
 
 
 # --- what is done -------------------------------------------------------------------------------
@@ -209,6 +178,13 @@ def test_a_file_that_is_not_as_it_was_is_refused(directory: Path, plan: Plan, na
         apply(plan, directory)
 
 
+def test_an_empty_folder_is_asked_about(directory: Path, plan: Plan, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(RepairRefused) as refused:
+        apply(plan, tmp_path / "empty", host="node-3")
+    assert "is it the right directory?" in refused.value.hint
+
+
 def test_a_file_that_is_gone_or_new_or_only_relied_on_is_refused(
     directory: Path, plan: Plan
 ) -> None:
@@ -315,6 +291,8 @@ def test_a_directory_that_another_process_runs_on_is_refused(directory: Path, pl
         assert other.stdout.readline() == b"held\n"
         with unchanged(directory), pytest.raises(RepairRefused, match="in use"):
             apply(plan, directory)
+        with pytest.raises(RepairRefused, match="in use"):
+            Apply(plan, str(directory)).check()  # as --dry-run does, which takes no lock
         other.stdin.close()
     apply(plan, directory)
     with Undo(plan, str(directory)):
@@ -544,52 +522,5 @@ def test_a_half_applied_directory_whose_index_a_start_rewrote_can_be_undone(
     with pytest.raises(RepairRefused, match="neither as it was") as refused:
         apply(plan, directory)
     assert "recover undo" in refused.value.hint
-    undo(plan, directory)
-    assert contents(directory) == before
-
-
-# --- undo ---------------------------------------------------------------------------------------
-
-
-def test_undo_is_refused_where_nothing_was_applied(directory: Path, plan: Plan) -> None:
-    with unchanged(directory), pytest.raises(RepairRefused, match="was not applied"):
-        undo(plan, directory)
-
-
-@pytest.mark.parametrize("name", [f"{5224:020}.log", "quorum-state", JUMP.name, "new"])
-def test_undo_is_refused_once_the_quorum_has_moved_on(
-    directory: Path, plan: Plan, name: str
-) -> None:
-    apply(plan, directory)
-    name = f"{6000:020}-{1005:010}.checkpoint" if name == "new" else name
-    path = directory / PARTITION / name
-    if path.exists():
-        path.chmod(0o600)
-    path.write_bytes(b"something that a node wrote")
-    before = contents(directory)
-    with pytest.raises(RepairRefused, match=f"moved on.*{name}"):
-        undo(plan, directory)
-    assert contents(directory) == before
-    apply(plan, directory)  # already applied: nothing happens
-    assert contents(directory) == before
-
-
-def test_undo_is_refused_where_the_backup_was_changed(directory: Path, plan: Plan) -> None:
-    apply(plan, directory)
-    old = directory / PARTITION / FOLDER / plan.id[:12] / "old" / "quorum-state"
-    old.write_bytes(old.read_bytes() + b" ")
-    before = contents(directory)
-    with pytest.raises(RepairRefused, match="not the original any more"):
-        undo(plan, directory)
-    assert contents(directory) == before
-
-
-def test_what_only_helps_kafka_does_not_keep_undo_away(fixtures_dir: Path, tmp_path: Path) -> None:
-    """Indexes and leader-epoch-checkpoint are made of the log: they say nothing new."""
-    directory = cut_directory(fixtures_dir, tmp_path / "data")
-    before = contents(directory)
-    plan = cut_plan(directory)
-    apply(plan, directory)
-    (directory / PARTITION / "leader-epoch-checkpoint").write_bytes(b"0\n0\n")
     undo(plan, directory)
     assert contents(directory) == before

@@ -58,6 +58,26 @@ def test_an_append_changes_no_byte_that_is_there(tmp_path: Path) -> None:
     assert log.read_bytes() == data
 
 
+def test_an_append_takes_the_place_of_a_segment_that_is_torn_from_its_begin(
+    tmp_path: Path,
+) -> None:
+    quorum = Quorum(tmp_path, EQUAL, [1, 11])
+    (quorum.partition(1) / f"{160:020}.log").write_bytes(b"torn")
+    plan = quorum.plan("lost=2,3")
+    assert plan.method is Method.APPEND
+    quorum.carry_out(plan)
+    survey = quorum.survey(1)
+    assert (survey.end, [each.id for each in survey.voters]) == ((161, 1006), [1])
+
+
+def test_a_controller_that_was_not_looked_at_makes_it_a_jump(tmp_path: Path) -> None:
+    """Node 1 is no voter any more, and may be ahead, as a broker may."""
+    quorum = Quorum(tmp_path, APART, [1, 2, 3, 11])
+    cut_log(quorum, 1, 1)
+    assert quorum.survey(1).reach <= quorum.survey(3).end.offset
+    assert quorum.plan("lost=4", "seed=3", nodes=[2, 3, 11]).method is Method.SNAPSHOT_JUMP
+
+
 def test_a_broker_that_was_not_looked_at_makes_it_a_jump(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path, EQUAL, [1])
     before = state_of(quorum[1])
@@ -172,6 +192,16 @@ def test_damage_counts_against_a_survivor(tmp_path: Path) -> None:
     assert plan.ranking[1].end_offset == damaged.base_offset
 
 
+def test_a_seed_without_its_name_is_told_it(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path, EQUAL, [1, 11])
+    wanted = quorum.survey(1).identity.directory_id
+    path = quorum[1] / "meta.properties"
+    path.write_text(path.read_text().replace(f"directory.id={wanted}", ""))
+    with pytest.raises(KraftoolError, match="cannot be the seed") as refused:
+        quorum.plan("lost=2,3", "seed=1")
+    assert f"directory.id={wanted}" in refused.value.hint
+
+
 def test_a_voter_is_lost_only_if_somebody_says_so(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path, EQUAL, [1, 11])
     with pytest.raises(KraftoolError, match="voters 2 and 3 were not given") as refused:
@@ -193,6 +223,17 @@ def test_nothing_is_lost_where_no_voter_is(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path, APART, [2, 3, 4, 11])
     plan = quorum.plan("seed=3")
     assert plan.loss.verdict is Verdict.NONE
+
+
+def test_a_voter_that_was_wiped_has_nothing_of_what_was_committed(tmp_path: Path) -> None:
+    """It is not said to be lost, and its log is: with the one that is, a majority's records."""
+    quorum = Quorum(tmp_path, APART, [2, 3, 4, 11])
+    for each in quorum.partition(4).iterdir():
+        each.unlink()
+    plan = quorum.plan("lost=2", "seed=3", nodes=[3, 4, 11])
+    assert plan.loss.verdict is Verdict.UNBOUNDED
+    (off,) = [each for each in plan.steps if each.action is Action.KEEP_STOPPED]
+    assert set(off.hosts) == {"node-2", "node-4"}
 
 
 def test_voters_that_are_left_stay_off_too(tmp_path: Path) -> None:
@@ -300,6 +341,27 @@ def test_static_voters_are_a_setting_on_every_node(tmp_path: Path) -> None:
     survey = quorum.survey(1)
     assert survey.quorum_state.data_version == 0
     assert survey.quorum_state.leader_epoch > 1000
+
+
+def test_static_voters_are_rolled_back_by_a_jump_though_nobody_is_ahead(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path, "kafka-3.7.2/static-quorum", [1, 11])
+    then = state_of(quorum[1], at=195)
+    settings = ("lost=2,3", "rollback=195", "endpoint.1=CONTROLLER://one:9093")
+    quorum.carry_out(quorum.plan(*settings, accept=["rollback", "ahead"]))
+    assert state_of(quorum[1]) == then
+    assert quorum.survey(1).end.offset == 1_000_201
+
+
+def test_an_epoch_behind_damage_counts(tmp_path: Path) -> None:
+    """The new epoch is above those of whole batches, too, that cannot be trusted."""
+    quorum = Quorum(tmp_path, EQUAL, [1])
+    (quorum.partition(1) / "quorum-state").write_bytes(b"garbage")
+    for each in quorum.snapshots(1):
+        each.unlink()
+    flip_in_batch(quorum.segment(1), 10)
+    survey = quorum.survey(1)
+    assert survey.log is not None
+    assert survey.log.last_epoch < survey.highest_epoch == 6
 
 
 @pytest.mark.parametrize(

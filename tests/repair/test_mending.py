@@ -73,6 +73,18 @@ def test_what_kafka_left_needs_nothing(
     assert Quorum(tmp_path, fixture, nodes).plan().method is Method.NONE
 
 
+def test_a_lost_voter_is_to_be_replaced(quorum: Quorum) -> None:
+    plan = quorum.plan("lost=3", nodes=[1, 2, 11])
+    assert plan.method is Method.NONE
+    assert "remove-controller for the lost one" in plan.summary[-1]
+
+
+@pytest.mark.parametrize("settings", ["state=2", "epoch=50", "offset=9999"])
+def test_what_would_not_be_done_is_refused(quorum: Quorum, settings: str) -> None:
+    with pytest.raises(KraftoolError, match="no majority of the voters is lost"):
+        quorum.plan(settings)
+
+
 def test_a_torn_tail_is_kafkas_to_cut(quorum: Quorum) -> None:
     path = quorum.segment(2)
     path.write_bytes(path.read_bytes()[:-20])
@@ -155,6 +167,28 @@ def test_what_may_be_committed_behind_damage_is_given_up_only_by_its_word(quorum
     plan = quorum.plan(nodes=[2, 3], accept=["ahead"])
     assert plan.loss.verdict is Verdict.BOUNDED
     assert [(each.first_offset, each.end_offset) for each in plan.loss.records] == [(end, 160)]
+
+
+def test_a_damaged_last_batch_may_have_been_committed_too(quorum: Quorum) -> None:
+    """Of a batch that was torn nothing was promised; one whose CRC is wrong was whole once."""
+    cut_log(quorum, 2, 4)
+    batch = flip_in_batch(quorum.segment(3), -1)
+    with pytest.raises(PlanRefused, match=f"from offset {batch.base_offset} to 159"):
+        quorum.plan(nodes=[2, 3])
+    plan = quorum.plan(nodes=[2, 3], accept=["ahead"])
+    assert [(each.first_offset, each.end_offset) for each in plan.loss.records] == [
+        (batch.base_offset, 160)
+    ]
+
+
+def test_a_tail_below_a_later_segment_is_not_torn(quorum: Quorum) -> None:
+    """The log went on at 160, whatever is there now."""
+    path = quorum.segment(3)
+    path.write_bytes(path.read_bytes()[: batches(path)[-4].position + 10])
+    (quorum.partition(3) / f"{160:020}.log").write_bytes(b"")
+    cut_log(quorum, 2, 6)
+    with pytest.raises(PlanRefused, match="to 159 are given up"):
+        quorum.plan(nodes=[2, 3])
 
 
 def test_two_whole_voters_of_three_have_all_that_was_committed(quorum: Quorum) -> None:
@@ -271,6 +305,16 @@ def test_a_lost_promise_without_all_other_voters_goes_far_above(quorum: Quorum) 
     assert "1006" in plan.summary[0]
 
 
+def test_two_lost_promises_go_far_above(quorum: Quorum) -> None:
+    """Each may have voted for the other in an epoch that no other file tells of."""
+    for each in (2, 3):
+        (quorum.partition(each) / "quorum-state").write_bytes(b"garbage")
+    plan = quorum.plan()
+    assert plan.cases == ("quorum-state",)
+    quorum.carry_out(plan)
+    assert [quorum.survey(each).quorum_state.leader_epoch for each in (2, 3)] == [1006, 1006]
+
+
 @pytest.mark.parametrize("text", ["garbage", "0\n1\n9 0\n", "0\n2\n1 0\n9 50\n"])
 def test_a_wrong_leader_epoch_checkpoint_goes(quorum: Quorum, text: str) -> None:
     path = quorum.partition(3) / "leader-epoch-checkpoint"
@@ -299,6 +343,24 @@ def test_leftovers_that_kafka_removes_itself_are_left(quorum: Quorum) -> None:
     assert quorum.plan().method is Method.NONE
 
 
+def settings_of(quorum: Quorum, node_id: int, folder: Path) -> Path:
+    """A server.properties of a node, which tells whose directory it is."""
+    server = folder / "server.properties"
+    server.write_text(
+        f"process.roles=controller\nnode.id={node_id}\ncontroller.listener.names=CONTROLLER\n"
+        f"listeners=CONTROLLER://127.0.0.1:9093\nlog.dirs={quorum[node_id]}\n"
+        "controller.quorum.bootstrap.servers=127.0.0.1:9093\n"
+    )
+    return server
+
+
+def damaged(quorum: Quorum, node_id: int) -> None:
+    """A bit in the middle of a log, with no snapshot beyond."""
+    for each in quorum.snapshots(node_id):
+        each.unlink()
+    flip_in_batch(quorum.segment(node_id), 30)
+
+
 def test_a_lost_meta_properties_is_written_from_what_the_others_tell(
     quorum: Quorum, tmp_path: Path
 ) -> None:
@@ -306,13 +368,8 @@ def test_a_lost_meta_properties_is_written_from_what_the_others_tell(
     (quorum[2] / "meta.properties").unlink()
     with pytest.raises(KraftoolError, match="whose directory it is cannot be told"):
         quorum.plan()
-    server = tmp_path / "server.properties"
-    server.write_text(
-        "process.roles=controller\nnode.id=2\ncontroller.listener.names=CONTROLLER\n"
-        f"listeners=CONTROLLER://127.0.0.1:9093\nlog.dirs={quorum[2]}\n"
-        "controller.quorum.bootstrap.servers=127.0.0.1:9093\n"
-    )
-    quorum.directories[2], directory = server, quorum[2]
+    directory = quorum[2]
+    quorum.directories[2] = settings_of(quorum, 2, tmp_path)
     plan = quorum.plan()
     assert plan.cases == ("meta-properties",)
     quorum.directories[2] = directory
@@ -321,6 +378,77 @@ def test_a_lost_meta_properties_is_written_from_what_the_others_tell(
     assert plan_host.path == str(directory)
     quorum.carry_out(plan)
     assert quorum.survey(2).identity == was
+
+
+def test_a_voter_without_its_name_is_a_voter_still_and_never_emptied(
+    quorum: Quorum, tmp_path: Path
+) -> None:
+    """With its id back and an empty log it would vote for whoever lacks what was committed."""
+    was = quorum.survey(2).identity
+    (quorum[2] / "meta.properties").unlink()
+    damaged(quorum, 2)
+    directory = quorum[2]
+    quorum.directories[2] = settings_of(quorum, 2, tmp_path)
+    plan = quorum.plan()
+    assert plan.cases == ("rebuilt", "meta-properties")
+    quorum.directories[2] = directory
+    quorum.carry_out(plan)
+    survey = quorum.survey(2)
+    assert (survey.identity, survey.end) == (was, (160, 6))
+
+
+def test_a_voter_that_has_neither_name_nor_metadata_gets_no_old_id(
+    quorum: Quorum, tmp_path: Path
+) -> None:
+    (quorum[2] / "meta.properties").unlink()
+    shutil.rmtree(quorum.partition(2))
+    quorum.directories[2] = settings_of(quorum, 2, tmp_path)
+    with pytest.raises(KraftoolError, match="vote without what it had") as refused:
+        quorum.plan()
+    assert "--set lost=2" in refused.value.hint
+    del quorum.directories[2]
+    assert quorum.plan("lost=2").method is Method.NONE
+
+
+def test_a_directory_that_has_to_be_emptied_gets_no_voters_id_back(quorum: Quorum) -> None:
+    path = quorum[2] / "meta.properties"
+    other = "9PTPM4xATAiPu0uKMvmPmg"
+    path.write_text(path.read_text().replace(quorum.survey(2).identity.directory_id, other))
+    damaged(quorum, 2)
+    plan = quorum.plan(accept=["own-log"])
+    assert plan.cases == ("emptied",)
+    quorum.carry_out(plan)
+    assert quorum.survey(2).identity.directory_id == other
+
+
+def test_a_sole_voter_without_anything_is_not_given_a_promise_alone(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path, EQUAL, [1, 11])
+    quorum.carry_out(quorum.plan("lost=2,3"))
+    data = quorum.segment(1).read_bytes()
+    (quorum.partition(11) / quorum.segment(1).name).write_bytes(data)
+    for each in quorum.partition(1).iterdir():
+        each.unlink()
+    with pytest.raises(KraftoolError, match="may lack what was committed"):
+        quorum.plan()
+
+
+@pytest.mark.parametrize("has_snapshot", [True, False])
+def test_a_voter_whose_log_is_gone_is_made_anew_with_its_promise(
+    quorum: Quorum, has_snapshot: bool
+) -> None:
+    """Kafka would go on from the snapshot, or from nothing, and vote."""
+    quorum.segment(2).unlink()
+    if not has_snapshot:
+        shutil.rmtree(quorum.partition(2))
+        quorum.partition(2).mkdir()
+    for each in quorum.partition(2).glob("*.log"):
+        each.unlink()
+    with pytest.raises(KraftoolError, match="may lack what was committed"):
+        quorum.plan(nodes=[1, 2])
+    plan = quorum.plan()
+    survey = mended(quorum, 2, plan, "rebuilt", *(() if has_snapshot else ("quorum-state",)))
+    assert survey.end == (160, 6)
+    assert survey.quorum_state.leader_epoch == (6 if has_snapshot else 7)
 
 
 def test_a_directory_id_is_put_back_only_by_its_word(quorum: Quorum) -> None:
@@ -391,6 +519,18 @@ def test_a_poison_record_gives_way_to_noops_on_every_node_that_has_it(quorum: Qu
     assert len({batches(quorum.segment(each))[-2].data for each in (1, 2, 3, 11)}) == 1
 
 
+def test_a_poison_record_is_not_replaced_where_one_log_may_keep_it(quorum: Quorum) -> None:
+    """Two voters would have other bytes at one offset of one epoch."""
+    offset = poisoned(quorum, 1)
+    path = quorum.segment(3)
+    noop = encode_record("NoOpRecord", 0, {})
+    path.write_bytes(
+        path.read_bytes() + encode_batch([(None, noop)], base_offset=offset, epoch=6, timestamp=NOW)
+    )
+    with pytest.raises(KraftoolError, match="node-3 has that offset too"):
+        quorum.plan(f"poison={offset}")
+
+
 def test_a_record_that_fits_is_not_replaced(quorum: Quorum) -> None:
     with pytest.raises(KraftoolError, match="no log given here has a record at offset 100"):
         quorum.plan("poison=100")
@@ -427,6 +567,16 @@ def test_static_leftovers_are_settings(quorum: Quorum, tmp_path: Path) -> None:
         "controller.quorum.voters",
         "controller.quorum.bootstrap.servers",
     ]
+
+
+def test_an_old_copy_is_no_further_voter(tmp_path: Path) -> None:
+    """Before 3.7 nothing in a directory tells it from a copy."""
+    quorum = Quorum(tmp_path, "kafka-3.3.2/static-quorum", [1])
+    shutil.copytree(quorum[1], tmp_path / "again")
+    cut_log(quorum, 1, 4)
+    quorum.directories[99] = tmp_path / "again"
+    with pytest.raises(KraftoolError, match="are both of voter 1"):
+        quorum.plan("lost=2")
 
 
 def test_one_directory_twice_is_refused(quorum: Quorum, tmp_path: Path) -> None:

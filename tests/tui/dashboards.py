@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from textual.pilot import Pilot
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from kraftool.client.model import QuorumView
 from kraftool.client.target import Target
@@ -21,6 +21,7 @@ from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.picture import NO_HISTORY, History, Picture
 from kraftool.watching.sources import Sources
 from kraftool.watching.watcher import Shown
+from tests.tui.snapshots import screen
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 ROOT = FIXTURES.parent
@@ -62,7 +63,6 @@ class Still:
         )
         return Picture(
             at_ms=AT_MS,
-            number=self.number,
             view=self.view,
             directories=looks,
             history=self.history,
@@ -78,6 +78,21 @@ class Still:
         self.number += 1
         if self._show is not None:
             self._show(self._picture())
+
+
+def app_of(pilot: Pilot[None]) -> WatchApp:
+    assert isinstance(pilot.app, WatchApp)
+    return pilot.app
+
+
+def shown(pilot: Pilot[None]) -> str:
+    """The screen as text."""
+    return screen(app_of(pilot))
+
+
+def told(pilot: Pilot[None]) -> str:
+    """What is said at the bottom, however wide the screen is."""
+    return str(pilot.app.query_one("#told", Static).content)
 
 
 async def settled(pilot: Pilot[None]) -> None:

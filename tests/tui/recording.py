@@ -21,7 +21,7 @@ from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.picture import Picture
 from kraftool.watching.remembering import Remembering
 from kraftool.watching.sources import Sources
-from kraftool.watching.watcher import Shown, problems_of
+from kraftool.watching.watcher import Shown
 
 FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "watch"
 
@@ -156,13 +156,11 @@ def pictures(name: str, directories: tuple[DirectoryLook, ...] = ()) -> tuple[Pi
     return tuple(
         Picture(
             at_ms=at_ms,
-            number=number,
             view=view,
             directories=directories,
-            problems=problems_of(view, directories),
             history=remembering.take(at_ms, view, directories),
         )
-        for number, (at_ms, view) in enumerate(views(name), 1)
+        for at_ms, view in views(name)
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import csv
 import json
+import os
 import threading
 import time
 from collections.abc import Awaitable, Callable
@@ -21,8 +22,8 @@ from kraftool.tui.screens.files import FilesScreen
 from kraftool.watching.task import Task
 from kraftool.watching.verification import verify
 from tests.tui.copied_directories import LOG, copied, damaged, stand_still
-from tests.tui.dashboards import AT_MS, Still, dashboard, press, settled
-from tests.tui.snapshots import assert_snapshot, screen
+from tests.tui.dashboards import AT_MS, Still, dashboard, press, settled, shown
+from tests.tui.snapshots import assert_snapshot
 
 pytestmark = pytest.mark.tui
 Body = Callable[[Pilot[None], FilesScreen], Awaitable[None]]
@@ -46,11 +47,6 @@ def run(
 
     asyncio.run(inner())
     return watcher
-
-
-def shown(pilot: Pilot[None]) -> str:
-    assert isinstance(pilot.app, WatchApp)
-    return screen(pilot.app)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +112,8 @@ def test_a_file_that_changed_after_it_was_verified_is_marked(folder: Path) -> No
         async with dashboard(watcher, "files") as pilot:
             await press(pilot, "v")
             assert "changed since" not in shown(pilot)
-            (folder / path / "meta.properties").touch()
+            later = (AT_MS + 1000) * 1_000_000  # than it was verified, whatever the clock says
+            os.utime(folder / path / "meta.properties", ns=(later, later))
             watcher.look_now()
             await settled(pilot)
             assert "changed since" in shown(pilot)

@@ -17,15 +17,13 @@ from kraftool.client.model import QuorumView
 from kraftool.client.observing import UnobservableError
 from kraftool.client.target import Target
 from kraftool.storage.paths import Location, open_path
-from kraftool.tui.app import WatchApp
 from kraftool.tui.screens.log import LogScreen
 from kraftool.tui.screens.state import StateScreen
 from kraftool.tui.screens.timeline import TimelineScreen
 from kraftool.watching import places, timelines
 from kraftool.watching.picture import Election, History, Sample
 from kraftool.watching.sources import Sources
-from tests.tui.dashboards import QUORUM, ROOT, Still, dashboard, press, settled
-from tests.tui.snapshots import screen
+from tests.tui.dashboards import QUORUM, ROOT, Still, dashboard, press, settled, shown
 
 pytestmark = pytest.mark.tui
 TARGET = Target(bootstrap=parse_endpoints("127.0.0.1:1"), access=Access(timeout_s=1.0))
@@ -152,12 +150,12 @@ def test_the_timeline_has_the_leaders_log_and_without_one_what_was_seen(leader: 
         async with dashboard(watcher, "timeline", (120, 30)) as pilot:
             view = pilot.app.query_one(TimelineScreen)
             assert len(view.as_json()["nodes"]) == 1
-            assert "3 elections" in screen(_app(pilot.app))
+            assert "3 elections" in shown(pilot)
             leader.is_there = False
             watcher.history = history(224)
             watcher.look_now()
             await settled(pilot)
-            assert "nobody tells its log" in screen(_app(pilot.app))
+            assert "nobody tells its log" in shown(pilot)
             assert [each["epoch"] for each in view.as_json()["events"]] == [4]
         assert leader.let_go == leader.read
 
@@ -169,16 +167,11 @@ def test_a_quorum_without_a_leader_is_told_and_asked_again(leader: Leader) -> No
         leader.is_there = False
         watcher = Still(target=TARGET, history=history(223))
         async with dashboard(watcher, "log") as pilot:
-            assert "nobody tells its log" in screen(_app(pilot.app))
+            assert "nobody tells its log" in shown(pilot)
             leader.is_there = True
             watcher.look_now()
             await settled(pilot)
             assert pilot.app.query_one(LogScreen).lines.rows[-1].offset == 222
-            assert "nobody tells its log" not in screen(_app(pilot.app))
+            assert "nobody tells its log" not in shown(pilot)
 
     asyncio.run(body())
-
-
-def _app(app: object) -> WatchApp:
-    assert isinstance(app, WatchApp)
-    return app

@@ -10,7 +10,6 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from kraftool.reports.timeline.events import Event
-from kraftool.tui.app import WatchApp
 from kraftool.tui.screens.timeline import TimelineScreen
 from kraftool.tui.widgets.axis import AxisView
 from kraftool.tui.widgets.lines import Lines
@@ -18,7 +17,17 @@ from kraftool.watching.apart import apart
 from kraftool.watching.picture import Election, History
 from kraftool.watching.task import Task
 from kraftool.watching.timelines import TimelineLook, read_timeline
-from tests.tui.dashboards import DAMAGED, QUORUM, ROOT, Still, dashboard, press, settled, write
+from tests.tui.dashboards import (
+    DAMAGED,
+    QUORUM,
+    ROOT,
+    Still,
+    app_of,
+    dashboard,
+    press,
+    settled,
+    write,
+)
 from tests.tui.snapshots import assert_snapshot, screen
 
 pytestmark = pytest.mark.tui
@@ -39,11 +48,6 @@ def run(
             await body(pilot, pilot.app.query_one(TimelineScreen))
 
     asyncio.run(inner())
-
-
-def app_of(pilot: Pilot[None]) -> WatchApp:
-    assert isinstance(pilot.app, WatchApp)
-    return pilot.app
 
 
 def events(view: TimelineScreen) -> Lines[Event]:

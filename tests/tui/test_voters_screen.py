@@ -15,16 +15,15 @@ from textual.pilot import Pilot
 from kraftool.reports.voters.diff import diff_voters
 from kraftool.reports.voters.read import read_sources
 from kraftool.reports.voters.voters_json import document
-from kraftool.tui.app import WatchApp
 from kraftool.tui.screens import voters as voters_module
 from kraftool.tui.screens.voters import VotersScreen
 from kraftool.watching import voter_board
 from kraftool.watching.sources import Sources
 from kraftool.watching.task import Task
 from tests.tui.copied_directories import copied, damaged, here
-from tests.tui.dashboards import Still, dashboard, press
+from tests.tui.dashboards import Still, app_of, dashboard, press, shown
 from tests.tui.recording import Replayed, pictures
-from tests.tui.snapshots import assert_snapshot, screen
+from tests.tui.snapshots import assert_snapshot
 
 pytestmark = pytest.mark.tui
 Body = Callable[[Pilot[None], VotersScreen], Awaitable[None]]
@@ -47,11 +46,6 @@ def run(
     asyncio.run(inner())
 
 
-def shown(pilot: Pilot[None]) -> str:
-    assert isinstance(pilot.app, WatchApp)
-    return screen(pilot.app)
-
-
 @pytest.mark.parametrize(
     ("theme", "size"), [("dark", (80, 24)), ("light", (120, 34)), ("no-colour", (100, 30))]
 )
@@ -60,16 +54,14 @@ def test_it_looks_as_it_did(folder: Path, theme: str, size: tuple[int, int]) -> 
 
     async def body(pilot: Pilot[None], _: VotersScreen) -> None:
         await press(pilot, "tab", "tab", "j")
-        assert isinstance(pilot.app, WatchApp)
-        assert_snapshot(pilot.app, f"voters-{theme}-{size[0]}x{size[1]}")
+        assert_snapshot(app_of(pilot), f"voters-{theme}-{size[0]}x{size[1]}")
 
     run(body, Still(*copied(folder, 1, 2, 3, 4)), size, f"kraftool-{theme}")
 
 
 def test_a_live_quorum_looks_as_it_did() -> None:
     async def body(pilot: Pilot[None], _: VotersScreen) -> None:
-        assert isinstance(pilot.app, WatchApp)
-        assert_snapshot(pilot.app, "voters-live-uncommitted-voter-80x24")
+        assert_snapshot(app_of(pilot), "voters-live-uncommitted-voter-80x24")
 
     run(body, Replayed(pictures("uncommitted-voter")[-1:]))
 

@@ -22,9 +22,9 @@ from kraftool.watching.outage import Question, answer, case_of_directories
 from kraftool.watching.sources import Sources
 from kraftool.watching.task import Task
 from tests.tui.copied_directories import copied, here
-from tests.tui.dashboards import Still, dashboard, press, write
+from tests.tui.dashboards import Still, app_of, dashboard, press, shown, write
 from tests.tui.recording import Replayed, pictures
-from tests.tui.snapshots import assert_snapshot, screen
+from tests.tui.snapshots import assert_snapshot
 
 pytestmark = pytest.mark.tui
 _RUNS = 3
@@ -50,11 +50,6 @@ def run(
     asyncio.run(inner())
 
 
-def shown(pilot: Pilot[None]) -> str:
-    assert isinstance(pilot.app, WatchApp)
-    return screen(pilot.app)
-
-
 @pytest.mark.parametrize(
     ("theme", "size", "keys"),
     [
@@ -68,16 +63,14 @@ def test_it_looks_as_it_did(
 ) -> None:
     async def body(pilot: Pilot[None], _: WhatIfScreen) -> None:
         await press(pilot, *keys)
-        assert isinstance(pilot.app, WatchApp)
-        assert_snapshot(pilot.app, f"what-if-{theme}-{size[0]}x{size[1]}")
+        assert_snapshot(app_of(pilot), f"what-if-{theme}-{size[0]}x{size[1]}")
 
     run(body, Still(*copied(folder, 2, 3, 4)), size, f"kraftool-{theme}")
 
 
 def test_a_live_quorum_looks_as_it_did() -> None:
     async def body(pilot: Pilot[None], _: WhatIfScreen) -> None:
-        assert isinstance(pilot.app, WatchApp)
-        assert_snapshot(pilot.app, "what-if-live-leader-killed-100x30")
+        assert_snapshot(app_of(pilot), "what-if-live-leader-killed-100x30")
 
     run(body, Replayed([pictures("leader-killed")[-1]]), (100, 30))
 
@@ -179,8 +172,8 @@ def test_nodes_that_are_gone_are_lost_from_the_beginning() -> None:
 
 
 def test_without_any_leader_it_says_what_is_missing_and_answers_when_there_is_one() -> None:
-    bare = replace(pictures("no-leader")[-1], history=pictures("no-leader")[-1].history)
-    bare = replace(bare, history=replace(bare.history, samples=()))
+    last = pictures("no-leader")[-1]
+    bare = replace(last, history=replace(last.history, samples=()))
     watcher = Replayed([bare, pictures("healthy")[-1]])
 
     async def body(pilot: Pilot[None], view: WhatIfScreen) -> None:

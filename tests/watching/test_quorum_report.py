@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,9 @@ import pytest
 from kraftool.client.model import QuorumView
 from kraftool.raft.names import ReplicaKey
 from kraftool.reports.findings import Severity
+from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.document import quorum_document, quorum_rows
+from kraftool.watching.export import csv_text, json_text
 from kraftool.watching.picture import Picture
 from kraftool.watching.quorum import QuorumReport, Replica, quorum_report
 from kraftool.watching.remembering import MOST_ELECTIONS, MOST_SAMPLES, Remembering
@@ -195,6 +199,14 @@ def test_the_last_two_voters_must_not_be_restarted_and_a_dead_one_may() -> None:
     assert told[3].is_safe
 
 
+def test_a_directory_whose_name_is_no_utf_8_can_be_exported() -> None:
+    look = DirectoryLook(path=os.fsdecode(b"data-\xff"), at_ms=0, problem="it is gone")
+    report = quorum_report(Picture(at_ms=0, directories=(look,)))
+    assert report.statements
+    for text in (json_text(quorum_document(report)), csv_text(quorum_rows(report))):
+        assert b"data-\\" in text.encode()
+
+
 def test_history_is_bounded_and_counts_elections_once() -> None:
     remembering = Remembering()
     for number in range(1000):
@@ -206,10 +218,11 @@ def test_history_is_bounded_and_counts_elections_once() -> None:
     assert history.elections_seen == 499
 
 
-def test_a_leader_that_answers_again_is_no_election() -> None:
+@pytest.mark.parametrize("looks", [1, MOST_SAMPLES + 1])
+def test_a_leader_that_answers_again_is_no_election(looks: int) -> None:
     remembering = Remembering()
     away = QuorumView(nodes=(gone(1), node(2), node(3)))
-    for at, look in enumerate((well(), away, well(mark=110))):
+    for at, look in enumerate((well(), *[away] * looks, well(mark=110))):
         history = remembering.take(1000 + at, look, ())
     assert history.elections_seen == 0
     assert history.elections == ()

@@ -237,7 +237,7 @@ class FilesScreen(TaskView):
                 {
                     "path": plain(each.path),
                     "problems": plain(each.problems),
-                    "lock": each.lock_words(),
+                    "lock": each.lock.value,
                     "files": [_file(file) for file in each.files],
                     "verification": document(self._verified[each.path])
                     if each.path in self._verified

@@ -195,8 +195,7 @@ class LogScreen(PlaceView):
             cursor = len(stretch.rows) - 1
         else:
             cursor = _index_of(stretch.rows, lines.row, lines.cursor)
-        if before is None or before.rows is not stretch.rows or stretch.cursor is not None:
-            lines.set_rows(stretch.rows, cursor)
+        lines.set_rows(stretch.rows, cursor)
         if stretch.news:
             self.watch_app.tell(stretch.news, is_bad=True)
         self._draw()

@@ -47,7 +47,7 @@ _PARTS = 20
 
 
 class StateScreen(PlaceView):
-    """The metadata image of one directory."""
+    """The metadata image of one place."""
 
     TITLE = "State"
     ABOUT = (

@@ -1,8 +1,8 @@
 """The lines of a log: offset, time, epoch, batch border, type, what it says.
 
 Owns the columns and their marks. A batch is drawn at the left as dump-log draws it; behind it
-stands one sign: `!` a wrong CRC, `t` in a committed transaction, `✗` in an aborted one, `?` in an
-open one, `~` beyond the high watermark.
+stands one sign: `!` a wrong CRC, `t` in a transaction, `✗` in an aborted one, `?` in an open one,
+`~` beyond the high watermark.
 """
 
 from __future__ import annotations

@@ -14,10 +14,9 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.cases.model import Mend
 from kraftool.repair.making import (
     Frame,
-    cut_at_break,
     epochs_removed,
     quorum_state_of,
-    voters_segment,
+    voters_appended,
 )
 from kraftool.repair.plan import PlannedVoter, Setting
 from kraftool.repair.ranking import Host, are_identical
@@ -59,16 +58,13 @@ def asked_for(standing: Standing) -> Iterator[Mend]:
     )
     for host in same:
         survey = host.survey
-        log = survey.log
-        cut = cut_at_break(survey, log, "no whole batch stands there") if log is not None else ()
         yield Mend(
             case="endpoints",
             host=host,
             text=f"{host.name}: a record of the voters ({told}) at offset {frame.offset}, in the"
             f" new epoch {frame.epoch}, the same on {len(same)} voters",
             edits=(
-                *cut,
-                voters_segment(survey, frame, "the same voters, where they are reached now"),
+                *voters_appended(survey, frame, "the same voters, where they are reached now"),
                 *epochs_removed(survey),
                 quorum_state_of(
                     survey,

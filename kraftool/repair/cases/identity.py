@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.repair.cases.model import Mend
+from kraftool.repair.cases.rebuild import can_be_source
 from kraftool.repair.making import meta_properties_of
 from kraftool.repair.plan import Edit, Risk
 from kraftool.repair.ranking import Host
@@ -37,7 +38,16 @@ def meta_properties(standing: Standing, host: Host) -> Iterator[Mend]:
             " the cluster",
             hint="give the directory of another node of the cluster, too",
         )
-    directory_id = survey.identity.directory_id or _recorded(standing, node_id)
+    directory_id = survey.identity.directory_id
+    if host.has_metadata:
+        directory_id = directory_id or _recorded(standing, node_id)
+    elif host in standing.renamed and host is standing.host_of(node_id):
+        raise KraftoolError(
+            f"{host.name}: {survey.path} is voter {node_id}'s, and has neither meta.properties nor"
+            " metadata: with its old ids it would vote without what it had and promised",
+            hint=f"leave it out, and say that it is lost: --set lost={node_id}; then format it anew"
+            " (kraftool format), and let it catch up before it is a voter again",
+        )
     yield Mend(
         case="meta-properties",
         host=host,
@@ -51,8 +61,8 @@ def meta_properties(standing: Standing, host: Host) -> Iterator[Mend]:
 def directory_id(standing: Standing, host: Host) -> Iterator[Mend]:
     """A voter's directory that calls itself otherwise than the record of the voters."""
     survey = host.survey
-    if host not in standing.renamed or survey.meta_complaint or not host.has_metadata:
-        return
+    if host not in standing.renamed or survey.meta_complaint or not can_be_source(host):
+        return  # of a log that is not whole something else is made, and that is not its own
     wanted = _recorded(standing, host.node_id)
     if not wanted or standing.kraft_version == 0:
         return

@@ -133,6 +133,6 @@ def _risk(host: Host, first: int, broken: LogBreak) -> tuple[Risk, ...]:
         Risk(
             word=Word.AHEAD.value,
             text=f"{host.name}: the records from offset {first} to {broken.end_offset - 1} are"
-            " given up, though some of them can be read",
+            " given up, and may have been committed",
         ),
     )

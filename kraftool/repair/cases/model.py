@@ -1,7 +1,6 @@
 """What a case says about one directory.
 
-Owns the value, and the list of cases in the order in which they are asked: what makes a directory
-anew comes before what mends one file of it.
+Owns the value. Which cases are asked, and in which order, is `mending.py`'s.
 """
 
 from __future__ import annotations

@@ -33,6 +33,17 @@ def asked_for(standing: Standing) -> Iterator[Mend]:
             hint="kraftool verify-log names such records, with their offsets",
         )
     contents = {misfit.noops for _, misfit in having}
+    base = having[0][1].base_offset
+    for host, misfit in found:
+        log = host.survey.log
+        if misfit is None and log is not None and log.start_offset <= base < log.intact_end:
+            raise KraftoolError(
+                f"--set poison={wanted}: {host.name} has that offset too, and it is not known"
+                " whether the record fits there: its state was read from a later snapshot, or its"
+                " log is another",
+                hint=f"empty or rebuild it first (--set rebuild={host.node_id}), or leave it out,"
+                " and empty its __cluster_metadata-0 if it is a broker or an observer",
+            )
     if len(contents) > 1:
         raise KraftoolError(
             f"--set poison={wanted}: the logs have different batches there",

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import write_segment_name
+from kraftool.repair.cases import small_files
 from kraftool.repair.cases.model import Mend
 from kraftool.repair.making import PARTITION_METADATA, before, removals
 from kraftool.repair.plan import Edit, FileKind, Fingerprint, Piece, Risk, Target
@@ -37,11 +38,12 @@ def asked_for(standing: Standing) -> Iterator[Mend]:
                 f"--set from={standing.request.source}: there is no whole log of that node"
             )
     yield from rebuilt(standing, host, "it was asked for", source)
+    yield from small_files.quorum_state(standing, host)
 
 
 def rebuilt(standing: Standing, host: Host, why: str, source: Host | None = None) -> Iterator[Mend]:
     """The directory made anew; nothing where no other can be its source."""
-    if not is_voter(host, standing.keys):
+    if not standing.votes(host):
         yield Mend(
             case="emptied",
             host=host,
@@ -56,8 +58,15 @@ def rebuilt(standing: Standing, host: Host, why: str, source: Host | None = None
         return
     end = source.survey.end
     lost = beyond(host, source.survey, end.offset, end.epoch)
-    if not host.survey.intact and _is_all_that_was_committed(standing, host, source):
-        lost = None
+    if _is_all_that_was_committed(standing, host, source):
+        lost = lost if host.survey.intact else None
+    elif host.survey.log is None:
+        raise KraftoolError(
+            f"{host.name}: {why}, and {source.name} may lack what was committed in it"
+            f"{_unseen(standing)}",
+            hint="give the directories of the other voters, too; or leave it out, and say that it"
+            " is lost as a voter: --set lost=ID,…",
+        )
     risks = []
     if lost is not None:
         risks.append(

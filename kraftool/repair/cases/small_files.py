@@ -18,7 +18,7 @@ from kraftool.repair.making import (
     removed,
 )
 from kraftool.repair.plan import Edit
-from kraftool.repair.ranking import Host, is_voter
+from kraftool.repair.ranking import Host
 from kraftool.repair.standing import Standing
 
 _SWAPS = (".swap", ".cleaned")
@@ -27,24 +27,25 @@ _SWAPS = (".swap", ".cleaned")
 def quorum_state(standing: Standing, host: Host) -> Iterator[Mend]:
     survey = host.survey
     told = survey.quorum_state
-    lost = told.missing and survey.log is not None and survey.log.end_offset > 0
-    if not lost and not told.complaint:
+    has_log = survey.log is not None and survey.log.end_offset > 0
+    is_lost = told.missing and (has_log or standing.votes(host))
+    if not is_lost and not told.complaint:
         return
     why = f"quorum-state cannot be read ({told.complaint})" if told.complaint else ""
     why = why or "quorum-state is missing"
-    given = {each.node_id for each in standing.hosts}
-    unseen = [each.id for each in standing.voters if each.id not in given]
+    known = {host.node_id, *(each.node_id for each in standing.hosts if _tells_epoch(each))}
+    unseen = [each.id for each in standing.voters if each.id not in known]
     epoch = standing.highest_epoch + (EPOCH_MARGIN if unseen else 1)
     text = f"{host.name}: {why}; it is written with the epoch {epoch} and no vote,"
     if unseen:
         ids = " and ".join(map(str, unseen))
         text += (
-            f" far above every epoch known here: voters {ids} were not given, and may know of"
-            " later ones. The next election begins above it"
+            f" far above every epoch known here: the epoch of voter {ids} is not known, and may be"
+            " a later one. The next election begins above it"
         )
     else:
-        text += " one above the highest epoch of all voters, in which nobody can have voted"
-    if is_voter(host, standing.keys) and len(standing.voters) > 1:
+        text += " one above that of all other voters: it gave none of them a vote in that one"
+    if standing.votes(host) and len(standing.voters) > 1:
         text += ". Deleting it would make it forget a vote that it may have given"
     yield Mend(
         case="quorum-state",
@@ -60,6 +61,11 @@ def quorum_state(standing: Standing, host: Host) -> Iterator[Mend]:
             ),
         ),
     )
+
+
+def _tells_epoch(host: Host) -> bool:
+    state = host.survey.quorum_state
+    return not state.missing and not state.complaint
 
 
 def leader_epochs(standing: Standing, host: Host) -> Iterator[Mend]:

@@ -24,7 +24,10 @@ def find(standing: Standing, host: Host) -> Iterator[Mend]:
     survey, log = host.survey, host.survey.log
     bad = [each for each in survey.live_snapshots if not each.intact]
     if log is None:
-        if bad and not survey.whole_snapshots:
+        # A sole voter goes on from a checkpoint alone after a jump.
+        if standing.votes(host) and (len(standing.voters) > 1 or not host.has_metadata):
+            yield from _anew(standing, host, "it is a voter, and its log is gone")
+        elif bad:
             yield from _anew(standing, host, f"{bad[-1].name} is damaged, and there is no log")
         return
     starts_late = log.start_offset > 0
@@ -58,6 +61,7 @@ def find(standing: Standing, host: Host) -> Iterator[Mend]:
             edits=(*(each for each in edits if each.target.name != snapshot.name),
                    _copy(host.survey, source, snapshot)),
             source=source,
+            stops_all=True,  # or the source is another one by the time that it is copied
         )  # fmt: skip
         return
     yield from _anew(standing, host, why)

@@ -20,6 +20,7 @@ from kraftool.reports.browse.blocks import Item
 from kraftool.reports.browse.rows import LogRow, RowKind
 from kraftool.reports.browse.window import LogWindow
 from kraftool.reports.log_dump import masked
+from kraftool.reports.words import many
 
 MOST_ROWS = 2000
 """Of annotated bytes; a partition's record has about forty."""
@@ -96,7 +97,7 @@ def _facts(item: Item) -> Iterator[tuple[str, str]]:
     header = item.header
     yield "batch", f"offsets {item.base_offset} to {item.last_offset}, epoch {item.epoch}"
     kind = "control batch" if item.is_control else "batch"
-    records = f"{header.record_count} record{'' if header.record_count == 1 else 's'}"
+    records = many(header.record_count, "record")
     yield "", f"{kind} of {item.size} bytes at position {item.position}, {records}"
     crc = "holds" if item.is_valid else f"WRONG, the bytes have {item.computed_crc():08x}"
     packed = "" if item.compression == "none" else f", compressed with {item.compression}"

@@ -29,8 +29,6 @@ class Extent:
     end_offset: int
     size: int
     segments: int
-    is_checkpoint: bool = False
-    is_live: bool = False
 
 
 def _nothing() -> None:
@@ -51,15 +49,9 @@ class LogSession:
     _known: set[str] = field(default_factory=set)
 
     @classmethod
-    def open(
-        cls,
-        where: str | Location,
-        *,
-        show_secrets: bool = False,
-        closing: Callable[[], None] = _nothing,
-    ) -> LogSession:
+    def open(cls, where: str | Location, *, closing: Callable[[], None] = _nothing) -> LogSession:
         """Open the log of a PATH. Raises KraftoolError where there is none."""
-        window = LogWindow(where, show_secrets=show_secrets)
+        window = LogWindow(where)
         tail = LogTail(window)
         return cls(window, tail, _extent(window, tail), closing)
 
@@ -151,6 +143,4 @@ def _extent(window: LogWindow, tail: LogTail) -> Extent:
         end_offset=tail.end_offset,
         size=window.size(),
         segments=len(bases),
-        is_checkpoint=window.is_checkpoint,
-        is_live=window.blocks.is_live,
     )

@@ -17,7 +17,6 @@ from kraftool.reports.browse.blocks import Block, Item, LogBlocks, Place
 from kraftool.reports.browse.marks import Marks
 from kraftool.reports.browse.rows import Border, LogRow, RowKind, RowMaker
 from kraftool.reports.browse.seek import by_epoch, by_offset, by_time, seek
-from kraftool.reports.findings import Finding
 from kraftool.reports.log_dump import Selection
 from kraftool.reports.state.files import StateFiles, open_state
 from kraftool.storage.paths import Location
@@ -34,8 +33,6 @@ class Page:
     rows: tuple[LogRow, ...]
     resume: Place | None
     """What comes next in the direction that was asked for; None at the end of the log."""
-    scanned: int
-    """Bytes that were looked through."""
     reached: Place
     """Where reading stopped. Of a page that ends with the log, what is written next begins here."""
 
@@ -48,7 +45,6 @@ class LogWindow:
         files = open_state(where)
         self.path = files.path
         self.files: StateFiles = files
-        self.findings: tuple[Finding, ...] = files.findings
         # A checkpoint that was named itself is read as a log is.
         self.blocks = LogBlocks(files.segments or files.snapshots[:1])
         self.maker = RowMaker(show_secrets=show_secrets)
@@ -141,18 +137,18 @@ class LogWindow:
                     if row.place.index < index:
                         continue
                     if len(rows) == count:
-                        return _page(rows, row.place, scanned)
+                        return _page(rows, row.place)
                     rows.append(row)
                 index = -1
                 scanned += item.size
                 position = item.position + item.size
                 _breathe(number, item)
                 if scanned >= at_most:
-                    return _page(rows, Place(segment, position), scanned)
+                    return _page(rows, Place(segment, position))
             if not block.items:
                 reached = Place(segment, position)
                 segment, position, index = self.blocks.following(segment), 0, -1
-        return Page(rows=tuple(rows), resume=None, scanned=scanned, reached=reached)
+        return Page(rows=tuple(rows), resume=None, reached=reached)
 
     def backward(
         self,
@@ -178,10 +174,10 @@ class LogWindow:
             if len(found) > room:
                 # The rest of this batch is what comes next.
                 resume = found[-room].place if room else found[-1].place.after()
-                return _page(rows[::-1], resume, scanned)
+                return _page(rows[::-1], resume)
             if len(rows) == count or scanned >= at_most:
-                return _page(rows[::-1], Place(block.segment, item.position), scanned)
-        return Page(rows=tuple(rows[::-1]), resume=None, scanned=scanned, reached=self.start)
+                return _page(rows[::-1], Place(block.segment, item.position))
+        return Page(rows=tuple(rows[::-1]), resume=None, reached=self.start)
 
     def _items_before(self, place: Place) -> Iterator[tuple[Block, int, int | None]]:
         """Batches back from a place: block, number in it, and below which row it counts."""
@@ -260,8 +256,8 @@ def _breathe(number: int, item: Item) -> None:
         time.sleep(0)
 
 
-def _page(rows: list[LogRow], resume: Place, scanned: int) -> Page:
-    return Page(rows=tuple(rows), resume=resume, scanned=scanned, reached=resume)
+def _page(rows: list[LogRow], resume: Place) -> Page:
+    return Page(rows=tuple(rows), resume=resume, reached=resume)
 
 
 def note(text: str, place: Place, offset: int | None = None) -> LogRow:

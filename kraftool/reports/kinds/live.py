@@ -218,8 +218,8 @@ REASSIGNING = _kind(
 ELECTIONS = _kind(
     "ELECTIONS",
     _WARNING,
-    "There were more leaders within an hour than one restart of every voter explains: during each"
-    " change nothing is committed.",
+    "New leaders within an hour, during whose elections nothing is committed. It is a warning where"
+    " they are more than one restart of every voter explains.",
     "kraftool timeline on the controllers' directories shows who lost the leadership and when",
 )
 SNAPSHOT_AGE = _kind(

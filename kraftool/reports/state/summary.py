@@ -1,8 +1,9 @@
 """The numbers of a state at a glance: how much there is, and how much of it is not well.
 
 Owns what counts as offline, under-replicated and under min ISR. min.insync.replicas is looked up as
-far as the metadata has it: a topic's own config, then the brokers' dynamic default; one that only a
-server.properties sets is not known, and counts as 1.
+far as the metadata has it: a topic's own config, then (where it is asked for) that of the broker
+that leads, then the brokers' dynamic default; one that only a server.properties sets is not known,
+and counts as 1.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from kraftool.decoders.java_text import INT32_MAX, read_whole_number
 from kraftool.image.configs import BROKER, TOPIC, ConfigResource
 from kraftool.image.image import MetadataImage
 from kraftool.image.scram import MECHANISMS
 from kraftool.image.topics import NO_LEADER, PartitionRegistration
 
-_MIN_ISR = "min.insync.replicas"
+MIN_ISR = "min.insync.replicas"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,12 +72,16 @@ class Tally:
         ]
 
 
-def min_isr(image: MetadataImage, topic: str) -> int:
+def min_isr(image: MetadataImage, topic: str, leader: int = NO_LEADER) -> int:
     """A topic's min.insync.replicas as far as the metadata tells it."""
-    for resource in (ConfigResource(TOPIC, topic), ConfigResource(BROKER, "")):
-        value = image.configs.resources.get(resource, {}).get(_MIN_ISR)
-        if value is not None and value.strip().isdecimal():
-            return int(value)
+    resources = [ConfigResource(TOPIC, topic), ConfigResource(BROKER, "")]
+    if leader != NO_LEADER:
+        resources.insert(1, ConfigResource(BROKER, str(leader)))
+    for each in resources:
+        value = image.configs.resources.get(each, {}).get(MIN_ISR)
+        number = None if value is None else read_whole_number(value.strip(), 0, INT32_MAX)
+        if number is not None:
+            return number
     return 1
 
 

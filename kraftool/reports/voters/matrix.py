@@ -137,7 +137,7 @@ def voter_rows(diff: VoterDiff, newest: Voters) -> Iterator[VoterRow]:
     }
     for id in sorted(known | others):
         voter = newest.of(id) or Voter(id=id)
-        found = [_mark(each, newest, voter, known) for each in diff.sources]
+        found = [_mark(each, voter, known) for each in diff.sources]
         yield VoterRow(
             voter=voter,
             is_known=id in known,
@@ -150,9 +150,7 @@ def voter_rows(diff: VoterDiff, newest: Voters) -> Iterator[VoterRow]:
         )
 
 
-def _mark(
-    compared: ComparedSource, newest: Voters, voter: Voter, known: set[int]
-) -> tuple[Mark, str]:
+def _mark(compared: ComparedSource, voter: Voter, known: set[int]) -> tuple[Mark, str]:
     """The mark of a source in a voter's row, and what differs in words."""
     voters = compared.source.in_force
     if voters is None or compared.foreign:

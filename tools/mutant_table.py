@@ -150,7 +150,10 @@ MUTANTS = (
         ),
         (
             "startup",
-            "    if raft.key is not None and raft.control.voters.is_only(raft.key):",
+            (
+                "    if raft.key is not None and raft.stands"
+                " and raft.control.voters.is_only(raft.key):"
+            ),
             (
                 "    if isinstance(role, Candidate) or (\n"
                 "        raft.key is not None and raft.control.voters.is_only(raft.key)):"

@@ -34,13 +34,15 @@ class Terminal:
 
     def __init__(self, folder: Path, *arguments: str, columns: int = 100, lines: int = 30) -> None:
         self._socket = f"kraftool-{uuid.uuid4().hex[:8]}"
+        # A size of the caller's own terminal would be believed before that of this one.
         state = {"XDG_STATE_HOME": str(folder), "NO_COLOR": ""}
+        kept = {name: each for name, each in os.environ.items() if name not in ("COLUMNS", "LINES")}
         words = [sys.executable, "-m", "kraftool", "watch", *arguments]
         # The pane stays when the program ends, so that what it left can be read.
         command = f"cd {shlex.quote(str(ROOT))} && {shlex.join(words)}; echo ended with $?; cat"
         self._tmux(
             *("new-session", "-d", "-x", str(columns), "-y", str(lines), command),
-            environment=os.environ | state,
+            environment=kept | state,
         )
 
     def _tmux(self, *arguments: str, environment: dict[str, str] | None = None) -> str:

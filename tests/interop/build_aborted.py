@@ -15,6 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
 import kafka
 import shelltrees
 from capture import GOLDEN, golden

@@ -23,6 +23,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
 import kafka
 import shelltrees
 from clusters import Cluster

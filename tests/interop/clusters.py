@@ -22,7 +22,8 @@ from typing import Any
 
 import kafka
 
-HOST = "127.0.0.1"
+from tests.ports import HOST, free_ports
+
 LISTENERS = ("BROKER", "SASL", "CONTROLLER")
 ADMIN_SOURCE = Path(__file__).with_name("java") / "Admin.java"
 SASL_CLIENT = {
@@ -52,15 +53,6 @@ def random_uuid() -> str:
         text = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         if not text.startswith("-"):
             return text
-
-
-def free_ports(count: int) -> list[int]:
-    """Distinct loopback ports that nobody listens on at the moment."""
-    with contextlib.ExitStack() as held:
-        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind((HOST, 0))
-        return [each.getsockname()[1] for each in sockets]
 
 
 def read_properties(path: Path) -> dict[str, str]:

@@ -12,11 +12,12 @@ import urllib.request
 from pathlib import Path
 
 import kafka
-from clusters import HOST, Cluster, Node, free_ports
+from clusters import Cluster, Node
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.segment import Damage, scan
 from kraftool.raft.names import OffsetAndEpoch
+from tests.ports import HOST, free_ports
 
 PARTITION = "__cluster_metadata-0"
 ROOT = Path(__file__).resolve().parents[2]

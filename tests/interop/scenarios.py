@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import kafka
-from clusters import HOST, Cluster, at_least
+from clusters import Cluster, at_least
 from operations import (
     acls,
     configs,
@@ -31,6 +31,8 @@ from operations import (
     topics,
 )
 from transactions import ABORTED_TOPIC, directory_id, with_open_transaction
+
+from tests.ports import HOST
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import kafka
 import pytest
-from clusters import HOST, Cluster, Node
+from clusters import Cluster, Node
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
@@ -21,6 +21,7 @@ from kraftool.reports.findings import Severity
 from kraftool.reports.state.load import load_state
 from kraftool.reports.verify.log import verify_logs
 from kraftool.storage.paths import open_path
+from tests.ports import HOST
 
 # The brokers of the image do not come back, and are to be left as they are for the test's length.
 SETTINGS = {"broker.session.timeout.ms": "600000"}

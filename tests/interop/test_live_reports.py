@@ -18,7 +18,7 @@ from typing import Any
 import kafka
 import pytest
 import scenarios
-from clusters import HOST, Cluster, Node
+from clusters import Cluster, Node
 from jsonschema import Draft202012Validator
 
 from kraftool.client.model import QuorumView
@@ -26,6 +26,7 @@ from kraftool.client.observer import Observation, SilentObserver
 from kraftool.client.target import Target, target_of
 from kraftool.image.state_hash import state_hash
 from kraftool.reports.state.load import load_state
+from tests.ports import HOST
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.interop

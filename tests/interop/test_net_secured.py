@@ -14,7 +14,7 @@ from pathlib import Path
 
 import kafka
 import pytest
-from clusters import HOST, Cluster, Node
+from clusters import Cluster, Node
 
 from kraftool.client.asking import Access
 from kraftool.client.checking import check
@@ -28,6 +28,7 @@ from kraftool.net.stores import open_store
 from kraftool.raft.names import Endpoint
 from kraftool.raft.wire.frames import RequestFrame
 from kraftool.raft.wire.shapes import Value
+from tests.ports import HOST, free_ports
 
 pytestmark = pytest.mark.interop
 SECRET = "CANARY-store"
@@ -300,8 +301,6 @@ def test_kafkas_admin_client_reaches_our_server(
     client.write_text("".join(f"{key}={value}\n" for key, value in asker.items()))
 
     async def run() -> subprocess.CompletedProcess[bytes]:
-        from clusters import free_ports
-
         [port] = free_ports(1)
         listener = Listener(name=str(port), host=HOST, port=port, security=security)
         served = {"ApiVersions": (0, 4), "DescribeQuorum": (0, 2), "DescribeCluster": (0, 2)}

@@ -17,12 +17,14 @@ from typing import Any
 
 import kafka
 import pytest
-from clusters import HOST, Cluster, Node
+from clusters import Cluster, Node
 from our_nodes import ROOT, assert_same_log, end_of, metric, start_ours
+
+from tests.ports import HOST
 
 pytestmark = pytest.mark.interop
 LEADS = ("--role", "voter", "--lead-without-controller")
-PATIENT = {"controller.quorum.election.timeout.ms": "60000"}
+PATIENT = {"controller.quorum.election.timeout.ms": "15000"}
 JOINS = {"controller.quorum.auto.join.enable": "true"}
 VERSIONS = [kafka.TOOLS_VERSION, pytest.param("4.4.0", marks=pytest.mark.soak)]
 
@@ -195,7 +197,7 @@ def test_a_leader_of_ours_that_is_removed_hands_over_to_a_kafka(quorum: Cluster)
     )  # fmt: skip
     assert "Removed" in told
     kafka.wait_for(
-        "a Kafka to lead", lambda: metric(old, "current_leader") in (2, 3), timeout=30, every=0.2
+        "a Kafka to lead", lambda: metric(old, "current_leader") in (2, 3), timeout=120, every=0.2
     )
     leader = quorum.nodes[metric(old, "current_leader")]
     wait_voters(quorum, leader, 2, 3)

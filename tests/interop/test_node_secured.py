@@ -9,9 +9,11 @@ from pathlib import Path
 
 import kafka
 import pytest
-from clusters import HOST, Cluster, Node, free_ports, random_uuid
+from clusters import Cluster, Node, random_uuid
 from our_nodes import assert_same_log, high_watermark, metric, start_ours, wait_committed
 from test_net_secured import Stores, stores
+
+from tests.ports import HOST, free_ports
 
 pytestmark = pytest.mark.interop
 __all__ = ["stores"]

@@ -16,8 +16,10 @@ from typing import Any
 
 import kafka
 import pytest
-from clusters import HOST, Cluster, Node, at_least
+from clusters import Cluster, Node, at_least
 from jsonschema import Draft202012Validator
+
+from tests.ports import HOST
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.interop

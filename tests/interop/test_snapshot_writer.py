@@ -15,7 +15,7 @@ import kafka
 import pytest
 import scenarios
 import shelltrees
-from clusters import HOST, Cluster, Node
+from clusters import Cluster, Node
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.control import ControlRecordType
@@ -30,6 +30,7 @@ from kraftool.reports.state.load import LoadedState, load_state
 from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.reports.verify.snapshot_diff import difference
 from kraftool.storage.paths import open_path
+from tests.ports import HOST
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 PARTITION = "__cluster_metadata-0"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import kafka
 import pytest
-from clusters import HOST, Cluster, Node, at_least
+from clusters import Cluster, Node, at_least
 from dumplog import kafka_dump_log
 
 from kraftool.decoders.batch import RecordBatch
@@ -39,6 +39,7 @@ from kraftool.reports.verify.log import verify_logs
 from kraftool.storage.log_config import LogConfig
 from kraftool.storage.metadata_log import MetadataLog
 from kraftool.storage.paths import open_path
+from tests.ports import HOST
 
 PARTITION = "__cluster_metadata-0"
 SEGMENT_BYTES = 4_000

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from clusters import HOST, Node
+from clusters import Node
 
 from kraftool.raft.messages import (
     AddVoterRequest,
@@ -27,6 +27,7 @@ from kraftool.raft.messages import (
 )
 from kraftool.raft.names import Endpoint, OffsetAndEpoch, ReplicaKey, VersionRange
 from kraftool.raft.wire import frames, requests
+from tests.ports import HOST
 
 if TYPE_CHECKING:
     from wirequorum import Quorum

@@ -16,11 +16,12 @@ from typing import Any
 
 import kafka
 import wireprobes
-from clusters import HOST, Cluster, Node
+from clusters import Cluster, Node
 from operations import must
 from wireproxy import Proxy
 
 from kraftool.raft.messages import DescribeQuorumRequest
+from tests.ports import HOST
 
 CONTROLLER = "CONTROLLER"
 SETTINGS = {

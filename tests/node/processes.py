@@ -10,7 +10,6 @@ import contextlib
 import os
 import resource
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -22,19 +21,13 @@ from kraftool.net.connection import connect
 from kraftool.net.errors import NetError
 from kraftool.raft.names import Endpoint
 from tests.node.quorum import CLUSTER_ID, directory_id
+from tests.ports import HOST, free_ports
 
 ROOT = Path(__file__).resolve().parents[2]
-HOST = "127.0.0.1"
 PATIENCE_S = 60.0
 _LEADS = ("--role", "voter", "--lead-without-controller")
 _FOLLOWS = ("--role", "voter")
 _ASKED = {"topics": [{"topicName": "__cluster_metadata", "partitions": [{"partitionIndex": 0}]}]}
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind((HOST, 0))
-        return int(found.getsockname()[1])
 
 
 def allow_files(count: int) -> int:
@@ -144,7 +137,10 @@ def fetched_ms(told: dict[str, Any]) -> int:
 @contextlib.asynccontextmanager
 async def pair(root: Path) -> AsyncIterator[Pair]:
     """Both nodes, formatted and running; what still runs at the end is killed."""
-    made = [NodeProcess(id=each, folder=root / f"node-{each}", port=free_port()) for each in (1, 2)]
+    made = [
+        NodeProcess(id=each, folder=root / f"node-{each}", port=port)
+        for each, port in zip((1, 2), free_ports(2), strict=True)
+    ]
     initial = ",".join(f"{each.id}@{HOST}:{each.port}:{directory_id(each.id)}" for each in made)
     servers = ",".join(f"{HOST}:{each.port}" for each in made)
     for each in made:

@@ -7,6 +7,7 @@ import typer
 from kraftool.commands.recover_apply import apply
 from kraftool.commands.recover_collect import collect
 from kraftool.commands.recover_plan import plan
+from kraftool.commands.recover_rehearse import rehearse
 from kraftool.commands.recover_undo import undo
 from kraftool.commands.recover_verify import verify
 
@@ -25,17 +26,18 @@ def recover() -> None:
 
     First stop every controller and broker, and whatever would start them again. Then: collect, on
     each host that is left, what planning needs; plan, wherever the files were carried; read the
-    plan; apply it, host by host, and start what it says, in its order; verify. Until the quorum has
-    moved on, undo puts everything back. docs/recover.md goes through the night in which two of
-    three controllers are lost.
+    plan; rehearse it on copies; apply it, host by host, and start what it says, in its order;
+    verify. Until the quorum has moved on, undo puts everything back. docs/recover.md goes through
+    the night in which two of three controllers are lost.
 
-    Nothing is changed by collect, plan and verify. Apply and undo ask for the plan's id, keep a
-    backup, and can be interrupted anywhere.
+    Nothing is changed by collect, plan, rehearse and verify. Apply and undo ask for the plan's id,
+    keep a backup, and can be interrupted anywhere.
     """
 
 
 app.command("collect")(collect)
 app.command("plan")(plan)
+app.command("rehearse")(rehearse)
 app.command("apply")(apply)
 app.command("verify")(verify)
 app.command("undo")(undo)

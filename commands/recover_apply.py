@@ -75,8 +75,8 @@ def apply(
         telling_interruption,
     )
     from kraftool.repair.apply import Apply
-    from kraftool.repair.record import Stage
     from kraftool.repair.verify import check_directory
+    from kraftool.storage.repair_journal import Stage
 
     to = Output(quiet=quiet)
     if output is PlainFormat.JSON and not (yes or dry_run):
@@ -121,7 +121,7 @@ def apply(
 
 def _tell(to: Output, repair: Apply, config: str) -> None:
     from kraftool.commands.recover_run import write_edits, write_head, write_settings
-    from kraftool.repair.record import Stage
+    from kraftool.storage.repair_journal import Stage
 
     write_head(to, repair.plan, repair.host, repair.directory.name)
     if repair.stage is Stage.CHANGING:

@@ -14,7 +14,7 @@ def collect(
     paths: Annotated[
         list[str],
         typer.Argument(
-            metavar="PATH...",
+            metavar="PATH",
             help="Data directories or the node's server.properties; a tar stream or -.",
         ),
     ],

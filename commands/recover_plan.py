@@ -23,7 +23,7 @@ def plan(
     paths: Annotated[
         list[str],
         typer.Argument(
-            metavar="PATH|FILE...",
+            metavar="PATH|FILE",
             help="Collect files, data directories, server.properties, tar streams.",
         ),
     ],
@@ -98,7 +98,10 @@ def plan(
         fence=fence,
         accepted=frozenset(accept or ()),
     )
-    asked = with_settings(asked, settings or ())
+    try:
+        asked = with_settings(asked, settings or ())
+    except KraftoolError as error:
+        raise UsageError(error.message, hint=error.hint) from error
     if fence and not asked.cluster_id:
         asked = replace(asked, cluster_id=random_uuid())
     surveys = read_surveys(paths, now_ms=now_ms, at=asked.rollback)

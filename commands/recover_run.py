@@ -23,8 +23,9 @@ from kraftool.repair.disk import RepairRefused
 from kraftool.repair.edits import in_turn
 from kraftool.repair.plan import SHORT_ID, Action, Edit, HostPlan, Plan, Step, Verdict
 from kraftool.repair.plan_yaml import MOST_BYTES, PlanError, plan_from_yaml
-from kraftool.repair.record import Stage, record_of
+from kraftool.repair.record import record_of
 from kraftool.storage.files import Files, read_whole
+from kraftool.storage.repair_journal import Stage
 
 
 def read_plan(path: str) -> Plan:

@@ -32,8 +32,8 @@ def undo(
 
     from kraftool.commands.recover_run import confirm, read_plan, refusing, telling_interruption
     from kraftool.repair.plan import SHORT_ID
-    from kraftool.repair.record import Stage
     from kraftool.repair.undo import Undo
+    from kraftool.storage.repair_journal import Stage
 
     to = Output(quiet=quiet)
     if output is PlainFormat.JSON and not yes:

@@ -57,7 +57,7 @@ def verify(
     It ends with 1 from a warning up, with 4 where no node could be reached. Nothing is changed, and
     no lock is taken: it can be asked of running nodes.
     """
-    from kraftool.commands.finding_view import settle
+    from kraftool.commands.finding_options import settle
     from kraftool.commands.quorum_options import tell_reach
     from kraftool.commands.recover_run import read_plan, refusing
     from kraftool.commands.times import time_zone

@@ -26,7 +26,6 @@ from kraftool.repair.edits import (
     in_turn,
 )
 from kraftool.repair.hosts import host_for
-from kraftool.repair.journal import Journal
 from kraftool.repair.plan import Edit, FileKind, Fingerprint, HostPlan, Plan
 from kraftool.repair.plan_yaml import plan_to_yaml
 from kraftool.repair.record import (
@@ -36,13 +35,13 @@ from kraftool.repair.record import (
     Ready,
     Record,
     Seen,
-    Stage,
     facts_of,
     record_of,
 )
 from kraftool.storage.files import Files
 from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.lock_taking import DirectoryInUse, DirectoryLock
+from kraftool.storage.repair_journal import Journal, Stage
 
 _ROOM = 1 << 20
 """For the journal and the file system's own."""

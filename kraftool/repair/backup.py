@@ -12,13 +12,13 @@ import os
 from collections.abc import Iterable, Iterator
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.repair import journal
 from kraftool.repair.disk import CHUNK, DataDirectory, Owner, RepairRefused, fingerprint_of
-from kraftool.repair.journal import Journal
 from kraftool.repair.plan import SHORT_ID, Fingerprint, Target
+from kraftool.storage import repair_journal as journal
 from kraftool.storage.files import Files, OpenFile
+from kraftool.storage.repair_journal import Journal
 
-FOLDER = ".kraftool-recover"
+FOLDER = journal.FOLDER
 PLAN = "plan.yaml"
 _FILE_MODE, _FOLDER_MODE = 0o600, 0o700
 
@@ -140,8 +140,12 @@ class Backup:
 
     def clear_new(self) -> None:
         """Remove new files that got no name."""
-        for part in ("new", "back"):
-            self._empty(self._parts[part])
+        self._empty(self._parts["new"])
+        self.clear_copies()
+
+    def clear_copies(self) -> None:
+        """Remove copies of originals that were to take their names."""
+        self._empty(self._parts["back"])
 
     def settle(self) -> None:
         """Make the names in it durable."""
@@ -181,13 +185,8 @@ class Backup:
 
 def backups(directory: DataDirectory) -> list[Backup]:
     """Every plan's folder that is in a directory."""
-    above = os.path.join(directory.partition, FOLDER)
-    try:
-        with os.scandir(above) as items:
-            names = sorted(each.name for each in items if each.is_dir(follow_symlinks=False))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    return [Backup(directory, name) for name in names]
+    found = journal.folders_in(directory.partition)
+    return [Backup(directory, os.path.basename(each)) for each in found]
 
 
 def backup_of(directory: DataDirectory, plan_id: str) -> Backup:

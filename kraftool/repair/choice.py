@@ -28,7 +28,7 @@ from kraftool.repair.plan import (
 )
 from kraftool.repair.ranking import Host, beyond, is_ahead, is_voter
 from kraftool.repair.standing import Standing
-from kraftool.repair.survey import SurveyedState
+from kraftool.repair.survey import Misfit, SurveyedState
 from kraftool.repair.surveying import planned_endpoint
 
 EPOCH_MARGIN = 1000
@@ -36,6 +36,7 @@ EPOCH_MARGIN = 1000
 can look at."""
 OFFSET_MARGIN = 1_000_000
 """Beyond every offset that is known, for records on nodes that nobody can look at."""
+_LARGEST_OFFSET = 1 << 62
 _JUMPING = frozenset({Method.SNAPSHOT_JUMP, Method.STATIC_PROPERTIES})
 
 
@@ -55,6 +56,8 @@ class Choice:
     voter: PlannedVoter
     frame: Frame
     lost_records: tuple[LostRecords, ...]
+    left_out: tuple[Misfit, ...] = ()
+    """Records that kill controllers: a checkpoint of the state is without them."""
     cluster_id: str
     """From now on."""
 
@@ -89,6 +92,14 @@ def choose(standing: Standing) -> Choice:
             f"the state of {source.name} at offset {request.rollback} was not collected",
             hint=f"name its directory, or run recover collect there with --at {request.rollback}",
         )
+    _refuse_others_endpoints(standing, seed)
+    if request.fence and request.cluster_id == standing.cluster_id:
+        raise KraftoolError(
+            f"--set cluster.id={request.cluster_id}: that is the cluster's id already, and fences"
+            " nobody off",
+            hint="leave it out: --fence takes a new one",
+        )
+    left_out = _left_out(standing, source, state.end_offset)
     method = _method(standing, seed, source)
     jumps = method is not Method.APPEND and not (
         method is Method.STATIC_PROPERTIES
@@ -120,6 +131,7 @@ def choose(standing: Standing) -> Choice:
             timestamp_ms=request.now_ms,
         ),
         lost_records=tuple(found.values()),
+        left_out=left_out if jumps else (),
         cluster_id=request.cluster_id if request.fence else standing.cluster_id,
     )
 
@@ -151,7 +163,10 @@ def _source(standing: Standing, seed: Host) -> Host:
     if wanted is not None:
         host = standing.host_of(wanted)
         if host is None or host.survey.state is None:
-            raise KraftoolError(f"--set state={wanted}: there is no state of node {wanted}")
+            raise KraftoolError(
+                f"--set state={wanted}: there is no state of node {wanted}",
+                hint="give its directory, or leave it out: the best state is taken",
+            )
         return host
     usable = [
         each
@@ -164,6 +179,34 @@ def _source(standing: Standing, seed: Host) -> Host:
         return seed
     best = max(usable, key=lambda each: (each.rank, each is seed))
     return seed if seed in usable and seed.rank == best.rank else best
+
+
+def _refuse_others_endpoints(standing: Standing, seed: Host) -> None:
+    """Only the one voter of the new quorum is written down with its endpoints."""
+    others = [id_ for id_, _ in standing.request.endpoints if id_ != seed.node_id]
+    if others:
+        raise KraftoolError(
+            f"--set endpoint.{others[0]}=…: {seed.name} is the only voter from now on, and no other"
+            " has an endpoint",
+            hint=f"leave it out, or choose that one: --set seed={others[0]}",
+        )
+
+
+def _left_out(standing: Standing, source: Host, end: int) -> tuple[Misfit, ...]:
+    """Records of the state's log that do not fit it, which a replay passed over. One that was asked
+    for has to be among them."""
+    log, wanted = source.survey.log, standing.request.poison
+    known = log.misfits if log is not None else ()
+    if wanted is not None and not any(
+        each.base_offset <= wanted <= each.last_offset for each in known
+    ):
+        raise KraftoolError(
+            f"--set poison={wanted}: {source.name}, whose state it is, has no record at offset"
+            f" {wanted} that could not be applied",
+            hint="leave it out, or go back behind it: --set rollback=OFFSET keeps what is below"
+            " that offset; kraftool verify-log names records that do not fit",
+        )
+    return tuple(each for each in known if each.offset < end)
 
 
 def _nobody_ahead(standing: Standing, seed: Host, source: Host) -> bool:
@@ -223,26 +266,43 @@ def _method(standing: Standing, seed: Host, source: Host) -> Method:
 
 
 def _epoch(standing: Standing) -> int:
+    """Above every epoch that is known; one that leaves no room above it is false."""
     highest, wanted = standing.highest_epoch, standing.request.epoch
+    has_room = highest < LARGEST_EPOCH - EPOCH_MARGIN
+    least = highest if has_room else 0
     if wanted is not None:
-        if not highest < wanted < LARGEST_EPOCH:
-            raise KraftoolError(f"--set epoch={wanted}: it has to be above {highest}")
+        if not least < wanted < LARGEST_EPOCH:
+            raise KraftoolError(
+                f"--set epoch={wanted}: it has to be above {least}, and below {LARGEST_EPOCH}"
+            )
         return wanted
-    if highest >= LARGEST_EPOCH - EPOCH_MARGIN:
+    if not has_room:
         raise KraftoolError(
             f"epoch {highest} is too near to the highest there can be",
-            hint="one of the files has a false epoch; see kraftool doctor, and --set epoch=N",
+            hint="one of the files has a false epoch: find it with kraftool doctor, and say one"
+            " that is above all others: --set epoch=N",
         )
     return highest + EPOCH_MARGIN
 
 
 def _offset(standing: Standing) -> int:
-    wanted = standing.request.offset
-    if wanted is None:
-        return standing.reach + OFFSET_MARGIN
-    if not standing.reach < wanted < 1 << 62:
-        raise KraftoolError(f"--set offset={wanted}: it has to be above {standing.reach}")
-    return wanted
+    """Above every offset that is known; one that leaves no room above it is false."""
+    reach, wanted = standing.reach, standing.request.offset
+    has_room = reach < _LARGEST_OFFSET - OFFSET_MARGIN
+    least = reach if has_room else max(each.survey.end.offset for each in standing.hosts)
+    if wanted is not None:
+        if not least < wanted < _LARGEST_OFFSET:
+            raise KraftoolError(
+                f"--set offset={wanted}: it has to be above {least}, and below {_LARGEST_OFFSET}"
+            )
+        return wanted
+    if not has_room:
+        raise KraftoolError(
+            f"offset {reach} is too near to the highest there can be",
+            hint="one of the files has a false offset, as in a checkpoint's name: find it with"
+            " kraftool doctor, and say one that is above all others: --set offset=N",
+        )
+    return reach + OFFSET_MARGIN
 
 
 def _voter(standing: Standing, seed: Host) -> PlannedVoter:

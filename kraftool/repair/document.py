@@ -46,6 +46,8 @@ def to_document(value: Any) -> Any:
         return value.value
     if isinstance(value, bytes):
         return _shown(value)
+    if isinstance(value, str):  # a file's name can be any bytes, and a document is UTF-8
+        return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, tuple):
         return [to_document(each) for each in value]
     return value

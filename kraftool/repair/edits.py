@@ -82,7 +82,9 @@ def check_sources(plan: Plan, host: HostPlan, sources: Mapping[str, DataDirector
             hint=f"give --source {name}=PATH, a copy of that directory",
         )
     for name in sorted(sources.keys() - needed):
-        raise RepairRefused(f"nothing is read from {name} for {host.name}")
+        raise RepairRefused(
+            f"nothing is read from {name} for {host.name}", hint=f"leave out --source {name}=…"
+        )
     for name in sorted(needed):
         there = plan.host(name)
         if there is None:

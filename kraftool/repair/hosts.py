@@ -6,6 +6,8 @@ are `edits.py`'s: they decide whether the right directory is still the same.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from kraftool.repair.disk import DataDirectory, RepairRefused
 from kraftool.repair.plan import HostPlan, Identity, Plan
 
@@ -27,6 +29,12 @@ def host_for(plan: Plan, directory: DataDirectory, name: str = "") -> HostPlan:
         unknown = [each for each in plan.hosts if each.identity == Identity()]
         if len(unknown) == 1:
             return unknown[0]
+        if not directory.inventory():
+            raise RepairRefused(
+                f"{directory.name} does not say whose it is: nothing in it is a node's metadata",
+                hint=f"is it the right directory? {'; '.join(_places(plan))}. If it is, tell whose"
+                " with --host",
+            )
         raise RepairRefused(
             f"{directory.name} does not say whose it is: meta.properties is missing or damaged",
             hint=f"tell with --host, one of {', '.join(each.name for each in plan.hosts)}",
@@ -44,6 +52,12 @@ def host_for(plan: Plan, directory: DataDirectory, name: str = "") -> HostPlan:
         f"the plan is not for {directory.name}, which is {_words(identity)}",
         hint=f"in the plan {known}" if known else "",
     )
+
+
+def _places(plan: Plan) -> Iterator[str]:
+    """Where the plan's directories were read."""
+    for each in plan.hosts:
+        yield f"{each.name}'s was {each.path or 'not told'}"
 
 
 def _pairs(one: Identity, other: Identity) -> list[tuple[object, object]]:

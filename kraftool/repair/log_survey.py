@@ -1,8 +1,9 @@
 """A metadata log as a survey has it: one pass over the segments, each byte hashed on the way.
 
 Owns up to where a log can be trusted. Kafka cuts it where the bytes are wrong; here it also ends at
-a gap in the offsets and where an epoch goes back, over which Kafka goes on. It refuses to look at
-snapshots, and to judge what records say: that is a replay's.
+a gap in the offsets, and where an epoch cannot be, over which Kafka goes on: no CRC covers offset
+and epoch of a batch. It refuses to look at snapshots, and to judge what records say: that is a
+replay's.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import encode_record, read_frame
 from kraftool.decoders.segment import Damage, DamageKind, scan
 from kraftool.repair.plan import Fingerprint, RecordCount
+from kraftool.repair.reach import Reach
 from kraftool.repair.survey import (
     BLOCK,
     MOST_BATCHES,
@@ -35,6 +37,8 @@ from kraftool.repair.survey import (
 from kraftool.reports.log_reader import NOOP_BATCH
 from kraftool.storage.source import ByteSource
 
+MOST_OFFSETS = (1 << 31) - 1
+"""A segment has no more: its indexes count in 32 bits."""
 NOOP = "NO_OP_RECORD"
 _CHUNK = 1 << 20
 
@@ -96,10 +100,10 @@ class LogSurvey:
             after=after,
         )
 
-    def rest_from(self, offset: int) -> tuple[Slice, ...]:
+    def rest_from(self, offset: int, epoch: int) -> tuple[Slice, ...]:
         """What follows an offset that lies behind the break, if all of it is whole; else nothing.
 
-        The offset is a snapshot's, at which Kafka lets a batch begin.
+        Offset and epoch are a snapshot's, at which Kafka lets a batch begin.
         """
         found: list[Slice] = []
         expected: int | None = None
@@ -113,9 +117,11 @@ class LogSurvey:
                         begin, expected = item.position, offset
                     if isinstance(item, Damage) or not item.is_valid:
                         return ()
-                    if item.base_offset != expected:
+                    if item.base_offset != expected or item.epoch < epoch:
                         return ()
-                    expected = item.last_offset + 1
+                    if item.epoch > epoch and not item.is_control:
+                        return ()
+                    expected, epoch = item.last_offset + 1, item.epoch
                 size = self.fingerprints[base].size
                 if begin is not None:
                     piece = fingerprint(source, (begin, size))
@@ -166,15 +172,16 @@ def _chunks(source: ByteSource, start: int, end: int) -> Iterator[bytes]:
         start += len(data)
 
 
-def survey_log(files: Sequence[SegmentFile]) -> LogSurvey | None:
-    """Read all segments of a log; None where there is none."""
+def survey_log(files: Sequence[SegmentFile], *, known_epoch: int = -1) -> LogSurvey | None:
+    """Read all segments of a log; None where there is none. `known_epoch` is quorum-state's: a node
+    knows of an epoch before it has anything of it."""
     if not files:
         return None
     ordered = sorted(files, key=lambda each: each.base_offset)
-    walk = _Walk(next_offset=ordered[0].base_offset)
+    walk = _Walk(next_offset=ordered[0].base_offset, known_epoch=known_epoch)
     for file in ordered:
         with file.open() as source:
-            walk.segment(file.base_offset, source)
+            walk.segment(file.base_offset, source, is_last=file is ordered[-1])
     return LogSurvey(
         log=walk.surveyed(tuple(each.base_offset for each in ordered)),
         fingerprints=walk.fingerprints,
@@ -201,9 +208,14 @@ class _Walk:
     """One pass."""
 
     next_offset: int
+    known_epoch: int
     last_epoch: int = -1
     last_timestamp: int = -1
     broken: LogBreak | None = None
+    _reach: Reach = field(default_factory=lambda: Reach(line=0))
+    """Of what lies behind the break."""
+    _held: RecordBatch | None = None
+    """The last batch of a segment, until what follows it tells whether its epoch can be."""
     epochs: list[EpochBegin] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     batches: deque[SurveyedBatch] = field(default_factory=lambda: deque(maxlen=MOST_BATCHES))
@@ -213,63 +225,111 @@ class _Walk:
     of_segment: array[int] = field(default_factory=lambda: array("q"))
     _block: _Block | None = None
 
-    def segment(self, base: int, source: ByteSource) -> None:
+    def segment(self, base: int, source: ByteSource, *, is_last: bool) -> None:
         hashed = _Hashed(source)
+        farthest = base + (source.size() or MOST_OFFSETS)
         if self.broken is None and base != self.next_offset:
             reason = f"it begins with offset {base} where {self.next_offset} comes"
-            self._break(base, 0, hashed, reason, end=base)
+            self._break(base, 0, hashed, reason, reach=Reach(line=base, end=base))
         elif self.broken is not None and base > self.next_offset:  # its name tells of those before
-            reached = max(self.broken.end_offset, base)
-            self.broken = replace(self.broken, torn=False, end_offset=reached)
+            self.broken = replace(self.broken, torn=False)
+            self._reach = Reach(line=base, end=max(self._reach.end, base))
         for item in scan(hashed.source.read_at):
             if isinstance(item, Damage):
+                self._take_held(base)
+                is_torn = item.kind is not DamageKind.CORRUPT
                 if self.broken is None:
-                    is_torn = item.kind is not DamageKind.CORRUPT
-                    end = None if is_torn else self.next_offset + 1
-                    self._break(base, item.position, hashed, item.reason, end=end)
+                    self._break(base, item.position, hashed, item.reason, torn=is_torn)
+                if not is_torn:
+                    self._reach.lost()
                 continue
             if self.broken is None:
-                reason = self._wrong(item)
-                if reason:
-                    end = max(item.last_offset, self.next_offset) + 1
-                    self._break(base, item.position, hashed, reason, end=end)
+                self._look(base, item, hashed, farthest)
             if self.broken is None:
-                self._batch(base, item)
-            elif item.is_valid:
-                self._behind(item)
+                self._held = item
+            else:
+                self._behind(item, farthest)
+        held = self._held
+        if is_last and held is not None and self._is_from_nowhere(held):
+            reason = f"epoch {held.epoch} begins with records, and not with a LeaderChange"
+            self._break_at_held(base, held, hashed, farthest, reason)
+        self._take_held(base)
         self.fingerprints[base] = hashed.whole()
+
+    def _look(self, base: int, item: RecordBatch, hashed: _Hashed, farthest: int) -> None:
+        """Break the log at a batch, or at the one before it, if it does not go on there."""
+        held = self._held
+        if held is not None and self._is_odd(held, item):
+            reason = f"epoch {held.epoch} between {self.last_epoch} and {item.epoch}"
+            self._break_at_held(base, held, hashed, farthest, reason)
+            return
+        self._take_held(base)
+        reason = self._wrong(item)
+        if reason:
+            self._break(base, item.position, hashed, reason)
+
+    def _break_at_held(
+        self, base: int, held: RecordBatch, hashed: _Hashed, farthest: int, reason: str
+    ) -> None:
+        self._held = None
+        self._break(base, held.position, hashed, reason)
+        self._behind(held, farthest)
+
+    def _take_held(self, base: int) -> None:
+        """The batch that waited for what follows it belongs to the log."""
+        held, self._held = self._held, None
+        if held is not None:
+            self._batch(base, held)
 
     def _wrong(self, batch: RecordBatch) -> str:
         if not batch.is_valid:
             return "the CRC does not match"
         if batch.base_offset != self.next_offset or batch.last_offset < batch.base_offset:
             return f"offset {batch.base_offset} where {self.next_offset} comes"
-        if batch.epoch < self.last_epoch:
-            return f"epoch {batch.epoch} after {self.last_epoch}"
-        return ""
+        return (
+            f"epoch {batch.epoch} after {self.last_epoch}" if batch.epoch < self.last_epoch else ""
+        )
+
+    def _is_odd(self, held: RecordBatch, after: RecordBatch) -> bool:
+        """Whether it is the former of two batches whose epoch is wrong: only it rose above."""
+        return self.last_epoch <= after.epoch < held.epoch and after.is_valid
+
+    def _is_from_nowhere(self, batch: RecordBatch) -> bool:
+        """Whether the last batch of all is of an epoch that nothing else speaks of."""
+        begins = bool(self.bases) and batch.epoch > self.last_epoch
+        return begins and not batch.is_control and batch.epoch > self.known_epoch
 
     def _break(
-        self, base: int, position: int, hashed: _Hashed, reason: str, *, end: int | None
+        self,
+        base: int,
+        position: int,
+        hashed: _Hashed,
+        reason: str,
+        *,
+        torn: bool = False,
+        reach: Reach | None = None,
     ) -> None:
-        """The log ends here; `end` is where it did at least, None where it was never written."""
+        """The log ends here, or, where it is torn, what came behind was never written."""
+        self._reach = Reach(line=self.next_offset) if reach is None else reach
         self.broken = LogBreak(
             offset=self.next_offset,
             segment=base,
             position=position,
             reason=reason,
-            torn=end is None,
-            end_offset=end or 0,
+            torn=torn,
             prefix=hashed.up_to(position),
         )
 
-    def _behind(self, batch: RecordBatch) -> None:
+    def _behind(self, batch: RecordBatch, farthest: int) -> None:
+        """A batch from the break on; only a whole one counts as such."""
         assert self.broken is not None, "only behind a break"
+        is_valid = batch.is_valid
+        self._reach.take(batch.base_offset, batch.last_offset, farthest=farthest, is_valid=is_valid)
         self.broken = replace(
             self.broken,
             torn=False,
-            lost_batches=self.broken.lost_batches + 1,
-            end_offset=max(self.broken.end_offset, batch.last_offset + 1),
-            highest_epoch=max(self.broken.highest_epoch, batch.epoch),
+            lost_batches=self.broken.lost_batches + is_valid,
+            highest_epoch=max(self.broken.highest_epoch, batch.epoch if is_valid else -1),
         )
 
     def _batch(self, base: int, batch: RecordBatch) -> None:
@@ -318,6 +378,9 @@ class _Walk:
 
     def surveyed(self, segments: tuple[int, ...]) -> SurveyedLog:
         self._end_block()
+        self._reach.ended()
+        if self.broken is not None:
+            self.broken = replace(self.broken, end_offset=self._reach.end)
         return SurveyedLog(
             start_offset=segments[0],
             end_offset=max(self.next_offset, self.broken.end_offset if self.broken else 0),

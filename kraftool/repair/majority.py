@@ -12,6 +12,8 @@ from kraftool import __version__
 from kraftool.decoders.addresses import shown_address
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.repair import majority_words as words
+from kraftool.repair.cases import small_files
+from kraftool.repair.cases.snapshots import bad_removed
 from kraftool.repair.choice import Choice, choose
 from kraftool.repair.making import (
     epochs_removed,
@@ -22,6 +24,7 @@ from kraftool.repair.making import (
     removals,
     voters_appended,
 )
+from kraftool.repair.mending import beside
 from kraftool.repair.plan import (
     SCHEMA_VERSION,
     Edit,
@@ -38,15 +41,17 @@ from kraftool.repair.plan import (
     Verdict,
 )
 from kraftool.repair.ranking import Host, is_voter, ranked
-from kraftool.repair.refusal import accepted
+from kraftool.repair.refusal import accepted, refuse_ignored
 from kraftool.repair.request import Word
 from kraftool.repair.standing import Standing, common_risks, kafka_risk, refuse_missing
+from kraftool.reports.words import many
 
 STATIC_VOTERS = "controller.quorum.voters"
 
 
 def majority_plan(standing: Standing) -> Plan:
     """The plan. Raises KraftoolError where none can be made, or none without a word."""
+    refuse_ignored(standing.request, one_leads=True)
     refuse_missing(standing)
     choice = choose(standing)
     risks = accepted(standing.request, tuple(_risks(choice)))
@@ -56,7 +61,7 @@ def majority_plan(standing: Standing) -> Plan:
         tool=__version__,
         method=choice.method,
         cases=("majority-lost",),
-        summary=words.summary(choice),
+        summary=(*words.summary(choice), *_followers(choice)),
         cluster_id=standing.cluster_id,
         kraft_version=standing.kraft_version,
         kafka_version=standing.request.kafka_version,
@@ -73,6 +78,15 @@ def majority_plan(standing: Standing) -> Plan:
     )
 
 
+def _followers(choice: Choice) -> Iterable[str]:
+    """What is wrong with those that come back as they are: Kafka may not start on it."""
+    standing = choice.standing
+    hosts = [
+        each for each in standing.hosts if each is not choice.seed and not standing.votes(each)
+    ]
+    return beside(standing, hosts, "is about who leads")
+
+
 def _risks(choice: Choice) -> Iterable[Risk]:
     standing = choice.standing
     yield from common_risks(standing)
@@ -83,10 +97,10 @@ def _risks(choice: Choice) -> Iterable[Risk]:
         )
     for each in choice.lost_records:
         if each.host != choice.source.name or standing.request.rollback is None:
+            told = many(each.end_offset - each.first_offset, "record")
             yield Risk(
                 word=Word.AHEAD.value,
-                text=f"{each.host} has {each.end_offset - each.first_offset} records from offset"
-                f" {each.first_offset} on that will be gone",
+                text=f"{each.host} has {told} from offset {each.first_offset} on that will be gone",
             )
     if standing.request.rollback is not None:
         yield Risk(
@@ -115,12 +129,18 @@ def _loss(choice: Choice) -> Loss:
         if standing.votes(each) and each.survey.log is not None
     }
     gone = [each for each in standing.voters if each.id not in with_log]
-    if len(gone) >= standing.majority:
+    if len(standing.voters) - len(gone) < standing.enough:
         ids = " and ".join(str(each.id) for each in gone)
+        are = f"voter{'s' if len(gone) > 1 else ''} {ids} {'are' if len(gone) > 1 else 'is'}"
+        why = (
+            f"{are} a majority by themselves"
+            if len(gone) >= standing.majority
+            else f"{are} half of all, and with a voter that was added later a majority"
+        )
         return Loss(
             verdict=Verdict.UNBOUNDED,
-            text=f"unbounded and undetectable: voters {ids} are a majority by themselves, so that"
-            " they may have committed records that no directory given here has",
+            text=f"unbounded and undetectable: {why}, so that they may have committed records that"
+            " no directory given here has",
             records=records,
         )
     if records:
@@ -187,6 +207,21 @@ def _must_be_wiped(choice: Choice, host: Host) -> bool:
 
 
 def _seed_edits(choice: Choice) -> Iterable[Edit]:
+    edits = list(_leading(choice))
+    targets = {each.target for each in edits}
+    return [*edits, *(each for each in _startable(choice) if each.target not in targets)]
+
+
+def _startable(choice: Choice) -> Iterable[Edit]:
+    """What keeps Kafka from starting, or makes it wipe the log, goes along."""
+    yield from bad_removed(choice.seed.survey)
+    for case in (small_files.partition_metadata, small_files.stray_names):
+        for mend in case(choice.standing, choice.seed):
+            yield from mend.edits
+
+
+def _leading(choice: Choice) -> Iterable[Edit]:
+    """What makes the seed the new quorum's first voter."""
     survey, frame = choice.seed.survey, choice.frame
     if choice.jumps:
         source = choice.source.name if choice.source is not choice.seed else ""

@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Iterator
 
 from kraftool.decoders.addresses import shown_address
+from kraftool.image.metadata_version import level_name
 from kraftool.repair.choice import Choice
 from kraftool.repair.plan import Action, Method, Step
 from kraftool.repair.ranking import Host
@@ -61,6 +62,11 @@ def summary(choice: Choice) -> tuple[str, ...]:
             f" {choice.state.last_epoch}; node {seed} itself ends at"
             f" {choice.seed.survey.end.offset} of epoch {choice.seed.survey.end.epoch}."
         )
+    told += [
+        f"The record at offset {each.offset} does not fit the state ({each.text}), and may be what"
+        " kills controllers: the checkpoint is without it."
+        for each in choice.left_out
+    ]
     if choice.is_fenced:
         told.append(
             f"All kept nodes get the cluster id {choice.cluster_id}, so that nodes with the old one"
@@ -117,9 +123,10 @@ def how_it_returns(choice: Choice, node_id: int) -> str:
     """What makes it safe again."""
     if choice.static:
         return (
-            f"set controller.quorum.voters as on node {choice.voter.id}, empty its"
-            " __cluster_metadata-0, then start it: it observes. More voters are added by that"
-            " setting, on all nodes, one at a time"
+            "empty its __cluster_metadata-0, add it to controller.quorum.voters on all nodes (a"
+            " controller that is not named there does not start), and restart all of them. One at a"
+            " time, and the next one only when it has caught up: two empty ones are a majority of"
+            " three that has nothing"
         )
     anew = (
         "format an empty directory for this cluster (kraftool format -N), start it, and once it has"
@@ -129,7 +136,8 @@ def how_it_returns(choice: Choice, node_id: int) -> str:
         return f"only wiped: {anew}"
     return (
         f"wiped: {anew}. Its old directory may also be started while node {choice.voter.id} leads"
-        " and can be reached: it takes the checkpoint; then add-controller"
+        " and can be reached, one old voter after the other, each when the one before follows: it"
+        " takes the checkpoint; then add-controller"
     )
 
 
@@ -232,7 +240,11 @@ def _edited(choice: Choice) -> Iterator[Host]:
 
 
 def _more_controllers(choice: Choice) -> Iterator[Step]:
-    cluster = choice.cluster_id
+    format_ = f"kraftool format -N -c controller.properties -t {choice.cluster_id}"
+    # What is formatted for another release than the cluster's an older Kafka does not start on.
+    release = level_name(choice.state.metadata_version or 0)
+    if release:
+        format_ += f" -r {release}"
     add = f"kafka-metadata-quorum --bootstrap-controller {_address(choice)}"
     add += " --command-config controller.properties add-controller"
     if choice.static:
@@ -246,7 +258,7 @@ def _more_controllers(choice: Choice) -> Iterator[Step]:
         text="for each new controller: format an empty directory, start it, and add it once it has"
         " caught up. Two voters bear no loss: go on to three",
         commands=(
-            f"kraftool format -N -c controller.properties -t {cluster}",
+            format_,
             add,
         ),
     )

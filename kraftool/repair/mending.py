@@ -29,6 +29,7 @@ from kraftool.repair.plan import (
     SCHEMA_VERSION,
     Action,
     Edit,
+    FileKind,
     HostPlan,
     Loss,
     Method,
@@ -38,9 +39,9 @@ from kraftool.repair.plan import (
     Verdict,
 )
 from kraftool.repair.ranking import Host, is_voter, ranked
-from kraftool.repair.refusal import PlanRefused, accepted
-from kraftool.repair.request import Request, Word
-from kraftool.repair.standing import Standing, common_risks, refuse_missing
+from kraftool.repair.refusal import PlanRefused, accepted, refuse_ignored
+from kraftool.repair.request import Word
+from kraftool.repair.standing import Standing, common_risks, refuse_missing, unknown_voters
 
 Case = Callable[[Standing, Host], Iterator[Mend]]
 
@@ -61,18 +62,26 @@ OF_THE_REST: tuple[Case, ...] = (
 )
 
 
+_OF_A_VOTERS_WORD = frozenset({FileKind.SEGMENT, FileKind.SNAPSHOT, FileKind.QUORUM_STATE})
+
+
 def mending_plan(standing: Standing) -> Plan:
     """The plan; with the method none where there is nothing to mend."""
     request = standing.request
-    _refuse_ignored(request)
+    refuse_ignored(request, one_leads=False)
     asked = [each for case in ASKED_FOR for each in case(standing)]
-    mends = asked or list(_found(standing))
+    mends = asked or list(_found(standing, standing.hosts))
     real = [each for each in mends if not each.is_note]
     if not real:
         refuse_missing(standing)
         _refuse_broken(standing)
         return _nothing(standing, mends)
     _refuse_twice(real)
+    _refuse_unknown_voters(standing, real)
+    told: list[str] = []
+    if asked:
+        others = [host for host in standing.hosts if all(each.host is not host for each in real)]
+        told += beside(standing, others, "has only what was asked for")
     risks = [*common_risks(standing), *(each for one in real for each in one.risks)]
     rebuilds = any(each.case == "rebuilt" for each in real)
     after = endpoints.new_voters(standing) if request.endpoints else standing.voters
@@ -82,7 +91,7 @@ def mending_plan(standing: Standing) -> Plan:
         tool=__version__,
         method=Method.REBUILD if rebuilds else Method.MEND,
         cases=tuple(dict.fromkeys(each.case for each in mends)),
-        summary=(*(each.text for each in mends), *_replaced(standing)),
+        summary=(*(each.text for each in mends), *told, *_replaced(standing)),
         cluster_id=standing.cluster_id,
         kraft_version=standing.kraft_version,
         kafka_version=request.kafka_version,
@@ -96,34 +105,34 @@ def mending_plan(standing: Standing) -> Plan:
     )
 
 
-def _refuse_ignored(request: Request) -> None:
-    """What was asked of another leader is not left out without a word."""
-    words = {
-        "--fence": request.fence,
-        f"--method {request.method}": request.method is not None,
-        f"--set state={request.state}": request.state is not None,
-        f"--set epoch={request.epoch}": request.epoch is not None,
-        f"--set offset={request.offset}": request.offset is not None,
-    }
-    asked = [word for word, is_there in words.items() if is_there]
-    if asked:
-        raise KraftoolError(
-            f"{', '.join(asked)}: no majority of the voters is lost, so that it would not be done",
-            hint="leave it out; or say which voters are lost (--set lost=ID,…), or which one is to"
-            " lead alone (--set seed=ID)",
-        )
-
-
-def _found(standing: Standing) -> Iterator[Mend]:
-    for host in standing.hosts:
+def _found(standing: Standing, hosts: Sequence[Host]) -> Iterator[Mend]:
+    for host in hosts:
         own: list[Mend] = []
         for case in OF_THE_LOG:
-            own += case(standing, host)
+            done = [edit for mend in own for edit in mend.edits]
+            own += [
+                mend
+                for mend in case(standing, host)
+                if not mend.edits or any(edit not in done for edit in mend.edits)
+            ]
             if any(each.replaces_log for each in own):
                 break
         yield from own
         for case in OF_THE_REST:
             yield from case(standing, host)
+
+
+def beside(standing: Standing, hosts: Sequence[Host], why: str) -> Iterator[str]:
+    """What is wrong with directories that a plan leaves alone, and why it does."""
+    try:
+        found = [each.text for each in _found(standing, hosts) if not each.is_note]
+    except KraftoolError as error:
+        found = [error.message]
+    for each in found:
+        yield (
+            f"Not mended by this plan, which {why}: {each}. Plan again for that, before the node is"
+            " started."
+        )
 
 
 def _refuse_twice(mends: Sequence[Mend]) -> None:
@@ -137,6 +146,15 @@ def _refuse_twice(mends: Sequence[Mend]) -> None:
                     f" {mend.case}",
                     hint="rebuild the directory from another node's: --set rebuild=ID",
                 )
+
+
+def _refuse_unknown_voters(standing: Standing, mends: Sequence[Mend]) -> None:
+    """What an observer fetches again, and may be asked of anew, is a voter's word."""
+    if standing.voters:
+        return
+    for mend in mends:
+        if any(edit.target.kind in _OF_A_VOTERS_WORD for edit in mend.edits):
+            raise unknown_voters(f"{mend.text}; if it is one, that would be a loss")
 
 
 def _refuse_broken(standing: Standing) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from kraftool.repair.plan import SHORT_ID, Method, Plan
 from kraftool.repair.survey import Survey
+from kraftool.reports.words import many
 
 
 def survey_lines(survey: Survey) -> Iterator[str]:
@@ -34,19 +35,23 @@ def survey_lines(survey: Survey) -> Iterator[str]:
 def complaints(survey: Survey) -> Iterator[str]:
     """What is wrong with a directory, one sentence each."""
     log = survey.log
+    if survey.half_done:
+        yield f"a recovery plan is half done here: {survey.half_done}"
     if survey.meta_complaint:
         yield f"meta.properties: {survey.meta_complaint}"
     if survey.quorum_state.complaint:
         yield f"quorum-state: {survey.quorum_state.complaint}"
     if survey.quorum_state.missing and log is not None:
         yield "quorum-state is missing"
+    if log is None and any(each.offset > 0 for each in survey.snapshots):
+        yield "there is no segment of a log beside the snapshots"
     if log is not None and log.broken is not None:
         broken = log.broken
         yield (
             f"the log is {'torn' if broken.torn else 'damaged'} from offset {broken.offset} on:"
             f" {broken.reason}"
             + (
-                f"; {broken.lost_batches} whole batches are behind it"
+                f"; behind it: {many(broken.lost_batches, 'whole batch')}"
                 if broken.lost_batches
                 else ""
             )
@@ -96,7 +101,8 @@ def plan_lines(plan: Plan, out: str) -> Iterator[str]:
     if plan.method is Method.NONE:
         return
     name = out or "plan.yaml"
-    yield f"plan {plan.id[:SHORT_ID]}, method {plan.method.value}: read {name}; then, in order:"
+    yield f"plan {plan.id[:SHORT_ID]}, method {plan.method.value}: read {name}, and see with"
+    yield "kraftool recover rehearse, on copies, what comes of it; then, in order:"
     for number, step in enumerate(plan.steps, 1):
         where = f" {', '.join(step.hosts)}:" if step.hosts else ""
         yield f"  {number}. {step.action.value}:{where} {step.text}"

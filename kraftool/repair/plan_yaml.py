@@ -81,6 +81,7 @@ def plan_from_yaml(data: bytes, name: str = "plan.yaml") -> Plan:
     if told != plan.id:
         raise PlanError(
             f"{name}: its id is {str(told)[:80]}, but what it says has the id {plan.id}",
-            hint="the file was changed after it was made; make the plan again with recover plan",
+            hint="the file was changed or cut off after it was made: copy it again, or make the"
+            " plan again with recover plan",
         )
     return plan

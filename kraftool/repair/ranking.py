@@ -14,6 +14,7 @@ from kraftool.raft.names import OffsetAndEpoch
 from kraftool.repair.log_survey import counted
 from kraftool.repair.plan import LostRecords, Ranked, RecordCount
 from kraftool.repair.survey import Survey, SurveyedLog
+from kraftool.reports.words import many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +30,8 @@ class Host:
 
     @property
     def has_metadata(self) -> bool:
-        return self.survey.end.offset > 0 or self.survey.log is not None
+        survey = self.survey
+        return survey.end.offset > 0 or (survey.log is not None and not survey.is_emptied)
 
     @property
     def rank(self) -> tuple[int, int]:
@@ -88,7 +90,8 @@ def _note(survey: Survey) -> str:
         what = "a torn tail" if broken.torn else "damaged"
         told.append(f"{what} from offset {broken.offset} on ({broken.reason})")
         if broken.lost_batches:
-            told.append(f"{broken.lost_batches} whole batches up to {broken.end_offset} behind it")
+            behind = many(broken.lost_batches, "whole batch")
+            told.append(f"{behind} up to {broken.end_offset} behind it")
     if survey.state is not None and not survey.state.whole:
         told.append("what came before its log is missing")
     if log is not None and log.misfits:

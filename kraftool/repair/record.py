@@ -9,24 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from kraftool.repair.disk import DataDirectory, Owner, differences
 from kraftool.repair.document import DocumentError, from_document, to_document
-from kraftool.repair.journal import Entry, JournalDamaged
 from kraftool.repair.plan import Fingerprint, Target
-
-
-class Stage(StrEnum):
-    """How far a plan is."""
-
-    NONE = "not begun"
-    BEGUN = "begun, nothing changed"
-    CHANGING = "half applied"
-    APPLIED = "applied"
-    UNDOING = "half undone"
-    UNDONE = "undone"
+from kraftool.storage.repair_journal import BEGINS, Entry, JournalDamaged, Stage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,32 +117,25 @@ def record_of(entries: Sequence[Entry], where: str) -> Record:
 
 
 def _next(record: Record, kind: str, facts: Mapping[str, Any]) -> Record:
-    begin, after = record.begin, record.after
-    match kind:
-        case "begin":
-            begin = from_document(Begin, dict(facts), kind)
-            return Record(stage=Stage.BEGUN, begin=begin)
-        case "ready" if begin is not None:
-            ready = from_document(Ready, dict(facts), kind)
-            if len(ready.after) != len(begin.changes):
-                raise DocumentError("as many files are ready as change")
-            after = tuple(each.fingerprint for each in ready.after)
-            return Record(stage=Stage.CHANGING, begin=begin, after=after)
-        case "undo" if begin is not None:
-            return Record(stage=Stage.UNDOING, begin=begin, after=after)
-        case "applied" | "undone" if begin is not None:
-            stage = Stage.APPLIED if kind == "applied" else Stage.UNDONE
-            ended = facts.get("timeMs")
-            return Record(
-                stage=stage,
-                begin=begin,
-                after=after,
-                ended_ms=ended if isinstance(ended, int) else 0,
-            )
-        case "step" | "back" if begin is not None:
-            return record
-        case _:
-            raise DocumentError(f"an entry {kind[:40]!r} does not belong there")
+    begin = record.begin
+    if kind == "begin":
+        return Record(stage=BEGINS[kind], begin=from_document(Begin, dict(facts), kind))
+    if begin is None or kind not in (*BEGINS, "step", "back"):
+        raise DocumentError(f"an entry {kind[:40]!r} does not belong there")
+    if kind not in BEGINS:
+        return record
+    after, ended = record.after, facts.get("timeMs")
+    if kind == "ready":
+        ready = from_document(Ready, dict(facts), kind)
+        if len(ready.after) != len(begin.changes):
+            raise DocumentError("as many files are ready as change")
+        after = tuple(each.fingerprint for each in ready.after)
+    return Record(
+        stage=BEGINS[kind],
+        begin=begin,
+        after=after,
+        ended_ms=ended if isinstance(ended, int) else 0,
+    )
 
 
 def facts_of(value: Begin | Ready) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What a plan is refused for, and the word by which a person takes it on themselves.
 
-Owns that all reasons are told at once. It refuses to find them.
+Owns that all reasons are told at once, and that nothing that was asked for is left out without a
+word. It refuses to find the reasons.
 """
 
 from __future__ import annotations
@@ -27,3 +28,48 @@ def accepted(request: Request, risks: Sequence[Risk]) -> tuple[Risk, ...]:
             hint=f"better make that untrue; to take it on yourself, add {words}",
         )
     return tuple(risks)
+
+
+def refuse_ignored(request: Request, *, one_leads: bool) -> None:
+    """Raise KraftoolError for what was asked for, and has no place in a plan of this sort: one by
+    which a single voter leads a quorum of its own, or one that mends directories."""
+    _refuse_halves(request)
+    of_one = {
+        "--fence": request.fence,
+        f"--method {request.method}": request.method is not None,
+        f"--set state={request.state}": request.state is not None,
+        f"--set epoch={request.epoch}": request.epoch is not None,
+        f"--set offset={request.offset}": request.offset is not None,
+    }
+    of_mending = {f"--set rebuild={request.rebuild}": request.rebuild is not None}
+    words = of_mending if one_leads else of_one
+    asked = ", ".join(word for word, is_there in words.items() if is_there)
+    if asked and one_leads:
+        raise KraftoolError(
+            f"{asked}: one voter is to lead alone, and the others take what they need from it, so"
+            " that it would not be done",
+            hint="leave it out; to have the leader go on with another directory's state: --set"
+            " state=ID",
+        )
+    if asked:
+        raise KraftoolError(
+            f"{asked}: no majority of the voters is lost, so that it would not be done",
+            hint="leave it out; or say which voters are lost (--set lost=ID,…), or which one is to"
+            " lead alone (--set seed=ID)",
+        )
+
+
+def _refuse_halves(request: Request) -> None:
+    """What says something only beside something else."""
+    if request.source is not None and request.rebuild is None:
+        raise KraftoolError(
+            f"--set from={request.source}: that says what rebuild=ID is made from, and nothing is"
+            " to be rebuilt",
+            hint=f"--set rebuild=ID --set from={request.source}; or leave it out",
+        )
+    if request.cluster_id and not request.fence:
+        raise KraftoolError(
+            f"--set cluster.id={request.cluster_id}: that is the new id of --fence, which was not"
+            " asked for",
+            hint="add --fence, or leave it out",
+        )

@@ -5,6 +5,7 @@ Owns the words of `--set KEY=VALUE` and `--accept`. It refuses to judge whether 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -63,6 +64,10 @@ class Request:
         return next((each for id_, each in self.endpoints if id_ == node_id), ())
 
 
+_UUID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{20}[AQgw]")
+"""16 bytes in base64, which do not look like an option."""
+
+
 def _number(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 19):
         raise ValueError(text)
@@ -71,6 +76,13 @@ def _number(text: str) -> int:
 
 def _ids(text: str) -> frozenset[int]:
     return frozenset(_number(each.strip()) for each in text.split(","))
+
+
+def _uuid(text: str) -> str:
+    """As kafka-storage makes and takes cluster ids."""
+    if _UUID.fullmatch(text) is None:
+        raise ValueError(text)
+    return text
 
 
 _KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
@@ -83,7 +95,7 @@ _KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "rebuild": ("rebuild", _number),
     "from": ("source", _number),
     "poison": ("poison", _number),
-    "cluster.id": ("cluster_id", str),
+    "cluster.id": ("cluster_id", _uuid),
 }
 _ENDPOINT = "endpoint."
 KNOWN = (*_KEYS, f"{_ENDPOINT}ID")
@@ -116,7 +128,8 @@ def with_settings(request: Request, settings: Sequence[str]) -> Request:
 
 _FORMS = (
     "as in lost=2,3  seed=1  state=11  epoch=1200  offset=900000  rollback=5230  rebuild=2 from=3 "
-    " poison=5230  endpoint.1=CONTROLLER://host:9093"
+    " poison=5230  endpoint.1=CONTROLLER://host:9093  cluster.id=UUID (kraftool storage"
+    " random-uuid)"
 )
 
 

@@ -20,6 +20,7 @@ from kraftool.repair.ranking import (
     is_voter,
     parts_in_one_epoch,
 )
+from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.request import Request, Word
 
 _FIRST_SAFE_LEVEL = 22
@@ -51,6 +52,15 @@ class Standing:
     @property
     def majority(self) -> int:
         return len(self.voters) // 2 + 1
+
+    @property
+    def enough(self) -> int:
+        """So many voters have every committed record between them: each majority has one of them.
+
+        Dynamic voters count from the append on. So the others may have added one more that nobody
+        here knows of, and be a majority with it: half of an even number is not enough then.
+        """
+        return self.majority if self.kraft_version > 0 else (len(self.voters) + 1) // 2
 
     @property
     def is_lost(self) -> bool:
@@ -87,6 +97,7 @@ def standing_of(request: Request) -> Standing:
     """How things stand. Raises KraftoolError where too little is known for any plan."""
     hosts = hosts_of(request.surveys)
     _refuse_twice(hosts)
+    _refuse_half_done(hosts)
     cluster_id = _cluster_id(hosts)
     own = tuple(each for each in hosts if _cluster(each) in ("", cluster_id))
     foreign = tuple(each for each in hosts if each not in own)
@@ -97,7 +108,8 @@ def standing_of(request: Request) -> Standing:
             hint="name the metadata directories of all controllers and brokers that are left",
         )
     leader = max(with_metadata, key=lambda each: (each.rank, each.survey.voters != ()))
-    voters = leader.survey.voters or _told_voters(with_metadata)
+    told = leader.survey.voters or _told_voters(with_metadata)
+    voters = tuple(sorted(told, key=lambda each: each.id))
     level = leader.survey.kraft_version
     if level is None:
         level = max((each.survey.kraft_version or 0 for each in with_metadata), default=0)
@@ -170,6 +182,16 @@ def _refuse_twice(hosts: tuple[Host, ...]) -> None:
         seen[key] = each
 
 
+def _refuse_half_done(hosts: tuple[Host, ...]) -> None:
+    """A directory between two states is neither; what it was is in the plan that is half done."""
+    for each in hosts:
+        if each.survey.half_done:
+            raise PlanRefused(
+                f"{each.name} ({each.survey.path}): another recovery plan is half done there",
+                hint=each.survey.half_done,
+            )
+
+
 def _refuse_one_voter_twice(present: tuple[Host, ...]) -> None:
     """Where no directory ids tell, an old copy would be counted as one more voter."""
     seen: dict[int | None, Host] = {}
@@ -187,8 +209,10 @@ def _refuse_not_lost(
 ) -> None:
     """What is said to be lost has to be a voter, and one whose directory was not given."""
     known = sorted({each.id for each in voters})
+    if request.lost and not known:
+        raise unknown_voters("whether a majority is lost cannot be told")
     for each in sorted(request.lost):
-        if known and each not in known:
+        if each not in known:
             raise KraftoolError(
                 f"--set lost={each}: node {each} is no voter",
                 hint=f"the voters are {', '.join(map(str, known))}",
@@ -199,6 +223,15 @@ def _refuse_not_lost(
                 hint="leave it out of lost; to let one voter lead alone though a majority is there,"
                 " with the best state of all that are given: --set seed=ID",
             )
+
+
+def unknown_voters(but: str) -> KraftoolError:
+    """Where no log, snapshot, quorum-state or setting that was given names them."""
+    return KraftoolError(
+        f"nothing that was given says who the voters are: {but}",
+        hint="give the directories of the other nodes, too; where this is a voter's last one, and"
+        " its metadata is gone, count it as lost: leave it out, and say so with --set lost=ID,…",
+    )
 
 
 def refuse_missing(standing: Standing) -> None:

@@ -224,7 +224,11 @@ class Survey:
     """What is wrong with leader-epoch-checkpoint."""
     topic_id_complaint: str = ""
     """What is wrong with partition.metadata."""
+    registered_directories: tuple[str, ...] = ()
+    """The ids of the node's log directories, as it was last registered as a broker."""
     files: tuple[SurveyedFile, ...] = ()
+    half_done: str = ""
+    """How a recovery plan is finished that is half done here, and on which no node has run."""
     stopping: tuple[str, ...] = ()
     """Names in the metadata partition's folder at which Kafka's start ends."""
     unread: tuple[str, ...] = ()
@@ -272,6 +276,16 @@ class Survey:
     @property
     def whole_snapshots(self) -> tuple[SurveyedSnapshot, ...]:
         return tuple(each for each in self.live_snapshots if each.intact)
+
+    @property
+    def is_emptied(self) -> bool:
+        """Whether not one record is left of a log of which snapshots say that it had some."""
+        log = self.log
+        return (
+            log is not None
+            and log.intact_end <= log.start_offset
+            and any(each.offset > log.intact_end for each in self.live_snapshots)
+        )
 
     @property
     def intact(self) -> bool:

@@ -28,6 +28,7 @@ from kraftool.decoders.wire import ZERO_UUID
 from kraftool.image.uuids import is_reserved_directory
 from kraftool.raft.names import OffsetAndEpoch
 from kraftool.repair.document import DocumentError
+from kraftool.repair.half_done import half_done
 from kraftool.repair.log_survey import LogSurvey, SegmentFile, survey_log, whole_fingerprint
 from kraftool.repair.plan import (
     FileKind,
@@ -65,7 +66,7 @@ from kraftool.reports.state.load import LoadedState, load_from
 from kraftool.reports.voters.model import Settings, VoterSourceReport
 from kraftool.reports.voters.read import sources_of
 from kraftool.reports.voters.settings import settings_of
-from kraftool.storage.entry import Entry, Place, Problem
+from kraftool.storage.entry import Entry, Place, Problem, is_partition_file
 from kraftool.storage.format_plan import META_PROPERTIES
 from kraftool.storage.lock import LockState
 from kraftool.storage.paths import Location, LocationKind, open_path
@@ -95,6 +96,12 @@ def survey_path(
             hint="name the data directory, its server.properties, or a tar of it",
         )
     entries = list(_kept(location))
+    for problem in entries:
+        if isinstance(problem, Problem) and _hides(problem, location):
+            raise KraftoolError(
+                f"{problem.name}: {problem.reason}",
+                hint=problem.hint or "nothing is planned on a part of a directory: mend this first",
+            )
     report = read_location(location, progress=progress, entries=entries)
     settings = settings_of(path, location.server) if location.server is not None else None
     sources = sources_of(location, report, settings)
@@ -112,6 +119,19 @@ def survey_path(
         if os.path.realpath(each) not in seen and os.path.isdir(each):
             found += survey_path(each, now_ms=now_ms, progress=progress)
     return tuple(found)
+
+
+def _hides(problem: Problem, location: Location) -> bool:
+    """Whether metadata may be there that could not be got at: it is not to be taken for lost.
+
+    A link that leads nowhere, say, is a disk that is not mounted; half an archive has half a log.
+    """
+    if location.is_stream and problem.severity is Severity.ERROR:
+        return True
+    folder, name = os.path.split(os.path.normpath(problem.name))
+    if name in (METADATA_FOLDER, META_PROPERTIES) or problem.name == location.directory:
+        return problem.severity is not Severity.INFO
+    return os.path.basename(folder) == METADATA_FOLDER and is_partition_file(name)
 
 
 def _whole(path: str) -> str:
@@ -172,7 +192,8 @@ class _Surveying:
             for each in self.all_entries
             if isinstance(each, Entry) and each.directory == self.report.path
         ]
-        read = survey_log(_segments(entries))
+        quorum_state = self._quorum_state()
+        read = survey_log(_segments(entries), known_epoch=quorum_state.leader_epoch)
         files, unread = _files(entries, read.fingerprints if read is not None else {})
         snapshots = tuple(self._snapshots(entries))
         meta = self._content(Kind.META_PROPERTIES, MetaProperties)
@@ -190,12 +211,13 @@ class _Surveying:
             ),
             meta_complaint=self._meta_complaint(meta),
             settings=_settings(self.source.settings),
-            quorum_state=self._quorum_state(),
+            quorum_state=quorum_state,
             log=read.log if read is not None else None,
             snapshots=snapshots,
             epochs_complaint=self._complaint(dir_kinds.EPOCHS.code, dir_kinds.EPOCHS_DIFFER.code),
             topic_id_complaint=self._complaint(dir_kinds.TOPIC_ID.code),
             files=files,
+            half_done=half_done(self.report.path) if self.location.is_on_disk else "",
             stopping=tuple(self._stopping(entries)),
             unread=unread,
         )
@@ -315,6 +337,10 @@ class _Surveying:
         found = replace(
             survey, state=loaded if isinstance(loaded, SurveyedState) else _state(loaded, end)
         )
+        if isinstance(loaded, LoadedState) and survey.node_id is not None:
+            broker = loaded.image.cluster.brokers.get(survey.node_id)
+            if broker is not None:
+                found = replace(found, registered_directories=broker.directories)
         if self.at is not None and survey.log is not None:
             place = OffsetAndEpoch(self.at, _epoch_before(survey.log, self.at))
             then = self._loaded(state_files, place)
@@ -363,7 +389,7 @@ def _with_replay(
     if log.broken is not None and not log.broken.torn and whole:
         newest = whole[-1]
         if log.intact_end <= newest.offset <= log.broken.end_offset:
-            rest = read.rest_from(newest.offset)
+            rest = read.rest_from(newest.offset, newest.epoch)
     return replace(
         log,
         open_transaction=opened.offset if opened is not None else None,

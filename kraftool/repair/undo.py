@@ -7,11 +7,13 @@ promised could vote twice.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.apply import Repair, Tell
 from kraftool.repair.disk import RepairRefused, reading
-from kraftool.repair.journal import Journal
-from kraftool.repair.record import Stage, record_of
+from kraftool.repair.record import record_of
+from kraftool.storage.repair_journal import Journal, Stage
 
 
 class Undo(Repair):
@@ -52,13 +54,25 @@ class Undo(Repair):
             finally:
                 journal.close()
         except OSError as error:
-            how = self.stage.value if self.stage is Stage.UNDOING else "not undone"
-            raise KraftoolError(
-                f"{error.filename or self.directory.path}: {error.strerror or error};"
-                f" the plan is {how}",
-                hint="run recover undo again",
-            ) from error
+            raise self._failed(error) from error
         self.record = self._read()
+
+    def _failed(self, error: OSError) -> KraftoolError:
+        """How far it came; before the first change nothing of it is left."""
+        told = f"{error.filename or self.directory.path}: {error.strerror or error}"
+        if self.stage is Stage.UNDOING:
+            return KraftoolError(
+                f"{told}; the plan is {self.stage.value}",
+                hint="do not start the node; run recover undo again, which finishes it",
+            )
+        with suppress(OSError):
+            self.backup.clear_copies()
+        hint = "run recover undo again once that is mended"
+        if isinstance(error, PermissionError):
+            hint = "run as the user that Kafka runs as, or as root"
+        return KraftoolError(
+            f"{told}; nothing was changed: the plan is still {self.stage.value}", hint=hint
+        )
 
     def _check_unmoved(self) -> None:
         moved = list(self.record.moved(self.directory))
@@ -76,7 +90,9 @@ class Undo(Repair):
             if self.backup.fingerprint("old", change.target) != change.before:
                 raise RepairRefused(
                     f"{self.backup.path}/old/{change.target.name} is not the original any more;"
-                    " nothing was put back"
+                    " nothing was put back",
+                    hint="somebody changed the backup, or the disk is failing: look for a copy of"
+                    " that file, or go on from here with a new plan",
                 )
 
     def _check_room(self) -> None:

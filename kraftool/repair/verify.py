@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kraftool.client.asking import question
-from kraftool.client.endpoints import shown as shown_at
 from kraftool.client.health import Health
 from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.client.target import Target
@@ -23,16 +22,18 @@ from kraftool.repair.apply import Repair
 from kraftool.repair.backup import backups
 from kraftool.repair.disk import DataDirectory
 from kraftool.repair.plan import FileKind, HostPlan, Method, Plan, PlannedVoter, Quarantined
-from kraftool.repair.record import Record, Stage, record_of
+from kraftool.repair.record import Record, record_of
 from kraftool.reports.election.read import read_case
 from kraftool.reports.findings import Finding, Severity, in_order
 from kraftool.reports.kinds import live as live_kinds
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.kinds import repair as kinds
+from kraftool.reports.kinds import signatures
 from kraftool.reports.verify.log import verify_logs
 from kraftool.storage.files import Files, read_whole
 from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.paths import open_path
+from kraftool.storage.repair_journal import Stage
 
 _MOST_SETTINGS = 1 << 20
 _Key = tuple[int, str]
@@ -209,8 +210,9 @@ def _other_plans(repair: Repair) -> Iterator[Finding]:
 
 def _as_read(path: str, wanted_so: Collection[str]) -> Iterator[Finding]:
     """What Kafka would stumble over, as a start reads it, but for what the plan wants to be so."""
+    told = {*wanted_so, kinds.HALF.code}  # a half-done plan is told by what it is a part of
     for each in verify_logs([open_path(path)]).all_findings:
-        if each.severity is not Severity.INFO and each.code not in wanted_so:
+        if each.severity is not Severity.INFO and each.code not in told:
             yield each
 
 
@@ -295,7 +297,9 @@ def check_quorum(
         findings += [*_live_voters(plan, live), *_apart(live, directories)]
         findings += _stale_brokers(plan, health)
     kept_off = _kept_off(plan, view)
-    unwell = tuple(each for each in health.findings if (each.code, each.file) not in kept_off)
+    unwell = tuple(
+        _explained(plan, each) for each in health.findings if (each.code, each.file) not in kept_off
+    )
     return QuorumCheck(health=health, findings=in_order(findings), unwell=unwell)
 
 
@@ -306,8 +310,16 @@ def _kept_off(plan: Plan, view: QuorumView) -> set[tuple[str, str]]:
     found = {(live_kinds.STANDBY.code, f"node {id_}") for id_ in off}
     for each in view.nodes:
         if each.node_id in off and not each.is_reached:
-            found.add((live_kinds.UNREACHED.code, _name(each)))
+            found.add((live_kinds.UNREACHED.code, each.name))
     return found
+
+
+def _explained(plan: Plan, finding: Finding) -> Finding:
+    """What a stop of everything leaves behind is no sign that the recovery went wrong."""
+    if not plan.seed or finding.code != signatures.RECOVERING.code:
+        return finding
+    advice = "" if finding.severity is Severity.INFO else None
+    return kinds.UNCLEAN.at(finding.file, finding.text, advice=advice)
 
 
 def _is_old(plan: Plan, leader: NodeAnswer) -> bool:
@@ -327,7 +339,7 @@ def _old_quorums(plan: Plan, answers: Iterable[NodeAnswer]) -> Iterator[Finding]
     for each in answers:
         if each.quorum is not None and _is_old(plan, each) and each.endpoint not in told:
             told.add(each.endpoint)
-            text = f"{_name(each)} leads epoch {each.epoch}; the plan began {begun_epoch(plan)}"
+            text = f"{each.name} leads epoch {each.epoch}; the plan began {begun_epoch(plan)}"
             yield kinds.OLD_QUORUM.at("", text)
 
 
@@ -335,7 +347,7 @@ def _stray(stray: Stray, leader: NodeAnswer | None) -> Iterator[Finding]:
     answer, planned = stray.answer, stray.planned
     if not answer.is_reached:
         return
-    known = f"{_name(answer)} runs"
+    known = f"{answer.name} runs"
     if leader is not None and (answer.epoch, answer.leader_id) == (leader.epoch, leader.node_id):
         yield kinds.RETURNED.at("", f"{known}, and follows node {leader.node_id}")
         return
@@ -380,8 +392,3 @@ def _stale_brokers(plan: Plan, health: Health) -> Iterator[Finding]:
             state = "fenced" if broker.fenced else "not fenced yet"
             text = f"registered at offset {broker.epoch}, {state}; the recovery is at {begun}"
             yield kinds.RESTART.at(f"broker {id_}", text)
-
-
-def _name(answer: NodeAnswer) -> str:
-    where = shown_at(answer.endpoint)
-    return where if answer.node_id is None else f"node {answer.node_id} ({where})"

@@ -72,7 +72,6 @@ class Faults:
         world.network.calm()
         for node in world.nodes.values():
             node.slow_ms = 0
-            node.paused_until = 0
             if node.is_up and node.raft.is_shutting_down:
                 node.end(power=True)
             self._restart_within(node, 500)
@@ -101,7 +100,7 @@ class Faults:
         self._world.after(1 + self._random.randrange(most), self._restart, node)
 
     def _restart(self, node: Node) -> None:
-        if not node.is_up and self._world.nodes[node.id] is node:
+        if not node.is_up and self._world.nodes.get(node.id) is node:
             self._world.count("restarts")
             node.start()
 
@@ -166,7 +165,8 @@ class Faults:
 
     def _pause(self) -> None:
         node = self._some()
-        node.paused_until = self._world.now + self._while(4000)
+        until = self._world.now + self._while(4000)
+        node.paused_until = max(until, node.paused_until)  # what waits stays in order
 
     def _slow_disk(self) -> None:
         node = self._some()

@@ -47,6 +47,3 @@ class Options:
     """End the run as soon as a leader has something committed."""
     timing: Timing = field(default_factory=lambda: Timing(fetch_max_wait_ms=250))
     trace: bool = False
-
-
-NO_FAULTS = Options(faults=(), voters=3, observers=0, run_ms=3_000)

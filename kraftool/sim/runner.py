@@ -51,7 +51,7 @@ def run(
     world = World(options, Random(seed), [each() for each in checkers])
     invariant, text = None, ""
     try:
-        _Play(world).all()
+        Play(world).all()
     except ViolationError as error:
         invariant, text = error.invariant, str(error)
         world.note(f"violated: {text}")
@@ -66,11 +66,13 @@ def run(
     )
 
 
-class _Play:
+class Play:
     """The phases."""
 
     def __init__(self, world: World) -> None:
         self._world = world
+        self._faults: Faults | None = None
+        self._is_begun = False
         self._is_settled = self._is_peace = False
         self._committed_before = 0
 
@@ -83,16 +85,34 @@ class _Play:
             if not world.run(options.settle_ms, self._has_leader):
                 world.violated("liveness", "no leader was elected")
             return
-        faults = Faults(world)
-        faults.begin()
-        world.after(100, self._append)
-        world.run(options.run_ms)
-        faults.stop()
+        self.trouble(options.run_ms)
+        self.peace()
+
+    def trouble(self, for_ms: int) -> None:
+        """Things go wrong for a while, and go on going wrong afterwards."""
+        world = self._world
+        self._faults = Faults(world)
+        self._faults.begin()
+        if not self._is_begun:
+            self._is_begun = True
+            world.after(100, self._append)
+        world.run(world.now + for_ms)
+
+    def calm(self) -> None:
+        """Nothing goes wrong from now on, and everyone is started again."""
+        if self._faults is not None:
+            self._faults.stop()
+            self._faults = None
+
+    def peace(self) -> None:
+        """Calm, in which everyone has to catch up."""
+        world = self._world
+        self.calm()
         self._is_peace, self._committed_before = True, world.committed.end
-        until = world.now + options.settle_ms
+        until = world.now + world.options.settle_ms
         while not world.run(min(world.now + _LOOK_EVERY_MS, until), lambda: self._is_settled):
-            if not self._is_electable():
-                listening = self._is_electable(if_observers_grant=True)
+            if not self.is_electable():
+                listening = self.is_electable(if_observers_grant=True)
                 why = (
                     "a new voter still observes"
                     if listening
@@ -131,7 +151,7 @@ class _Play:
             and any(each.leads for each in nodes)
         )
 
-    def _is_electable(self, *, if_observers_grant: bool = False) -> bool:
+    def is_electable(self, *, if_observers_grant: bool = False) -> bool:
         """Whether any node can win an election by what the nodes know.
 
         Kafka has ways to lose that without anybody's fault, both with voters that are appended and

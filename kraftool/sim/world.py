@@ -61,13 +61,16 @@ class World:
         """Of directories that were wiped, as they were then."""
         self.committed = Batches()
         """What any leader has said is committed."""
+        self.base: Snapshot | None = None
+        """What came before it: nothing, or what a quorum was recovered from."""
         self.contents: dict[bytes, Snapshot] = {}
         """Every snapshot ever written, by its bytes."""
         self.network = Network(self)
         self.hooks = Hooks(checkers, self)
         self._queue: list[tuple[int, int, Any, tuple[Any, ...]]] = []
         self._number = 0
-        self._next_value = 0
+        self.next_value = 0
+        """The next record, one higher than the one before: a log has its records in this order."""
         self._build()
 
     # Time
@@ -136,7 +139,9 @@ class World:
 
     def _build(self) -> None:
         options, random = self.options, self.random
-        voters = options.voters or random.choice((1, 2, 3, 3, 3, 3, 4, 5, 5))
+        voters = options.voters
+        if voters is None:
+            voters = random.choice((1, 2, 3, 3, 3, 3, 4, 5, 5))
         drawn, chance = random.choice((0, 1, 1, 2)), random.random()
         observers = options.observers if options.observers is not None else drawn
         dynamic = options.dynamic if options.dynamic is not None else chance < 0.6
@@ -188,12 +193,17 @@ class World:
             fetch_max_bytes=RECORD_BYTES * 8,
             fetch_snapshot_max_bytes=CHUNK_BYTES,
         )
+        return self.place(settings, disk)
+
+    def place(self, settings: NodeSettings, disk: Disk) -> Node:
+        """A node with settings of its own and what is on its disk already, not yet started."""
+        random = self.random
         clock = Clock(1000)
         if "skew" in self.options.faults:
             clock = Clock(1000 + random.randrange(5000), 900 + random.randrange(201))
         node = Node(self, settings, disk, clock, Random(random.randrange(1 << 30)))
         node.snapshot_every = random.choice((15, 30, 60, 1_000_000))
-        self.nodes[node_id] = node
+        self.nodes[node.id] = node
         return node
 
     # Appends
@@ -201,8 +211,8 @@ class World:
     def append(self, node: Node) -> None:
         """The state machine of a leader appends one to three records."""
         count = 1 + self.random.randrange(3)
-        first = self._next_value
-        self._next_value += count
+        first = self.next_value
+        self.next_value += count
         node.step(
             Append(
                 epoch=node.raft.epoch,

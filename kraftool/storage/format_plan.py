@@ -167,6 +167,12 @@ def plan_format(request: FormatRequest) -> FormatPlan:
     found = _look(request)
     _refuse_a_second_set(request, found, voters)
     directories = tuple(_planned(request, path, voters) for path in found.empty)
+    was_asked = request.release or METADATA_VERSION in request.features
+    if request.is_controller and not was_asked and levels[METADATA_VERSION] >= ONE_FILE_LEVEL:
+        notes.append(
+            "only servers from Kafka 4.4 on read what is formatted so: where one is older, give its"
+            " --release-version"
+        )
     return FormatPlan(
         node_id=request.node_id,
         cluster_id=request.cluster_id,

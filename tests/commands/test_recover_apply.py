@@ -293,7 +293,7 @@ def test_a_directory_without_edits_is_told_to_apply_the_plan_to_the_others_first
 
 DEADLY = """
 import os, sys
-from kraftool.repair.journal import Journal
+from kraftool.storage.repair_journal import Journal
 note, left, number = Journal.note, [int(sys.argv[1])], int(sys.argv[2])
 def deadly(self, kind, **facts):
     note(self, kind, **facts)

@@ -110,7 +110,8 @@ def test_no_action_needed(kraftool: Run, nodes: dict[int, Path]) -> None:
         (("--set", "lost=2,4", "--method", "static-properties"), 5, "does not bring back"),
         (("--set", "lost=2,4", "--kafka-version", "3.9.0"), 5, "--accept old-kafka"),
         (("--set", "lost=2,4", "--kafka-version", "new"), 5, "is no release"),
-        (("--set", "lost=x"), 3, "not what lost can be"),
+        (("--set", "lost=x"), 2, "not what lost can be"),
+        (("--set", "lost=2,4", "--set", "rebuild=3"), 5, "one voter is to lead alone"),
     ],
 )
 def test_what_is_refused_says_what_to_do(

@@ -9,8 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,7 @@ import kafka
 import pytest
 import scenarios
 from clusters import Cluster, Node
-from jsonschema import Draft202012Validator
+from our_commands import document, kraftool
 
 from kraftool.client.model import QuorumView
 from kraftool.client.observer import Observation, SilentObserver
@@ -28,28 +26,7 @@ from kraftool.image.state_hash import state_hash
 from kraftool.reports.state.load import load_state
 from tests.ports import HOST
 
-ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.interop
-
-
-def _kraftool(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "kraftool", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-def _document(*arguments: str, code: int = 0) -> Any:
-    done = _kraftool(*arguments, "-o", "json")
-    assert done.returncode == code, done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
-    document = json.loads(done.stdout)
-    schema = json.loads((ROOT / f"docs/schemas/{arguments[0]}.json").read_text())
-    Draft202012Validator(schema).validate(document)
-    return document
 
 
 def _at(*nodes: Node) -> tuple[str, str]:
@@ -117,7 +94,7 @@ def single(
 def test_who_reads_is_no_replica_of_an_older_release(single: Cluster) -> None:
     node = single.nodes[1]
     _check_unseen(single, node, node.metadata_log_dir)
-    told = _document("diff-voters", *_at(node))
+    told = document("diff-voters", *_at(node))
     (source,) = told["sources"]
     assert source["kind"] == "live controller"
     assert [each["id"] for each in source["voters"]["voters"]] == [1]
@@ -154,7 +131,7 @@ def test_who_reads_is_no_replica(quorum: Cluster) -> None:
 
 
 def test_a_quorum_that_is_well(quorum: Cluster) -> None:
-    told = _document("quorum", "health", *_at(quorum.nodes[2]))
+    told = document("quorum", "health", *_at(quorum.nodes[2]))
     assert told["health"]["isWell"], told["health"]["findings"]
     cluster = told["health"]["cluster"]
     assert cluster["brokers"] == {
@@ -164,13 +141,13 @@ def test_a_quorum_that_is_well(quorum: Cluster) -> None:
     assert cluster["partitions"]["total"] == 9
     assert cluster["partitions"]["offline"] == cluster["partitions"]["underReplicated"] == 0
     assert (
-        _document("quorum", "health", "--quorum-only", *_at(quorum.nodes[2]))["health"]["cluster"]
+        document("quorum", "health", "--quorum-only", *_at(quorum.nodes[2]))["health"]["cluster"]
         is None
     )
 
 
 def test_its_nodes_and_their_directories_tell_the_same_voters(quorum: Cluster) -> None:
-    told = _document("diff-voters", *_directories(quorum), *_at(quorum.nodes[2]))
+    told = document("diff-voters", *_directories(quorum), *_at(quorum.nodes[2]))
     assert not told["differ"]
     assert len(told["sources"]) == 6
     live = [each for each in told["sources"] if each["kind"] == "live controller"]
@@ -181,22 +158,22 @@ def test_its_nodes_and_their_directories_tell_the_same_voters(quorum: Cluster) -
     assert {each["id"]: each["directoryId"] for each in leader["voters"]["voters"]} == own
     assert {each["commitment"] for each in leader["history"]} == {"committed"}
     assert 0 < leader["highWatermark"] <= leader["endOffset"]
-    assert _document("diff-voters", *_at(quorum.nodes[2]))["findingCounts"]["error"] == 0
+    assert document("diff-voters", *_at(quorum.nodes[2]))["findingCounts"]["error"] == 0
 
 
 def test_doctor_finds_nothing_wrong_with_it(quorum: Cluster) -> None:
-    alone = _document("doctor", *_at(quorum.nodes[2]))
+    alone = document("doctor", *_at(quorum.nodes[2]))
     assert alone["liveQuorum"]
     (section,) = alone["directories"]
     assert section["asked"]
     assert section["nodeId"] == quorum.wait_leader().id
-    both = _document("doctor", *_directories(quorum), *_at(quorum.nodes[2]))
+    both = document("doctor", *_directories(quorum), *_at(quorum.nodes[2]))
     assert [each["asked"] for each in both["directories"]] == [False] * 3
 
 
 def test_its_features_are_those_of_a_directory(quorum: Cluster) -> None:
-    live = _document("features", *_at(quorum.nodes[2]), "--to", "4.4")
-    kept = _document("features", _directories(quorum)[0], "--to", "4.4")
+    live = document("features", *_at(quorum.nodes[2]), "--to", "4.4")
+    kept = document("features", _directories(quorum)[0], "--to", "4.4")
     assert live["plan"] == kept["plan"]
     assert [(each["name"], each["level"]) for each in live["features"]] == [
         (each["name"], each["level"]) for each in kept["features"]
@@ -212,16 +189,16 @@ def test_a_node_of_another_cluster_in_the_bootstrap_list(quorum: Cluster, tmp_pa
         other.start(stranger)
         other.wait_leader()
         at = _at(quorum.nodes[1], quorum.nodes[2], quorum.nodes[3], stranger)
-        told = _document("quorum", "health", *at, code=1)
+        told = document("quorum", "health", *at, code=1)
         assert "KT-LIVE-CLUSTER-ID" in _codes(told)
         assert len(told["nodes"]) == 4
-        told = _document("diff-voters", *at, code=1)
+        told = document("diff-voters", *at, code=1)
         assert "KT-DIR-CLUSTER-ID" in _codes(told)
         assert {each["node"]["clusterId"] for each in told["sources"] if each["otherCluster"]} == {
             other.id
         }
         assert {"KT-LIVE-CLUSTER-ID", "KT-DIR-CLUSTER-ID"} <= _codes(
-            _document("doctor", *at, code=1)
+            document("doctor", *at, code=1)
         )
 
 
@@ -235,16 +212,16 @@ def test_a_voter_formatted_anew_is_known_by_its_directory_id(quorum: Cluster) ->
     quorum.start(node)
 
     def probe() -> bool:
-        told = _kraftool("quorum", "describe", *_at(leader), "-o", "json")
+        told = kraftool("quorum", "describe", *_at(leader), "-o", "json")
         shown = json.loads(told.stdout)
         return node.id in {each["id"] for each in shown["observers"] or []}
 
     kafka.wait_for("the new directory to fetch", probe, every=0.3)
-    told = _document("doctor", *_at(leader), code=1)
+    told = document("doctor", *_at(leader), code=1)
     assert {"KT-LIVE-OTHER-DIRECTORY", "KT-DIR-STALE-VOTER"} <= _codes(told)
     (found,) = (each for each in told["between"] if each["code"] == "KT-DIR-STALE-VOTER")
     assert (found["expected"], found["found"]) == (was, node.directory_id)
-    assert "KT-LIVE-OTHER-DIRECTORY" in _codes(_document("quorum", "health", *_at(leader), code=1))
+    assert "KT-LIVE-OTHER-DIRECTORY" in _codes(document("quorum", "health", *_at(leader), code=1))
 
 
 def test_a_removed_voter_that_would_join_again(quorum: Cluster) -> None:
@@ -257,13 +234,13 @@ def test_a_removed_voter_that_would_join_again(quorum: Cluster) -> None:
     quorum.admin("remove-voter", id=node.id, directory=node.directory_id, at_leader=True)
     settings = node.directory / "server.properties"
     settings.write_text(settings.read_text() + "controller.quorum.auto.join.enable=true\n")
-    alone = _kraftool("doctor", str(settings), "-o", "json")
+    alone = kraftool("doctor", str(settings), "-o", "json")
     assert "KT-SIG-AUTO-JOIN" not in _codes(json.loads(alone.stdout))
-    told = _document("doctor", str(settings), *_at(leader), code=1)
+    told = document("doctor", str(settings), *_at(leader), code=1)
     assert "KT-SIG-AUTO-JOIN" in _codes(told)
-    shown = _kraftool("doctor", str(settings), *_at(leader)).stdout
+    shown = kraftool("doctor", str(settings), *_at(leader)).stdout
     assert "1 directory and a live quorum" in shown
-    told = _document("diff-voters", str(node.metadata_log_dir), *_at(leader), code=1)
+    told = document("diff-voters", str(node.metadata_log_dir), *_at(leader), code=1)
     assert told["sources"][0]["behind"]
     assert f"voter {node.id} only here" in told["sources"][0]["differences"]
 
@@ -273,11 +250,11 @@ def test_a_broker_that_is_gone(quorum: Cluster) -> None:
     leader = quorum.wait_leader()
 
     def probe() -> bool:
-        done = _kraftool("quorum", "health", *_at(leader), "-o", "json")
+        done = kraftool("quorum", "health", *_at(leader), "-o", "json")
         return bool(json.loads(done.stdout)["health"]["cluster"]["brokers"]["fenced"])
 
     kafka.wait_for("the broker to be fenced", probe, every=0.3)
-    told = _document("quorum", "health", *_at(leader), code=1)
+    told = document("quorum", "health", *_at(leader), code=1)
     assert told["health"]["cluster"]["brokers"]["fenced"] == [11]
     assert told["health"]["cluster"]["partitions"]["offline"] == 9
     assert "KT-LIVE-FENCED" in _codes(told)
@@ -289,27 +266,27 @@ def test_without_a_leader_what_is_known_is_told(quorum: Cluster) -> None:
     quorum.kill(follower)
 
     def probe() -> bool:
-        done = _kraftool("quorum", "describe", *_at(leader), "-o", "json")
+        done = kraftool("quorum", "describe", *_at(leader), "-o", "json")
         return json.loads(done.stdout)["leaderId"] is None
 
     kafka.wait_for("the leader to resign", probe, every=0.3)
-    told = _document("quorum", "health", *_at(leader), code=1)
+    told = document("quorum", "health", *_at(leader), code=1)
     assert told["health"]["cluster"] is None
     assert "NOT_LEADER_OR_FOLLOWER" in told["health"]["unobserved"]
     assert {"KT-LIVE-NO-LEADER", "KT-LIVE-UNOBSERVED"} <= _codes(told)
-    told = _document("diff-voters", str(leader.metadata_log_dir), *_at(leader), code=1)
+    told = document("diff-voters", str(leader.metadata_log_dir), *_at(leader), code=1)
     assert any(each["quorumState"] for each in told["sources"] if each["kind"] == "live controller")
-    assert "KT-LIVE-NO-LEADER" in _codes(_document("doctor", *_at(leader), code=1))
-    assert _kraftool("features", *_at(leader)).returncode == 3
+    assert "KT-LIVE-NO-LEADER" in _codes(document("doctor", *_at(leader), code=1))
+    assert kraftool("features", *_at(leader)).returncode == 3
     kept = str(leader.metadata_log_dir)
-    assert _document("features", kept, *_at(leader))["features"]
-    shown = _kraftool("quorum", "health", *_at(leader))
+    assert document("features", kept, *_at(leader))["features"]
+    shown = kraftool("quorum", "health", *_at(leader))
     assert "Nothing is known of brokers and partitions" in shown.stdout, shown.stderr
 
     quorum.kill(leader)
     for command in (("quorum", "health"), ("diff-voters",), ("doctor",), ("features",)):
-        assert _kraftool(*command, *_at(leader)).returncode == 4, command
+        assert kraftool(*command, *_at(leader)).returncode == 4, command
     # What can be read is told all the same.
-    told = _document("diff-voters", kept, *_at(leader), code=4)
+    told = document("diff-voters", kept, *_at(leader), code=4)
     assert told["sources"][0]["voters"]["voters"]
-    assert f"{HOST}:" in _document("doctor", kept, *_at(leader), code=4)["deeper"][0]
+    assert f"{HOST}:" in document("doctor", kept, *_at(leader), code=4)["deeper"][0]

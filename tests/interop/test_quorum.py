@@ -8,41 +8,23 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import kafka
 import pytest
 from clusters import Cluster, Node, at_least
-from jsonschema import Draft202012Validator
+from our_commands import document, kraftool
 
 from tests.ports import HOST
 
-ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.interop
-SCHEMA = Draft202012Validator(json.loads((ROOT / "docs/schemas/quorum.json").read_text()))
 _MOVES = re.compile(r"^(HighWatermark|MaxFollowerLag|MaxFollowerLagTimeMs): .*", re.MULTILINE)
 
 
-def _kraftool(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "kraftool", "quorum", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-def _document(*arguments: str, code: int = 0) -> Any:
-    done = _kraftool(*arguments, "-o", "json")
-    assert done.returncode == code, done.stdout + done.stderr
-    document = json.loads(done.stdout)
-    SCHEMA.validate(document)
-    return document
+_kraftool = partial(kraftool, "quorum")
+_document = partial(document, "quorum")
 
 
 def _tool(cluster: Cluster, *arguments: str) -> str:

@@ -11,36 +11,20 @@ from __future__ import annotations
 
 import shlex
 import shutil
-import subprocess
-import sys
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import kafka
 import pytest
+import recovering
 import scenarios
-from clusters import AdminSession, Cluster, Node, at_least
+from clusters import Cluster, Node
+from recovering import MESSAGES, kraftool, voters
 
 from kraftool.repair.plan import Action, Method, Plan, Verdict
 from kraftool.repair.plan_yaml import plan_from_yaml
 
 pytestmark = pytest.mark.interop
-ROOT = Path(__file__).resolve().parents[2]
-MESSAGES = 40
-
-
-def kraftool(*arguments: object, code: int = 0) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "kraftool", *map(str, arguments)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout
 
 
 class Night:
@@ -65,44 +49,9 @@ class Night:
         cluster.admin("configs", type="TOPIC", name="kept", set={"retention.ms": "3600000"})
         cluster.admin("produce", topic="kept", count=MESSAGES)
 
-    @contextmanager
-    def load(self) -> Iterator[None]:
-        """Topics are created by another process all the while."""
-        session = AdminSession(self.cluster.version, self.cluster.logs / "load.log")
-        at, ended = self.broker.at("BROKER"), threading.Event()
-
-        def create() -> None:
-            number = 0
-            with suppress(AssertionError, OSError, ValueError):
-                while not ended.is_set():
-                    topic = f"load-{number}"
-                    question = {"op": "create-topic", "at": at, "topic": topic}
-                    session.call(question | {"partitions": 1, "replication": 1}, timeout=20)
-                    number += 1
-
-        thread = threading.Thread(target=create)
-        thread.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            session.process.kill()
-            thread.join()
-            session.process.close()
-
     def strike(self) -> tuple[Node, list[Node]]:
         """Kill the leader, let the others go on, kill them all; the survivor and the lost."""
-        cluster = self.cluster
-        survivor = cluster.wait_leader()
-        with self.load():
-            cluster.kill(survivor)
-            assert cluster.wait_leader() is not survivor
-            before = len(cluster.admin("list-topics"))
-            kafka.wait_for(
-                "the load to go on", lambda: len(cluster.admin("list-topics")) > before + 3
-            )
-            self.topics = sorted(cluster.admin("list-topics"))
-            cluster.kill(*cluster.running())
+        survivor, self.topics = recovering.strike(self.cluster, self.broker)
         lost = [each for each in self.controllers if each is not survivor]
         for each in lost:
             shutil.move(each.metadata_log_dir, each.directory / "lost")
@@ -140,13 +89,7 @@ class Night:
         )
         shown = kraftool("state", self.broker.metadata_log_dir, "-o", "json")
         assert '"retention.ms"' in shown
-        tool = "kafka.tools.ConsoleConsumer"
-        if at_least(self.cluster.version, "3.8"):
-            tool = "org.apache.kafka.tools.consumer.ConsoleConsumer"
-        options = ("--bootstrap-server", self.broker.at("BROKER"), "--topic", "kept")
-        options += ("--from-beginning", "--max-messages", str(MESSAGES), "--timeout-ms", "60000")
-        done = kafka.run(self.cluster.version, tool, *options, check=True)
-        assert f"Processed a total of {MESSAGES} messages".encode() in done.stdout + done.stderr
+        recovering.consumed(self.cluster, self.broker)
 
     def add_controllers(self, survivor: Node) -> list[Node]:
         """Two new ones, with Kafka's own tools, as the plan says."""
@@ -168,11 +111,6 @@ class Night:
         cluster.stop(self.broker)
         cluster.start(self.broker)
         return new
-
-
-def voters(cluster: Cluster) -> list[int]:
-    shown = kafka.wait_for("an answer to describe-quorum", cluster.quorum)
-    return sorted(each["id"] for each in shown["voters"])
 
 
 @pytest.fixture

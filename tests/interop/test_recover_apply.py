@@ -28,7 +28,7 @@ pytestmark = pytest.mark.interop
 ROOT = Path(__file__).resolve().parents[2]
 KILLED = (
     "import os, sys\n"
-    "from kraftool.repair.journal import Journal\n"
+    "from kraftool.storage.repair_journal import Journal\n"
     "note, left = Journal.note, [int(sys.argv[1])]\n"
     "def deadly(self, kind, **facts):\n"
     "    note(self, kind, **facts)\n"

@@ -15,7 +15,7 @@ from typing import Any
 
 import kafka
 import pytest
-from clusters import Cluster
+from clusters import Cluster, Node
 
 from kraftool.decoders import properties
 from kraftool.decoders.batch import RecordBatch
@@ -304,3 +304,50 @@ def test_real_kafka_starts_on_what_was_formatted_here(
     levels = {each["name"]: each["level"] for each in json.loads(told.stdout)["features"]}
     for name, level in starting_levels(release, {}, is_dynamic=True).items():
         assert levels.get(name, 0) == level, (name, levels)
+
+
+def _formatted_for_4_4(cluster: Cluster) -> Node:
+    """A controller of the cluster's version, formatted without a word about it, with a user."""
+    node = cluster.add_node(1, ["controller"])
+    cluster.use_bootstrap_servers()
+    options = ["-s", "-S", "SCRAM-SHA-256=[name=alice,password=x]"]
+    words = _format_words("server.properties", options, cluster.id)
+    done = _kraftool(*words, cwd=node.directory)
+    assert "only servers from Kafka 4.4 on read" in done.stderr
+    return node
+
+
+@pytest.mark.soak
+def test_kafka_3_9_ends_on_what_is_formatted_for_4_4(tmp_path: Path) -> None:
+    if problem := kafka.available("3.9.1"):
+        pytest.skip(problem)
+
+    def begin(cluster: Cluster, node: Node) -> None:
+        cluster.start(node)
+        cluster.wait_leader()
+
+    with Cluster("3.9.1", tmp_path / "nodes") as cluster:
+        node = _formatted_for_4_4(cluster)
+        with pytest.raises(kafka.KafkaFailed):
+            begin(cluster, node)
+        process = node.process
+        assert process is not None
+        kafka.wait_for("Kafka to end", lambda: not process.alive(), timeout=30)
+
+
+@pytest.mark.soak
+def test_kafka_4_3_passes_over_what_is_formatted_for_4_4(tmp_path: Path) -> None:
+    """It begins with levels of its own, and without the users that were asked for."""
+    if problem := kafka.available("4.3.0"):
+        pytest.skip(problem)
+    with Cluster("4.3.0", tmp_path / "nodes") as cluster:
+        node = _formatted_for_4_4(cluster)
+        cluster.start(node)
+        cluster.wait_leader()
+        cluster.stop(node)
+        state = _kraftool("state", str(node.metadata_log_dir), "-o", "json").stdout
+        features = _kraftool("features", str(node.metadata_log_dir), "-o", "json").stdout
+    assert "alice" not in state
+    levels = {each["name"]: each["level"] for each in json.loads(features)["features"]}
+    own = starting_levels("4.3", {}, is_dynamic=True)
+    assert levels["metadata.version"] == own["metadata.version"]

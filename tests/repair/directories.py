@@ -8,9 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.batch import RecordBatch, encode_batch
+from kraftool.decoders.framing import encode_record
 from kraftool.decoders.segment import scan
-from kraftool.repair.plan import Edit, Fingerprint, Plan
+from kraftool.repair.narration import is_well
+from kraftool.repair.plan import Edit, Fingerprint, Method, Plan
 from kraftool.repair.plan_yaml import plan_from_yaml, plan_to_yaml
 from kraftool.repair.planner import plan_for, read_surveys
 from kraftool.repair.request import Request, with_settings
@@ -109,6 +111,17 @@ def _pieces(edit: Edit, directory: str, roots: Mapping[str, str]) -> Iterator[by
         yield (Path(root) / piece.file.path).read_bytes()[piece.start : piece.end]
 
 
+def mended(quorum: Quorum, node_id: int, plan: Plan, *cases: str) -> Survey:
+    """Carry out a plan of these cases; the directory as it is then, which is well."""
+    assert plan.cases == cases
+    quorum.carry_out(plan)
+    survey = quorum.survey(node_id)
+    assert is_well(survey), survey
+    again = quorum.plan()
+    assert again.method is Method.NONE, again.summary
+    return survey
+
+
 def batches(path: Path) -> list[RecordBatch]:
     """The batches of a whole segment or checkpoint."""
     data = path.read_bytes()
@@ -142,3 +155,19 @@ def cut_log(quorum: Quorum, node_id: int, last_batches: int) -> None:
     for each in quorum.snapshots(node_id):
         if int(each.name[:20]) > first.base_offset:
             each.unlink()
+
+
+def poisoned(quorum: Quorum, node_id: int) -> int:
+    """Append a change of a partition whose topic there is none of, and a NoOp; its offset."""
+    path = quorum.segment(node_id)
+    last = batches(path)[-1]
+    offset = last.last_offset + 1
+    change = {"partitionId": 0, "topicId": "9PTPM4xATAiPu0uKMvmPmg", "leader": 11}
+    data = b"".join(
+        encode_batch([(None, record)], base_offset=offset + number, epoch=last.epoch, timestamp=NOW)
+        for number, record in enumerate(
+            (encode_record("PartitionChangeRecord", 0, change), encode_record("NoOpRecord", 0, {}))
+        )
+    )
+    path.write_bytes(path.read_bytes() + data)
+    return offset

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,11 +20,11 @@ from kraftool.repair.disk import DataDirectory, RepairRefused
 from kraftool.repair.edits import in_turn
 from kraftool.repair.plan import Expected, HostPlan, Identity, Piece, Plan, Role, target_of
 from kraftool.repair.plan_yaml import plan_from_yaml
-from kraftool.repair.record import Stage
 from kraftool.repair.undo import Undo
 from kraftool.repair.verify import check_directory
 from kraftool.storage.files import Files
 from kraftool.storage.lock import LockState, lock_holder
+from kraftool.storage.repair_journal import Stage
 from tests.repair.repair_cases import (
     JUMP,
     META,
@@ -452,6 +452,11 @@ class TestAsRoot:
             subprocess.run(read_only, capture_output=True, check=True)
             with unchanged(mounted), pytest.raises(KraftoolError, match=r"[Rr]ead-only"):
                 apply(plan, mounted)
+            apply(plan, directory)
+            after = contents(directory)
+            with pytest.raises(KraftoolError, match=r"[Rr]ead-only.*nothing was changed"):
+                undo(plan, mounted)
+            assert contents(directory) == after
         finally:
             subprocess.run(["umount", str(mounted)], check=True)
 
@@ -487,15 +492,24 @@ class TestAsRoot:
         assert "run as the user that Kafka runs as" in said
         assert contents(directory) == before
         assert not (directory / PARTITION / FOLDER).exists()
+        apply(plan, directory)
+        after = contents(directory)
+        said = self._as_nobody(plan, directory, undo)
+        assert "Permission denied" in said, "the originals are for their owner's eyes"
+        assert "nothing was changed" in said
+        assert "run as the user that Kafka runs as" in said
+        assert contents(directory) == after
 
-    def _as_nobody(self, plan: Plan, directory: Path) -> str:
+    def _as_nobody(
+        self, plan: Plan, directory: Path, run: Callable[[Plan, Path], object] = apply
+    ) -> str:
         warm = directory.parent / "warm"
         if not warm.exists():  # what is imported late could not be read by somebody else
             apply(plan, copied(directory, warm))
         os.setegid(4321)
         os.seteuid(4321)
         try:
-            apply(plan, directory)
+            run(plan, directory)
         except KraftoolError as error:
             return f"{error.message} | {error.hint}"
         finally:

@@ -20,9 +20,9 @@ from kraftool.repair.apply import Apply
 from kraftool.repair.backup import FOLDER, backup_of
 from kraftool.repair.disk import DataDirectory
 from kraftool.repair.plan import Plan
-from kraftool.repair.record import Stage
 from kraftool.repair.undo import Undo
 from kraftool.storage.files import Files
+from kraftool.storage.repair_journal import Stage
 from tests.repair.repair_cases import (
     NOW,
     PARTITION,
@@ -218,19 +218,32 @@ def test_a_disk_that_refuses_any_write_has_changed_nothing_or_the_next_run_finis
     assert unchanged > 4
 
 
-def test_undo_on_a_disk_that_refuses_any_write_is_finished_by_the_next_run(case: Case) -> None:
-    at = 0
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EIO])
+def test_undo_on_a_disk_that_refuses_any_write_is_finished_by_the_next_run(
+    case: Case, error: int
+) -> None:
+    at, unchanged = 0, 0
     while True:
         directory = case.fresh(case.done)
         try:
-            undo(case.plan, directory, FailingFiles(at, errno.ENOSPC))
+            undo(case.plan, directory, FailingFiles(at, error))
             break
-        except KraftoolError:
-            assert case.originals_are_there(directory), at
+        except KraftoolError as refused:
+            said = refused.message
+        assert os.strerror(error) in said
+        if "nothing was changed" in said:
+            unchanged += 1
+            assert contents(directory) == case.after, at
+            back = backup_of(DataDirectory(Files(), str(directory)), case.plan.id).path + "/back"
+            assert error != errno.ENOSPC or not os.listdir(back), "a full disk is not kept full"
+        else:
+            assert "half undone" in said
+        assert case.originals_are_there(directory), at
         undo(case.plan, directory)
         assert contents(directory) == case.before, at
         shutil.rmtree(directory)
-        at += case.stride
+        at += case.stride if error == errno.ENOSPC or SOAK else 7
+    assert unchanged > 4
 
 
 def chosen(lost: Lost, random: Random, case: Case, total: int) -> list[Platter]:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kraftool.repair.journal import Journal, JournalDamaged, encode, entries_at, read
 from kraftool.storage.files import Files
+from kraftool.storage.repair_journal import Journal, JournalDamaged, encode, entries_at, read
 
 ENTRIES = [{"kind": "begin", "planId": "ab"}, {"kind": "step", "number": 0}, {"kind": "applied"}]
 

@@ -17,7 +17,7 @@ from kraftool.repair.planner import plan_for, read_surveys
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.request import Request, with_settings
 from kraftool.reports.state.load import load_state
-from tests.repair.directories import Quorum, batches, cut_log, flip_in_batch
+from tests.repair.directories import Quorum, batches, cut_log, flip_in_batch, poisoned
 
 EQUAL = "kafka-4.3.0/upgrade"
 """Voters 1, 2, 3 and broker 11, all at offset 160 of epoch 6."""
@@ -68,6 +68,14 @@ def test_an_append_takes_the_place_of_a_segment_that_is_torn_from_its_begin(
     quorum.carry_out(plan)
     survey = quorum.survey(1)
     assert (survey.end, [each.id for each in survey.voters]) == ((161, 1006), [1])
+
+
+def test_new_controllers_are_formatted_for_the_release_of_the_state(tmp_path: Path) -> None:
+    """kraftool's newest is not what an older Kafka starts on."""
+    plan = Quorum(tmp_path, APART, [2, 11]).plan("lost=3,4")
+    commands = [command for step in plan.steps for command in step.commands]
+    (told,) = [each for each in commands if each.startswith("kraftool format")]
+    assert told.endswith(" -r 4.3-IV0")
 
 
 def test_a_controller_that_was_not_looked_at_makes_it_a_jump(tmp_path: Path) -> None:
@@ -305,6 +313,20 @@ def test_a_new_cluster_id_is_on_every_kept_node(tmp_path: Path) -> None:
         assert identity.directory_id
 
 
+def test_the_old_cluster_id_is_no_fence(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path, EQUAL, [1, 11])
+    survey = quorum.survey(1)
+    request = Request(
+        surveys=(survey, quorum.survey(11)),
+        now_ms=1,
+        fence=True,
+        lost=frozenset({2, 3}),
+        cluster_id=survey.identity.cluster_id,
+    )
+    with pytest.raises(KraftoolError, match="fences nobody off"):
+        plan_for(request)
+
+
 def test_all_controllers_lost_a_broker_has_the_state(tmp_path: Path) -> None:
     """A new, empty controller takes it."""
     quorum = Quorum(tmp_path, EQUAL, [1, 11])
@@ -337,6 +359,7 @@ def test_static_voters_are_a_setting_on_every_node(tmp_path: Path) -> None:
         assert [(each.key, each.value) for each in host.settings] == [
             ("controller.quorum.voters", "1@one:9093")
         ]
+    assert all("One at a time" in each.returns for each in plan.quarantine)
     quorum.carry_out(plan)
     survey = quorum.survey(1)
     assert survey.quorum_state.data_version == 0
@@ -375,11 +398,34 @@ def test_an_epoch_behind_damage_counts(tmp_path: Path) -> None:
         (("lost=two",), "not what lost can be"),
         (("lost",), "not what lost can be"),
         (("lost=2,3", "endpoint.1=host"), "not what endpoint.1 can be"),
+        (("lost=2,3", "endpoint.2=CONTROLLER://two:9093"), "node-1 is the only voter"),
+        (("lost=2,3", "rebuild=1"), "one voter is to lead alone"),
+        (("lost=2,3", "rebuild=1", "from=11"), "one voter is to lead alone"),
+        (("lost=2,3", "from=11"), "nothing is to be rebuilt"),
+        (("lost=2,3", "poison=100"), "node-1, whose state it is, has no record at offset 100"),
+        (("lost=2,3", "cluster.id=AAAAAAAAAAAAAAAAAAAAAg"), "new id of --fence"),
+        (("lost=2,3", "cluster.id=a\nnode.id=9"), "not what cluster.id can be"),
+        (("lost=2,3", "cluster.id=-AAAAAAAAAAAAAAAAAAAAg"), "not what cluster.id can be"),
     ],
 )
 def test_what_cannot_be_is_refused(tmp_path: Path, settings: tuple[str, ...], words: str) -> None:
     with pytest.raises(KraftoolError, match=words):
         Quorum(tmp_path, EQUAL, [1]).plan(*settings)
+
+
+def test_a_record_that_kills_controllers_is_not_in_the_checkpoint(tmp_path: Path) -> None:
+    """Nor is it taken along by an append: every controller would die of it again."""
+    quorum = Quorum(tmp_path, EQUAL, [1, 11])
+    before = state_of(quorum[1])
+    offset = poisoned(quorum, 1)
+    poisoned(quorum, 11)
+    for settings in (("lost=2,3",), ("lost=2,3", f"poison={offset}")):
+        plan = quorum.plan(*settings)
+        assert plan.method is Method.SNAPSHOT_JUMP
+        assert any(f"The record at offset {offset} does not fit" in each for each in plan.summary)
+    quorum.carry_out(plan)
+    assert quorum.survey(1).end == (1_000_162, 1006)
+    assert state_of(quorum[1]) == before
 
 
 def test_another_cluster_is_left_out_and_wants_its_word(tmp_path: Path) -> None:

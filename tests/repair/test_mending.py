@@ -15,11 +15,19 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import encode_record
 from kraftool.image.state_hash import state_hash
 from kraftool.repair.narration import is_well
-from kraftool.repair.plan import Method, Plan, Verdict
+from kraftool.repair.plan import Method, Verdict
 from kraftool.repair.refusal import PlanRefused
-from kraftool.repair.survey import Survey
 from kraftool.reports.state.load import load_state
-from tests.repair.directories import NOW, Quorum, batches, cut_log, flip, flip_in_batch
+from tests.repair.directories import (
+    NOW,
+    Quorum,
+    batches,
+    cut_log,
+    flip,
+    flip_in_batch,
+    mended,
+    poisoned,
+)
 
 EQUAL = "kafka-4.3.0/upgrade"
 """Voters 1, 2, 3 and broker 11, all at offset 160 of epoch 6."""
@@ -33,17 +41,6 @@ def quorum(tmp_path: Path) -> Quorum:
 
 def state_of(directory: Path) -> str:
     return state_hash(load_state(str(directory)).image)
-
-
-def mended(quorum: Quorum, node_id: int, plan: Plan, *cases: str) -> Survey:
-    """Carry out a plan of these cases; the directory as it is then, which is well."""
-    assert plan.cases == cases
-    quorum.carry_out(plan)
-    survey = quorum.survey(node_id)
-    assert is_well(survey), survey
-    again = quorum.plan()
-    assert again.method is Method.NONE, again.summary
-    return survey
 
 
 def test_a_quorum_that_is_well_needs_nothing(quorum: Quorum) -> None:
@@ -79,9 +76,18 @@ def test_a_lost_voter_is_to_be_replaced(quorum: Quorum) -> None:
     assert "remove-controller for the lost one" in plan.summary[-1]
 
 
-@pytest.mark.parametrize("settings", ["state=2", "epoch=50", "offset=9999"])
-def test_what_would_not_be_done_is_refused(quorum: Quorum, settings: str) -> None:
-    with pytest.raises(KraftoolError, match="no majority of the voters is lost"):
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ("state=2", "no majority of the voters is lost"),
+        ("epoch=50", "no majority of the voters is lost"),
+        ("offset=9999", "no majority of the voters is lost"),
+        ("from=2", "nothing is to be rebuilt"),
+        ("cluster.id=AAAAAAAAAAAAAAAAAAAAAg", "new id of --fence"),
+    ],
+)
+def test_what_would_not_be_done_is_refused(quorum: Quorum, settings: str, words: str) -> None:
+    with pytest.raises(KraftoolError, match=words):
         quorum.plan(settings)
 
 
@@ -343,127 +349,6 @@ def test_leftovers_that_kafka_removes_itself_are_left(quorum: Quorum) -> None:
     assert quorum.plan().method is Method.NONE
 
 
-def settings_of(quorum: Quorum, node_id: int, folder: Path) -> Path:
-    """A server.properties of a node, which tells whose directory it is."""
-    server = folder / "server.properties"
-    server.write_text(
-        f"process.roles=controller\nnode.id={node_id}\ncontroller.listener.names=CONTROLLER\n"
-        f"listeners=CONTROLLER://127.0.0.1:9093\nlog.dirs={quorum[node_id]}\n"
-        "controller.quorum.bootstrap.servers=127.0.0.1:9093\n"
-    )
-    return server
-
-
-def damaged(quorum: Quorum, node_id: int) -> None:
-    """A bit in the middle of a log, with no snapshot beyond."""
-    for each in quorum.snapshots(node_id):
-        each.unlink()
-    flip_in_batch(quorum.segment(node_id), 30)
-
-
-def test_a_lost_meta_properties_is_written_from_what_the_others_tell(
-    quorum: Quorum, tmp_path: Path
-) -> None:
-    was = quorum.survey(2).identity
-    (quorum[2] / "meta.properties").unlink()
-    with pytest.raises(KraftoolError, match="whose directory it is cannot be told"):
-        quorum.plan()
-    directory = quorum[2]
-    quorum.directories[2] = settings_of(quorum, 2, tmp_path)
-    plan = quorum.plan()
-    assert plan.cases == ("meta-properties",)
-    quorum.directories[2] = directory
-    plan_host = plan.host("node-2")
-    assert plan_host is not None
-    assert plan_host.path == str(directory)
-    quorum.carry_out(plan)
-    assert quorum.survey(2).identity == was
-
-
-def test_a_voter_without_its_name_is_a_voter_still_and_never_emptied(
-    quorum: Quorum, tmp_path: Path
-) -> None:
-    """With its id back and an empty log it would vote for whoever lacks what was committed."""
-    was = quorum.survey(2).identity
-    (quorum[2] / "meta.properties").unlink()
-    damaged(quorum, 2)
-    directory = quorum[2]
-    quorum.directories[2] = settings_of(quorum, 2, tmp_path)
-    plan = quorum.plan()
-    assert plan.cases == ("rebuilt", "meta-properties")
-    quorum.directories[2] = directory
-    quorum.carry_out(plan)
-    survey = quorum.survey(2)
-    assert (survey.identity, survey.end) == (was, (160, 6))
-
-
-def test_a_voter_that_has_neither_name_nor_metadata_gets_no_old_id(
-    quorum: Quorum, tmp_path: Path
-) -> None:
-    (quorum[2] / "meta.properties").unlink()
-    shutil.rmtree(quorum.partition(2))
-    quorum.directories[2] = settings_of(quorum, 2, tmp_path)
-    with pytest.raises(KraftoolError, match="vote without what it had") as refused:
-        quorum.plan()
-    assert "--set lost=2" in refused.value.hint
-    del quorum.directories[2]
-    assert quorum.plan("lost=2").method is Method.NONE
-
-
-def test_a_directory_that_has_to_be_emptied_gets_no_voters_id_back(quorum: Quorum) -> None:
-    path = quorum[2] / "meta.properties"
-    other = "9PTPM4xATAiPu0uKMvmPmg"
-    path.write_text(path.read_text().replace(quorum.survey(2).identity.directory_id, other))
-    damaged(quorum, 2)
-    plan = quorum.plan(accept=["own-log"])
-    assert plan.cases == ("emptied",)
-    quorum.carry_out(plan)
-    assert quorum.survey(2).identity.directory_id == other
-
-
-def test_a_sole_voter_without_anything_is_not_given_a_promise_alone(tmp_path: Path) -> None:
-    quorum = Quorum(tmp_path, EQUAL, [1, 11])
-    quorum.carry_out(quorum.plan("lost=2,3"))
-    data = quorum.segment(1).read_bytes()
-    (quorum.partition(11) / quorum.segment(1).name).write_bytes(data)
-    for each in quorum.partition(1).iterdir():
-        each.unlink()
-    with pytest.raises(KraftoolError, match="may lack what was committed"):
-        quorum.plan()
-
-
-@pytest.mark.parametrize("has_snapshot", [True, False])
-def test_a_voter_whose_log_is_gone_is_made_anew_with_its_promise(
-    quorum: Quorum, has_snapshot: bool
-) -> None:
-    """Kafka would go on from the snapshot, or from nothing, and vote."""
-    quorum.segment(2).unlink()
-    if not has_snapshot:
-        shutil.rmtree(quorum.partition(2))
-        quorum.partition(2).mkdir()
-    for each in quorum.partition(2).glob("*.log"):
-        each.unlink()
-    with pytest.raises(KraftoolError, match="may lack what was committed"):
-        quorum.plan(nodes=[1, 2])
-    plan = quorum.plan()
-    survey = mended(quorum, 2, plan, "rebuilt", *(() if has_snapshot else ("quorum-state",)))
-    assert survey.end == (160, 6)
-    assert survey.quorum_state.leader_epoch == (6 if has_snapshot else 7)
-
-
-def test_a_directory_id_is_put_back_only_by_its_word(quorum: Quorum) -> None:
-    """Formatted anew, the directory would have forgotten its votes."""
-    was = quorum.survey(2).identity
-    path = quorum[2] / "meta.properties"
-    path.write_text(path.read_text().replace(was.directory_id, "9PTPM4xATAiPu0uKMvmPmg"))
-    with pytest.raises(PlanRefused, match="node's own old ones"):
-        quorum.plan()
-    plan = quorum.plan(accept=["own-log"])
-    assert plan.cases == ("directory-id",)
-    quorum.carry_out(plan)
-    assert quorum.survey(2).identity == was
-
-
 def test_new_endpoints_are_the_same_record_on_every_voter(quorum: Quorum) -> None:
     plan = quorum.plan(*(f"endpoint.{each}=CONTROLLER://new-{each}:9093" for each in VOTERS))
     assert plan.cases == ("endpoints",)
@@ -487,22 +372,6 @@ def test_new_endpoints_want_a_majority_of_equal_logs(quorum: Quorum) -> None:
         path.write_bytes(path.read_bytes()[: batches(path)[-node].position])
     with pytest.raises(KraftoolError, match="2 are needed"):
         quorum.plan("endpoint.1=CONTROLLER://new:9093", accept=["ahead"])
-
-
-def poisoned(quorum: Quorum, node_id: int) -> int:
-    """Append a change of a partition whose topic there is none of, and a NoOp; its offset."""
-    path = quorum.segment(node_id)
-    last = batches(path)[-1]
-    offset = last.last_offset + 1
-    change = {"partitionId": 0, "topicId": "9PTPM4xATAiPu0uKMvmPmg", "leader": 11}
-    data = b"".join(
-        encode_batch([(None, record)], base_offset=offset + number, epoch=last.epoch, timestamp=NOW)
-        for number, record in enumerate(
-            (encode_record("PartitionChangeRecord", 0, change), encode_record("NoOpRecord", 0, {}))
-        )
-    )
-    path.write_bytes(path.read_bytes() + data)
-    return offset
 
 
 def test_a_poison_record_gives_way_to_noops_on_every_node_that_has_it(quorum: Quorum) -> None:

@@ -28,7 +28,6 @@ from kraftool.repair.plan import (
     Verdict,
     target_of,
 )
-from kraftool.repair.record import Stage
 from kraftool.repair.verify import (
     DirectoryCheck,
     QuorumCheck,
@@ -38,7 +37,9 @@ from kraftool.repair.verify import (
     begun_offset,
     check_quorum,
 )
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.kinds import signatures
+from kraftool.storage.repair_journal import Stage
 from tests.client.views import DIRECTORIES, described, gone, node, replica, view
 
 VOTERS = tuple(PlannedVoter(id=id_, directory_id=DIRECTORIES[id_]) for id_ in (1, 2, 3))
@@ -87,14 +88,20 @@ def checked(
     strays: Sequence[NodeAnswer] = (),
     directories: Sequence[DirectoryCheck] = (),
     brokers: Sequence[BrokerRegistration] = (),
+    of_cluster: Sequence[Finding] = (),
+    plan: Plan | None = None,
 ) -> QuorumCheck:
     seen = QuorumView(nodes=tuple(others)) if quorum is None else view(quorum, *others)
     found = health(seen, seen)
     image = MetadataImage(cluster=ClusterImage(brokers={each.id: each for each in brokers}))
-    found = replace(found, cluster=ClusterHealth(observation=observation(image)))
+    found = replace(
+        found,
+        cluster=ClusterHealth(observation=observation(image)),
+        findings=(*found.findings, *of_cluster),
+    )
     planned = {each.node_id: each for each in PLAN.quarantine}
     asked = [Stray(planned=planned[each.node_id or 0], answer=each) for each in strays]
-    return check_quorum(PLAN, found, asked, directories)
+    return check_quorum(plan or PLAN, found, asked, directories)
 
 
 def observation(image: MetadataImage) -> Observation:
@@ -185,6 +192,22 @@ def test_brokers_that_registered_before_need_a_restart() -> None:
     new = BrokerRegistration(id=12, epoch=5050, incarnation_id="b", fenced=False)
     found = checked(RECOVERED, brokers=[old, new])
     assert [(each.code, each.file) for each in found.findings] == [("KT-REC-RESTART", "broker 11")]
+
+
+def test_partitions_elected_uncleanly_after_a_stop_of_everything_are_no_alarm() -> None:
+    """Brokers that were killed come back so; after a plan that stops no quorum it is one."""
+    told = [
+        signatures.RECOVERING.at("", "2 partitions were elected uncleanly"),
+        signatures.RECOVERING.at("", "1 partition of one replica was", severity=Severity.INFO),
+    ]
+    found = checked(RECOVERED, of_cluster=told)
+    unclean = [each for each in found.unwell if each.code == "KT-REC-UNCLEAN"]
+    assert [(each.text, each.severity) for each in unclean] == [
+        (each.text, Severity.INFO) for each in told
+    ]
+    assert [bool(each.advice) for each in unclean] == [True, False]
+    mending = checked(RECOVERED, of_cluster=told, plan=replace(PLAN, seed="", quarantine=()))
+    assert [each for each in mending.unwell if each.code == "KT-SIG-RECOVERING"] == told
 
 
 def test_without_a_leader_nothing_is_said_of_voters() -> None:

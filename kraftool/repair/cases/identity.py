@@ -1,7 +1,8 @@
 """Who a directory is: meta.properties lost or damaged, or with another directory id than the voter.
 
 Owns where the ids come from: the node id from server.properties, the cluster id from the other
-directories, a voter's directory id from the record that made it one. A directory id is put back
+directories, a voter's directory id from the record that made it one, a broker's from its
+registration. A directory id is put back
 only where the log is the node's own old one, which a person has to say: a directory that was
 formatted anew has forgotten its votes.
 """
@@ -40,7 +41,7 @@ def meta_properties(standing: Standing, host: Host) -> Iterator[Mend]:
         )
     directory_id = survey.identity.directory_id
     if host.has_metadata:
-        directory_id = directory_id or _recorded(standing, node_id)
+        directory_id = directory_id or _recorded(standing, node_id) or _registered(host)
     elif host in standing.renamed and host is standing.host_of(node_id):
         raise KraftoolError(
             f"{host.name}: {survey.path} is voter {node_id}'s, and has neither meta.properties nor"
@@ -53,7 +54,7 @@ def meta_properties(standing: Standing, host: Host) -> Iterator[Mend]:
         host=host,
         text=f"{host.name}: meta.properties: {survey.meta_complaint}; it is written anew, for node"
         f" {node_id} of cluster {standing.cluster_id}"
-        + (f", with the directory id {directory_id} of the voters' record" if directory_id else ""),
+        + (f", with the directory id {directory_id} that it had" if directory_id else ""),
         edits=(_written(standing, host, directory_id),),
     )
 
@@ -87,6 +88,12 @@ def directory_id(standing: Standing, host: Host) -> Iterator[Mend]:
 
 def _recorded(standing: Standing, node_id: int | None) -> str:
     return next((each.directory_id for each in standing.voters if each.id == node_id), "")
+
+
+def _registered(host: Host) -> str:
+    """A broker's, where it has one log directory only: its replicas are said to be in that."""
+    known = host.survey.registered_directories
+    return known[0] if len(known) == 1 else ""
 
 
 def _written(standing: Standing, host: Host, directory_id: str) -> Edit:

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import write_segment_name
 from kraftool.repair.cases.model import Mend
 from kraftool.repair.cases.rebuild import rebuilt
+from kraftool.repair.cases.snapshots import bad_removed
 from kraftool.repair.making import before, cut_at_break, epochs_removed, removals
 from kraftool.repair.plan import Edit, FileKind, LostRecords, Piece, Risk, Target
 from kraftool.repair.ranking import Host
 from kraftool.repair.request import Word
 from kraftool.repair.standing import Standing
 from kraftool.repair.survey import LogBreak, Survey, SurveyedLog
+from kraftool.reports.words import many
 
 _LOG_FILES = frozenset(
     {
@@ -43,10 +46,25 @@ def find(standing: Standing, host: Host) -> Iterator[Mend]:
         return
     why = (
         f"its log is damaged from offset {broken.offset} on ({broken.reason}), with"
-        f" {broken.lost_batches} whole batches behind"
+        f" {many(broken.lost_batches, 'whole batch')} behind"
     )
     found = list(rebuilt(standing, host, why))
+    if not found:
+        _refuse_where_another_goes_further(standing, host, why)
     yield from found or [_alone(host, log, broken, why)]
+
+
+def _refuse_where_another_goes_further(standing: Standing, host: Host, why: str) -> None:
+    """A damaged directory may be mended by itself, and then be the source of this one."""
+    best = max(standing.present, key=lambda each: each.rank, default=host)
+    if best.rank > host.rank:
+        end = best.survey.end
+        raise KraftoolError(
+            f"{host.name}: {why}. {best.name} is damaged, too, but can be trusted up to offset"
+            f" {end.offset} of epoch {end.epoch}",
+            hint=f"mend that first: recover plan with {best.name} alone, and recover apply; then,"
+            f" before anything is started, plan with all: {host.name} is made anew from it",
+        )
 
 
 def _alone(host: Host, log: SurveyedLog, broken: LogBreak, why: str) -> Mend:
@@ -66,7 +84,6 @@ def _alone(host: Host, log: SurveyedLog, broken: LogBreak, why: str) -> Mend:
             lost=_lost(host, broken.offset, broken),
             risks=_risk(host, broken.offset, broken),
             stops_all=True,
-            replaces_log=True,
         )
     newest = beyond[-1]
     kept = tuple(_rest(survey, log, newest.offset))
@@ -76,7 +93,7 @@ def _alone(host: Host, log: SurveyedLog, broken: LogBreak, why: str) -> Mend:
             host=host,
             text=f"{host.name}: {why}. The snapshot at {newest.offset} is beyond it, and the log is"
             " whole from there on: the log begins there now. Kafka would have wiped that, too",
-            edits=kept,
+            edits=(*kept, *bad_removed(survey)),
             stops_all=True,
             replaces_log=True,
         )
@@ -85,7 +102,10 @@ def _alone(host: Host, log: SurveyedLog, broken: LogBreak, why: str) -> Mend:
         host=host,
         text=f"{host.name}: {why}. The snapshot at {newest.offset} is beyond it: the log goes, and"
         " the node goes on from there",
-        edits=removals(survey, "the snapshot is beyond the damage", _LOG_FILES),
+        edits=(
+            *removals(survey, "the snapshot is beyond the damage", _LOG_FILES),
+            *bad_removed(survey),
+        ),
         lost=_lost(host, newest.offset, broken),
         risks=_risk(host, newest.offset, broken),
         stops_all=True,

@@ -29,15 +29,27 @@ def asked_for(standing: Standing) -> Iterator[Mend]:
         return
     host = standing.host_of(wanted)
     if host is None:
-        raise KraftoolError(f"--set rebuild={wanted}: no directory of node {wanted} was given")
+        raise KraftoolError(
+            f"--set rebuild={wanted}: no directory of node {wanted} was given",
+            hint="give it; where its meta.properties is lost, name its server.properties instead",
+        )
     source = None
     if standing.request.source is not None:
         source = standing.host_of(standing.request.source)
         if source is None or source is host or not can_be_source(source):
             raise KraftoolError(
-                f"--set from={standing.request.source}: there is no whole log of that node"
+                f"--set from={standing.request.source}: there is no whole log of that node",
+                hint="give its directory, or leave it out: the best one is taken",
             )
-    yield from rebuilt(standing, host, "it was asked for", source)
+    found = list(rebuilt(standing, host, "it was asked for", source))
+    if not found:
+        raise KraftoolError(
+            f"--set rebuild={wanted}: no other directory given here is whole and as far as"
+            f" {host.name} is",
+            hint="give another node's directory, or say which one it is made from all the same:"
+            " --set from=ID",
+        )
+    yield from found
     yield from small_files.quorum_state(standing, host)
 
 
@@ -60,7 +72,7 @@ def rebuilt(standing: Standing, host: Host, why: str, source: Host | None = None
     lost = beyond(host, source.survey, end.offset, end.epoch)
     if _is_all_that_was_committed(standing, host, source):
         lost = lost if host.survey.intact else None
-    elif host.survey.log is None:
+    elif host.survey.log is None or host.survey.is_emptied:
         raise KraftoolError(
             f"{host.name}: {why}, and {source.name} may lack what was committed in it"
             f"{_unseen(standing)}",
@@ -96,8 +108,7 @@ def _is_all_that_was_committed(standing: Standing, host: Host, source: Host) -> 
     So it is where it is the best of so many whole voters that each majority has one of them.
     """
     whole = [each for each in standing.present if each is not host and can_be_source(each)]
-    enough = len(standing.voters) - standing.majority + 1
-    return len(whole) >= enough and source.rank >= max(each.rank for each in whole)
+    return len(whole) >= standing.enough and source.rank >= max(each.rank for each in whole)
 
 
 def _unseen(standing: Standing) -> str:

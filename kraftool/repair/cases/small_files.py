@@ -1,17 +1,19 @@
 """The small files: quorum-state, leader-epoch-checkpoint, partition.metadata, stray names.
 
 Owns that a promise is never forgotten: a lost quorum-state is not simply left to Kafka, which would
-begin without the vote that the node may have given, but written with an epoch in which nobody can
-have voted. What Kafka makes anew goes; what it believes though it is wrong goes, too.
+begin without the vote that the node may have given, but written with an epoch in which it can have
+given none. What Kafka makes anew goes; what it believes though it is wrong goes, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.cases.model import Mend
 from kraftool.repair.choice import EPOCH_MARGIN
 from kraftool.repair.making import (
+    LARGEST_EPOCH,
     PARTITION_METADATA,
     epochs_removed,
     quorum_state_of,
@@ -36,6 +38,13 @@ def quorum_state(standing: Standing, host: Host) -> Iterator[Mend]:
     known = {host.node_id, *(each.node_id for each in standing.hosts if _tells_epoch(each))}
     unseen = [each.id for each in standing.voters if each.id not in known]
     epoch = standing.highest_epoch + (EPOCH_MARGIN if unseen else 1)
+    if epoch >= LARGEST_EPOCH:
+        raise KraftoolError(
+            f"{host.name}: {why}, and epoch {standing.highest_epoch} is too near to the highest"
+            " there can be for one above it",
+            hint="one of the files has a false epoch, as in a checkpoint's name: find it with"
+            " kraftool doctor, move it away, and plan again",
+        )
     text = f"{host.name}: {why}; it is written with the epoch {epoch} and no vote,"
     if unseen:
         ids = " and ".join(map(str, unseen))
@@ -44,7 +53,10 @@ def quorum_state(standing: Standing, host: Host) -> Iterator[Mend]:
             " a later one. The next election begins above it"
         )
     else:
-        text += " one above that of all other voters: it gave none of them a vote in that one"
+        text += (
+            " one above that of all other voters when they were read: it gave none of them a vote"
+            " in that one, nor in a later one"
+        )
     if standing.votes(host) and len(standing.voters) > 1:
         text += ". Deleting it would make it forget a vote that it may have given"
     yield Mend(

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.cases.model import Mend
 from kraftool.repair.cases.rebuild import rebuilt
-from kraftool.repair.making import removed
+from kraftool.repair.making import epochs_removed, removed
 from kraftool.repair.plan import Edit, FileKind, Piece, Target
 from kraftool.repair.ranking import Host, common_end
 from kraftool.repair.standing import Standing
@@ -23,16 +23,17 @@ from kraftool.repair.survey import Survey, SurveyedLog, SurveyedSnapshot
 def find(standing: Standing, host: Host) -> Iterator[Mend]:
     survey, log = host.survey, host.survey.log
     bad = [each for each in survey.live_snapshots if not each.intact]
-    if log is None:
+    if log is None or survey.is_emptied:
+        gone = "is gone" if log is None else "has not one record left"
         # A sole voter goes on from a checkpoint alone after a jump.
         if standing.votes(host) and (len(standing.voters) > 1 or not host.has_metadata):
-            yield from _anew(standing, host, "it is a voter, and its log is gone")
+            yield from _anew(standing, host, f"it is a voter, and its log {gone}")
         elif bad:
-            yield from _anew(standing, host, f"{bad[-1].name} is damaged, and there is no log")
+            yield from _anew(standing, host, f"{bad[-1].name} is damaged, and its log {gone}")
         return
     starts_late = log.start_offset > 0
     covered = any(_covers(each, log) for each in survey.whole_snapshots)
-    edits = tuple(_removed(survey, bad))
+    edits = (*bad_removed(survey), *(epochs_removed(survey) if bad else ()))
     if not starts_late or covered:
         if bad:
             yield Mend(case=_case(bad, log), host=host, text=_text(host, bad, log), edits=edits)
@@ -104,9 +105,10 @@ def _text(host: Host, bad: list[SurveyedSnapshot], log: SurveyedLog) -> str:
     )
 
 
-def _removed(survey: Survey, bad: list[SurveyedSnapshot]) -> Iterator[Edit]:
-    for each in bad:
-        edit = removed(survey, each.name, each.complaint)
+def bad_removed(survey: Survey) -> Iterator[Edit]:
+    """Snapshots that Kafka would believe, and die of."""
+    for each in survey.live_snapshots:
+        edit = None if each.intact else removed(survey, each.name, each.complaint)
         if edit is not None:
             yield edit
 

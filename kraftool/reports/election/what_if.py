@@ -46,13 +46,25 @@ def assumed_up(case: Case, node_id: int, log: str) -> Case:
     node = _blank(case, node_id)
     best = case.most_complete
     if log == EQUAL and best is not None:
-        election = ElectionState(epoch=best.election.epoch) if best.election is not None else None
+        election = _remembered(case, best)
         words = f"{node_id} is assumed to be up, with a log equal to {best.id}'s"
         node = replace(node, log=best.log, election=election, assumed="equal log")
     else:
         words = f"{node_id} is assumed to be up, with an empty log"
         node = replace(node, assumed="empty log")
     return case.with_node(node).noting(words)
+
+
+def _remembered(case: Case, like: NodeCase) -> ElectionState | None:
+    """What a node knows of the epoch that another one is in: its leader, if anybody knows one. A
+    node that led does not forget it."""
+    if like.election is None:
+        return None
+    epoch = like.election.epoch
+    told = [each.election for each in case.nodes if each.election is not None]
+    leaders = [each.leader_id for each in told if each.epoch == epoch]
+    known = next((each for each in leaders if each is not None), None)
+    return ElectionState(epoch=epoch, leader_id=known)
 
 
 def _blank(case: Case, node_id: int) -> NodeCase:

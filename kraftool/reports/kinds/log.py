@@ -145,7 +145,8 @@ EPOCH_START = _kind(
     "EPOCH-START",
     _INFO,
     "A leader's first batch is a LeaderChange; an epoch begins here without one.",
-    "batches that a recovery tool appended look like this",
+    "batches that a recovery tool appended look like this, and so does one with a flipped bit: no"
+    " CRC covers the epoch, and Kafka believes it in elections. Compare with another node's log",
 )
 TWO_LEADERS = _kind(
     "TWO-LEADERS",

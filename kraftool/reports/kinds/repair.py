@@ -1,6 +1,7 @@
 """What is not as a recovery plan wants it: in directories, and in the quorum that came of it.
 
-Owns codes, severities and advice. `repair/verify.py` decides when they apply.
+Owns codes, severities and advice. `repair/verify.py` decides when they apply; of what a plan left
+in a directory `reports/repairs.py` tells every report.
 """
 
 from __future__ import annotations
@@ -23,6 +24,12 @@ HALF = _kind(
     _ERROR,
     "apply or undo was interrupted here: some files are as planned and some as before.",
     "run the same command again: it finishes; do not start the node before",
+)
+KEPT = _kind(
+    "KEPT",
+    _INFO,
+    "A recovery plan was carried out in this directory, or begun; its folder keeps the originals.",
+    "when the quorum is well, the folder can be deleted",
 )
 UNDONE = _kind(
     "UNDONE",
@@ -90,9 +97,76 @@ RESTART = _kind(
     " asks of the controller is refused.",
     "restart it, or start it if it is off",
 )
+UNCLEAN = _kind(
+    "UNCLEAN",
+    _INFO,
+    "Leaders of partitions were elected uncleanly. It is so where brokers were killed, and not shut"
+    " down, while there was no quorum: who led last leads again, with what its disk has.",
+    "the state ends with the next change of the ISR; compare what producers sent with what is there"
+    " if a broker's disk or power failed, too",
+)
 SETTING = _kind(
     "SETTING",
     _WARNING,
     "server.properties does not say what the plan needs of it.",
     "change the file before the node is started; kraftool does not write it",
+)
+
+# --- what a rehearsal shows -------------------------------------------------------------------
+
+NO_LEADER = _kind(
+    "NO-LEADER",
+    _ERROR,
+    "Nobody leads of the voters that the plan makes, though a majority of them was started.",
+    "do not apply the plan; kraftool simulate-election on the copies (--keep) says why",
+)
+AHEAD = _kind(
+    "AHEAD",
+    _WARNING,
+    "A node that the plan counts as lost has more of the log than all that the plan was made of.",
+    "give its directory to kraftool recover plan: the records may be saved",
+)
+LOSES = _kind(
+    "LOSES",
+    _ERROR,
+    "Records that the recovered quorum had committed are gone once old voters are back.",
+    "keep every node of the plan's quarantine off, as it says there; --fence makes that sure",
+)
+TWO_QUORUMS = _kind(
+    "TWO-QUORUMS",
+    _ERROR,
+    "Old voters lead a quorum of their own beside the recovered one.",
+    "keep every node of the plan's quarantine off, as it says there; --fence keeps them apart",
+)
+ENDS = _kind(
+    "ENDS",
+    _ERROR,
+    "A node ends since what it hears breaks the protocol: a Kafka would end, too.",
+    "keep every node of the plan's quarantine off, as it says there",
+)
+START = _kind(
+    "START",
+    _ERROR,
+    "A node that was started on the copies ended, or did not come to a quorum in time.",
+    "do not apply the plan before the reason is known; with --keep the copies and logs stay",
+)
+STATE = _kind(
+    "STATE",
+    _ERROR,
+    "The metadata that the started quorum serves is not what the plan is to save.",
+    "do not apply the plan; with --keep the copies stay to be compared by kraftool diff-state",
+)
+NOT_SHOWN = _kind(
+    "NOT-SHOWN",
+    _WARNING,
+    "Too few directories of the plan's voters were given for a majority: who would lead is not"
+    " shown.",
+    "give their directories, or copies of them, with --dir",
+)
+SNAPSHOT_IN_TIME = _kind(
+    "RUNNING",
+    _WARNING,
+    "A process held the directory's lock while it was copied: the copy is of a moment, and apply"
+    " refuses the directory as long as that runs.",
+    "stop every node, then rehearse again",
 )

@@ -99,6 +99,9 @@ class Committed(Checker):
                 self.violated(f"{node.name} cuts off {batch.base_offset}, which is committed")
 
     def installed(self, node: Node, snapshot_id: OffsetAndEpoch) -> None:
+        base = self.world.base
+        if base is not None and snapshot_id == base.id:
+            return
         last = self.world.committed.holding(snapshot_id.offset - 1)
         if last is None or last.epoch != snapshot_id.epoch:
             self.violated(f"{node.name} begins after {snapshot_id}, which is not committed")

@@ -23,7 +23,8 @@ class VoterSets(Checker):
     name = "voter-sets"
 
     def __init__(self) -> None:
-        self._seen: set[tuple[int, int]] = set()
+        self.seen: set[tuple[int, int]] = set()
+        """Offset and epoch of what was judged."""
 
     def starts(self, node: Node) -> None:
         self._read(node)
@@ -42,8 +43,8 @@ class VoterSets(Checker):
         for offset, record in enumerate(batch.control, batch.base_offset):
             if isinstance(record, Voters):
                 key = (offset, batch.epoch)
-                if key not in self._seen:
-                    self._seen.add(key)
+                if key not in self.seen:
+                    self.seen.add(key)
                     self._weigh(node, record.voters)
                 node.voters, node.voters_offset = record.voters, offset
 
@@ -86,7 +87,9 @@ class VoterSets(Checker):
 
     def _committed(self, offset: int) -> tuple[int, VoterSet | None]:
         """kraft.version and voters as the committed records before an offset have them."""
-        level, voters = 0, None
+        level, voters, base = 0, None, self.world.base
+        if base is not None:
+            level, voters = base.kraft_version, base.voters
         for batch in self.world.committed.between(0, offset):
             for record in batch.control:
                 if isinstance(record, KRaftVersion):

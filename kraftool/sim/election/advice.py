@@ -13,8 +13,9 @@ from kraftool.decoders.addresses import shown_address
 from kraftool.reports.doctor import tools
 from kraftool.reports.election.case import Case, NodeCase
 from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.words import listed
 from kraftool.sim.election.report import Report
-from kraftool.sim.election.words import all_empty, is_empty, listed, lost, slow
+from kraftool.sim.election.words import all_empty, is_empty, lost, slow
 from kraftool.storage.entry import Severity
 
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, cast
 from kraftool.decoders.errors import KraftoolError
 from kraftool.raft.connections import Random
 from kraftool.raft.events import (
+    Append,
     AppendBatches,
     Deliver,
     Effect,
@@ -161,6 +162,14 @@ class Replica:
 
     def tick(self, now_ms: int) -> list[Message]:
         return self.restart(now_ms) if self.broken else self._step(now_ms, TimePassed())
+
+    def append(self, now_ms: int, record: bytes) -> list[Message]:
+        """Have a leader write a record, as its state machine would; nothing on any other node."""
+        if not self.leads:
+            return []
+        return self._step(
+            now_ms, Append(epoch=self.raft.epoch, records=(record,), size=len(record))
+        )
 
     def restart(self, now_ms: int) -> list[Message]:
         """Lose everything but the disk, and start again."""

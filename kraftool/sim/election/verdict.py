@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from kraftool.reports.words import listed, many
 from kraftool.sim.election.advice import Step, next_steps
 from kraftool.sim.election.chances import Failures
 from kraftool.sim.election.report import Report
 from kraftool.sim.election.run import MOST_EVENTS
-from kraftool.sim.election.words import all_empty, counted, is_empty, listed, lost, seconds, slow
+from kraftool.sim.election.words import all_empty, is_empty, lost, seconds, slow
 
 _CLEARLY = 10
 """By so many in a hundred runs, a node leads more often than the next, and not by chance."""
@@ -33,12 +34,12 @@ class Verdict:
 def verdict(report: Report) -> Verdict:
     if not report.leaders and any(each.wins for each in report.chances):
         # Whoever is elected may commit in some order that was not tried.
-        headline = f"No leader could commit in {counted(report.runs, 'run')}: {_why(report)}."
+        headline = f"No leader could commit in {many(report.runs, 'run')}: {_why(report)}."
     elif not report.leaders:
         headline = f"No leader is possible: {_why(report)}."
     elif not report.is_elected:
         headline = (
-            f"No leader was elected in {counted(report.runs, 'run')} of"
+            f"No leader was elected in {many(report.runs, 'run')} of"
             f" {seconds(report.horizon_ms)}: {listed(report.leaders, 'or')} could lead, but only if"
             " messages came sooner, or in another order."
         )
@@ -62,10 +63,10 @@ def _who(report: Report) -> str:
     ranked = sorted(report.wins, key=lambda each: (-report.wins[each], each))
     late = [each for each in report.leaders if each not in report.wins]
     half, most = seconds(report.quantile_ms(0.5)), seconds(report.quantile_ms(0.95))
-    within = f"within {half} in half of {counted(report.runs, 'run')}, {most} in 95%"
+    within = f"within {half} in half of {many(report.runs, 'run')}, {most} in 95%"
     if report.without_leader:
         within = (
-            f"in {report.runs - report.without_leader} of {counted(report.runs, 'run')}, and then"
+            f"in {report.runs - report.without_leader} of {many(report.runs, 'run')}, and then"
             f" within {half} in half of them, {most} in 95%"
         )
     who = listed(sorted(ranked), "or")
@@ -96,17 +97,17 @@ def _graves(report: Report) -> Iterable[str]:
 def _doubts(report: Report) -> Iterable[str]:
     if report.wins and report.without_leader:
         yield (
-            f"In {report.without_leader} of {counted(report.runs, 'run')} nobody could lead within"
+            f"In {report.without_leader} of {many(report.runs, 'run')} nobody could lead within"
             f" {seconds(report.horizon_ms)}."
         )
     if report.given_up:
         yield (
-            f"{counted(report.given_up, 'run')} ended sooner, after {MOST_EVENTS} events without a"
+            f"{many(report.given_up, 'run')} ended sooner, after {MOST_EVENTS} events without a"
             " leader: what would come later is not known."
         )
     for node, why, runs in report.broken:
         yield (
-            f"{node} ends with an error in {runs} of {counted(report.runs, 'run')} ({why}), as"
+            f"{node} ends with an error in {runs} of {many(report.runs, 'run')} ({why}), as"
             " Kafka would: it has to be started again."
         )
 
@@ -114,7 +115,7 @@ def _doubts(report: Report) -> Iterable[str]:
 def stands(failures: Failures) -> str:
     """How many more may fail, in words."""
     least = "" if failures.is_exact else "at least "
-    return f"{least}{counted(failures.count, 'more failure')}"
+    return f"{least}{many(failures.count, 'more failure')}"
 
 
 def _standing(report: Report) -> Iterable[str]:

@@ -9,15 +9,8 @@ from collections.abc import Iterable
 
 from kraftool.reports.election.case import NodeCase
 from kraftool.reports.election.losses import Loss, Standing
+from kraftool.reports.words import listed, many
 from kraftool.sim.election.report import Report
-
-
-def listed(ids: Iterable[int | str], word: str = "and") -> str:
-    """1, 2 and 3"""
-    names = [str(each) for each in ids]
-    if len(names) < 2:
-        return "".join(names)
-    return f"{', '.join(names[:-1])} {word} {names[-1]}"
 
 
 def seconds(milliseconds: int | None) -> str:
@@ -32,10 +25,6 @@ def seconds(milliseconds: int | None) -> str:
     )
 
 
-def counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def lost(loss: Loss) -> str:
     """Records that are cut off, in words."""
     words = {
@@ -47,9 +36,7 @@ def lost(loss: Loss) -> str:
     what = (
         f"offset {loss.first}" if loss.records == 1 else f"offsets {loss.first} to {loss.end - 1}"
     )
-    return (
-        f"{what} ({counted(loss.records, 'record')}) of {listed(loss.holders)} are cut off, {words}"
-    )
+    return f"{what} ({many(loss.records, 'record')}) of {listed(loss.holders)} are cut off, {words}"
 
 
 def is_empty(node: NodeCase) -> bool:

@@ -45,17 +45,25 @@ public class Admin {
         PrintStream out = new PrintStream(System.out, true, "UTF-8");
         for (String line; (line = in.readLine()) != null; ) {
             Map<String, Object> answer = new LinkedHashMap<>();
+            JsonNode op = JSON.readTree(line);
             try {
-                answer.put("value", execute(JSON.readTree(line)));
+                answer.put("value", execute(op));
                 answer.put("ok", true);
             } catch (Throwable thrown) {
                 Throwable cause = thrown instanceof ExecutionException ? thrown.getCause() : thrown;
+                forget(op);
                 answer.put("ok", false);
                 answer.put("error", cause.getClass().getSimpleName() + ": " + cause.getMessage());
             }
             out.println(JSON.writeValueAsString(answer));
         }
         for (org.apache.kafka.clients.admin.Admin client : CLIENTS.values()) client.close(Duration.ofSeconds(2));
+    }
+
+    // A client of controllers keeps what it was told at first for good, also by one that had not yet loaded the metadata.
+    static void forget(JsonNode op) {
+        org.apache.kafka.clients.admin.Admin client = CLIENTS.remove(new TreeMap<>(settings(op)).toString());
+        if (client != null) client.close(Duration.ZERO);
     }
 
     static Map<String, Object> settings(JsonNode op) {

@@ -1,14 +1,18 @@
 """The journal of a repair: what is about to be done, durable before it is done.
 
-Owns the file's form: a line an entry, the CRC-32C of its JSON before it. A line that a crash cut
-short at the end is none, and the next one takes its place. Anything else that does not check is
-damage, and nothing is guessed of it: the originals lie beside the journal, to be put back by hand.
+Owns the file's form: a line an entry, the CRC-32C of its JSON before it, and which entry begins
+which stage, so that any report can tell how far a repair is. A line that a crash cut short at the
+end is none, and the next one takes its place. Anything else that does not check is damage, and
+nothing is guessed of it: the originals lie beside the journal, to be put back by hand. What the
+entries say of files is `repair/record.py`'s.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
 from typing import Any
 
 from crc32c import crc32c
@@ -16,11 +20,34 @@ from crc32c import crc32c
 from kraftool.decoders.errors import KraftoolError
 from kraftool.storage.files import Files, OpenFile
 
+FOLDER = ".kraftool-recover"
+"""In the metadata partition's folder; in it a folder for each plan."""
 NAME = "journal"
 MOST_BYTES = 16 << 20
 """A plan has at most some thousand steps, of some hundred bytes each."""
 
 Entry = Mapping[str, Any]
+
+
+class Stage(StrEnum):
+    """How far a plan is."""
+
+    NONE = "not begun"
+    BEGUN = "begun, nothing changed"
+    CHANGING = "half applied"
+    APPLIED = "applied"
+    UNDOING = "half undone"
+    UNDONE = "undone"
+
+
+BEGINS = {
+    "begin": Stage.BEGUN,
+    "ready": Stage.CHANGING,
+    "applied": Stage.APPLIED,
+    "undo": Stage.UNDOING,
+    "undone": Stage.UNDONE,
+}
+"""The entries after which a plan is at another stage."""
 
 
 class JournalDamaged(KraftoolError):
@@ -83,6 +110,23 @@ def read(data: bytes, path: str) -> tuple[list[Entry], int]:
         entries.append(entry)
         end += len(line)
     return entries, end
+
+
+def stage_of(entries: Iterable[Entry]) -> Stage:
+    """How far a journal's plan is."""
+    told = [BEGINS[each["kind"]] for each in entries if each["kind"] in BEGINS]
+    return told[-1] if told else Stage.NONE
+
+
+def folders_in(partition: str) -> list[str]:
+    """Every plan's folder in a metadata partition's. Raises OSError where it cannot be read."""
+    above = os.path.join(partition, FOLDER)
+    try:
+        with os.scandir(above) as items:
+            names = sorted(each.name for each in items if each.is_dir(follow_symlinks=False))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return [os.path.join(above, each) for each in names]
 
 
 def entries_at(files: Files, path: str) -> list[Entry]:

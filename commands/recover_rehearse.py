@@ -1,0 +1,151 @@
+"""`kraftool recover rehearse`: a plan carried out on copies, and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, NoReturn
+
+import typer
+
+from kraftool.commands.options import Color, Debug, PlainFormat, PlainOutput, Quiet
+from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError, printable
+from kraftool.commands.recover_options import PlanFile
+
+
+def rehearse(
+    plan: PlanFile,
+    directory: Annotated[
+        list[str],
+        typer.Option(
+            "--dir",
+            metavar="[HOST=]DIR",
+            help="A data directory, or a copy of it, one a host of the plan; may be repeated.",
+        ),
+    ],
+    source: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--source",
+            metavar="HOST=PATH",
+            help="Another host's directory that files are made from, unless --dir has it.",
+        ),
+    ] = None,
+    kafka: Annotated[
+        str,
+        typer.Option(
+            "--kafka",
+            metavar="HOME",
+            help="The folder of a Kafka, to start it on the copies; else $KAFKA_HOME.",
+        ),
+    ] = "",
+    no_nodes: Annotated[
+        bool, typer.Option("--no-nodes", help="Start nothing on the copies; simulate only.")
+    ] = False,
+    seeds: Annotated[
+        int,
+        typer.Option(
+            "--seeds", metavar="N", min=1, max=10_000, help="Simulated runs of each kind."
+        ),
+    ] = 10,
+    timeout: Annotated[
+        float,
+        typer.Option("--timeout", metavar="S", min=1, help="How long a leader is waited for."),
+    ] = 60.0,
+    keep: Annotated[
+        str,
+        typer.Option(
+            "--keep", metavar="FOLDER", help="Keep the copies, in this new or empty folder."
+        ),
+    ] = "",
+    output: PlainOutput = PlainFormat.TABLE,
+    color: Color = ColorWhen.AUTO,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Rehearse a plan on copies of the data directories, and show what comes of it.
+
+    \b
+    Examples:
+    $ kraftool recover rehearse plan.yaml --dir /var/lib/kafka/data
+    $ kraftool recover rehearse plan.yaml --dir /var/lib/kafka/data --no-nodes --seeds 100
+
+    Each directory is copied, and the plan applied to the copy and verified. The recovered voters
+    then elect in the simulator, and the nodes of the plan's quarantine come back: when the quorum
+    leads, and apart from it until they meet; one that has no --dir, as if with the best log there
+    is, and with more. Last, the recovered voters are started on the copies: Kafka's controllers
+    with --kafka /opt/kafka, else kraftool's own node. Who leads, who votes, and the metadata are
+    held against the plan.
+
+    What is started listens on 127.0.0.1 alone. The records of the voters in the copies are written
+    anew for that, and the settings made anew, so that no real host is ever reached. Brokers are not
+    started. Hosts of the plan without a directory are named: what becomes of theirs is not shown.
+
+    The originals are never written, nor locked; where a Kafka runs on one, the copy is of a moment.
+    The copies have the secrets of the originals, are readable by you alone, and go afterwards. It
+    ends with 1 from a warning up, with 5 where apply would refuse a directory.
+    """
+    import os
+
+    from kraftool.commands.finding_options import settle
+    from kraftool.commands.recover_run import read_plan, refusing, sources_of
+    from kraftool.repair.rehearsal import Asked, rehearse
+    from kraftool.repair.rehearsal_copies import workplace
+
+    if no_nodes and kafka:
+        raise UsageError("--no-nodes starts no Kafka", hint="drop one of --no-nodes and --kafka")
+    made = read_plan(plan)
+    asked = Asked(
+        directories=tuple(directory),
+        sources=sources_of(source or ()),
+        seeds=seeds,
+        kafka=kafka or os.environ.get("KAFKA_HOME", ""),
+        with_nodes=not no_nodes,
+        timeout_s=timeout,
+    )
+    to = Output(color=color, quiet=quiet)
+    with (
+        refusing(),
+        _ending_in_order(),
+        workplace(keep, asked.paths) as folder,
+        to.task_progress("recover rehearse") as progress,
+    ):
+        found = rehearse(made, asked, folder, progress, lambda words: to.note(printable(words)))
+    if output is PlainFormat.JSON:
+        from kraftool.commands.output import json_document
+        from kraftool.commands.recover_rehearse_json import rehearsal_object
+
+        to.write(json_document(rehearsal_object(found, keep)))
+    else:
+        from kraftool.commands.recover_rehearse_view import write_rehearsal
+
+        write_rehearsal(to, found, keep)
+    settle(to, found.findings)
+    if found.refused is not None:
+        each = found.refused
+        hint = f"; {each.hint}" if each.hint else ""
+        to.problem(
+            f"apply refuses {printable(each.of.path)}: {printable(each.refused + hint)}",
+            code=ExitCode.REFUSED,
+        )
+    to.finish()
+
+
+@contextmanager
+def _ending_in_order() -> Iterator[None]:
+    """Have the copies removed and the nodes ended, too, where it is told to end."""
+    import signal
+    import threading
+
+    def end(number: int, frame: object) -> NoReturn:
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {each: signal.signal(each, end) for each in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)

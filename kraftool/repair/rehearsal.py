@@ -1,0 +1,237 @@
+"""A plan carried out on copies: what apply does, how the election goes, what real nodes make of it.
+
+Owns the order of a rehearsal and what it comes to. The originals are only read; everything that is
+written lies in one folder. It refuses to word more than findings.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kraftool import __version__
+from kraftool.decoders.errors import KraftoolError
+from kraftool.repair.apply import Apply
+from kraftool.repair.disk import RepairRefused
+from kraftool.repair.edits import sources_needed
+from kraftool.repair.plan import Plan
+from kraftool.repair.rehearsal_copies import Progress, Rehearsed, copy_all, find_rehearsed
+from kraftool.repair.rehearsal_election import (
+    ElectionRehearsal,
+    findings_of,
+    is_fenced,
+    is_promised,
+    rehearse_elections,
+)
+from kraftool.repair.rehearsal_nodes import Cast, NodesRehearsal, rehearse_nodes
+from kraftool.repair.rehearsal_software import Software, kafka_at, own_node
+from kraftool.repair.verify import DirectoryCheck, check_directory
+from kraftool.reports.findings import Finding, Severity, in_order
+from kraftool.reports.kinds import repair as kinds
+from kraftool.reports.state.load import load_state
+from kraftool.reports.words import listed
+from kraftool.sim.election.returning import Way
+from kraftool.storage.repair_journal import Stage
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What is to be rehearsed, and how."""
+
+    directories: tuple[str, ...]
+    sources: Mapping[str, str]
+    """Other hosts' directories that files are made from, by host."""
+    seeds: int = 10
+    kafka: str = ""
+    """The folder of a Kafka; kraftool's own node where there is none."""
+    with_nodes: bool = True
+    timeout_s: float = 60.0
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Every folder that is only read."""
+        named = (each.partition("=")[2] for each in self.directories)
+        return (*self.directories, *filter(None, named), *self.sources.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppliedCopy:
+    """A copy, and what apply made of it."""
+
+    of: Rehearsed
+    edits: int = 0
+    was_applied: bool = False
+    """Whether the plan was applied to the original already."""
+    refused: str = ""
+    """Why apply refuses it; empty where it does not."""
+    hint: str = ""
+    check: DirectoryCheck | None = None
+    """As `recover verify` sees it then; with the original's path."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rehearsal:
+    """All that a rehearsal came to."""
+
+    plan: Plan
+    folder: str
+    """Where the copies are, or were."""
+    copies: tuple[AppliedCopy, ...]
+    not_given: tuple[str, ...] = ()
+    """Hosts of the plan without a directory: what becomes of theirs is not shown."""
+    elections: ElectionRehearsal | None = None
+    """None where apply refused a copy."""
+    nodes: NodesRehearsal | None = None
+
+    @property
+    def refused(self) -> AppliedCopy | None:
+        return next((each for each in self.copies if each.refused), None)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        found = [one for each in self.copies for one in _of_copy(each)]
+        if self.elections is not None:
+            found += findings_of(self.plan, self.elections)
+        if self.nodes is not None:
+            found += self.nodes.findings
+        return in_order(found)
+
+    @property
+    def is_well(self) -> bool:
+        return self.refused is None and all(
+            each.severity is Severity.INFO for each in self.findings
+        )
+
+
+def rehearse(
+    plan: Plan,
+    asked: Asked,
+    folder: str,
+    progress: Progress = lambda label, done, total: None,
+    tell: Tell = lambda words: None,
+) -> Rehearsal:
+    """All of it, in a folder. Raises KraftoolError where it cannot even be begun."""
+    software = None
+    if asked.with_nodes:
+        software = kafka_at(asked.kafka, folder) if asked.kafka else own_node()
+    rehearsed = find_rehearsed(plan, asked.directories)
+    _refuse_unneeded(rehearsed, asked.sources)
+    rehearsed = copy_all(rehearsed, folder, progress)
+    copies = tuple(_applied(plan, each, rehearsed, asked.sources, tell) for each in rehearsed)
+    given = {each.name for each in rehearsed}
+    found = Rehearsal(
+        plan=plan,
+        folder=folder,
+        copies=copies,
+        not_given=tuple(each.name for each in plan.hosts if each.name not in given),
+    )
+    if found.refused is not None:
+        return found
+    elections = rehearse_elections(plan, rehearsed, asked.seeds, progress)
+    found = replace(found, elections=elections)
+    if software is None:
+        return found
+    return replace(found, nodes=_nodes(found, software, asked.timeout_s, tell))
+
+
+# --- apply ------------------------------------------------------------------------------------
+
+
+def _refuse_unneeded(rehearsed: Sequence[Rehearsed], sources: Mapping[str, str]) -> None:
+    needed = {
+        name for each in rehearsed if each.host is not None for name in sources_needed(each.host)
+    }
+    for name in sources:
+        if name not in needed:
+            raise RepairRefused(f"nothing is read from {name} for what is rehearsed")
+
+
+def _applied(
+    plan: Plan,
+    each: Rehearsed,
+    rehearsed: Sequence[Rehearsed],
+    sources: Mapping[str, str],
+    tell: Tell,
+) -> AppliedCopy:
+    """Apply as it is; the risks of the plan are taken, since it is a copy."""
+    if each.host is None:
+        return AppliedCopy(of=each)
+    given = {one.name: one.path for one in rehearsed} | dict(sources)
+    needed = {name: given[name] for name in sources_needed(each.host) if name in given}
+    done = AppliedCopy(of=each, edits=len(each.host.edits))
+    try:
+        if each.host.edits:
+            tell(f"applying the plan to the copy of {each.name}")
+            with Apply(plan, each.copy, host=each.name, sources=needed) as repair:
+                done = replace(done, was_applied=repair.stage is Stage.APPLIED)
+                repair.carry_out(int(time.time() * 1000), __version__)
+        return replace(done, check=_checked(plan, each))
+    except KraftoolError as error:
+        return replace(
+            done,
+            refused=_as_original(each, error.message),
+            hint=_as_original(each, error.hint),
+        )
+
+
+def _checked(plan: Plan, each: Rehearsed) -> DirectoryCheck:
+    found = check_directory(plan, each.copy, host=each.name)
+    return replace(
+        found,
+        path=each.path,
+        findings=tuple(
+            replace(
+                one,
+                file=_as_original(each, one.file),
+                text=_as_original(each, one.text),
+                advice=_as_original(each, one.advice),
+            )
+            for one in found.findings
+        ),
+    )
+
+
+def _as_original(each: Rehearsed, text: str) -> str:
+    """What is said of a copy, with the path that the reader knows."""
+    return text.replace(os.path.realpath(each.copy), each.path).replace(each.copy, each.path)
+
+
+def _of_copy(each: AppliedCopy) -> Iterator[Finding]:
+    if each.of.is_running:
+        yield kinds.SNAPSHOT_IN_TIME.at(each.of.path, "a process holds its lock")
+    if each.check is not None:
+        yield from each.check.findings
+
+
+# --- nodes ------------------------------------------------------------------------------------
+
+
+def _nodes(found: Rehearsal, software: Software, timeout_s: float, tell: Tell) -> NodesRehearsal:
+    plan, elections = found.plan, found.elections
+    assert elections is not None, "nothing is started of what apply refuses"
+    after = tuple(each.id for each in plan.voters_after)
+    copies = {each.of.node_id: each.of for each in found.copies if each.of.node_id is not None}
+    voters = {
+        node_id: each.copy
+        for node_id, each in copies.items()
+        if node_id in after and not each.is_quarantined
+    }
+    if not after or len(voters) <= len(after) // 2:
+        absent = listed(sorted(set(after) - voters.keys()))
+        words = f"without voter {absent} there is no majority" if after else "it has no voters"
+        return NodesRehearsal(software=software.name, skipped=words)
+    cast = Cast(
+        voters=voters,
+        back={node_id: each.copy for node_id, each in copies.items() if each.is_quarantined},
+        voters_after=after,
+        voters_before=tuple(each.id for each in plan.voters_before),
+        is_static=plan.kraft_version == 0,
+        is_fenced=is_fenced(plan),
+        is_promised=is_promised(plan, Way.AFTERWARDS, is_ahead=bool(elections.ahead)),
+        expected={node_id: load_state(path).image for node_id, path in voters.items()},
+    )
+    return rehearse_nodes(software, cast, found.folder, timeout_s, tell)

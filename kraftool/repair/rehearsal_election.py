@@ -1,0 +1,294 @@
+"""What the simulator makes of a plan's outcome: the recovered voters elect, then old ones return.
+
+Owns which nodes start when, and what stands in for a disk that nobody gave: an old voter comes back
+as if it had the best log there was, or more of it than anybody knows. What a method promises of
+this is docs/recover.md's table; that is held against what happened, the worst of all seeds.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+from kraftool.raft.names import OffsetAndEpoch, VoterSet
+from kraftool.repair.disk import DataDirectory
+from kraftool.repair.plan import FileKind, Method, Plan
+from kraftool.repair.rehearsal_copies import Rehearsed
+from kraftool.reports.election.case import Case, NodeCase
+from kraftool.reports.election.read import read_case
+from kraftool.reports.election.what_if import EQUAL, assumed_up
+from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.kinds import repair as kinds
+from kraftool.reports.words import listed, many
+from kraftool.sim.election.conditions import Conditions
+from kraftool.sim.election.returning import Ending, Returning, Way
+from kraftool.storage.files import Files
+
+_MOST_MORE = 1000
+"""So many records more than anybody knows an old voter may have."""
+STATIC_VOTERS = "controller.quorum.voters"
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One way in which old voters return, over all seeds."""
+
+    way: Way
+    is_ahead: bool = False
+    """Whether those whose directories nobody gave have more records than anybody knows."""
+    endings: tuple[Ending, ...]
+
+    @property
+    def leaders(self) -> dict[int, int]:
+        """Who led first, in how many runs."""
+        return dict(Counter(each.leader for each in self.endings if each.leader is not None))
+
+    @property
+    def without_leader(self) -> int:
+        return sum(each.leader is None for each in self.endings)
+
+    @property
+    def losing(self) -> tuple[Ending, ...]:
+        return tuple(each for each in self.endings if each.lost_from is not None)
+
+    @property
+    def parted(self) -> tuple[Ending, ...]:
+        """Runs that ended with two quorums, or with another than the recovered one."""
+        return tuple(each for each in self.endings if len(each.leaders) > 1)
+
+    @property
+    def breaking(self) -> tuple[Ending, ...]:
+        return tuple(each for each in self.endings if each.broken)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ElectionRehearsal:
+    """All that was simulated."""
+
+    started: tuple[int, ...]
+    """The nodes that start first."""
+    back: tuple[int, ...] = ()
+    """The nodes of the quarantine whose directories were given, and return."""
+    assumed: tuple[int, ...] = ()
+    """Those whose directories were not given."""
+    absent: tuple[int, ...] = ()
+    """Voters of the plan whose directories were not given."""
+    ahead: tuple[tuple[int, OffsetAndEpoch], ...] = ()
+    """Nodes that were given and that the plan knows nothing of, with more than it knew of."""
+    trials: tuple[Trial, ...] = ()
+    """None where too few voters were given for a majority."""
+
+
+def rehearse_elections(
+    plan: Plan, rehearsed: Sequence[Rehearsed], seeds: int, progress: Progress
+) -> ElectionRehearsal:
+    """Simulate on what the plan made of the copies, with so many seeds."""
+    nodes = list(_nodes(plan, rehearsed))
+    off = {each.node_id for each in rehearsed if each.is_quarantined}
+    started = tuple(sorted(each.id for each in nodes if each.id not in off))
+    voters = {each.id for each in plan.voters_after} or {
+        id_ for each in nodes if each.id not in off for id_ in each.voters.ids
+    }
+    absent = tuple(sorted(voters - set(started)))
+    missing = [each for each in plan.quarantine if each.node_id not in {one.id for one in nodes}]
+    assumed = tuple(sorted({each.node_id for each in missing}))
+    told = ElectionRehearsal(
+        started=started,
+        back=tuple(sorted(each.id for each in nodes if each.id in off)),
+        assumed=assumed,
+        absent=absent,
+        ahead=tuple(_ahead(plan, rehearsed, nodes)),
+    )
+    if len(voters) - len(absent) <= len(voters) // 2:
+        return told
+    before = read_case([each.path for each in rehearsed]) if assumed else Case(nodes=())
+    trials = []
+    asked = list(_asked(told))
+    for number, (way, is_ahead) in enumerate(asked):
+        endings = []
+        for seed in range(seeds):
+            progress("simulating", number * seeds + seed, len(asked) * seeds)
+            case = _case(nodes, before, assumed, Random(seed) if is_ahead else None)
+            back = (*told.back, *assumed)
+            endings.append(Returning(case, Conditions(), seed, back, way).ending())
+        trials.append(Trial(way=way, is_ahead=is_ahead, endings=tuple(endings)))
+    return replace(told, trials=tuple(trials))
+
+
+def _asked(told: ElectionRehearsal) -> Iterator[tuple[Way, bool]]:
+    """The ways to be tried."""
+    yield Way.AFTERWARDS, False
+    if told.assumed:
+        yield Way.AFTERWARDS, True
+    if told.back or told.assumed:
+        yield Way.APART, bool(told.assumed)
+
+
+# --- the nodes --------------------------------------------------------------------------------
+
+
+def _nodes(plan: Plan, rehearsed: Sequence[Rehearsed]) -> Iterator[NodeCase]:
+    """Each node as its copy has it now. Nodes of another cluster id are nodes, too."""
+    clusters: defaultdict[str, list[Rehearsed]] = defaultdict(list)
+    for each in rehearsed:
+        cluster_id = DataDirectory(Files(), each.copy).identity().cluster_id
+        clusters[cluster_id].append(each)
+    for group in clusters.values():
+        of_path = {each.copy: each for each in group}
+        for node in read_case([each.copy for each in group]).nodes:
+            each = of_path[node.source]
+            yield _with_settings(node, _static_ids(each))
+
+
+def _static_ids(each: Rehearsed) -> frozenset[int]:
+    """The voters that the plan has in server.properties; none where it says nothing of them."""
+    host = each.host
+    for setting in host.settings if host is not None else ():
+        if setting.key == STATIC_VOTERS and setting.value:
+            ids = (one.partition("@")[0].strip() for one in setting.value.split(","))
+            return frozenset(int(one) for one in ids if one.isdigit())
+    return frozenset()
+
+
+def _ahead(
+    plan: Plan, rehearsed: Sequence[Rehearsed], nodes: Sequence[NodeCase]
+) -> Iterator[tuple[int, OffsetAndEpoch]]:
+    """Nodes of the quarantine that are further than everything that the plan was made of."""
+    known = max(((each.last_epoch, each.end_offset) for each in plan.ranking), default=(0, 0))
+    new = {each.node_id for each in rehearsed if each.host is None}
+    for each in nodes:
+        if each.id in new and (each.end.epoch, each.end.offset) > known:
+            yield each.id, each.end
+
+
+def _with_settings(node: NodeCase, ids: frozenset[int]) -> NodeCase:
+    if not ids:
+        return node
+    known = node.settings.static_voters
+    static = VoterSet.of(*(each for each in known if each.key.id in ids))
+    return replace(node, settings=replace(node.settings, static_voters=static))
+
+
+def _case(
+    nodes: Sequence[NodeCase], before: Case, assumed: Sequence[int], random: Random | None
+) -> Case:
+    """All nodes, with those that are assumed: with the best log there was before the plan, or some
+    more of it."""
+    found = {each.id: each for each in nodes}
+    for each in assumed:
+        node = assumed_up(before, each, EQUAL).by_id[each]
+        found[each] = node if random is None else _further(node, random)
+    return Case(nodes=tuple(found[each] for each in sorted(found)))
+
+
+def _further(node: NodeCase, random: Random) -> NodeCase:
+    """With records that nobody knows of, in the last epoch or in one that began since."""
+    log, election = node.log, node.election
+    end = log.end + random.randrange(1, _MOST_MORE)
+    epoch = node.end.epoch
+    if random.random() < 0.5:
+        epoch += 1
+        log = replace(log, epochs=(*log.epochs, (epoch, log.end)))
+    if election is not None:
+        leader = election.leader_id if election.epoch >= epoch else None
+        election = replace(election, epoch=max(election.epoch, epoch), leader_id=leader)
+    return replace(node, log=replace(log, end=end), election=election)
+
+
+# --- what is made of it -----------------------------------------------------------------------
+
+
+def is_fenced(plan: Plan) -> bool:
+    """Whether the plan gives the kept nodes a new cluster id."""
+    seed = plan.host(plan.seed) if plan.seed else None
+    return seed is not None and any(
+        each.target.kind is FileKind.META_PROPERTIES for each in seed.edits
+    )
+
+
+def is_promised(plan: Plan, way: Way, *, is_ahead: bool) -> bool:
+    """Whether the method promises that nothing of the recovered quorum is lost on this way."""
+    if is_fenced(plan):
+        return True
+    match plan.method:
+        case Method.SNAPSHOT_JUMP:
+            # Old voters ask each other, and so never hear of a node that is new among them.
+            return not {each.id for each in plan.voters_after}.isdisjoint(
+                each.id for each in plan.voters_before
+            )
+        case Method.APPEND:
+            return way is Way.AFTERWARDS and not is_ahead
+        case Method.STATIC_PROPERTIES:
+            return False
+        case _:
+            return True
+
+
+def findings_of(plan: Plan, found: ElectionRehearsal) -> Iterator[Finding]:
+    """What is not as it should be, or would not be if the plan were not kept to."""
+    if not found.trials:
+        text = f"of the plan's voters {listed(found.absent)} not given"
+        yield kinds.NOT_SHOWN.at("", text)
+    for node_id, end in found.ahead:
+        text = f"node {node_id} has a log up to offset {end.offset} of epoch {end.epoch}"
+        yield kinds.AHEAD.at("", text)
+    for trial in found.trials:
+        runs = len(trial.endings)
+        if trial.without_leader:
+            text = f"in {trial.without_leader} of {many(runs, 'run')} no leader came about"
+            yield kinds.NO_LEADER.at("", text)
+        way = in_words(found, trial)
+        is_promise = is_promised(plan, trial.way, is_ahead=trial.is_ahead or bool(found.ahead))
+        severity = _severity(found, is_promise=is_promise)
+        if trial.losing:
+            worst = trial.losing[0]
+            yield kinds.LOSES.at(
+                "",
+                f"{way}: in {len(trial.losing)} of {many(runs, 'run')} records from offset"
+                f" {worst.lost_from} on are gone that the recovered quorum had committed (seed"
+                f" {worst.seed})",
+                severity=severity,
+            )
+        elif trial.parted and not is_fenced(plan):
+            worst = trial.parted[0]
+            leaders = listed(f"{node} (epoch {epoch})" for node, epoch in worst.leaders)
+            yield kinds.TWO_QUORUMS.at(
+                "",
+                f"{way}: in {len(trial.parted)} of {many(runs, 'run')} there are two quorums in"
+                f" the end, led by {leaders} (seed {worst.seed})",
+                # Those that never hear of the recovered leader go on without it.
+                severity=_severity(found, is_promise=is_promise and trial.way is Way.AFTERWARDS),
+            )
+        if trial.breaking:
+            worst = trial.breaking[0]
+            node, why = worst.broken[0]
+            yield kinds.ENDS.at(
+                "",
+                f"{way}: in {len(trial.breaking)} of {many(runs, 'run')} a node ends with an"
+                f" error; node {node}: {why} (seed {worst.seed})",
+                severity=severity,
+            )
+
+
+def _severity(found: ElectionRehearsal, *, is_promise: bool) -> Severity:
+    """An error where more was promised; else what happens if nodes are not kept off."""
+    if is_promise:
+        return Severity.ERROR
+    return Severity.WARNING if found.back else Severity.INFO
+
+
+def in_words(found: ElectionRehearsal, trial: Trial) -> str:
+    """Who returns, and how."""
+    ids = sorted((*found.back, *found.assumed))
+    if not ids:
+        return "the recovered voters alone"
+    return f"{'node' if len(ids) == 1 else 'nodes'} {listed(ids)} {how_it_goes(trial)}"
+
+
+def how_it_goes(trial: Trial) -> str:
+    """How nodes of the quarantine return."""
+    how = "back afterwards" if trial.way is Way.AFTERWARDS else "apart first, then back"
+    return how + (", ahead of all" if trial.is_ahead else "")

@@ -1,0 +1,334 @@
+"""Real nodes on the copies, and what they come to: the recovered voters, then old ones.
+
+Owns what is asked of them: who leads, who votes, whether the metadata is what the plan is to save,
+and whether that is still so once nodes of the quarantine are back. They listen on the loopback
+interface alone, and know of nobody else (`rehearsal_local.py`). Brokers are not started: the
+metadata names the real ones, and a broker fetches from those.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from kraftool.client.asking import Access, question
+from kraftool.client.model import NodeAnswer, QuorumView
+from kraftool.client.observer import observe
+from kraftool.client.observing import UnobservableError
+from kraftool.image.image import MetadataImage
+from kraftool.repair.rehearsal_local import LocalNode, listener_of, localize, write_settings
+from kraftool.repair.rehearsal_software import Running, Software, free_ports, running
+from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.kinds import repair as kinds
+from kraftool.reports.state.diff import IGNORABLE, ChangeType, DiffOptions, changes
+from kraftool.reports.state.diff_words import change_name
+from kraftool.reports.words import listed, many
+
+Tell = Callable[[str], None]
+_ASK_S, _PAUSE_S = 2.0, 0.2
+_MOST_TOLD = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cast:
+    """Who takes part, and what is expected of them."""
+
+    voters: Mapping[int, str]
+    """Copies of the voters that the plan makes, by node id."""
+    back: Mapping[int, str]
+    """Copies of nodes of the quarantine."""
+    voters_after: tuple[int, ...]
+    voters_before: tuple[int, ...]
+    is_static: bool
+    is_fenced: bool
+    is_promised: bool
+    """Whether the method promises that old voters do no harm."""
+    expected: Mapping[int, MetadataImage]
+    """The metadata of each voter's copy: a leader has all of its own, and nothing else."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Returned:
+    """A node of the quarantine that was started."""
+
+    id: int
+    follows: bool = False
+    """Whether it follows the recovered leader, and has all that it has."""
+    leader: int | None = None
+    """Whom else it knows as a leader."""
+    ended: str = ""
+    """Its last words, where it ended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodesRehearsal:
+    """What the nodes came to."""
+
+    software: str
+    started: tuple[int, ...] = ()
+    skipped: str = ""
+    """Why none was started."""
+    leader: int | None = None
+    epoch: int | None = None
+    voters: tuple[int, ...] = ()
+    high_watermark: int = -1
+    took_ms: int = 0
+    rewritten: int = 0
+    """Files of the copies in which voters got endpoints of this machine."""
+    topics: int = 0
+    partitions: int = 0
+    brokers: int = 0
+    is_compared: bool = False
+    """Whether the metadata was read and held against what the plan is to save."""
+    returned: tuple[Returned, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def rehearse_nodes(
+    software: Software, cast: Cast, folder: str, timeout_s: float, tell: Tell
+) -> NodesRehearsal:
+    """Start the voters, wait for a leader, look at what it leads; then start the others, too.
+
+    The copies are changed: their voters are then reached on this machine.
+    """
+    with ExitStack() as stack:
+        voters, back, rewritten = _prepared(cast, folder, stack)
+        found = NodesRehearsal(
+            software=software.name, started=tuple(sorted(cast.voters)), rewritten=rewritten
+        )
+        tell(f"starting {many(len(voters), 'node')}: {software.name}")
+        first = stack.enter_context(running(software, voters))
+        found = _led(found, first, cast, timeout_s)
+        if found.leader is None or not back:
+            return found
+        tell(f"starting {many(len(back), 'node')} of the quarantine")
+        second = stack.enter_context(running(software, back))
+        return _returned(found, first, second, cast, timeout_s)
+
+
+def _prepared(
+    cast: Cast, folder: str, stack: ExitStack
+) -> tuple[list[LocalNode], list[LocalNode], int]:
+    """Settings for all, and copies whose voters are reached here."""
+    directories = {**cast.voters, **cast.back}
+    listener = listener_of(directories.values())
+    nowhere = free_ports(stack, 1)[0]
+    with ExitStack() as chosen:
+        ports = dict(zip(directories, free_ports(chosen, len(directories)), strict=True))
+    nodes = {}
+    for node_id, directory in directories.items():
+        place = os.path.join(folder, f"run-{node_id}")
+        os.mkdir(place, 0o700)
+        nodes[node_id] = LocalNode(
+            id=node_id, directory=directory, folder=place, port=ports[node_id]
+        )
+    rewritten = sum(localize(each, listener, ports, nowhere) for each in directories.values())
+    servers = [each.endpoint for each in nodes.values()]
+    groups = []
+    for some, ids in (cast.voters, cast.voters_after), (cast.back, cast.voters_before):
+        group = [nodes[each] for each in some]
+        static = {each: ports.get(each, nowhere) for each in ids} if cast.is_static else {}
+        write_settings(group, servers, listener, static)
+        groups.append(group)
+    return groups[0], groups[1], rewritten
+
+
+# --- the recovered voters ---------------------------------------------------------------------
+
+
+def _led(
+    found: NodesRehearsal, processes: Sequence[Running], cast: Cast, timeout_s: float
+) -> NodesRehearsal:
+    began = time.monotonic()
+    while True:
+        view = asyncio.run(_view(processes))
+        ended = [each for each in processes if each.has_ended]
+        if ended:
+            return replace(found, findings=tuple(_start_failed(each) for each in ended))
+        if _commits(view):
+            break
+        if time.monotonic() - began > timeout_s:
+            told = "; ".join(
+                f"node {each.node.id} says last: {each.last_words()}" for each in processes
+            )
+            text = f"no leader that commits within {timeout_s:g} s; {told}"
+            return replace(found, findings=(kinds.START.at("", text),))
+        time.sleep(_PAUSE_S)
+    quorum, leader = view.quorum, view.leader
+    assert leader is not None, "somebody leads"
+    assert quorum is not None, "a leader describes its quorum"
+    live = tuple(sorted(each.replica.id for each in quorum.voters))
+    found = replace(
+        found,
+        leader=leader.node_id,
+        epoch=leader.epoch,
+        voters=live,
+        high_watermark=quorum.high_watermark,
+        took_ms=round((time.monotonic() - began) * 1000),
+    )
+    wrong = []
+    if set(live) != set(cast.voters_after):
+        text = f"the leader names {listed(live)}; the plan has {listed(sorted(cast.voters_after))}"
+        wrong.append(kinds.VOTERS.at("", text))
+    image = _image(view, timeout_s)
+    if isinstance(image, str):
+        wrong.append(kinds.STATE.at("", image))
+        return replace(found, findings=tuple(wrong))
+    expected = None if leader.node_id is None else cast.expected.get(leader.node_id)
+    if expected is not None:
+        wrong += [kinds.STATE.at("", each) for each in _differences(expected, image)]
+    return replace(
+        found,
+        topics=len(image.topics.by_id),
+        partitions=image.topics.partitions,
+        brokers=len(image.cluster.brokers),
+        is_compared=expected is not None,
+        findings=tuple(wrong),
+    )
+
+
+async def _view(processes: Sequence[Running]) -> QuorumView:
+    """What these nodes say; nobody else is asked, whomever they name."""
+    access = Access(timeout_s=_ASK_S)
+    answers = await asyncio.gather(
+        *(question(each.node.endpoint, access, node_id=each.node.id) for each in processes)
+    )
+    return QuorumView(nodes=tuple(answers))
+
+
+def _commits(view: QuorumView) -> bool:
+    """Whether somebody leads, and a majority has what it wrote first."""
+    return view.leader is not None and view.quorum is not None and view.quorum.high_watermark > 0
+
+
+def _image(view: QuorumView, timeout_s: float) -> MetadataImage | str:
+    """The metadata that the leader serves, or why it cannot be had."""
+    try:
+        observation = asyncio.run(observe(view, Access(timeout_s=timeout_s)))
+    except UnobservableError as error:
+        return f"the leader's metadata cannot be read: {error.message}"
+    wrong = [each for each in observation.findings if each.severity is not Severity.INFO]
+    return f"{wrong[0].code} {wrong[0].sentence()}" if wrong else observation.image
+
+
+def _start_failed(each: Running) -> Finding:
+    text = f"node {each.node.id} ended with {each.process.returncode}: {each.last_words()}"
+    return kinds.START.at("", text)
+
+
+def _differences(expected: MetadataImage, image: MetadataImage) -> Iterator[str]:
+    """What is there that should not be, or is not; a controller registers where it starts."""
+    options = DiffOptions(ignored=frozenset(IGNORABLE))
+    found = (each for each in changes(expected, image, options) if each.kind != "controller")
+    told = list(islice(found, _MOST_TOLD + 1))
+    words = {
+        ChangeType.ADDED: "is new",
+        ChangeType.REMOVED: "is missing",
+        ChangeType.CHANGED: "is another",
+    }
+    for each in told[:_MOST_TOLD]:
+        yield f"{change_name(each)} {words[each.type]}"
+    if len(told) > _MOST_TOLD:
+        yield "there is more"
+
+
+# --- nodes of the quarantine ------------------------------------------------------------------
+
+
+def _returned(
+    found: NodesRehearsal,
+    first: Sequence[Running],
+    second: Sequence[Running],
+    cast: Cast,
+    timeout_s: float,
+) -> NodesRehearsal:
+    """Wait until each of them follows, leads or has ended; then look at the recovered ones."""
+    began = time.monotonic()
+    while True:
+        view = asyncio.run(_view([*first, *second]))
+        ours = QuorumView(nodes=view.nodes[: len(first)])
+        theirs = QuorumView(nodes=view.nodes[len(first) :])
+        returned = tuple(
+            _one(each, answer, ours) for each, answer in zip(second, theirs.nodes, strict=True)
+        )
+        settled = all(
+            each.follows or each.ended or (cast.is_fenced and _is_apart(each, theirs, cast))
+            for each in returned
+        )
+        if (settled and _commits(ours)) or any(each.has_ended for each in first):
+            break
+        if time.monotonic() - began > timeout_s:
+            break
+        time.sleep(_PAUSE_S)
+    severity = Severity.ERROR if cast.is_promised else Severity.WARNING
+    return replace(
+        found,
+        returned=returned,
+        findings=(
+            *found.findings,
+            *(replace(each, severity=severity)
+              for each in _harm(found, first, ours, returned, cast, timeout_s)),
+        ),
+    )  # fmt: skip
+
+
+def _one(each: Running, answer: NodeAnswer, ours: QuorumView) -> Returned:
+    if each.has_ended:
+        return Returned(id=each.node.id, ended=each.last_words())
+    leader, quorum = ours.leader, ours.quorum
+    follows = (
+        leader is not None
+        and quorum is not None
+        and (answer.epoch, answer.leader_id) == (leader.epoch, leader.node_id)
+        and any(
+            one.replica.id == each.node.id and one.log_end_offset >= quorum.high_watermark > 0
+            for one in (*quorum.observers, *quorum.voters)
+        )
+    )
+    return Returned(id=each.node.id, follows=follows, leader=answer.leader_id)
+
+
+def _is_apart(each: Returned, theirs: QuorumView, cast: Cast) -> bool:
+    """Whether an old voter behind a fence has its quorum, or answers where it can have none."""
+    if len(cast.back) <= len(cast.voters_before) // 2:
+        return bool(theirs.reached)
+    return _commits(theirs) and theirs.leader is not None and each.leader == theirs.leader.node_id
+
+
+def _harm(
+    found: NodesRehearsal,
+    first: Sequence[Running],
+    ours: QuorumView,
+    returned: Sequence[Returned],
+    cast: Cast,
+    timeout_s: float,
+) -> Iterator[Finding]:
+    """What is worse than before."""
+    for each in first:
+        if each.has_ended:
+            text = f"node {each.node.id} of the recovered quorum ended once old voters were back"
+            yield kinds.ENDS.at("", f"{text}: {each.last_words()}")
+    for one in returned:
+        if one.ended:
+            yield kinds.ENDS.at("", f"node {one.id} ended when it was back: {one.ended}")
+        elif not one.follows and not cast.is_fenced:
+            text = f"node {one.id} is back, and does not follow the recovered leader"
+            if one.leader is None:
+                yield kinds.QUARANTINED.at("", f"{text}; it knows no leader")
+            else:
+                yield kinds.TWO_QUORUMS.at("", f"{text}, but node {one.leader}")
+    if not _commits(ours):
+        yield kinds.LOSES.at("", "the recovered voters have no leader that commits any more")
+        return
+    image = _image(ours, timeout_s)
+    expected = None if found.leader is None else cast.expected.get(found.leader)
+    if isinstance(image, str):
+        yield kinds.LOSES.at("", image)
+    elif expected is not None:
+        for difference in _differences(expected, image):
+            yield kinds.LOSES.at("", f"{difference} once old voters are back")

@@ -1,0 +1,177 @@
+"""A quorum that goes on while nodes are off, and what comes of it once they are back.
+
+Owns the course of such a run, and what is asked at its end: whether the records that the quorum
+had committed are still there, who leads, and who ended with an error. Nodes come back when the
+quorum leads, and reach it; or they start apart from it, may elect among themselves, and then meet
+it. What of that a recovery promises is for others to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from random import Random
+
+from kraftool.raft.records import Batch
+from kraftool.reports.election.case import Case
+from kraftool.sim.election.conditions import Conditions
+from kraftool.sim.election.patience import unhurried
+from kraftool.sim.election.replica import Replica
+from kraftool.sim.election.run import Run
+
+_BEFORE_MS = 5_000
+_APART_MS = 30_000
+_AFTER_MS = 60_000
+"""For elections by Kafka's timeouts, again and again."""
+_APPEND_MS = 500
+"""As often as an idle leader of Kafka writes a record."""
+
+
+class Way(StrEnum):
+    """How nodes come back."""
+
+    AFTERWARDS = "afterwards"
+    """The quorum leads, and they reach it."""
+    APART = "apart"
+    """They start where they do not reach it, and meet it later."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """What became of the quorum in one run."""
+
+    seed: int
+    leader: int | None = None
+    """The first that led and could commit; None where nobody did, and nobody came back."""
+    epoch: int = 0
+    took_ms: int = 0
+    committed: int = 0
+    """One beyond the last record that was committed before anybody came back, or met it."""
+    lost_from: int | None = None
+    """The first of those that a node of the quorum lacks in the end, or that is another there."""
+    leaders: tuple[tuple[int, int], ...] = ()
+    """(node, epoch) of all that lead and can commit in the end."""
+    apart: tuple[int, int] | None = None
+    """(node, epoch) of one that led while apart."""
+    voters: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    """(node, voters) by each node's own log, in the end."""
+    broken: tuple[tuple[int, str], ...] = ()
+    """Nodes that ended with an error, and were started again."""
+
+
+class Returning(Run):
+    """A run in which nodes come back."""
+
+    def __init__(
+        self, case: Case, conditions: Conditions, seed: int, back: Iterable[int], way: Way
+    ) -> None:
+        self._back = frozenset(back) - conditions.down
+        super().__init__(unhurried(case), conditions.without(self._back), seed)
+        self._way = way
+        self._chance = Random(seed ^ 0x5EED)
+        self._started: set[int] = set()
+        self._written = 0
+        self._next_ms = 0
+
+    def ending(self) -> Ending:
+        """Run all of it."""
+        for _ in self._events(self._horizon_ms, self._started):
+            leader = self._committing()
+            if leader is not None:
+                break
+        else:
+            return Ending(seed=self.outcome.seed, broken=self._broken())
+        first, epoch, took = leader.id, leader.raft.epoch, self.now_ms - self._first_ms
+        self._let(_BEFORE_MS)
+        apart = None
+        ours = frozenset(self.replicas)
+        if self._back and self._way is Way.APART:
+            between = {(one, other) for one in ours for other in self._back}
+            whole = self.conditions
+            cut = whole.cut | between | {(other, one) for one, other in between}
+            self.conditions = replace(whole, cut=cut)
+            self._start_back()
+            self._let(_APART_MS)
+            apart = self._leader_of(self._back)
+            self.conditions = whole
+        committed = self._committed(ours)
+        had = {each: self.replicas[each].disk.log.end for each in ours}
+        if self._way is Way.AFTERWARDS:
+            self._start_back()
+        self._let(_AFTER_MS)
+        lost = []
+        for each, end in had.items():
+            kept = [one for one in committed if one.next_offset <= end]
+            at = _first_lost(self.replicas[each], kept)
+            lost += [] if at is None else [at]
+        return Ending(
+            seed=self.outcome.seed,
+            leader=first,
+            epoch=epoch,
+            took_ms=took,
+            committed=committed[-1].next_offset if committed else 0,
+            lost_from=min(lost, default=None),
+            leaders=tuple(
+                (each.id, each.raft.epoch) for each in self.replicas.values() if each.can_commit
+            ),
+            apart=apart,
+            voters=tuple(
+                (each.id, tuple(sorted(each.raft.control.voters.ids)))
+                for each in sorted(self.replicas.values(), key=lambda each: each.id)
+            ),
+            broken=self._broken(),
+        )
+
+    def _start_back(self) -> None:
+        for node in self.case.nodes:
+            if node.id in self._back:
+                chance = Random(self._chance.getrandbits(64))
+                at = self.now_ms + self._chance.randrange(self.conditions.skew_ms + 1)
+                self._add(node, chance, at, self.case.borders)
+
+    def _let(self, duration_ms: int) -> None:
+        """Let time pass, in which every leader writes records."""
+        until = self.now_ms + duration_ms
+        for _ in self._events(until, self._started):
+            if self.now_ms >= self._next_ms:
+                self._next_ms = self.now_ms + _APPEND_MS
+                for each in self.replicas.values():
+                    if each.can_commit:
+                        self._written += 1
+                        record = b"%d by %d" % (self._written, each.id)
+                        self._after(each.id, each.append(self.now_ms, record))
+        self.now_ms = max(self.now_ms, until)
+
+    def _committed(self, among: Iterable[int]) -> list[Batch]:
+        """What the leader of these knows as committed, of its log."""
+        found = self._leader_of(among)
+        if found is None:
+            return []
+        raft, disk = self.replicas[found[0]].raft, self.replicas[found[0]].disk
+        below = raft.role.high_watermark or 0
+        return [each for each in disk.log.items if each.next_offset <= below]
+
+    def _leader_of(self, among: Iterable[int]) -> tuple[int, int] | None:
+        found = [self.replicas[each] for each in among if each in self.replicas]
+        leading = [(each.raft.epoch, each.id) for each in found if each.can_commit]
+        return max(leading)[::-1] if leading else None
+
+    def _broken(self) -> tuple[tuple[int, str], ...]:
+        return tuple(
+            (each.id, why) for each in self.replicas.values() for why in dict.fromkeys(each.errors)
+        )
+
+
+def _first_lost(replica: Replica, committed: Iterable[Batch]) -> int | None:
+    """The first of these records, all of which a node had, that it lacks or has another for."""
+    log, snapshots = replica.disk.log, replica.disk.snapshots
+    for each in committed:
+        if each.next_offset <= log.start:
+            if any(one.offset >= each.next_offset and one.epoch >= each.epoch for one in snapshots):
+                continue
+            return each.base_offset
+        there = log.holding(each.last_offset)
+        if there is None or there.epoch != each.epoch or there.data != each.data:
+            return each.base_offset
+    return None

@@ -1,0 +1,272 @@
+"""`recover rehearse` as people and scripts run it: outcome, exit codes, processes, secrets."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from kraftool.repair.plan import Plan
+from kraftool.repair.plan_yaml import plan_to_yaml
+from tests.commands.test_secrets import assert_no_secret
+from tests.repair.directories import PARTITION, Quorum, cut_log
+from tests.repair.repair_cases import contents
+
+Run = Callable[..., Any]
+ROOT = Path(__file__).resolve().parents[2]
+SCENARIO = "kafka-4.3.0/dynamic-quorum"
+"""Voters 2, 3, 4; 3 and 4 and broker 11 are at offset 224 of epoch 3."""
+
+PATIENT = ("--timeout", 300)
+"""A machine may be busy."""
+
+
+@pytest.fixture(autouse=True)
+def no_kafka(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Copies go where a test sees what is left of them."""
+    monkeypatch.delenv("KAFKA_HOME", raising=False)
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+
+
+@pytest.fixture
+def quorum(tmp_path: Path) -> Quorum:
+    return Quorum(tmp_path / "quorum", SCENARIO, [2, 3, 4, 11])
+
+
+@pytest.fixture
+def plan(quorum: Quorum) -> Plan:
+    return quorum.plan("lost=2,4", "seed=3", nodes=[3, 11])
+
+
+@pytest.fixture
+def file(plan: Plan, tmp_path: Path) -> Path:
+    return written(plan, tmp_path)
+
+
+def written(plan: Plan, folder: Path) -> Path:
+    path = folder / "plan.yaml"
+    path.write_bytes(plan_to_yaml(plan))
+    return path
+
+
+@pytest.fixture(scope="module")
+def schema() -> Draft202012Validator:
+    found = json.loads((ROOT / "docs/schemas/recover.json").read_text())
+    Draft202012Validator.check_schema(found)
+    return Draft202012Validator(found)
+
+
+def test_kraftools_own_node_leads_with_the_metadata_that_the_plan_saves(
+    kraftool: Run, quorum: Quorum, file: Path, tmp_path: Path
+) -> None:
+    before = {each: contents(quorum[each]) for each in (2, 3, 4, 11)}
+    given = [word for each in before for word in ("--dir", quorum[each])]
+    ran = kraftool("recover", "rehearse", file, *given, "--seeds", 1, *PATIENT)
+    assert ran.code == 0, ran.text + ran.err
+    assert "Started: kraftool's own node" in ran.text
+    assert "node 3 leads" in ran.text
+    assert "it serves the metadata that the plan saves: 7 topics, 18 partitions" in ran.text
+    for each in (2, 4):
+        assert f"node {each} comes back, and follows the recovered leader" in ran.text
+    assert "It goes as planned, as far as was rehearsed." in ran.text
+    assert {each: contents(quorum[each]) for each in before} == before
+    assert not (quorum[3] / ".lock").exists(), "no lock is taken there"
+    assert not (quorum.partition(3) / ".kraftool-recover").exists()
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_the_document_fits_the_schema_and_nothing_shows_a_secret(
+    kraftool: Run, quorum: Quorum, file: Path, schema: Draft202012Validator, tmp_path: Path
+) -> None:
+    given = ("--dir", quorum[3], "--dir", quorum[11], "--dir", quorum[2], "--seeds", 1)
+    kept = tmp_path / "kept"
+    runs = [
+        kraftool("recover", "rehearse", file, *given, *PATIENT, "-o", "json", "--keep", kept),
+        kraftool("recover", "rehearse", file, *given, "--no-nodes"),
+        kraftool("recover", "rehearse", file, *given, "--no-nodes", "-o", "json"),
+        kraftool("recover", "rehearse", file, "--dir", quorum[11], "-o", "json"),
+    ]
+    for number, ran in enumerate(runs):
+        assert_no_secret(SCENARIO, ran, number)
+        assert ran.code == (1 if number == 3 else 0), ran.text + ran.err
+    documents = [json.loads(each.text) for number, each in enumerate(runs) if number != 1]
+    for each in documents:
+        schema.validate(each)
+    with_nodes, without, too_little = documents
+    assert with_nodes["nodes"]["leader"] == 3
+    assert with_nodes["nodes"]["isCompared"] is True
+    assert with_nodes["kept"] == str(kept)
+    assert (with_nodes["elections"]["back"], with_nodes["elections"]["assumed"]) == ([2], [4])
+    assert without["nodes"] is None
+    assert too_little["nodes"]["skipped"]
+    assert (kept / "node-3" / PARTITION).is_dir()
+    log = (kept / "run-3" / "node.log").read_text()
+    assert "43523" not in log, "the real endpoint is nowhere"
+
+
+def test_what_apply_refuses_ends_with_5_and_is_told(
+    kraftool: Run, quorum: Quorum, file: Path, schema: Draft202012Validator
+) -> None:
+    cut_log(quorum, 3, 1)
+    given = ("--dir", quorum[3], "--dir", quorum[11])
+    ran = kraftool("recover", "rehearse", file, *given)
+    assert ran.code == 5
+    assert "The plan cannot be applied as it is." in ran.text
+    assert "run recover collect and recover plan again" in ran.err
+    ran = kraftool("recover", "rehearse", file, *given, "-o", "json")
+    assert ran.code == 5
+    told = json.loads(ran.text)
+    schema.validate(told)
+    assert told["elections"] is None
+    assert "is not what it was when the plan was made" in told["copies"][0]["refused"]
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (("--no-nodes", "--kafka", "/opt/kafka"), 2, "--no-nodes starts no Kafka"),
+        (("--kafka", "/nowhere"), 3, "/nowhere/libs"),
+        (("--source", "node-11"), 2, "is not HOST=PATH"),
+        (("--source", "node-2=/x"), 5, "nothing is read from node-2"),
+        (("--dir", "/nowhere"), 3, "/nowhere"),
+        (("--seeds", "0"), 2, "--seeds"),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    kraftool: Run, quorum: Quorum, file: Path, options: tuple[str, ...], code: int, said: str
+) -> None:
+    ran = kraftool("recover", "rehearse", file, "--dir", quorum[3], *options)
+    assert (ran.code, said in ran.err) == (code, True), ran.err
+
+
+def test_a_running_node_makes_the_copy_one_of_a_moment(
+    kraftool: Run, quorum: Quorum, file: Path
+) -> None:
+    holding = "import sys; from kraftool.storage.lock_taking import DirectoryLock as L\n"
+    holding += "L(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", holding, str(quorum[3])],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        ran = kraftool("recover", "rehearse", file, "--dir", quorum[3], "--no-nodes")
+        holder.communicate()
+    assert ran.code == 1
+    assert "KT-REC-RUNNING" in ran.text
+
+
+# --- the processes ------------------------------------------------------------------------------
+
+
+def a_kafka(folder: Path, does: str) -> dict[str, str]:
+    """A folder that looks like a Kafka's, with a java that is a script; the environment for it."""
+    (folder / "libs").mkdir(parents=True)
+    (folder / "libs" / "kafka-clients-9.9.9.jar").touch()
+    java = folder / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text(f"#!/bin/sh\n{does}\n")
+    java.chmod(java.stat().st_mode | stat.S_IXUSR)
+    return {"JAVA_HOME": str(folder)}
+
+
+def test_a_node_that_ends_is_a_finding_with_its_last_words(
+    kraftool: Run, quorum: Quorum, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    says = "echo '[x] ERROR it will \x1b[31mnot\x1b[0m run (kafka.Kafka)'; echo '\tat b'; exit 7"
+    for name, value in a_kafka(tmp_path / "kafka", says).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("KAFKA_HOME", str(tmp_path / "kafka"))
+    ran = kraftool("recover", "rehearse", file, "--dir", quorum[3], "--seeds", 1)
+    assert ran.code == 1
+    assert "Started: Kafka 9.9.9" in ran.text
+    assert "KT-REC-START" in ran.text
+    words = " ".join(ran.text.split())
+    assert "node 3 ended with 7: [x] ERROR it will" in words
+    assert "\x1b" not in ran.text
+
+
+def test_a_node_without_a_leader_is_given_up(
+    kraftool: Run, quorum: Quorum, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in a_kafka(tmp_path / "kafka", "exec sleep 600").items():
+        monkeypatch.setenv(name, value)
+    given = ("--dir", quorum[3], "--seeds", 1, "--kafka", tmp_path / "kafka", "--timeout", 1)
+    ran = kraftool("recover", "rehearse", file, *given)
+    assert ran.code == 1
+    assert "no leader that commits within 1 s" in " ".join(ran.text.split())
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_cut_short_it_leaves_no_process_and_no_copy(
+    quorum: Quorum, file: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    mark = tmp_path / "started"
+    environment = a_kafka(tmp_path / "kafka", f"echo $$ > {mark}.part; mv {mark}.part {mark}\n"
+                          "trap '' INT TERM HUP; while :; do sleep 1; done")  # fmt: skip
+    words = ("recover", "rehearse", file, "--dir", quorum[3], "--seeds", 1, "--timeout", 600)
+    before = contents(quorum[3])
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kraftool", *map(str, words), "--kafka", str(tmp_path / "kafka")],
+        cwd=ROOT,
+        env={**os.environ, **environment, "TMPDIR": str(tmp_path / "tmp")},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    try:
+        child = _eventually(lambda: int(mark.read_text()))
+        assert len(list((tmp_path / "tmp").iterdir())) == 1
+        process.send_signal(number)
+        code = process.wait(60)
+    finally:
+        process.kill()
+    if number == signal.SIGKILL:  # nobody is left to clean up; the system ends the node
+        _eventually(lambda: _is_gone(child))
+    else:
+        assert code == (130 if number == signal.SIGINT else 128 + number)
+        assert _is_gone(child)
+        assert list((tmp_path / "tmp").iterdir()) == []
+    assert contents(quorum[3]) == before
+
+
+def _is_gone(child: int) -> bool:
+    """Whether a process has ended; one whose parent is gone may wait to be buried."""
+    try:
+        state = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+    return state == "Z"
+
+
+def _eventually(look: Callable[[], int]) -> int:
+    until = time.monotonic() + 120
+    while time.monotonic() < until:
+        with suppress(FileNotFoundError):
+            if found := look():
+                return found
+        time.sleep(0.05)
+    raise AssertionError("it never came")
+
+
+def test_a_plan_that_was_edited_is_refused(kraftool: Run, quorum: Quorum, plan: Plan,
+                                            tmp_path: Path) -> None:  # fmt: skip
+    path = written(replace(plan, summary=("another",)), tmp_path)
+    path.write_bytes(path.read_bytes().replace(b"another", b"changed"))
+    ran = kraftool("recover", "rehearse", path, "--dir", quorum[3], "--no-nodes")
+    assert ran.code == 5

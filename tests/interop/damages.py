@@ -1,0 +1,158 @@
+"""What can happen to the directory of a node that does not run: one function each.
+
+Owns the edits, each of which has been seen on real directories, or is what a kill leaves. What is
+to be done about them is for the tests of recovery.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+
+from clusters import Node, random_uuid
+from ondisk import batches, flip, partition, segments, snapshots
+from our_nodes import end_of
+
+from kraftool.decoders.batch import encode_batch
+from kraftool.decoders.framing import encode_record
+
+JUNK = "00000000000000099999-0000000009.checkpoint"
+
+
+def forget_promise(node: Node) -> None:
+    (partition(node) / "quorum-state").unlink()
+
+
+def empty_promise(node: Node) -> None:
+    (partition(node) / "quorum-state").write_bytes(b"")
+
+
+def garble_promise(node: Node) -> None:
+    (partition(node) / "quorum-state").write_text('{"leaderEpoch": 1, "votedId":')
+
+
+def without_snapshots(node: Node) -> None:
+    for each in snapshots(node):
+        each.unlink()
+
+
+def damage_middle(node: Node) -> int:
+    """A bit of a record in the first segment; the offset where the log can be trusted no more."""
+    path = segments(node)[0]
+    found = batches(path)
+    batch = found[len(found) // 2]
+    flip(path, batch.position + batch.size - 3)
+    return batch.base_offset
+
+
+def damage_middle_without_snapshots(node: Node) -> int:
+    without_snapshots(node)
+    return damage_middle(node)
+
+
+def damage_snapshot(node: Node) -> None:
+    newest = snapshots(node)[-1]
+    flip(newest, newest.stat().st_size // 2)
+
+
+def put_junk_snapshot(node: Node) -> None:
+    (partition(node) / JUNK).write_bytes(b"what is this")
+
+
+def false_epochs(node: Node) -> None:
+    (partition(node) / "leader-epoch-checkpoint").write_text("0\n2\n1 0\n77 20\n")
+
+
+def garble_epochs(node: Node) -> None:
+    (partition(node) / "leader-epoch-checkpoint").write_text("what is this")
+
+
+def foreign_partition(node: Node) -> None:
+    text = "version: 0\ntopic_id: BBBBBBBBBBBBBBBBBBBBBQ\n"
+    (partition(node) / "partition.metadata").write_text(text)
+
+
+def put_stray_name(node: Node) -> None:
+    (partition(node) / "notes.log").write_bytes(b"x")
+
+
+def lose_log(node: Node) -> None:
+    for each in segments(node):
+        each.unlink()
+
+
+def lose_log_and_snapshots(node: Node) -> None:
+    lose_log(node)
+    without_snapshots(node)
+
+
+def lose_meta(node: Node) -> None:
+    (node.metadata_log_dir / "meta.properties").unlink()
+
+
+def damage_meta(node: Node) -> None:
+    (node.metadata_log_dir / "meta.properties").write_bytes(b"version=1\nclus\0er.id\n")
+
+
+def rename_directory(node: Node) -> None:
+    """As a format of the directory's meta.properties alone would."""
+    path = node.metadata_log_dir / "meta.properties"
+    path.write_text(path.read_text().replace(node.directory_id, random_uuid()))
+
+
+def tear_tail(node: Node) -> None:
+    with segments(node)[-1].open("ab") as file:
+        file.write(batches(segments(node)[-1])[-1].data[:-7])
+
+
+def put_zeros(node: Node) -> None:
+    with segments(node)[-1].open("ab") as file:
+        file.write(bytes(5000))
+
+
+def orphan(node: Node) -> None:
+    """Indexes without a segment, and what a crash leaves of a download and of a cleaning."""
+    for name in ("00000000000000000777.index", "00000000000000000777.timeindex"):
+        (partition(node) / name).write_bytes(bytes(24))
+    (partition(node) / "00000000000000000888-0000000001.checkpoint.part").write_bytes(b"half")
+    newest = snapshots(node)[-1]
+    shutil.copy(newest, newest.with_name(f"{newest.name}.deleted"))
+    for each in partition(node).glob("0*0.*index"):
+        each.write_bytes(b"what is this")
+
+
+def hide_snapshots(node: Node) -> None:
+    """As a cleaning begins that was killed."""
+    for each in sorted(partition(node).glob("*.checkpoint")):
+        each.rename(each.with_name(f"{each.name}.deleted"))
+
+
+def lose_snapshots(node: Node) -> None:
+    for each in partition(node).glob("*.checkpoint*"):
+        each.unlink()
+
+
+def poison(nodes: Sequence[Node]) -> int:
+    """A record that no controller can apply, and one behind it, at the end of some logs."""
+    ends = {end_of(each) for each in nodes}
+    [end] = ends
+    change = {"partitionId": 0, "topicId": "9PTPM4xATAiPu0uKMvmPmg", "leader": 11}
+    for each in nodes:
+        path = segments(each)[-1]
+        time = batches(path)[-1].header.max_timestamp
+        with path.open("ab") as file:
+            for number, record in enumerate(
+                (
+                    encode_record("PartitionChangeRecord", 0, change),
+                    encode_record("NoOpRecord", 0, {}),
+                )
+            ):
+                file.write(
+                    encode_batch(
+                        [(None, record)],
+                        base_offset=end.offset + number,
+                        epoch=end.epoch,
+                        timestamp=time,
+                    )
+                )
+    return end.offset

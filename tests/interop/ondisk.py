@@ -1,0 +1,107 @@
+"""What lies in the directories of real nodes, and the trees that Kafka's own shell has of it.
+
+Owns how files are found and damaged, and which part of a tree outlives a restart. A directory's
+metadata is gathered in one file, since the shell reads no more than that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import shelltrees
+from clusters import Node
+
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.segment import scan
+
+PARTITION = "__cluster_metadata-0"
+_PLACES = re.compile(r"(replicas|directories|removingReplicas|addingReplicas)=\[[^\]]*\]")
+
+
+def partition(node: Node) -> Path:
+    return node.metadata_log_dir / PARTITION
+
+
+def segments(node: Node) -> list[Path]:
+    return sorted(partition(node).glob("*.log"))
+
+
+def batches(path: Path) -> list[RecordBatch]:
+    """The whole batches of a segment or a checkpoint."""
+    data = path.read_bytes()
+    found = scan(lambda position, size: data[position : position + size])
+    return [each for each in found if isinstance(each, RecordBatch)]
+
+
+def snapshots(node: Node) -> list[Path]:
+    """Oldest first, without the 0-0 one."""
+    found = sorted(partition(node).glob("*.checkpoint"))
+    return [each for each in found if not each.name.startswith("0" * 20)]
+
+
+def flip(path: Path, position: int) -> None:
+    """One bit of a file is another."""
+    path.chmod(0o644)
+    data = bytearray(path.read_bytes())
+    data[position] ^= 0x40
+    path.write_bytes(bytes(data))
+
+
+def contents(directory: Path) -> dict[str, bytes]:
+    """Every file below a directory."""
+    return {
+        str(path.relative_to(directory)): path.read_bytes()
+        for path in sorted(directory.rglob("*"))
+        if path.is_file()
+    }
+
+
+# --- the trees of Kafka's shell -----------------------------------------------------------------
+
+
+def gathered(directory: Path, target: Path, *, below: int | None = None) -> Path:
+    """All of a directory's metadata in one file, which is what the shell reads: the log from 0, or
+    the snapshot that it begins with and what follows; up to an offset."""
+    logs = sorted((directory / PARTITION).glob("*.log"))
+    first = int(logs[0].stem) if logs else 1
+    data, start = b"", 0
+    if first > 0:
+        named = sorted((directory / PARTITION).glob("*.checkpoint"))
+        snapshot = next(each for each in named if int(each.name[:20]) >= (first if logs else 0))
+        data, start = snapshot.read_bytes(), int(snapshot.name[:20])
+    found = [batch for path in logs for batch in batches(path) if batch.base_offset >= start]
+    target.write_bytes(
+        data + b"".join(each.data for each in found if below is None or each.last_offset < below)
+    )
+    return target
+
+
+def trees(files: Sequence[Path]) -> list[dict[str, str]]:
+    """What the shell shows of gathered files, which lie in one folder; see `lasting`."""
+    assert len({each.parent for each in files}) == 1, "they lie in one folder"
+    found = shelltrees.kafka_trees([each.name for each in files], files[0].parent)
+    return [
+        lasting(shelltrees.comparable(each.nodes, knows_version=not each.faults))
+        for each in found.values()
+    ]
+
+
+def lasting(nodes: Mapping[str, str]) -> dict[str, str]:
+    """A tree without registrations, which each start makes anew, and who leads a partition."""
+    kept = {path: text for path, text in nodes.items() if not path.startswith("/image/cluster/")}
+    for path, text in kept.items():
+        if text.startswith("PartitionRegistration("):
+            kept[path] = ", ".join(each.group() for each in _PLACES.finditer(text))
+    assert any(path.startswith("/image/topics/byName/kept/") for path in kept), "a tree of ours"
+    return kept
+
+
+def differences(ours: Mapping[str, str], theirs: Mapping[str, str]) -> list[str]:
+    """What two trees do not have in common."""
+    return [
+        f"{path}: {ours.get(path)!r}, and {theirs.get(path)!r}"
+        for path in sorted(ours.keys() | theirs.keys())
+        if ours.get(path) != theirs.get(path)
+    ]

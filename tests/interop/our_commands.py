@@ -1,0 +1,34 @@
+"""kraftool's commands against a real quorum, each in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def kraftool(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "kraftool", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def document(*arguments: str, code: int = 0) -> Any:
+    """What a command says as JSON, as its schema has it."""
+    done = kraftool(*arguments, "-o", "json")
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    told = json.loads(done.stdout)
+    schema = json.loads((ROOT / f"docs/schemas/{arguments[0]}.json").read_text())
+    Draft202012Validator(schema).validate(told)
+    return told

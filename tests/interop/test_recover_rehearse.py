@@ -1,0 +1,141 @@
+"""A rehearsal says what comes: its Kafka, on copies, and the real one, on the applied directory.
+
+Two of three controllers are lost under load, as in test_recover; their disks are still there, which
+the plan does not know, and come back in the rehearsal.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import kafka
+import ondisk
+import pytest
+import scenarios
+from clusters import Cluster, Node
+from recovering import kraftool, strike
+
+from kraftool.repair.plan import Method, Plan
+from kraftool.repair.plan_yaml import plan_from_yaml
+
+pytestmark = pytest.mark.interop
+
+
+class Night:
+    """A quorum that lost two of three, and the plan for the third."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        controllers = [cluster.add_node(number, ("controller",)) for number in (1, 2, 3)]
+        self.broker = cluster.add_node(11, ("broker",))
+        cluster.use_bootstrap_servers()
+        cluster.format(controllers, "--initial-controllers", cluster.initial_controllers())
+        cluster.format([self.broker])
+        cluster.start(*controllers, self.broker)
+        cluster.admin("create-topic", topic="kept", partitions=2, replication=1)
+        self.survivor, self.topics = strike(cluster, self.broker)
+        self.lost: list[Node] = [each for each in controllers if each is not self.survivor]
+        self.plan_file = cluster.root.parent / "plan.yaml"
+
+    def plan(self, *more: str) -> Plan:
+        ids = ",".join(str(each.id) for each in self.lost)
+        paths = [each.metadata_log_dir for each in (self.survivor, self.broker)]
+        options = ("--set", f"lost={ids}", "--kafka-version", self.cluster.version, *more)
+        kraftool("recover", "plan", *paths, *options, "--out", self.plan_file)
+        return plan_from_yaml(self.plan_file.read_bytes())
+
+    def rehearse(self, *nodes: Node, code: int = 0) -> dict[str, object]:
+        """With this Kafka; the document."""
+        given = [word for each in nodes for word in ("--dir", each.metadata_log_dir)]
+        home = kafka.home(self.cluster.version)
+        shown = kraftool(
+            "recover", "rehearse", self.plan_file, *given, "--kafka", home, "--seeds", 1,
+            "--timeout", 300, "-o", "json", "--quiet", code=code,
+        )  # fmt: skip
+        told: dict[str, object] = json.loads(shown)
+        return told
+
+
+@pytest.fixture
+def night(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Night]:
+    if problem := kafka.available(request.param):
+        pytest.skip(problem)
+    with Cluster(request.param, tmp_path / "nodes", common=scenarios.SMALL_SNAPSHOTS) as cluster:
+        yield Night(cluster)
+
+
+def on(*versions: str) -> pytest.MarkDecorator:
+    """Kafka 4.3.0 always, the others in soak."""
+    params = [
+        pytest.param(each, marks=() if each == "4.3.0" else pytest.mark.soak) for each in versions
+    ]
+    return pytest.mark.parametrize("night", params, indirect=True)
+
+
+@on("4.3.0", "4.4.0", "4.1.1", "3.9.1")
+def test_what_a_rehearsal_shows_is_what_comes(night: Night) -> None:
+    cluster, survivor = night.cluster, night.survivor
+    plan = night.plan()
+    assert plan.method is Method.SNAPSHOT_JUMP
+    everyone = [survivor, night.broker, *night.lost]
+    before = {each.id: ondisk.contents(each.directory) for each in everyone}
+    told = night.rehearse(*everyone)
+    assert {each.id: ondisk.contents(each.directory) for each in everyone} == before
+    assert told["isWell"], told
+    nodes = told["nodes"]
+    assert isinstance(nodes, dict)
+    assert nodes["software"] == f"Kafka {cluster.version}"
+    assert (nodes["leader"], nodes["voters"]) == (survivor.id, [survivor.id])
+    assert nodes["isCompared"]
+    assert nodes["topics"] >= len(night.topics)
+    assert nodes["returned"] == [
+        {"node": each.id, "follows": True, "leader": survivor.id, "ended": None}
+        for each in sorted(night.lost, key=lambda each: each.id)
+    ], "a real Kafka takes the checkpoint, and votes no more"
+
+    options = ("--dir", survivor.metadata_log_dir, "--source",
+               f"node-11={night.broker.metadata_log_dir}", "--yes", plan.id)  # fmt: skip
+    words = [f"--accept={each.word}" for each in plan.risks]
+    kraftool("recover", "apply", night.plan_file, *options, *words)
+    cluster.start(survivor)
+    assert cluster.wait_leader() is survivor
+    shown = kafka.wait_for("an answer to describe-quorum", cluster.quorum)
+    assert [each["id"] for each in shown["voters"]] == nodes["voters"]
+    assert shown["leaderEpoch"] == nodes["epoch"], "the first election after the same checkpoint"
+    cluster.start(night.broker)
+    assert set(night.topics) <= set(cluster.admin("list-topics"))
+    assert len(cluster.admin("list-topics")) == nodes["topics"]
+
+
+@pytest.mark.soak
+@on("4.3.0", "4.4.0", "3.9.1")
+def test_a_fence_is_rehearsed_with_both_quorums(night: Night) -> None:
+    night.plan("--fence")
+    told = night.rehearse(night.survivor, night.broker, *night.lost)
+    assert told["isWell"], told
+    nodes = told["nodes"]
+    assert isinstance(nodes, dict)
+    assert nodes["leader"] == night.survivor.id
+    old = {each.id for each in night.lost}
+    assert {each["leader"] for each in nodes["returned"]} <= old
+    assert not any(each["follows"] or each["ended"] for each in nodes["returned"])
+
+
+@pytest.mark.soak
+@on("4.3.0")
+def test_a_kafka_that_is_too_old_is_found_out(night: Night) -> None:
+    """3.9.1 does not know the metadata.version of 4.3: a rehearsal with it ends with its words."""
+    if problem := kafka.available("3.9.1"):
+        pytest.skip(problem)
+    night.plan()
+    directory = night.survivor.metadata_log_dir
+    shown = kraftool(
+        "recover", "rehearse", night.plan_file, "--dir", directory, "--source",
+        f"node-11={night.broker.metadata_log_dir}", "--kafka", kafka.home("3.9.1"),
+        "--seeds", 1, "--timeout", 300, "-o", "json", code=1,
+    )  # fmt: skip
+    told = json.loads(shown)
+    assert [each["code"] for each in told["findings"]] == ["KT-REC-START"]
+    assert "MetadataVersion" in told["findings"][0]["text"]

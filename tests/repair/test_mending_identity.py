@@ -1,0 +1,165 @@
+"""Whose directory it is: meta.properties lost or damaged, and a directory id that is another.
+
+Every plan is carried out on copies of what real Kafka left, and the outcome is surveyed again.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.repair.plan import Method
+from kraftool.repair.refusal import PlanRefused
+from tests.repair.directories import Quorum, flip_in_batch, mended
+
+EQUAL = "kafka-4.3.0/upgrade"
+"""Voters 1, 2, 3 and broker 11, all at offset 160 of epoch 6."""
+
+
+@pytest.fixture
+def quorum(tmp_path: Path) -> Quorum:
+    return Quorum(tmp_path, EQUAL, [1, 2, 3, 11])
+
+
+def settings_of(quorum: Quorum, node_id: int, folder: Path) -> Path:
+    """A server.properties of a node, which tells whose directory it is."""
+    server = folder / "server.properties"
+    server.write_text(
+        f"process.roles=controller\nnode.id={node_id}\ncontroller.listener.names=CONTROLLER\n"
+        f"listeners=CONTROLLER://127.0.0.1:9093\nlog.dirs={quorum[node_id]}\n"
+        "controller.quorum.bootstrap.servers=127.0.0.1:9093\n"
+    )
+    return server
+
+
+def damaged(quorum: Quorum, node_id: int) -> None:
+    """A bit in the middle of a log, with no snapshot beyond."""
+    for each in quorum.snapshots(node_id):
+        each.unlink()
+    flip_in_batch(quorum.segment(node_id), 30)
+
+
+def test_a_lost_meta_properties_is_written_from_what_the_others_tell(
+    quorum: Quorum, tmp_path: Path
+) -> None:
+    was = quorum.survey(2).identity
+    (quorum[2] / "meta.properties").unlink()
+    with pytest.raises(KraftoolError, match="whose directory it is cannot be told"):
+        quorum.plan()
+    directory = quorum[2]
+    quorum.directories[2] = settings_of(quorum, 2, tmp_path)
+    plan = quorum.plan()
+    assert plan.cases == ("meta-properties",)
+    quorum.directories[2] = directory
+    plan_host = plan.host("node-2")
+    assert plan_host is not None
+    assert plan_host.path == str(directory)
+    quorum.carry_out(plan)
+    assert quorum.survey(2).identity == was
+
+
+def test_a_broker_gets_the_directory_id_back_that_its_replicas_are_in(tmp_path: Path) -> None:
+    """Only where it has one log directory: of several it cannot be told which one this is."""
+    for broker, has_one in ((12, True), (11, False)):
+        quorum = Quorum(tmp_path / str(broker), "kafka-4.3.0/dynamic-quorum", (2, 3, broker))
+        was = quorum.survey(broker)
+        assert (len(was.registered_directories) == 1) is has_one
+        (quorum[broker] / "meta.properties").unlink()
+        server = settings_of(quorum, broker, tmp_path)
+        text = server.read_text().replace("roles=controller", "roles=broker")
+        server.write_text(text.replace("listeners=CONTROLLER", "listeners=BROKER"))
+        directory = quorum[broker]
+        quorum.directories[broker] = server
+        plan = quorum.plan("lost=4")
+        quorum.directories[broker] = directory
+        quorum.carry_out(plan)
+        found = quorum.survey(broker).identity
+        assert found.cluster_id == was.identity.cluster_id
+        assert found.directory_id == (was.identity.directory_id if has_one else "")
+
+
+def test_a_voter_without_its_name_is_a_voter_still_and_never_emptied(
+    quorum: Quorum, tmp_path: Path
+) -> None:
+    """With its id back and an empty log it would vote for whoever lacks what was committed."""
+    was = quorum.survey(2).identity
+    (quorum[2] / "meta.properties").unlink()
+    damaged(quorum, 2)
+    directory = quorum[2]
+    quorum.directories[2] = settings_of(quorum, 2, tmp_path)
+    plan = quorum.plan()
+    assert plan.cases == ("rebuilt", "meta-properties")
+    quorum.directories[2] = directory
+    quorum.carry_out(plan)
+    survey = quorum.survey(2)
+    assert (survey.identity, survey.end) == (was, (160, 6))
+
+
+def test_a_voter_that_has_neither_name_nor_metadata_gets_no_old_id(
+    quorum: Quorum, tmp_path: Path
+) -> None:
+    (quorum[2] / "meta.properties").unlink()
+    shutil.rmtree(quorum.partition(2))
+    quorum.directories[2] = settings_of(quorum, 2, tmp_path)
+    with pytest.raises(KraftoolError, match="vote without what it had") as refused:
+        quorum.plan()
+    assert "--set lost=2" in refused.value.hint
+    del quorum.directories[2]
+    assert quorum.plan("lost=2").method is Method.NONE
+
+
+def test_a_directory_that_has_to_be_emptied_gets_no_voters_id_back(quorum: Quorum) -> None:
+    path = quorum[2] / "meta.properties"
+    other = "9PTPM4xATAiPu0uKMvmPmg"
+    path.write_text(path.read_text().replace(quorum.survey(2).identity.directory_id, other))
+    damaged(quorum, 2)
+    plan = quorum.plan(accept=["own-log"])
+    assert plan.cases == ("emptied",)
+    quorum.carry_out(plan)
+    assert quorum.survey(2).identity.directory_id == other
+
+
+def test_a_sole_voter_without_anything_is_not_given_a_promise_alone(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path, EQUAL, [1, 11])
+    quorum.carry_out(quorum.plan("lost=2,3"))
+    data = quorum.segment(1).read_bytes()
+    (quorum.partition(11) / quorum.segment(1).name).write_bytes(data)
+    for each in quorum.partition(1).iterdir():
+        each.unlink()
+    with pytest.raises(KraftoolError, match="may lack what was committed"):
+        quorum.plan()
+
+
+@pytest.mark.parametrize("has_snapshot", [True, False])
+def test_a_voter_whose_log_is_gone_is_made_anew_with_its_promise(
+    quorum: Quorum, has_snapshot: bool
+) -> None:
+    """Kafka would go on from the snapshot, or from nothing, and vote."""
+    quorum.segment(2).unlink()
+    if not has_snapshot:
+        shutil.rmtree(quorum.partition(2))
+        quorum.partition(2).mkdir()
+    for each in quorum.partition(2).glob("*.log"):
+        each.unlink()
+    with pytest.raises(KraftoolError, match="may lack what was committed"):
+        quorum.plan(nodes=[1, 2])
+    plan = quorum.plan()
+    survey = mended(quorum, 2, plan, "rebuilt", *(() if has_snapshot else ("quorum-state",)))
+    assert survey.end == (160, 6)
+    assert survey.quorum_state.leader_epoch == (6 if has_snapshot else 7)
+
+
+def test_a_directory_id_is_put_back_only_by_its_word(quorum: Quorum) -> None:
+    """Formatted anew, the directory would have forgotten its votes."""
+    was = quorum.survey(2).identity
+    path = quorum[2] / "meta.properties"
+    path.write_text(path.read_text().replace(was.directory_id, "9PTPM4xATAiPu0uKMvmPmg"))
+    with pytest.raises(PlanRefused, match="node's own old ones"):
+        quorum.plan()
+    plan = quorum.plan(accept=["own-log"])
+    assert plan.cases == ("directory-id",)
+    quorum.carry_out(plan)
+    assert quorum.survey(2).identity == was

@@ -1,0 +1,397 @@
+"""A plan rehearsed on copies: the originals stay, apply is real, and the simulator tells the rest.
+
+What may happen on each way is docs/recover.md's table of the methods, which real Kafka showed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import namedtuple
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kraftool.decoders import quorum_state
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.names import write_checkpoint_name
+from kraftool.repair.backup import FOLDER
+from kraftool.repair.disk import RepairRefused
+from kraftool.repair.plan import FileKind, Fingerprint, Method, Piece, Plan, Setting, target_of
+from kraftool.repair.planner import plan_for, read_surveys
+from kraftool.repair.rehearsal import Asked, Rehearsal, rehearse
+from kraftool.repair.rehearsal_copies import find_rehearsed, workplace
+from kraftool.repair.request import Request, with_settings
+from kraftool.reports.findings import Severity
+from kraftool.sim.election.returning import Way
+from tests.repair.directories import NOW, PARTITION, Quorum, cut_log
+from tests.repair.repair_cases import apply, bytes_of
+
+EQUAL = "kafka-4.3.0/upgrade"
+"""Voters 1, 2, 3 and broker 11, all at offset 160 of epoch 6."""
+APART = "kafka-4.3.0/dynamic-quorum"
+"""Voters 2, 3, 4; 3 and 4 and broker 11 are at offset 224 of epoch 3."""
+STATIC = "kafka-3.7.2/static-quorum"
+SEEDS = 1
+
+
+def everything(directory: Path) -> dict[str, tuple[bytes, int, int, int]]:
+    """Every file with its inode and times: nothing is made, linked, touched or written."""
+    return {
+        str(each.relative_to(directory)): (
+            each.read_bytes() if each.is_file() else b"",
+            each.stat().st_ino,
+            each.stat().st_nlink,
+            each.stat().st_mtime_ns,
+        )
+        for each in sorted(directory.rglob("*"))
+    }
+
+
+def rehearsed(
+    plan: Plan, quorum: Quorum, nodes: Sequence[int], keep: Path, seeds: int = SEEDS
+) -> Rehearsal:
+    directories = tuple(str(quorum[each]) for each in nodes)
+    asked = Asked(directories=directories, sources={}, seeds=seeds, with_nodes=False)
+    with workplace(str(keep), directories) as folder:
+        return rehearse(plan, asked, folder)
+
+
+def codes(found: Rehearsal) -> set[tuple[str, Severity]]:
+    return {(each.code, each.severity) for each in found.findings}
+
+
+# --- copies and apply ---------------------------------------------------------------------------
+
+
+def test_the_originals_stay_and_the_copy_becomes_what_apply_makes(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path / "quorum", APART, [2, 3, 4, 11])
+    plan = quorum.plan("lost=2,4", "seed=3", nodes=[3, 11])
+    before = {each: everything(quorum[each]) for each in (2, 3, 4, 11)}
+    found = rehearsed(plan, quorum, [3, 11, 2, 4], tmp_path / "kept")
+    assert {each: everything(quorum[each]) for each in (2, 3, 4, 11)} == before
+    assert found.is_well
+    copy = tmp_path / "kept" / "node-3"
+    apply(plan, quorum[3])
+    theirs = {name: data for name, data in bytes_of(quorum[3]).items() if name in _planned(copy)}
+    assert theirs == bytes_of(copy)
+    assert set(bytes_of(tmp_path / "kept" / "old-node-2")) <= set(bytes_of(quorum[2]))
+    assert (tmp_path / "kept").stat().st_mode & 0o777 == 0o700
+    assert all(
+        each.stat().st_mode & 0o077 == 0
+        for each in (tmp_path / "kept" / "node-11").rglob("*")
+        if each.is_file()
+    ), "copies hold secrets"
+
+
+def _planned(copy: Path) -> set[str]:
+    """What is copied of a directory: nothing of topics, and no checkpoint of a broker's."""
+    return {"meta.properties", "bootstrap.checkpoint"} | {
+        str(each.relative_to(copy)) for each in (copy / PARTITION).iterdir() if each.is_file()
+    }
+
+
+def test_a_temporary_folder_is_gone_afterwards_and_a_kept_one_must_be_new(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path / "quorum", EQUAL, [1])
+    with workplace("", []) as folder:
+        assert os.stat(folder).st_mode & 0o777 == 0o700
+    assert not os.path.exists(folder)
+    with pytest.raises(RepairRefused, match="is not empty"), workplace(str(quorum[1]), []):
+        pass
+    inside = str(quorum[1] / "kept")
+    with pytest.raises(RepairRefused, match="nothing is"), workplace(inside, [str(quorum[1])]):
+        pass
+    assert not os.path.exists(inside)
+
+
+def test_what_apply_would_refuse_is_refused_on_the_copy(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 11])
+    plan = quorum.plan("lost=2,3")
+    cut_log(quorum, 1, 1)
+    found = rehearsed(plan, quorum, [1, 11], tmp_path / "kept")
+    assert found.refused is not None
+    assert found.refused.of.name == "node-1"
+    assert "is not what it was when the plan was made" in found.refused.refused
+    assert str(quorum[1]) in found.refused.refused, "the original is named, and not the copy"
+    assert found.elections is None
+    assert not found.is_well
+
+
+def test_a_source_is_another_directory_that_was_given_or_is_asked_for(tmp_path: Path) -> None:
+    """The survivor is behind: the checkpoint is of the broker's state."""
+    quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 11])
+    cut_log(quorum, 1, 2)
+    plan = quorum.plan("lost=2,3")
+    assert plan.method is Method.SNAPSHOT_JUMP
+    found = rehearsed(plan, quorum, [1], tmp_path / "one")
+    assert found.refused is not None
+    assert "--source node-11=PATH" in found.refused.hint
+    found = rehearsed(plan, quorum, [1, 11], tmp_path / "two")
+    assert found.is_well
+    asked = Asked(directories=(str(quorum[1]),), sources={"node-11": str(quorum[11])},
+                  seeds=1, with_nodes=False)  # fmt: skip
+    with workplace("", asked.paths) as folder:
+        found = rehearse(plan, asked, folder)
+    assert found.refused is None
+    assert found.not_given == ("node-11",)
+    asked = replace(asked, sources={"node-2": str(quorum[11])})
+    with workplace("", asked.paths) as folder, pytest.raises(RepairRefused, match="nothing is"):
+        rehearse(plan, asked, folder)
+
+
+def test_directories_are_known_by_the_plan_or_refused(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 2, 11])
+    plan = quorum.plan("lost=2,3", nodes=[1, 11])
+    found = find_rehearsed(plan, [str(quorum[each]) for each in (1, 2, 11)])
+    assert [(each.name, each.is_quarantined) for each in found] == [
+        ("node-1", False), ("old-node-2", True), ("node-11", False),
+    ]  # fmt: skip
+    again = tmp_path / "again"
+    shutil.copytree(quorum[1], again)
+    with pytest.raises(RepairRefused, match="are both node-1"):
+        find_rehearsed(plan, [str(quorum[1]), str(again)])
+    (again / "meta.properties").unlink()
+    with pytest.raises(RepairRefused, match="does not say whose it is"):
+        find_rehearsed(plan, [str(again)])
+    assert find_rehearsed(plan, [f"node-1={again}"])[0].name == "node-1"
+    (again / "meta.properties").write_text("version=1\nnode.id=77\ncluster.id=x\n")
+    with pytest.raises(RepairRefused, match="not for"):
+        find_rehearsed(plan, [str(again)])
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_nothing_is_followed_that_is_no_file(tmp_path: Path, kind: str) -> None:
+    """A node that is started on a copy with a link would write what the link leads to."""
+    quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 11])
+    plan = quorum.plan("lost=2,3")
+    strange = quorum.partition(1) / "00000000000000000000.snapshot"
+    if kind == "link":
+        os.symlink(quorum.segment(11), strange)
+    else:
+        os.mkfifo(strange)
+    with pytest.raises(RepairRefused, match="neither read nor copied"):
+        rehearsed(plan, quorum, [1, 11], tmp_path / "kept")
+
+
+def test_too_little_room_is_told_before_anything_is_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 11])
+    plan = quorum.plan("lost=2,3")
+    free = namedtuple("free", "f_bavail f_frsize")
+    monkeypatch.setattr("os.statvfs", lambda path: free(1, 4096))
+    with pytest.raises(KraftoolError, match="4096 bytes free, and") as caught:
+        rehearsed(plan, quorum, [1, 11], tmp_path / "kept")
+    assert "--keep" in caught.value.hint
+    assert list((tmp_path / "kept").iterdir()) == []
+
+
+@pytest.mark.parametrize("is_whole", [False, True])
+def test_what_an_earlier_apply_left_is_seen_as_apply_sees_it(
+    tmp_path: Path, is_whole: bool
+) -> None:
+    """A half-applied plan is finished on the copy, and stays half applied."""
+    quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 11])
+    plan = quorum.plan("lost=2,3")
+    apply(plan, quorum[1])
+    (folder,) = (quorum.partition(1) / FOLDER).iterdir()
+    journal = folder / "journal"
+    if not is_whole:
+        lines = journal.read_bytes().splitlines(keepends=True)
+        journal.write_bytes(b"".join(lines[:-1]))
+    before = everything(quorum[1])
+    found = rehearsed(plan, quorum, [1, 11], tmp_path / "kept")
+    assert found.is_well
+    assert found.copies[0].was_applied is is_whole
+    assert everything(quorum[1]) == before
+    copy = tmp_path / "kept" / "node-1" / PARTITION / FOLDER / folder.name / "journal"
+    assert copy.read_bytes().startswith(journal.read_bytes())
+
+
+# --- elections ----------------------------------------------------------------------------------
+
+
+def test_a_jump_keeps_what_it_commits_however_old_voters_return(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path / "quorum", APART, [2, 3, 4, 11])
+    plan = quorum.plan("lost=2,4", "seed=3", nodes=[3, 11])
+    found = rehearsed(plan, quorum, [3, 11, 2, 4], tmp_path / "kept")
+    elections = found.elections
+    assert elections is not None
+    assert (elections.started, elections.back, elections.assumed) == ((3, 11), (2, 4), ())
+    assert [each.way for each in elections.trials] == [Way.AFTERWARDS, Way.APART]
+    for trial in elections.trials:
+        for ending in trial.endings:
+            assert (ending.leader, ending.lost_from, ending.broken) == (3, None, ())
+            assert [node for node, _ in ending.leaders] == [3]
+            assert ending.epoch > 1003
+            assert {voters for _, voters in ending.voters} == {(3,)}, "they take the new voters"
+    assert any(each.apart for each in elections.trials[1].endings), "they can elect while apart"
+    assert found.findings == ()
+
+
+def test_an_append_does_not_bear_an_old_majority_that_was_apart(tmp_path: Path) -> None:
+    """With real directories it is a warning, for a disk that is only imagined it is told."""
+    quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 2, 3, 11])
+    plan = quorum.plan("lost=2,3", nodes=[1, 11])
+    assert plan.method is Method.APPEND
+    found = rehearsed(plan, quorum, [1, 11, 2, 3], tmp_path / "given")
+    assert found.elections is not None
+    afterwards, apart = found.elections.trials
+    assert (afterwards.losing, afterwards.breaking, afterwards.parted) == ((), (), ())
+    assert apart.breaking, "they are told to cut what they committed"
+    assert codes(found) == {("KT-REC-ENDS", Severity.WARNING)}
+    assert not found.is_well
+    found = rehearsed(plan, quorum, [1, 11], tmp_path / "assumed")
+    assert found.elections is not None
+    assert found.elections.assumed == (2, 3)
+    assert [each.is_ahead for each in found.elections.trials] == [False, True, True]
+    assert {severity for _, severity in codes(found)} == {Severity.INFO}
+    assert found.is_well
+
+
+def test_a_fence_keeps_both_apart(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 2, 3, 11])
+    paths = [str(quorum[each]) for each in (1, 11)]
+    request = with_settings(Request(surveys=(), now_ms=NOW, fence=True), ["lost=2,3"])
+    request = replace(request, surveys=read_surveys(paths, now_ms=NOW), cluster_id="fenced")
+    found = rehearsed(plan_for(request), quorum, [1, 11, 2, 3], tmp_path / "kept")
+    assert found.is_well, found.findings
+    assert found.elections is not None
+    for trial in found.elections.trials:
+        for ending in trial.endings:
+            assert sorted(node for node, _ in ending.leaders)[0] == 1, "the recovered one leads"
+            assert len(ending.leaders) == 2, "and the old majority has its own quorum"
+            assert ending.lost_from is None
+
+
+def test_static_voters_are_those_of_the_plans_settings(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path / "quorum", STATIC, [1, 2, 3, 11])
+    plan = quorum.plan("lost=2,3", "endpoint.1=CONTROLLER://controller-1:9093", nodes=[1, 11])
+    assert plan.method is Method.STATIC_PROPERTIES
+    found = rehearsed(plan, quorum, [1, 11, 2, 3], tmp_path / "kept")
+    assert found.elections is not None
+    first = found.elections.trials[0].endings[0]
+    assert first.leader == 1
+    assert dict(first.voters)[1] == (1,)
+    assert dict(first.voters)[11] == (1,), "a broker goes by the setting of the plan, too"
+    assert dict(first.voters)[2] == (1, 2, 3), "old nodes have their old settings"
+    assert {each for _, each in codes(found)} <= {Severity.WARNING, Severity.INFO}
+
+
+def test_old_voters_that_never_hear_of_a_new_node_stay_a_quorum(tmp_path: Path) -> None:
+    """All controllers lost, a new one seeded: nobody among the old ones knows where it is."""
+    quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 2, 3, 11])
+    for name in ("meta.properties", f"{PARTITION}/partition.metadata"):
+        path = tmp_path / "new" / name
+        path.parent.mkdir(exist_ok=True, parents=True)
+        shutil.copyfile(quorum[1] / name, path)
+    meta = tmp_path / "new" / "meta.properties"
+    text = "\n".join(
+        each for each in meta.read_text().splitlines() if not each.startswith(("node.id", "dir"))
+    )
+    meta.write_text(f"{text}\nnode.id=5\ndirectory.id=KWiRmMHrku1KXke3QcBn_w\n")
+    quorum.directories[5] = tmp_path / "new"
+    settings = ("lost=1,2,3", "seed=5", "endpoint.5=CONTROLLER://new:9093")
+    plan = quorum.plan(*settings, nodes=[5, 11], accept=["ahead"])
+    found = rehearsed(plan, quorum, [5, 11, 1, 2, 3], tmp_path / "kept")
+    assert found.refused is None, found.refused
+    assert found.elections is not None
+    for trial in found.elections.trials:
+        assert (trial.leaders, trial.losing, trial.breaking) == ({5: SEEDS}, (), ())
+    assert found.elections.trials[1].parted
+    assert codes(found) == {("KT-REC-TWO-QUORUMS", Severity.WARNING)}
+
+
+def test_a_lost_disk_that_has_more_than_the_plan_knew_of_is_told(tmp_path: Path) -> None:
+    """It is found again, and given to the rehearsal only: planned with, less would be lost."""
+    quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 2, 11])
+    for each in (1, 11):
+        cut_log(quorum, each, 2)
+    plan = quorum.plan("lost=2,3", nodes=[1, 11])
+    end = quorum.survey(2).end
+    assert end > quorum.survey(1).end
+    found = rehearsed(plan, quorum, [1, 11, 2], tmp_path / "kept")
+    assert found.elections is not None
+    assert found.elections.ahead == ((2, end),)
+    assert ("KT-REC-AHEAD", Severity.WARNING) in codes(found)
+    assert Severity.ERROR not in {severity for _, severity in codes(found)}
+
+
+def test_a_jump_that_is_no_jump_is_caught(tmp_path: Path) -> None:
+    """The checkpoint at the log's end in the old epoch: old voters that are ahead take it all."""
+    quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 2, 3, 11])
+    jump = _jumped(quorum)
+    assert rehearsed(jump, quorum, [1, 11], tmp_path / "as-planned").is_well
+    found = rehearsed(_lowered(jump), quorum, [1, 11], tmp_path / "lowered")
+    assert any(
+        code in ("KT-REC-LOSES", "KT-REC-TWO-QUORUMS", "KT-REC-ENDS") and severity is Severity.ERROR
+        for code, severity in codes(found)
+    ), found.findings
+
+
+def _jumped(quorum: Quorum) -> Plan:
+    request = Request(surveys=(), now_ms=NOW, method=Method.SNAPSHOT_JUMP)
+    request = with_settings(request, ["lost=2,3"])
+    paths = [str(quorum[each]) for each in (1, 11)]
+    return plan_for(replace(request, surveys=read_surveys(paths, now_ms=NOW)))
+
+
+def _lowered(plan: Plan) -> Plan:
+    """The same checkpoint at offset 160 of epoch 6."""
+    state = quorum_state.encode(quorum_state.QuorumState(data_version=1, leader_epoch=6))
+    seed = plan.host(plan.seed)
+    assert seed is not None
+    edits = []
+    for each in seed.edits:
+        if each.snapshot is not None:
+            recipe = replace(each.snapshot, offset=160, epoch=6)
+            each = replace(each, target=target_of(write_checkpoint_name(160, 6)), snapshot=recipe)
+        elif each.target.kind is FileKind.QUORUM_STATE:
+            each = replace(each, after=Fingerprint.of(state), pieces=(Piece(data=state),))
+        edits.append(each)
+    hosts = [replace(seed, edits=tuple(edits)) if each is seed else each for each in plan.hosts]
+    return replace(plan, hosts=tuple(hosts))
+
+
+def test_a_mended_directory_elects_with_the_others(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 2, 3])
+    (quorum.partition(2) / "quorum-state").write_bytes(b"")
+    plan = quorum.plan()
+    assert plan.method is Method.MEND
+    found = rehearsed(plan, quorum, [1, 2, 3], tmp_path / "kept")
+    assert found.is_well
+    assert found.elections is not None
+    (trial,) = found.elections.trials
+    assert trial.without_leader == 0
+    assert {each.voters for each in trial.endings} == {tuple((n, (1, 2, 3)) for n in (1, 2, 3))}
+
+
+def test_without_a_majority_of_the_voters_nothing_is_shown_and_that_is_told(
+    tmp_path: Path,
+) -> None:
+    quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 2, 3])
+    (quorum.partition(2) / "quorum-state").write_bytes(b"")
+    plan = quorum.plan()
+    found = rehearsed(plan, quorum, [2], tmp_path / "kept")
+    assert found.elections is not None
+    assert (found.elections.absent, found.elections.trials) == ((1, 3), ())
+    assert found.not_given == ("node-1", "node-3")
+    assert codes(found) == {("KT-REC-NOT-SHOWN", Severity.WARNING)}
+
+
+def test_the_same_seeds_give_the_same_endings(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 11])
+    plan = quorum.plan("lost=2,3")
+    one, other = (rehearsed(plan, quorum, [1, 11], tmp_path / name) for name in ("a", "b"))
+    assert one.elections == other.elections
+
+
+def test_settings_that_are_no_ids_are_passed_over(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 11])
+    plan = quorum.plan("lost=2,3")
+    strange = Setting(key="controller.quorum.voters", value="x@y:1, ,1@")
+    hosts = [replace(each, settings=(strange,)) for each in plan.hosts]
+    found = rehearsed(replace(plan, hosts=tuple(hosts)), quorum, [1, 11], tmp_path / "kept")
+    assert found.is_well, "kraft.version 1 looks at no setting"

@@ -1,0 +1,83 @@
+"""What is said of nodes that run on copies: their voters, their metadata, their end."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from kraftool.image.image import MetadataImage
+from kraftool.repair.rehearsal_local import LocalNode
+from kraftool.repair.rehearsal_nodes import Cast, rehearse_nodes
+from kraftool.repair.rehearsal_software import Running, own_node
+from kraftool.reports.findings import Severity
+from kraftool.reports.state.load import load_state
+from tests.repair.directories import Quorum
+from tests.repair.repair_cases import apply
+
+EQUAL = "kafka-4.3.0/upgrade"
+"""Voters 1, 2, 3 and broker 11, all at offset 160 of epoch 6."""
+
+
+def a_cast(quorum: Quorum, image: MetadataImage, *, after: Sequence[int], fenced: bool) -> Cast:
+    return Cast(
+        voters={1: str(quorum[1])},
+        back={each: str(quorum[each]) for each in (2, 3)} if fenced else {},
+        voters_after=tuple(after),
+        voters_before=(1, 2, 3),
+        is_static=False,
+        is_fenced=fenced,
+        is_promised=True,
+        expected={1: image},
+    )
+
+
+def test_other_voters_and_other_metadata_than_the_plans_are_errors(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 11])
+    apply(quorum.plan("lost=2,3"), quorum[1])
+    old = load_state(str(quorum[1]), at=60).image
+    new = load_state(str(quorum[1])).image
+    assert new.topics.by_name.keys() > old.topics.by_name.keys()
+    (folder := tmp_path / "run").mkdir()
+    cast = a_cast(quorum, old, after=[1, 9], fenced=False)
+    found = rehearse_nodes(own_node(), cast, str(folder), 120, lambda words: None)
+    assert (found.leader, found.voters) == (1, (1,))
+    assert found.topics == len(new.topics.by_id)
+    assert found.findings[0].code == "KT-REC-VOTERS"
+    assert "the leader names 1; the plan has 1 and 9" in found.findings[0].text
+    told = [each for each in found.findings if each.code == "KT-REC-STATE"]
+    assert any("is new" in each.text for each in told)
+    assert {each.severity for each in found.findings} == {Severity.ERROR}
+
+
+def test_behind_a_fence_the_old_majority_leads_itself_and_that_is_no_finding(
+    tmp_path: Path,
+) -> None:
+    """The same without the fence: they follow nobody of the recovered quorum, an error."""
+    quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 2, 3, 11])
+    apply(quorum.plan("lost=2,3", nodes=[1, 11]), quorum[1])
+    meta = quorum[1] / "meta.properties"
+    lines = [each for each in meta.read_text().splitlines() if not each.startswith("cluster.id")]
+    meta.write_text("\n".join([*lines, "cluster.id=AAAAAAAAAAAAAAAAAAAAAg", ""]))
+    image = load_state(str(quorum[1])).image
+    (folder := tmp_path / "run").mkdir()
+    cast = a_cast(quorum, image, after=[1], fenced=True)
+    found = rehearse_nodes(own_node(), cast, str(folder), 120, lambda words: None)
+    assert found.findings == ()
+    assert found.leader == 1
+    assert {each.leader for each in found.returned} <= {2, 3}
+    assert not any(each.follows or each.ended for each in found.returned)
+
+
+def test_the_last_words_are_those_of_an_error(tmp_path: Path) -> None:
+    log = tmp_path / "node.log"
+    log.write_bytes(b"first\nERROR it cannot be \xff\n\tat a.b.C\nCaused by: x\nlater\n")
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        node = LocalNode(id=1, directory="", folder="", port=1)
+        running = Running(node=node, process=process, log=str(log))
+        assert running.last_words() == "ERROR it cannot be \ufffd"
+        log.write_bytes(b"only\nthis\n")
+        assert running.last_words() == "this"
+        log.write_bytes(b"")
+        assert running.last_words() == "it said nothing"

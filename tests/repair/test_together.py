@@ -1,0 +1,157 @@
+"""Several things wrong at once: one mended never leaves another that Kafka would die of.
+
+Every plan is carried out on copies of what real Kafka left, and the outcome is surveyed again.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.repair.narration import is_well
+from kraftool.repair.plan import Method
+from kraftool.repair.survey import Survey
+from tests.repair.directories import Quorum, batches, flip_in_batch, poisoned
+
+EQUAL = "kafka-4.3.0/upgrade"
+"""Voters 1, 2, 3 and broker 11, all at offset 160 of epoch 6."""
+ALONE = "kafka-4.3.0/static-single"
+JUNK = f"{4000:020}-{9:010}.checkpoint"
+"""Named beyond the log: Kafka wipes the log for it, and dies."""
+
+
+@pytest.fixture
+def quorum(tmp_path: Path) -> Quorum:
+    return Quorum(tmp_path, EQUAL, [1, 2, 3, 11])
+
+
+def outcome(quorum: Quorum, node_id: int) -> Survey:
+    survey = quorum.survey(node_id)
+    assert all(each.intact for each in survey.live_snapshots)
+    assert not survey.topic_id_complaint
+    assert not survey.stopping
+    return survey
+
+
+def damaged_before_its_snapshot(quorum: Quorum, node_id: int) -> None:
+    newest = int(quorum.snapshots(node_id)[-1].name[:20])
+    path = quorum.segment(node_id)
+    number = max(at for at, each in enumerate(batches(path)) if each.last_offset < newest)
+    flip_in_batch(path, number)
+
+
+def test_a_rest_is_not_kept_beside_a_junk_snapshot(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path, ALONE, [1])
+    damaged_before_its_snapshot(quorum, 1)
+    (quorum.partition(1) / JUNK).write_bytes(b"junk")
+    plan = quorum.plan()
+    assert plan.cases == ("rest-kept",)
+    quorum.carry_out(plan)
+    survey = outcome(quorum, 1)
+    assert is_well(survey)
+    assert survey.log is not None
+    assert survey.log.start_offset == survey.whole_snapshots[-1].offset
+
+
+def test_a_snapshot_that_is_left_alone_is_not_left_beside_a_junk_one(tmp_path: Path) -> None:
+    """Damage before the newest snapshot, and behind it."""
+    quorum = Quorum(tmp_path, ALONE, [1])
+    damaged_before_its_snapshot(quorum, 1)
+    flip_in_batch(quorum.segment(1), -1)
+    (quorum.partition(1) / JUNK).write_bytes(b"junk")
+    plan = quorum.plan(accept=["ahead"])
+    assert plan.cases == ("snapshot-only",)
+    quorum.carry_out(plan)
+    assert [each.name for each in outcome(quorum, 1).live_snapshots][-1] != JUNK
+
+
+def test_a_log_is_not_cut_beside_a_junk_snapshot(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path, ALONE, [1])
+    for each in quorum.snapshots(1):
+        each.unlink()
+    flip_in_batch(quorum.segment(1), -2)
+    (quorum.partition(1) / JUNK).write_bytes(b"junk")
+    plan = quorum.plan(accept=["ahead"])
+    assert plan.cases == ("cut", "junk-snapshot")
+    quorum.carry_out(plan)
+    assert is_well(outcome(quorum, 1))
+
+
+@pytest.mark.parametrize("damaged", [False, True], ids=["append", "jump"])
+def test_a_seed_is_one_that_kafka_starts_on(quorum: Quorum, damaged: bool) -> None:
+    """A junk snapshot, a wrong topic id, and a name at which Kafka's start ends."""
+    if damaged:
+        poisoned(quorum, 1)
+    partition = quorum.partition(1)
+    (partition / JUNK).write_bytes(b"junk")
+    (partition / "partition.metadata").write_text("version: 0\n")
+    (partition / f"{7:020}.log.swap").write_bytes(b"")
+    (partition / "x.log").write_bytes(b"")
+    plan = quorum.plan("lost=2,3", nodes=[1, 11])
+    assert plan.method is (Method.SNAPSHOT_JUMP if damaged else Method.APPEND)
+    quorum.carry_out(plan)
+    survey = outcome(quorum, 1)
+    assert survey.whole_snapshots[-1].name != JUNK
+    assert survey.end.epoch == 1000 + max(6, 9), "beyond what the junk was named, too"
+    names = {each.name for each in partition.iterdir()}
+    assert not names & {JUNK, "x.log", f"{7:020}.log.swap", "partition.metadata"}
+
+
+def test_epochs_are_made_anew_where_a_snapshot_goes(tmp_path: Path) -> None:
+    """Kafka cut them to the snapshot's offset; without it the log begins earlier again."""
+    quorum = Quorum(tmp_path, "kafka-4.3.0/log-cleaning", [1])
+    newest = quorum.snapshots(1)[-1]
+    newest.chmod(0o644)
+    newest.write_bytes(newest.read_bytes()[:200])
+    plan = quorum.plan(accept=["ahead"])
+    assert plan.cases == ("snapshot-damaged",)
+    quorum.carry_out(plan)
+    assert not (quorum.partition(1) / "leader-epoch-checkpoint").exists()
+    assert is_well(quorum.survey(1))
+
+
+def test_what_is_wrong_beside_what_was_asked_for_is_told(quorum: Quorum) -> None:
+    flip_in_batch(quorum.segment(2), 3)
+    plan = quorum.plan("rebuild=3")
+    told = [each for each in plan.summary if each.startswith("Not mended by this plan")]
+    assert len(told) == 1
+    assert "node-2: its log is damaged" in told[0]
+    assert not any("Not mended" in each for each in quorum.plan("rebuild=2").summary)
+
+
+def test_a_broker_that_would_not_start_is_told_where_a_majority_is_lost(quorum: Quorum) -> None:
+    assert not any("Not mended" in each for each in quorum.plan("lost=2,3", nodes=[1, 11]).summary)
+    (quorum.partition(11) / JUNK).write_bytes(b"junk")
+    told = quorum.plan("lost=2,3", nodes=[1, 11]).summary[-1]
+    assert "Not mended by this plan, which is about who leads: node-11" in told
+    plan = quorum.plan(nodes=[11])
+    assert plan.cases == ("junk-snapshot",), "it is mended by itself"
+
+
+def test_a_rebuild_without_a_source_is_refused(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path, ALONE, [1])
+    (quorum.partition(1) / "quorum-state").unlink()
+    with pytest.raises(KraftoolError, match="no other directory given here is whole") as refused:
+        quorum.plan("rebuild=1")
+    assert "--set from=ID" in refused.value.hint
+
+
+def test_of_two_damaged_directories_the_one_that_goes_further_is_mended_first(
+    quorum: Quorum,
+) -> None:
+    """Else the shorter one would be cut to nothing, though the other can be its source."""
+    for each in quorum.snapshots(2):
+        each.unlink()
+    quorum.segment(2).write_bytes(quorum.segment(1).read_bytes())
+    flip_in_batch(quorum.segment(2), 5)
+    damaged_before_its_snapshot(quorum, 3)
+    with pytest.raises(KraftoolError, match="node-3 is damaged, too") as refused:
+        quorum.plan("lost=1", nodes=[2, 3], accept=["ahead"])
+    assert "with node-3 alone" in refused.value.hint
+    quorum.carry_out(quorum.plan(nodes=[3]))
+    again = quorum.plan("lost=1", nodes=[2, 3])
+    assert again.cases == ("rebuilt",)
+    quorum.carry_out(again)
+    assert quorum.survey(2).end == quorum.survey(3).end == (160, 6)

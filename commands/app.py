@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Annotated
 
 import typer
@@ -68,3 +69,22 @@ app.command("timeline")(timeline)
 app.command("verify-log")(verify_log)
 app.command("verify-snapshot")(verify_snapshot)
 app.command("watch")(watch)
+
+
+def app_of(words: list[str]) -> typer.Typer:
+    """The app that these words need: typer builds every command that it is given at each start.
+
+    Where the first word names none it is all of them, for help, completion and what was meant.
+    """
+    first = words[0] if words else ""
+    commands = [each for each in app.registered_commands if each.name == first]
+    groups = [
+        each
+        for each in app.registered_groups
+        if each.typer_instance is not None and each.typer_instance.info.name == first
+    ]
+    if not commands and not groups:
+        return app
+    needed = copy(app)
+    needed.registered_commands, needed.registered_groups = commands, groups
+    return needed

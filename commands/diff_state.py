@@ -30,7 +30,7 @@ def diff_state(
         ),
     ],
     other: Annotated[
-        str, typer.Argument(metavar="[B]", help="The same of another node; left out: A again.")
+        str, typer.Argument(metavar="B", help="The same of another node; left out: A again.")
     ] = "",
     at: Annotated[
         int | None,
@@ -81,9 +81,9 @@ def diff_state(
 
     Nothing is written, and nothing is locked; a running Kafka is not disturbed.
     """
-    from kraftool.commands.finding_view import settle
+    from kraftool.commands.finding_options import settle
     from kraftool.commands.read_progress import read_progress
-    from kraftool.reports.log_render import quicken
+    from kraftool.reports.processes import quicken
     from kraftool.reports.state import diff_json
     from kraftool.reports.state.compare import load_two
     from kraftool.reports.state.diff import DiffOptions, changes

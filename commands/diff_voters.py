@@ -6,17 +6,10 @@ from typing import Annotated
 
 import typer
 
-from kraftool.commands.options import (
-    Color,
-    Debug,
-    Out,
-    PlainFormat,
-    PlainOutput,
-    Quiet,
-    TimeZone,
-)
+from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet, TimeZone
 from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError
 from kraftool.commands.quorum_options import (
+    TIMEOUT_S,
     Bootstrap,
     CommandConfig,
     Resolve,
@@ -29,7 +22,7 @@ def diff_voters(
     sources: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="SOURCE…",
+            metavar="SOURCE",
             help="Data directory, __cluster_metadata-0, checkpoint, segment, server.properties,"
             " tar or -.",
         ),
@@ -37,7 +30,7 @@ def diff_voters(
     bootstrap_controller: Bootstrap = "",
     command_config: CommandConfig = "",
     resolve: Resolve = None,
-    timeout: Timeout = 5.0,
+    timeout: Timeout = TIMEOUT_S,
     output: PlainOutput = PlainFormat.TABLE,
     tz: TimeZone = "UTC",
     out: Out = "",
@@ -64,7 +57,7 @@ def diff_voters(
 
     Nothing is written, and nothing is locked; a running Kafka is not disturbed.
     """
-    from kraftool.commands.finding_view import settle
+    from kraftool.commands.finding_options import settle
     from kraftool.commands.live_reading import live_quorum, refuse_nothing
     from kraftool.commands.times import time_zone
     from kraftool.reports.voters.diff import diff_voters as compare

@@ -2,39 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from kraftool.commands.options import (
-    Color,
-    Debug,
+from kraftool.commands.finding_options import (
     FailOn,
     FailOnSeverity,
     IgnoredCodes,
-    Out,
-    PlainFormat,
-    PlainOutput,
-    Quiet,
     ignored_codes,
+    settle,
 )
-from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError
-from kraftool.commands.quorum_options import Bootstrap, CommandConfig, Resolve, Timeout
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from kraftool.reports.findings import Finding
-
-
-_SEVERITIES = tuple(FailOn)
+from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
+from kraftool.commands.output import ColorWhen, Output, UsageError
+from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
 
 def doctor(
     paths: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="PATH...",
+            metavar="PATH",
             help="Data directories of one or several nodes, server.properties, tar or -.",
         ),
     ] = None,
@@ -47,7 +35,7 @@ def doctor(
     bootstrap_controller: Bootstrap = "",
     command_config: CommandConfig = "",
     resolve: Resolve = None,
-    timeout: Timeout = 5.0,
+    timeout: Timeout = TIMEOUT_S,
     output: PlainOutput = PlainFormat.TABLE,
     out: Out = "",
     color: Color = ColorWhen.AUTO,
@@ -86,7 +74,7 @@ def doctor(
     from kraftool.commands.read_progress import read_progress
     from kraftool.reports.doctor.read import examine, locations_of
     from kraftool.reports.doctor.report import diagnose
-    from kraftool.reports.log_render import quicken
+    from kraftool.reports.processes import quicken
 
     quicken()
     locations, findings = locations_of(named)
@@ -98,7 +86,7 @@ def doctor(
         else:
             from kraftool.client.live_doctor import examine_live
 
-            options = options_again(bootstrap_controller, command_config, resolve)
+            options = options_again(*access)
             examination = examine_live(live, options, locations, findings, progress)
         report = diagnose(examination, ignored)
     if output is PlainFormat.JSON:
@@ -110,7 +98,7 @@ def doctor(
         from kraftool.commands.doctor_view import write_report
 
         write_report(to, report)
-    _settle(to, report.findings, fail_on)
+    settle(to, report.findings, fail_on)
     to.finish()
 
 
@@ -132,11 +120,3 @@ def _explain(code: str, output: PlainFormat, to: Output) -> None:
 
         write_explanations(to, told)
     to.finish()
-
-
-def _settle(to: Output, findings: Iterable[Finding], fail_on: FailOn) -> None:
-    """The exit code, of the findings that weigh enough; what could not be read weighs most."""
-    counted = {each.value for each in _SEVERITIES[: _SEVERITIES.index(fail_on) + 1]}
-    for each in findings:
-        if each.severity.value in counted:
-            to.raise_code(ExitCode.UNREADABLE if each.undecoded else ExitCode.FINDING)

@@ -67,13 +67,13 @@ def dump(
 
     Nothing is written to the directory, and nothing is locked; a running Kafka is not disturbed.
     """
-    from kraftool.commands.finding_view import settle
+    from kraftool.commands.finding_options import settle
     from kraftool.commands.read_progress import read_progress
     from kraftool.commands.times import time_zone
     from kraftool.decoders.errors import KraftoolError
     from kraftool.reports.directory import read_location
     from kraftool.reports.file_report import ReadOptions
-    from kraftool.reports.log_render import quicken
+    from kraftool.reports.processes import quicken
     from kraftool.storage.paths import LocationKind, open_path
 
     quicken()
@@ -125,7 +125,7 @@ def dump(
 
 def _write_unopened(path: str, error: KraftoolError, to: Output) -> None:
     """The document of a PATH that leads nowhere: a program gets one whatever happens."""
-    from kraftool.commands.finding_view import settle
+    from kraftool.commands.finding_options import settle
     from kraftool.commands.output import json_document
     from kraftool.reports.directory import unopened_report
     from kraftool.reports.dump_json import document

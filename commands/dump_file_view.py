@@ -23,8 +23,9 @@ from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.quorum_state import DEAD_FIELDS, QuorumStateFile
 from kraftool.image.metadata_version import release_name
 from kraftool.reports.file_report import Entries, FileReport, PlainText, Settings
+from kraftool.reports.file_words import holds
 from kraftool.reports.log_summary import LogSummary
-from kraftool.reports.words import holds, many, size, span, transactions
+from kraftool.reports.words import many, size, span, transactions
 
 
 def write_file(output: Output, file: FileReport, zone: tzinfo) -> None:

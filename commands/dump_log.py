@@ -24,9 +24,7 @@ from kraftool.commands.output import ColorWhen
 def dump_log(
     paths: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="PATH...", help="Directory, segment, checkpoint, properties or tar."
-        ),
+        typer.Argument(metavar="PATH", help="Directory, segment, checkpoint, properties or tar."),
     ] = None,
     files: Annotated[
         str, typer.Option("--files", metavar="A,B", help="Paths as kafka-dump-log takes them.")

@@ -32,6 +32,7 @@ from kraftool.decoders.names import FileState, parse_checkpoint_name
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.image.metadata_version import METADATA_VERSION
 from kraftool.reports.directory import DirectoryReport, DumpReport
+from kraftool.reports.file_words import by_label, folder_counts, holds
 from kraftool.reports.findings import Severity
 from kraftool.reports.log_summary import TypeCount
 from kraftool.reports.metadata_summary import (
@@ -42,15 +43,7 @@ from kraftool.reports.metadata_summary import (
     Voters,
     VoterSource,
 )
-from kraftool.reports.words import (
-    by_label,
-    folder_counts,
-    holds,
-    ids,
-    many,
-    size,
-    transactions,
-)
+from kraftool.reports.words import ids, many, size, transactions
 from kraftool.storage.lock import LockState
 
 _LABEL_WIDTH = 16

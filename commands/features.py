@@ -8,17 +8,9 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from kraftool.commands.options import (
-    Color,
-    Debug,
-    Out,
-    PlainFormat,
-    PlainOutput,
-    Quiet,
-    TimeZone,
-)
+from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet, TimeZone
 from kraftool.commands.output import ColorWhen, ExitCode, Output, UnreachableError, UsageError
-from kraftool.commands.quorum_options import Bootstrap, CommandConfig, Resolve, Timeout
+from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 from kraftool.decoders.errors import KraftoolError
 
 if TYPE_CHECKING:
@@ -29,7 +21,7 @@ def features(
     paths: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="PATH…",
+            metavar="PATH",
             help="Directories of one cluster's nodes, snapshots, server.properties or tar files.",
         ),
     ] = None,
@@ -60,7 +52,7 @@ def features(
     bootstrap_controller: Bootstrap = "",
     command_config: CommandConfig = "",
     resolve: Resolve = None,
-    timeout: Timeout = 5.0,
+    timeout: Timeout = TIMEOUT_S,
     output: PlainOutput = PlainFormat.TABLE,
     tz: TimeZone = "UTC",
     out: Out = "",
@@ -89,7 +81,7 @@ def features(
 
     Nothing is written, and no feature is changed; a running Kafka is not disturbed.
     """
-    from kraftool.commands.finding_view import settle
+    from kraftool.commands.finding_options import settle
     from kraftool.commands.live_reading import live_quorum, refuse_nothing
     from kraftool.commands.read_progress import read_progress
     from kraftool.commands.times import time_zone
@@ -97,7 +89,7 @@ def features(
     from kraftool.reports.features.read import read_features
     from kraftool.reports.features.software import assume_nodes as assumed
     from kraftool.reports.locations import open_paths
-    from kraftool.reports.log_render import quicken
+    from kraftool.reports.processes import quicken
 
     quicken()
     zone = time_zone(tz)

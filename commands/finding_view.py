@@ -1,7 +1,7 @@
 """Findings for people: where, what, what it means for Kafka, and what to do; then the verdict.
 
-Owns the look of findings, which all commands share, and the exit code that they come to. Everything
-that comes from data goes through `printable` into Text, which knows no markup.
+Owns the look of findings, which all commands share. Everything that comes from data goes through
+`printable` into Text, which knows no markup.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from kraftool.commands.output import ExitCode, Output, printable
+from kraftool.commands.output import Output, printable
 from kraftool.reports.findings import Finding, Severity, tally
 from kraftool.reports.kinds import KINDS
 from kraftool.reports.words import many
@@ -110,12 +110,3 @@ def _below(directory: str, where: str) -> str:
     if where.partition(":")[0] == directory:
         return where[len(directory) :].lstrip(": ")
     return where.removeprefix(directory.rstrip("/") + "/")
-
-
-def settle(to: Output, findings: Iterable[Finding]) -> None:
-    """The exit code: something undecoded weighs more than something odd."""
-    for each in findings:
-        if each.undecoded:
-            to.raise_code(ExitCode.UNREADABLE)
-        elif each.severity is not Severity.INFO:
-            to.raise_code(ExitCode.FINDING)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kraftool.commands.output import Output, UsageError
+from kraftool.commands.quorum_options import TIMEOUT_S, tell_unreached
 from kraftool.commands.quorum_options import target as target_of
-from kraftool.commands.quorum_options import tell_unreached
 
 if TYPE_CHECKING:
     from kraftool.client.live import LiveQuorum
@@ -22,11 +21,12 @@ def refuse_nothing(paths: list[str] | None, bootstrap: str, what: str) -> None:
 
 
 def options_again(
-    bootstrap: str, command_config: str, resolve: list[str] | None
+    bootstrap: str, command_config: str, timeout: float, resolve: list[str] | None
 ) -> tuple[str, ...]:
     """The options that lead to the quorum, for commands that are told to be run next."""
     options = ["--bootstrap-controller", bootstrap]
     options += ["--command-config", command_config] if command_config else []
+    options += ["--timeout", f"{timeout:g}"] if timeout != TIMEOUT_S else []
     for each in resolve or ():
         options += ["--resolve", each]
     return tuple(options)
@@ -54,6 +54,8 @@ def live_quorum(
             )
         yield None
         return
+
+    import asyncio
 
     from kraftool.client.capture import Capturing
     from kraftool.client.live import look

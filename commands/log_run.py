@@ -23,28 +23,17 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.segment import Damage, DamageKind, ReadAt, scan
 from kraftool.reports import log_text
 from kraftool.reports.kafka_indexes import kafka_side_file
-from kraftool.reports.log_dump import (
-    BatchEntry,
-    Entry,
-    Problem,
-    Selection,
-    TopicNames,
-)
+from kraftool.reports.log_dump import BatchEntry, Entry, Problem, Selection, TopicNames
 from kraftool.reports.log_query import offset_range as read_range
 from kraftool.reports.log_query import record_types
-from kraftool.reports.log_render import (
-    WORTH_SPLITTING,
-    Rendered,
-    RenderPlan,
-    processes,
-    quicken,
-    render,
-    render_in_parallel,
-)
+from kraftool.reports.log_render import Rendered, RenderPlan, render
 from kraftool.reports.log_source import LogFile, log_files
+from kraftool.reports.processes import quicken
 from kraftool.reports.transactions import Transactions, find_transactions
 from kraftool.storage.source import ByteSource, FileSource
 
+WORTH_SPLITTING = 8 << 20
+"""Bytes from which on a file is worth several processes."""
 _LARGEST_SIDE_FILE = 64 << 20
 """Kafka preallocates indexes of 10 MiB; what is larger than this is not read whole."""
 
@@ -276,11 +265,15 @@ class LogRun:
                     progress(piece.position)
 
     def _pieces(self, file: LogFile, source: ByteSource) -> Iterator[Rendered]:
-        plan, jobs = self._plan(file), processes(self.request.jobs)
-        if jobs > 1 and isinstance(source, FileSource) and file.size >= WORTH_SPLITTING:
-            return render_in_parallel(
-                plan, file.name, source.fileno(), source.read_at, file.size, jobs
-            )
+        plan = self._plan(file)
+        if isinstance(source, FileSource) and file.size >= WORTH_SPLITTING:
+            from kraftool.reports.log_parallel import processes, render_in_parallel
+
+            jobs = processes(self.request.jobs)
+            if jobs > 1:
+                return render_in_parallel(
+                    plan, file.name, source.fileno(), source.read_at, file.size, jobs
+                )
         return render(plan, file.name, source.read_at)
 
     def _side_file(self, file: LogFile, source: ByteSource) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kraftool.commands.output import ColorWhen, UsageError, debugging
+from kraftool.commands.output import ColorWhen, debugging
 
 
 class Format(StrEnum):
@@ -34,14 +34,6 @@ class PlainFormat(StrEnum):
 
     TABLE = "table"
     JSON = "json"
-
-
-class FailOn(StrEnum):
-    """From which severity on findings make a command fail."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    INFO = "info"
 
 
 OUTPUT = typer.Option("--output", "-o", help="The format of the output.")
@@ -78,13 +70,6 @@ Since = Annotated[
     ),
 ]
 Until = Annotated[str, typer.Option("--until", metavar="TIME", help="Up to this time.")]
-FailOnSeverity = Annotated[
-    FailOn, typer.Option("--fail-on", help="End with 1 from this severity on.")
-]
-IgnoredCodes = Annotated[
-    list[str] | None,
-    typer.Option("--ignore", metavar="CODE,…", help="Leave these codes out; may be repeated."),
-]
 ServerProperties = Annotated[
     str,
     typer.Option("--config", "-c", metavar="FILE", help="The node's server.properties."),
@@ -93,15 +78,3 @@ Debug = Annotated[
     bool,
     typer.Option("--debug", help="Show the traceback of an internal error.", callback=debugging),
 ]
-
-
-def ignored_codes(given: list[str] | None) -> frozenset[str]:
-    """The codes of --ignore. One that there is not is the user's mistake."""
-    words = (code.strip().upper() for each in given or () for code in each.split(","))
-    found = frozenset(filter(None, words))
-    if found:
-        from kraftool.reports.doctor.explain import codes
-
-        for each in sorted(found - codes()):
-            raise UsageError(f"--ignore {each} is no code", hint="kraftool doctor --explain list")
-    return found

@@ -426,8 +426,9 @@ def _buffer_stdout() -> None:
 def _run_app() -> int:
     streams = sys.stdout, sys.stderr
     try:
-        from kraftool.commands.app import app
+        from kraftool.commands.app import app_of
 
+        app = app_of(sys.argv[1:])
         # Not standalone: typer would end an interrupt with 1, as a finding.
         code = app(prog_name="kraftool", standalone_mode=False) or ExitCode.FINE
         if sys.stdout is None and code == ExitCode.FINE:  # typer drops a help that it cannot print

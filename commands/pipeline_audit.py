@@ -6,18 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kraftool.commands.options import (
-    Color,
-    Debug,
-    FailOn,
-    FailOnSeverity,
-    IgnoredCodes,
-    Out,
-    PlainFormat,
-    PlainOutput,
-    Quiet,
-    ignored_codes,
-)
+from kraftool.commands.finding_options import FailOn, FailOnSeverity, IgnoredCodes, ignored_codes
+from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
 from kraftool.commands.output import ColorWhen, ExitCode, Output
 from kraftool.commands.pipeline_options import (
     DEPTH,

@@ -11,15 +11,7 @@ from collections.abc import Iterable, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from kraftool.commands.finding_view import (
-    BAD,
-    GOOD,
-    NAME,
-    QUIET,
-    SEVERITY_STYLES,
-    WARN,
-    text,
-)
+from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, SEVERITY_STYLES, WARN, text
 from kraftool.commands.output import Output
 from kraftool.reports.findings import Severity
 from kraftool.reports.fleet.model import (

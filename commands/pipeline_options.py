@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Roots = Annotated[
     list[str],
     typer.Argument(
-        metavar="ROOT...",
+        metavar="ROOT",
         help="Data directories, folders that hold many, patterns, server.properties, URLs.",
     ),
 ]
@@ -50,7 +50,7 @@ StorageOptions = Annotated[
 ]
 Depth = Annotated[
     int,
-    typer.Option("--depth", min=0, help="Look so many folders deep below a ROOT."),
+    typer.Option("--depth", metavar="N", min=0, help="Look so many folders deep below a ROOT."),
 ]
 DEPTH = 6
 """As `kraftool.spark.fleet` has it, which is not imported for a help text."""

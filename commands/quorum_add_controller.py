@@ -8,7 +8,14 @@ import typer
 
 from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
 from kraftool.commands.output import ColorWhen, Output, UsageError
-from kraftool.commands.quorum_options import Bootstrap, CommandConfig, DryRun, Resolve, Timeout
+from kraftool.commands.quorum_options import (
+    TIMEOUT_S,
+    Bootstrap,
+    CommandConfig,
+    DryRun,
+    Resolve,
+    Timeout,
+)
 
 if TYPE_CHECKING:
     from kraftool.client.listeners import Candidate
@@ -26,7 +33,10 @@ def add_controller(
         ),
     ] = "",
     controller_id: Annotated[
-        int | None, typer.Option("--controller-id", min=0, help="Instead of --config: its node.id.")
+        int | None,
+        typer.Option(
+            "--controller-id", metavar="ID", min=0, help="Instead of --config: its node.id."
+        ),
     ] = None,
     controller_directory_id: Annotated[
         str,
@@ -47,7 +57,7 @@ def add_controller(
     dry_run: DryRun = False,
     command_config: CommandConfig = "",
     resolve: Resolve = None,
-    timeout: Timeout = 5.0,
+    timeout: Timeout = TIMEOUT_S,
     output: PlainOutput = PlainFormat.TABLE,
     out: Out = "",
     color: Color = ColorWhen.AUTO,

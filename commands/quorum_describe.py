@@ -8,7 +8,7 @@ import typer
 
 from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet, TimeZone
 from kraftool.commands.output import ColorWhen, Output, UsageError
-from kraftool.commands.quorum_options import Bootstrap, CommandConfig, Resolve, Timeout
+from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
 
 def describe(
@@ -27,7 +27,7 @@ def describe(
     ] = False,
     command_config: CommandConfig = "",
     resolve: Resolve = None,
-    timeout: Timeout = 5.0,
+    timeout: Timeout = TIMEOUT_S,
     output: PlainOutput = PlainFormat.TABLE,
     tz: TimeZone = "UTC",
     out: Out = "",

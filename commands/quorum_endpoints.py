@@ -9,6 +9,7 @@ import typer
 from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
 from kraftool.commands.output import ColorWhen, Output, UsageError
 from kraftool.commands.quorum_options import (
+    TIMEOUT_S,
     Bootstrap,
     CommandConfig,
     DryRun,
@@ -32,7 +33,7 @@ def endpoints(
     dry_run: DryRun = False,
     command_config: CommandConfig = "",
     resolve: Resolve = None,
-    timeout: Timeout = 5.0,
+    timeout: Timeout = TIMEOUT_S,
     output: PlainOutput = PlainFormat.TABLE,
     out: Out = "",
     color: Color = ColorWhen.AUTO,

@@ -6,17 +6,9 @@ from typing import Annotated
 
 import typer
 
-from kraftool.commands.options import (
-    Color,
-    Debug,
-    Out,
-    PlainFormat,
-    PlainOutput,
-    Quiet,
-    TimeZone,
-)
+from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet, TimeZone
 from kraftool.commands.output import ColorWhen, Output
-from kraftool.commands.quorum_options import Bootstrap, CommandConfig, Resolve, Timeout
+from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
 
 def health(
@@ -27,7 +19,7 @@ def health(
     ] = False,
     command_config: CommandConfig = "",
     resolve: Resolve = None,
-    timeout: Timeout = 5.0,
+    timeout: Timeout = TIMEOUT_S,
     output: PlainOutput = PlainFormat.TABLE,
     tz: TimeZone = "UTC",
     out: Out = "",
@@ -51,7 +43,7 @@ def health(
     import asyncio
 
     from kraftool.client.checking import check
-    from kraftool.commands.finding_view import settle
+    from kraftool.commands.finding_options import settle
     from kraftool.commands.quorum_options import target as target_of
     from kraftool.commands.quorum_options import tell_reach
     from kraftool.commands.times import time_zone

@@ -32,6 +32,8 @@ Timeout = Annotated[
     float,
     typer.Option("--timeout", metavar="SECONDS", min=0.1, help="How long to wait for a node."),
 ]
+TIMEOUT_S = 5.0
+"""Where none is given."""
 Resolve = Annotated[
     list[str] | None,
     typer.Option(
@@ -40,7 +42,10 @@ Resolve = Annotated[
         help="Where to reach a node from here, as through a port-forward; may be given repeatedly.",
     ),
 ]
-VoterId = Annotated[int, typer.Option("--controller-id", "-i", min=0, help="The voter's node.id.")]
+VoterId = Annotated[
+    int,
+    typer.Option("--controller-id", "-i", metavar="ID", min=0, help="The voter's node.id."),
+]
 DryRun = Annotated[
     bool,
     typer.Option("--dry-run", help="Tell what would be done, and whether it could; do nothing."),

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
 from kraftool.commands.output import ColorWhen, Output
-from kraftool.commands.quorum_options import Bootstrap, CommandConfig, DryRun, Resolve, Timeout
+from kraftool.commands.quorum_options import (
+    TIMEOUT_S,
+    Bootstrap,
+    CommandConfig,
+    DryRun,
+    Resolve,
+    Timeout,
+)
 
 
 def upgrade(
@@ -12,7 +19,7 @@ def upgrade(
     dry_run: DryRun = False,
     command_config: CommandConfig = "",
     resolve: Resolve = None,
-    timeout: Timeout = 5.0,
+    timeout: Timeout = TIMEOUT_S,
     output: PlainOutput = PlainFormat.TABLE,
     out: Out = "",
     color: Color = ColorWhen.AUTO,

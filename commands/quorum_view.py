@@ -102,7 +102,8 @@ def _head(output: Output, view: QuorumView) -> None:
         line.append(words, style=GOOD if mark >= 0 else WARN)
     else:
         epoch = "" if view.epoch is None else f" (epoch {view.epoch})"
-        line.append(f": no node leads{epoch}", style=BAD)
+        words = f"no node leads{epoch}" if view.reached else "no node is reached"
+        line.append(f": {words}", style=BAD)
     output.rich(line)
 
 

@@ -14,7 +14,7 @@ def simulate_election(
     paths: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[PATH…]",
+            metavar="PATH",
             help="Data directories, one a node, or the server.properties that lead to them.",
         ),
     ] = None,

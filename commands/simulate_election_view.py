@@ -16,12 +16,13 @@ from kraftool.commands.output import Output
 from kraftool.raft.names import ElectionState
 from kraftool.reports.election.case import NodeCase
 from kraftool.reports.election.losses import Standing
+from kraftool.reports.words import listed, many
 from kraftool.sim.election.chances import Chance
 from kraftool.sim.election.replica import STARTED_AGAIN_MS
 from kraftool.sim.election.report import Changed, Report
 from kraftool.sim.election.timeline import lines
 from kraftool.sim.election.verdict import stands, verdict
-from kraftool.sim.election.words import counted, listed, lost, seconds
+from kraftool.sim.election.words import lost, seconds
 
 _BAR = "█"
 _WIDEST = 40
@@ -181,7 +182,7 @@ def _change(changed: Changed) -> Text:
     if changed.is_done and len(changed.answers) == 1:
         return text(f"{what}done in every run, {seconds(changed.took_ms)} after asking", GOOD)
     runs = ", ".join(
-        f"{'done' if name == 'NONE' else name} in {counted(count, 'run')}"
+        f"{'done' if name == 'NONE' else name} in {many(count, 'run')}"
         for name, count in changed.answers
     )
     return text(f"{what}{runs}" + (f" ({changed.message})" if changed.message else ""), WARN)
@@ -218,7 +219,7 @@ def _plots(output: Output, report: Report) -> None:
     rows = [(str(each), report.wins.get(each, 0)) for each in report.leaders]
     if report.without_leader:
         rows.append(("nobody", report.without_leader))
-    title = f"Who led first, in {counted(report.runs, 'run')} (seed {report.seed})"
+    title = f"Who led first, in {many(report.runs, 'run')} (seed {report.seed})"
     _section(output, title, _bars(rows, width))
     _section(output, "Time until that leader could commit", _bars(list(_times(report)), width))
 

@@ -102,10 +102,10 @@ def state(
 
     Nothing is written to the directory, and nothing is locked; a running Kafka is not disturbed.
     """
-    from kraftool.commands.finding_view import settle
+    from kraftool.commands.finding_options import settle
     from kraftool.commands.read_progress import read_progress
     from kraftool.commands.times import parse_time, time_zone
-    from kraftool.reports.log_render import quicken
+    from kraftool.reports.processes import quicken
     from kraftool.reports.state.load import load_state
     from kraftool.storage.paths import open_path
 

@@ -22,7 +22,7 @@ from kraftool.image.image import MetadataImage
 from kraftool.image.topics import TopicImage
 from kraftool.reports.state.entities import Object, aspects, partition_object
 from kraftool.reports.state.load import LoadedState
-from kraftool.reports.state.summary import Tally, min_isr
+from kraftool.reports.state.summary import MinIsr, Tally
 
 _WIDE = 110
 _SURE = 2.0**53
@@ -196,14 +196,15 @@ def _features(image: MetadataImage, output: Output, options: TableOptions) -> _S
 
 
 def _topics(image: MetadataImage, output: Output, options: TableOptions) -> _Shown:
+    least = MinIsr(image)
+
     def rows() -> Iterator[Cells]:
         by_id = image.topics.by_id
         for topic in sorted(by_id.values(), key=lambda each: (each.name, each.id)):
             counts = Tally()
-            least = min_isr(image, topic.name)
             factors = set()
             for partition in topic.partitions.values():
-                counts.add(partition, least)
+                counts.add(partition, least.of(topic.name, partition.leader))
                 factors.add(len(partition.replicas))
             worries = ", ".join(f"{count} {word}" for word, count in counts.words() if count)
             style = BAD if counts.offline else WARN
@@ -232,14 +233,15 @@ def _partitions(
 ) -> _Shown:
     several = len(topics) != 1
     wide = output.width >= _WIDE
+    least = MinIsr(image)
 
     def rows() -> Iterator[Cells]:
         for topic in topics:
-            least = min_isr(image, topic.name)
             for number in sorted(topic.partitions):
-                each = partition_object(number, topic.partitions[number])
+                partition = topic.partitions[number]
+                each = partition_object(number, partition)
                 one = Tally()
-                one.add(topic.partitions[number], least)
+                one.add(partition, least.of(topic.name, partition.leader))
                 name = f"{topic.name}-{number}" if several else str(number)
                 cells: list[str | Text] = [
                     text(name, NAME if several else ""),

@@ -29,7 +29,7 @@ def timeline(
     paths: Annotated[
         list[str],
         typer.Argument(
-            metavar="PATH...", help="Directories of one cluster's nodes, segments, tar or -."
+            metavar="PATH", help="Directories of one cluster's nodes, segments, tar or -."
         ),
     ],
     only: Annotated[
@@ -72,11 +72,11 @@ def timeline(
 
     Nothing is written to the directories, and nothing is locked; a running Kafka is not disturbed.
     """
-    from kraftool.commands.finding_view import settle
+    from kraftool.commands.finding_options import settle
     from kraftool.commands.read_progress import read_progress
     from kraftool.commands.times import time_zone
     from kraftool.reports.locations import open_paths
-    from kraftool.reports.log_render import quicken
+    from kraftool.reports.processes import quicken
     from kraftool.reports.timeline.report import build, other_clusters
     from kraftool.reports.timeline.sources import clusters, open_nodes
 
@@ -107,7 +107,7 @@ def _write(to: Output, result: object, output: Format) -> None:
     import orjson
 
     from kraftool.commands.output import json_document
-    from kraftool.reports.timeline.document import csv_lines, document, lines
+    from kraftool.reports.timeline.document import CSV_COLUMNS, csv_row, document, lines
     from kraftool.reports.timeline.events import Timeline
 
     assert isinstance(result, Timeline), "what `build` gives"
@@ -117,8 +117,11 @@ def _write(to: Output, result: object, output: Format) -> None:
         for each in lines(result):
             to.write(orjson.dumps(each, option=orjson.OPT_APPEND_NEWLINE))
     else:
-        for line in csv_lines(result):
-            to.write(line)
+        from kraftool.reports.csv_text import csv_text
+
+        to.write(csv_text([CSV_COLUMNS]))
+        for event in result.events:
+            to.write(csv_text([csv_row(event, result)]))
 
 
 def _options(

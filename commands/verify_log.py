@@ -17,7 +17,7 @@ def verify_log(
     paths: Annotated[
         list[str],
         typer.Argument(
-            metavar="PATH...",
+            metavar="PATH",
             help="Data directories, __cluster_metadata-0, segments, server.properties, tar or -.",
         ),
     ],
@@ -40,10 +40,10 @@ def verify_log(
 
     Nothing is written to the directory, and nothing is locked; a running Kafka is not disturbed.
     """
-    from kraftool.commands.finding_view import settle
+    from kraftool.commands.finding_options import settle
     from kraftool.commands.read_progress import read_progress
     from kraftool.reports.locations import open_paths
-    from kraftool.reports.log_render import quicken
+    from kraftool.reports.processes import quicken
     from kraftool.reports.verify.log import verify_logs
 
     quicken()

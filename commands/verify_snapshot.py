@@ -26,7 +26,7 @@ def verify_snapshot(
     paths: Annotated[
         list[str],
         typer.Argument(
-            metavar="PATH...",
+            metavar="PATH",
             help="Checkpoints, data directories, __cluster_metadata-0, server.properties, tar, -.",
         ),
     ],
@@ -60,9 +60,9 @@ def verify_snapshot(
 
     Nothing is written to the directory, and nothing is locked; a running Kafka is not disturbed.
     """
-    from kraftool.commands.finding_view import settle
+    from kraftool.commands.finding_options import settle
     from kraftool.reports.locations import open_paths
-    from kraftool.reports.log_render import quicken
+    from kraftool.reports.processes import quicken
     from kraftool.reports.verify.snapshot import verify_snapshots
     from kraftool.storage.paths import open_path
 

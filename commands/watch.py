@@ -9,7 +9,7 @@ import typer
 
 from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
 from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError
-from kraftool.commands.quorum_options import Bootstrap, CommandConfig, Resolve, Timeout
+from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
 if TYPE_CHECKING:
     from kraftool.watching.picture import Picture
@@ -29,12 +29,12 @@ class Theme(StrEnum):
 def watch(
     directories: Annotated[
         list[str] | None,
-        typer.Argument(metavar="DIR...", help="Data directories, offline or beside running nodes."),
+        typer.Argument(metavar="DIR", help="Data directories, offline or beside running nodes."),
     ] = None,
     bootstrap_controller: Bootstrap = "",
     command_config: CommandConfig = "",
     resolve: Resolve = None,
-    timeout: Timeout = 5.0,
+    timeout: Timeout = TIMEOUT_S,
     interval: Annotated[
         float,
         typer.Option("--interval", metavar="SECONDS", min=0.2, help="How long between two looks."),

@@ -8,14 +8,14 @@ the browser are dropped. It knows no HTTP.
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import json
 import os
 import signal
-import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+
+from kraftool.reports.processes import ends_with_parent
 
 _READY = b"__GANGLION__\n"
 """What the web driver writes before its first frame."""
@@ -25,7 +25,6 @@ _MOST_COMPLAINT = 4000
 _PATIENCE_S = 3.0
 """How long the application may take to leave by itself, and then again by a signal."""
 _DRIVER = "textual.drivers.web_driver:WebDriver"
-_LIBC = ctypes.CDLL(None)
 
 
 def bounded(value: object, low: int, high: int, default: int) -> int:
@@ -61,7 +60,7 @@ class Session:
             stdout=PIPE,
             stderr=PIPE,
             env=_environment(os.environ, width, height),
-            preexec_fn=_ends_with_its_parent if sys.platform == "linux" else None,
+            preexec_fn=ends_with_parent(signal.SIGTERM),
             start_new_session=True,  # Ctrl-C in the terminal is the server's, which ends all
         )
 
@@ -131,11 +130,6 @@ def _environment(ours: Mapping[str, str], width: int, height: int) -> dict[str, 
         "COLUMNS": str(width),
         "ROWS": str(height),
     }
-
-
-def _ends_with_its_parent() -> None:
-    """PR_SET_PDEATHSIG: a server that is killed cannot end its dashboards itself."""
-    _LIBC.prctl(1, signal.SIGTERM)
 
 
 async def _frame(stream: asyncio.StreamReader) -> tuple[bytes, bytes]:

@@ -98,6 +98,14 @@ def test_the_version_is_told_without_typer() -> None:
     assert not imported & {"typer", "click", "rich", "textual", "pydantic", "orjson", "argparse"}
 
 
+def test_a_directory_is_read_for_a_script_without_what_terminals_and_networks_need() -> None:
+    directory = "fixtures/kafka-4.3.0/dynamic-quorum/node-2/data"
+    done = _run("-X", "importtime", "-m", "kraftool", "doctor", directory, "-o", "json")
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "kraftool.reports.doctor.report" in imported
+    assert not imported & {"rich", "asyncio", "ssl", "multiprocessing", "ctypes", "yaml"}
+
+
 def test_the_commands_load_dashboard_spark_and_node_only_when_asked() -> None:
     loaded = _loaded_by("import kraftool.commands.app")
     assert "kraftool.commands.app" in loaded

@@ -19,6 +19,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import ContentSwitcher, Footer, Input, Static
 
+from kraftool.reports.csv_text import csv_text
 from kraftool.tui.bars import Headline, ViewTabs
 from kraftool.tui.dialogs import Export, Help
 from kraftool.tui.headline import headline
@@ -26,7 +27,7 @@ from kraftool.tui.palette import DARK, NAMES, NO_COLOUR, PALETTES, THEMES, Palet
 from kraftool.tui.view import View
 from kraftool.tui.views import VIEWS, named
 from kraftool.watching.attempt import Failed, attempt
-from kraftool.watching.export import Memory, csv_text, json_text, write_new
+from kraftool.watching.export import Memory, json_text, write_new
 from kraftool.watching.picture import Picture
 from kraftool.watching.sources import Sources
 from kraftool.watching.watcher import Shown

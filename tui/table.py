@@ -38,8 +38,8 @@ class ReportTable(DataTable[Text]):
         Binding("l", "scroll_right", "Right", show=False),
         Binding("g", "scroll_top", "Top", show=False),
         Binding("G", "scroll_bottom", "Bottom", show=False),
-        Binding("ctrl+d", "page_down", "Page down", show=False),
-        Binding("ctrl+u", "page_up", "Page up", show=False),
+        Binding("ctrl+d", "half(1)", "Half a page down", show=False),
+        Binding("ctrl+u", "half(-1)", "Half a page up", show=False),
     ]
 
     def __init__(self, *columns: tuple[str, bool], id: str | None = None) -> None:
@@ -177,6 +177,10 @@ class ReportTable(DataTable[Text]):
         if not self._rows or not self.is_valid_coordinate(Coordinate(self.cursor_row, 0)):
             return None
         return self.coordinate_to_cell_key(Coordinate(self.cursor_row, 0)).row_key.value
+
+    def action_half(self, step: int) -> None:
+        rows = self.scrollable_content_region.height - self.header_height
+        self.move_cursor(row=self.cursor_row + step * max(rows // 2, 1), animate=False)
 
     def row_text(self) -> str:
         """The cells of the cursor's row, by tabs, for the clipboard."""

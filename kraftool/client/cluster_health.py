@@ -26,7 +26,15 @@ from kraftool.reports.doctor.rules import rules
 from kraftool.reports.findings import Finding, FindingKind, Severity
 from kraftool.reports.kinds import live as kinds
 from kraftool.reports.state.load import LoadedState
-from kraftool.reports.state.summary import MIN_ISR, min_isr
+from kraftool.reports.state.summary import (
+    MIN_ISR,
+    MinIsr,
+    Tally,
+    is_offline,
+    is_reassigning,
+    is_under_min_isr,
+    is_under_replicated,
+)
 
 HOUR_MS = 3_600_000
 SNAPSHOT_AGE_MS = 2 * HOUR_MS
@@ -98,12 +106,12 @@ def cluster_health(observation: Observation, now: QuorumView, before: QuorumView
         absent=tuple(absent),
         controllers=tuple(sorted(image.cluster.controllers)),
         topics=len(image.topics.by_id),
-        partitions=walk.partitions,
-        offline=walk.offline,
-        under_replicated=len(walk.under_replicated),
-        under_min_isr=len(walk.under_min_isr),
+        partitions=walk.counts.partitions,
+        offline=walk.counts.offline,
+        under_replicated=walk.counts.under_replicated,
+        under_min_isr=walk.counts.under_min_isr,
         not_preferred=sum(walk.lost_lead.values()),
-        reassigning=len(walk.reassigning),
+        reassigning=walk.counts.reassigning,
         elections=elections,
         findings=tuple(findings),
     )
@@ -157,8 +165,9 @@ class _Walk:
     """All partitions looked at once."""
 
     def __init__(self, image: MetadataImage) -> None:
-        self.partitions = self.offline = 0
+        self.counts, least = Tally(), MinIsr(image)
         self.under_replicated: list[Partition] = []
+        """These and the next ones have a leader; of the others doctor's rule tells."""
         self.under_min_isr: list[Partition] = []
         self.reassigning: list[Partition] = []
         self.missing: Counter[int] = Counter()
@@ -169,18 +178,17 @@ class _Walk:
         active = {each.id for each in image.cluster.brokers.values() if not each.fenced}
         self._active = active
         for each in of_image.partitions(image):
-            self.partitions += 1
             state = each.state
-            if state.adding_replicas or state.removing_replicas:
+            min_isr = least.of(each.topic, state.leader)
+            self.counts.add(state, min_isr)
+            if is_reassigning(state):
                 self.reassigning.append(each)
-            if state.leader < 0:
-                self.offline += 1
+            if is_offline(state):
                 continue
-            wanted = [one for one in state.replicas if one not in state.adding_replicas]
-            if len(state.isr) < len(wanted):
+            if is_under_replicated(state):
                 self.under_replicated.append(each)
-                self.missing.update(set(wanted) - set(state.isr))
-            if len(state.isr) < min(min_isr(image, each.topic, state.leader), len(state.replicas)):
+                self.missing.update({*state.replicas} - {*state.adding_replicas, *state.isr})
+            if is_under_min_isr(state, min_isr):
                 self.under_min_isr.append(each)
             first = state.replicas[0] if state.replicas else -1
             self.preferred[first] += 1

@@ -23,7 +23,6 @@ from kraftool.net.errors import NetError
 from kraftool.raft.names import OffsetAndEpoch
 from kraftool.raft.records import Batch
 from kraftool.reports.findings import Finding
-from kraftool.reports.kinds import snapshot as snapshot_kinds
 from kraftool.reports.log_findings import snapshot_finding
 from kraftool.reports.log_problems import crc_problem
 from kraftool.reports.state.replay import Control, Replay
@@ -126,9 +125,7 @@ class ImageTaker:
 
     def _end_snapshot(self, name: str, id: OffsetAndEpoch) -> None:
         replay = self.replay
-        if self._rest or ControlRecordType.SNAPSHOT_FOOTER not in replay.controls:
-            text = "it has no SnapshotFooter: what came last may be missing"
-            replay.found(snapshot_kinds.FORM.at(name, text))
+        replay.end_snapshot(name, is_whole=not self._rest)
         header = replay.controls.get(ControlRecordType.SNAPSHOT_HEADER)
         if header is not None:
             self.snapshot_timestamp = header.value["lastContainedLogTimestamp"]

@@ -14,7 +14,7 @@ from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.log_record import LogRecord
-from kraftool.decoders.names import segment_offset
+from kraftool.decoders.names import METADATA_FOLDER, segment_offset
 from kraftool.decoders.properties import Properties
 from kraftool.reports.directory_findings import Case, between_directories, judge
 from kraftool.reports.directory_summary import static_voters, summarize_directory
@@ -24,6 +24,7 @@ from kraftool.reports.findings import Finding, Severity, in_order
 from kraftool.reports.kinds import directory as dir_kinds
 from kraftool.reports.locations import unopened
 from kraftool.reports.metadata_summary import MetadataSummary
+from kraftool.reports.repairs import Repairs, repairs_in
 from kraftool.reports.voters.history import NO_HISTORY, Events, History, history_of
 from kraftool.storage.entry import (
     Entry,
@@ -207,6 +208,7 @@ def _directory(
     static = static_voters(server.get("controller.quorum.voters") or "") if server else ()
     lock = lock_holder(_locked(location, path)) if location.is_on_disk else None
     summary = summarize_directory(ordered, static)
+    repairs = repairs_in(_partition(location, path)) if location.is_on_disk else Repairs()
     case = Case(
         path=path,
         files=ordered,
@@ -218,6 +220,7 @@ def _directory(
         roles=roles,
         configured_node_id=_node_id(server),
         cut=frozenset(each.name for each in ordered if each.name in found.cut),
+        planned=frozenset(repairs.checkpoints),
     )
     report = DirectoryReport(
         path=path,
@@ -225,7 +228,7 @@ def _directory(
         history=case.history,
         files=ordered,
         folders=location.folders.get(path, FolderCounts()),
-        findings=in_order(judge(case)),
+        findings=in_order((*judge(case), *repairs.findings)),
         lock=lock.state if lock is not None else LockState.UNKNOWN,
         lock_pid=lock.pid if lock is not None else None,
         lock_holder=lock.holder if lock is not None and lock.state is LockState.HELD else "",
@@ -251,6 +254,13 @@ def _locked(location: Location, path: str) -> str:
     if location.kind is LocationKind.PARTITION:
         return os.path.dirname(os.path.normpath(path)) or "."
     return path
+
+
+def _partition(location: Location, path: str) -> str:
+    """The metadata partition's folder of what was read."""
+    if location.kind is LocationKind.PARTITION:
+        return os.path.normpath(path)
+    return os.path.join(path, METADATA_FOLDER)
 
 
 def _order(file: FileReport) -> tuple[int, tuple[int | str, ...]]:

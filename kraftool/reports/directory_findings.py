@@ -52,6 +52,8 @@ class Case:
     configured_node_id: int | None = None
     cut: frozenset[str] = frozenset()
     """The files that an archive ends inside of, which is told already."""
+    planned: frozenset[str] = frozenset()
+    """Checkpoints that a recovery plan made."""
 
     def live(self, kind: FileKind) -> Iterator[FileReport]:
         return (each for each in self.files if each.kind is kind and each.is_live)
@@ -191,7 +193,15 @@ def _snapshots(case: Case) -> Iterator[Finding]:
     live = [each for each in summary.snapshots if each.state is FileState.LIVE]
     newest = live[-1] if live else None
     if log is None:
-        if newest is not None and newest.offset > 0:
+        if newest is not None and os.path.basename(newest.file) in case.planned:
+            yield log_kinds.MISSING.at(
+                case.path,
+                "there is no .log file: the node begins one behind the snapshot that a recovery"
+                " plan made",
+                severity=Severity.INFO,
+                advice="kraftool recover verify tells whether all is as planned",
+            )
+        elif newest is not None and newest.offset > 0:
             yield log_kinds.MISSING.at(case.path, "there is no .log file")
         return
     if not _covers_start(summary):

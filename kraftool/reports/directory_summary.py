@@ -56,8 +56,9 @@ def summarize_directory(
     transactions, committed_features = _transactions(segments)
     features = _features(segments, base, committed_features)
     registered = _registered(segments, base)
+    meta = _content(files, FileKind.META_PROPERTIES, MetaProperties)
     return MetadataSummary(
-        node=_node(_content(files, FileKind.META_PROPERTIES, MetaProperties)),
+        node=Node() if meta is None else Node.of(meta),
         quorum_state=state.state if state is not None else None,
         log=_log_range(segments),
         leader_change=leader,
@@ -105,17 +106,6 @@ def _content(files: Iterable[FileReport], kind: FileKind, form: type[Any]) -> An
             if each.kind is kind and each.is_live and isinstance(each.content, form)
         ),
         None,
-    )
-
-
-def _node(meta: MetaProperties | None) -> Node:
-    if meta is None:
-        return Node()
-    return Node(
-        node_id=meta.node_id,
-        directory_id=meta.directory_id,
-        cluster_id=meta.cluster_id,
-        meta_version=meta.version,
     )
 
 

@@ -18,8 +18,6 @@ from kraftool.decoders.names import parse_segment_name
 
 _Entry = TypeVar("_Entry", indexes.OffsetPosition, indexes.TimestampOffset)
 
-SUFFIXES = (".index", ".timeindex", ".txnindex", ".snapshot")
-
 
 def kafka_side_file(file: str, data: bytes) -> tuple[str, tuple[DecodeError, ...]]:
     """The lines for an index or producer snapshot, after `Dumping …`, and what is wrong with it."""

@@ -6,8 +6,6 @@ Owns the exact bytes. `kafka_*` is what kafka-dump-log 4.3 prints with --cluster
 
 from __future__ import annotations
 
-import csv
-import io
 from base64 import b64encode
 from collections.abc import Callable
 from functools import lru_cache
@@ -22,7 +20,9 @@ from kraftool.decoders.java_text import read_int64
 from kraftool.decoders.log_record import LogRecord, position_in_file
 from kraftool.decoders.names import parse_checkpoint_name
 from kraftool.decoders.schema import KAFKA
+from kraftool.reports.csv_text import csv_text
 from kraftool.reports.log_dump import BatchEntry, Entry, Problem, raw_value
+from kraftool.reports.printable import file_text
 
 CSV_COLUMNS = (
     "file",
@@ -36,20 +36,6 @@ CSV_COLUMNS = (
     "version",
     "data",
 )
-
-
-def file_text(text: str) -> str:
-    r"""A file name, or text that may hold one, as JSON and CSV can carry it.
-
-    Bytes of a name that are not UTF-8 reach us as lone surrogates; they are written as \xff is.
-    """
-    if text.isascii():
-        return text
-    try:
-        raw = text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:  # a surrogate that stands for no byte
-        raw = text.encode("utf-8", "surrogatepass")
-    return raw.decode("utf-8", "backslashreplace")
 
 
 @lru_cache(maxsize=64)
@@ -262,7 +248,7 @@ def csv_entry(entry: Entry) -> str:
     """The records of one entry as CSV rows; damage has a row with its reason as data."""
     if isinstance(entry, Problem):
         row: list[Any] = [entry.file, entry.position, "", "", "", "", "", "ERROR", ""]
-        return _csv_lines([[*row, entry.sentence()]])
+        return csv_text([[*row, entry.sentence()]])
     batch = entry.batch
     rows = []
     for item in entry.records:
@@ -275,13 +261,13 @@ def csv_entry(entry: Entry) -> str:
             record.offset,
             batch.epoch,
             record.timestamp,
-            "true" if item.is_control else "false",
+            item.is_control,
             item.type or f"UNKNOWN({item.api_key})",
             "" if item.version is None else item.version,
             text,
         ]
         rows.append(row)
-    return _csv_lines(rows)
+    return csv_text(rows)
 
 
 def csv_batch(entry: BatchEntry) -> str:
@@ -301,23 +287,9 @@ def csv_batch(entry: BatchEntry) -> str:
         "",
         batch.epoch,
         header.max_timestamp,
-        "true" if batch.is_control else "false",
+        batch.is_control,
         "BATCH",
         header.magic,
         orjson.dumps(data).decode(),
     ]
-    return _csv_lines([row])
-
-
-def _csv_lines(rows: list[list[Any]]) -> str:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([csv_cell(each) for each in row] for row in rows)
-    return out.getvalue()
-
-
-def csv_cell(value: Any) -> Any:
-    """Quote what a spreadsheet would take for a formula."""
-    if not isinstance(value, str):
-        return value
-    text = file_text(value)
-    return "'" + text if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+    return csv_text([row])

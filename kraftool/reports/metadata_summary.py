@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import FileState
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.reports.log_summary import TypeCount
@@ -22,6 +23,15 @@ class Node:
     directory_id: str | None = None
     cluster_id: str | None = None
     meta_version: int | None = None
+
+    @classmethod
+    def of(cls, meta: MetaProperties) -> Node:
+        return cls(
+            node_id=meta.node_id,
+            directory_id=meta.directory_id,
+            cluster_id=meta.cluster_id,
+            meta_version=meta.version,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

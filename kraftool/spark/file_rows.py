@@ -15,7 +15,7 @@ from kraftool.decoders.kinds import HEAD_SIZE, detect
 from kraftool.reports.file_report import BATCH_KINDS, FileReport, read_file
 from kraftool.reports.findings import Finding, in_order
 from kraftool.reports.kinds import directory as dir_kinds
-from kraftool.reports.log_text import file_text
+from kraftool.reports.printable import file_text
 from kraftool.spark.arrow import ArrowBatch, ArrowSchema
 from kraftool.spark.fleet import FleetDirectory, FleetFile, Unread
 from kraftool.spark.rows import Table, identity

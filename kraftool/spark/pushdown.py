@@ -24,7 +24,7 @@ from pyspark.sql.datasource import (
 )
 
 from kraftool.decoders.batch import RecordBatch
-from kraftool.reports.log_text import file_text
+from kraftool.reports.printable import file_text
 from kraftool.spark.fleet import FleetDirectory, FleetFile
 
 _FAR = 1 << 64

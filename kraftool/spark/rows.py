@@ -15,7 +15,7 @@ from kraftool.decoders.codec import has_doubles, json_text
 from kraftool.decoders.log_record import LogRecord, position_in_file
 from kraftool.decoders.schema import KAFKA
 from kraftool.reports.log_dump import BatchEntry, Problem, raw_value
-from kraftool.reports.log_text import file_text
+from kraftool.reports.printable import file_text
 from kraftool.spark.arrow import Array, ArrowBatch, ArrowSchema, ArrowType, pa, pc
 from kraftool.spark.columns import column_of, typed_fields
 from kraftool.spark.entries import Entries, type_text

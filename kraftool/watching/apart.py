@@ -7,7 +7,6 @@ plain child process: no fork of a program with threads, no helpers that outlive 
 
 from __future__ import annotations
 
-import ctypes
 import os
 import pickle
 import signal
@@ -20,6 +19,7 @@ from threading import Thread
 from typing import IO, Any, TypeVar
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.reports.processes import ends_with_parent
 from kraftool.watching.task import StoppedError, Task
 
 T = TypeVar("T")
@@ -97,9 +97,7 @@ def _listen(stream: IO[bytes], task: Task) -> Any:
 
 def child() -> None:
     """The other end."""
-    with suppress(OSError, AttributeError):
-        # PR_SET_PDEATHSIG, on Linux: it ends with the dashboard, however that ends.
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    ends_with_parent(signal.SIGKILL)()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.nice(_NICE)
     function, arguments = pickle.load(sys.stdin.buffer)

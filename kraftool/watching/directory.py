@@ -80,7 +80,6 @@ class DirectoryWatch:
             at_ms=at_ms,
             node=node,
             quorum_state=state,
-            log_start_offset=segments[0].base_offset if segments else None,
             log_end_offset=last.end_offset
             if last is not None
             else (snapshots[-1][0] if snapshots else None),
@@ -220,12 +219,7 @@ def _meta(entry: Entry | None, problems: list[str]) -> Node:
     except KraftoolError as error:
         problems.append(error.message)
         return Node()
-    return Node(
-        node_id=meta.node_id,
-        directory_id=meta.directory_id,
-        cluster_id=meta.cluster_id,
-        meta_version=meta.version,
-    )
+    return Node.of(meta)
 
 
 def _state(entry: Entry | None, problems: list[str]) -> QuorumState | None:

@@ -24,7 +24,6 @@ class DirectoryLook:
     at_ms: int
     node: Node = NO_NODE
     quorum_state: QuorumState | None = None
-    log_start_offset: int | None = None
     log_end_offset: int | None = None
     """Up to the first damage, where Kafka would cut."""
     last_epoch: int | None = None

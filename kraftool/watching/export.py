@@ -6,12 +6,10 @@ of another; what is remembered lies in the XDG state folder, and losing it is no
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -34,17 +32,6 @@ def write_new(path: str, text: str) -> str:
     with open(descriptor, "w", encoding="utf-8", newline="") as file:
         file.write(text)
     return whole
-
-
-def csv_text(rows: Iterable[Sequence[object]]) -> str:
-    """Rows as CSV; a cell that a spreadsheet would take for a formula is quoted with '."""
-    from kraftool.reports.log_text import csv_cell  # not before somebody exports
-
-    into = io.StringIO()
-    writer = csv.writer(into, lineterminator="\n")
-    for row in rows:
-        writer.writerow([csv_cell(each) for each in row])
-    return into.getvalue()
 
 
 def json_text(document: Mapping[str, Any]) -> str:

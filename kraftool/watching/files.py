@@ -15,8 +15,9 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind, detect
 from kraftool.decoders.names import FileState, parse_checkpoint_name, parse_segment_name
 from kraftool.reports.file_report import FileReport, read_file
+from kraftool.reports.file_words import holds
 from kraftool.reports.findings import Finding, Severity
-from kraftool.reports.words import holds, many
+from kraftool.reports.words import many
 from kraftool.storage.entry import Entry, FolderCounts, Problem
 from kraftool.storage.lock import LockState
 from kraftool.storage.paths import open_path

@@ -14,7 +14,7 @@ from kraftool.client.health import keeping_up
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
 from kraftool.raft.names import ReplicaKey
 from kraftool.reports.findings import Severity
-from kraftool.reports.words import many
+from kraftool.reports.words import listed, many
 from kraftool.storage.lock import LockState
 from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.picture import Picture
@@ -170,13 +170,13 @@ def _no_leader(view: QuorumView) -> Iterator[Statement]:
     named = {each.leader_id for each in view.reached if each.leader_id is not None}
     epochs = sorted({each.epoch for each in view.reached if each.epoch is not None})
     if named:
-        ids = _listed(sorted(named))
+        ids = listed(sorted(named))
         answer = view.node(next(iter(named)))
         gone = answer is not None and not answer.is_reached
         why = "which cannot be reached" if gone else "which does not say that it leads"
         yield _error(f"No node leads. The others still take node {ids} for the leader, {why}.")
     elif len(epochs) > 1:
-        yield _error(f"No node leads. Nodes are in epochs {_listed(epochs)}: they are electing.")
+        yield _error(f"No node leads. Nodes are in epochs {listed(epochs)}: they are electing.")
     else:
         where = f" of epoch {epochs[0]}" if epochs else ""
         yield _error(f"No node leads, and none knows a leader{where}.")
@@ -228,9 +228,9 @@ def _voter_change(voters: VoterState) -> Iterator[Statement]:
         return
     parts = []
     if voters.joining:
-        parts.append(f"adds node {_listed(each.id for each in voters.joining)}")
+        parts.append(f"adds node {listed(each.id for each in voters.joining)}")
     if voters.leaving:
-        parts.append(f"removes node {_listed(each.id for each in voters.leaving)}")
+        parts.append(f"removes node {listed(each.id for each in voters.leaving)}")
     what = " and ".join(parts) or "changes a voter"
     yield _warning(
         f"A voter change that {what} is not committed: the leader counts by the new set already,"
@@ -295,7 +295,7 @@ def _between(one: DirectoryLook, other: DirectoryLook) -> Iterator[Statement]:
         ids = [{(v.id, v.directory_id) for v in each.voters} for each in (one.voters, other.voters)]
         if ids[0] != ids[1] and one.voters.source is other.voters.source:
             told = " and ".join(
-                f"{each.path} has {_listed(sorted(v.id for v in each.voters.voters))}"
+                f"{each.path} has {listed(sorted(v.id for v in each.voters.voters))}"
                 + ("" if each.voters.offset is None else f" (offset {each.voters.offset})")
                 for each in (one, other)
                 if each.voters is not None
@@ -325,11 +325,6 @@ def _why(answer: NodeAnswer) -> str:
     said = answer.problem.removeprefix(f"{shown(answer.endpoint)}: ")
     address = f"{shown(answer.endpoint)} "
     return f"it {said.removeprefix(address)}" if said.startswith(address) else said
-
-
-def _listed(values: Iterable[object]) -> str:
-    words = [str(each) for each in values]
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _are(count: int) -> str:

@@ -29,9 +29,9 @@ from kraftool.reports.election.read import (
     placeholder,
     read_case,
 )
+from kraftool.reports.words import listed
 from kraftool.sim.election.conditions import Conditions, partition
 from kraftool.sim.election.report import Report, simulate
-from kraftool.sim.election.words import listed
 from kraftool.watching.picture import Picture, Sample
 from kraftool.watching.task import Task
 

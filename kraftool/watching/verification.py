@@ -36,10 +36,6 @@ class Verification:
     states: tuple[tuple[str, str], ...] = ()
     """Snapshots by file, with the hash of the state that each holds."""
 
-    @property
-    def worst(self) -> Severity | None:
-        return next((each.severity for each in self.findings), None)
-
     def of(self, name: str) -> tuple[Finding, ...]:
         """The findings in one file."""
         return tuple(each for each in self.findings if each.file == name)

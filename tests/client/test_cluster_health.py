@@ -23,6 +23,7 @@ from kraftool.raft.messages import ReplicaState
 from kraftool.raft.names import OffsetAndEpoch, ReplicaKey
 from kraftool.reports.findings import Severity
 from kraftool.reports.state.replay import Control
+from kraftool.reports.state.summary import state_counts
 from tests.client.views import NOW, described, endpoint, gone, node, replica, view, well
 from tests.image.metadata import (
     INCARNATION,
@@ -164,6 +165,8 @@ def test_partitions_short_of_replicas() -> None:
         _partition(3, replicas=[11, 12, 13], addingReplicas=[13], isr=[11, 12]),
     )
     assert (found.under_replicated, found.reassigning, found.offline) == (2, 1, 0)
+    counts = state_counts(found.observation.image)
+    assert (counts.under_replicated_partitions, counts.reassigning_partitions) == (2, 1)
     assert _codes(found) == {"LIVE-UNDER-REPLICATED", "LIVE-REASSIGNING"}
     words = _text(found, "LIVE-UNDER-REPLICATED")
     assert "2 partitions without replicas of brokers 12, 13: foo-1, foo-2" in words
@@ -192,6 +195,7 @@ def test_min_insync_replicas_is_the_topics_then_the_leaders_then_the_clusters(
 ) -> None:
     found = _judged(_partition(isr=[11]), *configs)
     assert found.under_min_isr == expected
+    assert state_counts(found.observation.image).under_min_isr_partitions == expected
     assert ("LIVE-UNDER-MIN-ISR" in _codes(found)) is bool(expected)
 
 
@@ -211,7 +215,8 @@ def test_offline_partitions_are_told_by_doctors_rule() -> None:
         _partition(replicas=[13], isr=[13], leader=-1),
     )
     found = _judged(*records)
-    assert found.offline == 1
+    assert (found.offline, found.under_min_isr, found.under_replicated) == (1, 1, 0)
+    assert "LIVE-UNDER-MIN-ISR" not in _codes(found), "it is said once"
     assert "SIG-OFFLINE" in _codes(found)
     assert "until broker 13 is back" in _text(found, "SIG-OFFLINE")
 

@@ -1,15 +1,21 @@
-"""Running kraftool inside the test's own process, with what it writes and how it ends."""
+"""Running kraftool, inside the test's own process or apart: what it writes and how it ends."""
 
 from __future__ import annotations
 
 import io
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
 from kraftool.commands import main
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_S = 120
+"""So long what ends by itself may take on a machine that is busy."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +32,18 @@ class Ran:
 
 
 Run = Callable[..., Ran]
+
+
+def apart(*arguments: object, timeout: float | None = PATIENCE_S) -> Ran:
+    """Run kraftool in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "kraftool", *map(str, arguments)],
+        cwd=ROOT,
+        capture_output=True,
+        timeout=timeout,
+        check=False,
+    )
+    return Ran(done.returncode, done.stdout, done.stderr.decode())
 
 
 @pytest.fixture

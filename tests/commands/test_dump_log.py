@@ -178,7 +178,7 @@ def test_several_processes_write_the_same_bytes(
     partition: Path, kraftool: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("kraftool.commands.log_run.WORTH_SPLITTING", 1)
-    monkeypatch.setattr("kraftool.reports.log_render.SLICE", 3000)
+    monkeypatch.setattr("kraftool.reports.log_parallel.SLICE", 3000)
     for form in ("kafka", "jsonl", "csv", "json"):
         one = kraftool("dump-log", "-o", form, "--jobs", 1, partition / LOG)
         two = kraftool("dump-log", "-o", form, "--jobs", 2, partition / LOG)

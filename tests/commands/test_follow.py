@@ -13,6 +13,7 @@ import pytest
 
 from kraftool.decoders import framing
 from kraftool.decoders.batch import encode_batch
+from tests.commands.conftest import apart
 
 LOG = f"{0:020}.log"
 PATIENCE_SECONDS = 60
@@ -114,7 +115,6 @@ def test_the_next_segment_is_followed(directory: Path, follow: type[Followed]):
 
 @pytest.mark.parametrize("arguments", [["-o", "json"], ["--transactions", "mark"], ["--snapshots"]])
 def test_what_cannot_be_followed_is_refused(directory: Path, arguments: list[str]):
-    command = [sys.executable, "-m", "kraftool", "dump-log", "-f", *arguments, str(directory)]
-    ran = subprocess.run(command, capture_output=True, check=False, timeout=PATIENCE_SECONDS)
-    assert ran.returncode == 2
-    assert b"--follow" in ran.stderr
+    ran = apart("dump-log", "-f", *arguments, directory)
+    assert ran.code == 2
+    assert "--follow" in ran.err

@@ -15,10 +15,11 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
+import typer
 from typer.main import get_command
 
 from kraftool.commands import main
-from kraftool.commands.app import app
+from kraftool.commands.app import app, app_of
 from tools.manpages import Node, escape, pages, read_help, walk
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -192,6 +193,24 @@ def test_the_examples_of_the_help_run(
     assert out or is_live or expected in (2, 5) or "--out" in words
 
 
+@pytest.mark.parametrize("node", COMMANDS, ids=_name)
+def test_a_command_is_the_same_where_no_other_is_built(node: Node) -> None:
+    (first, *below) = node.words
+    group = get_command(app_of([first, "--head"]))
+    assert [*group.commands] == [first]
+    found = group.commands[first]
+    for each in below:
+        found = found.commands[each]
+    context = typer.Context(found, info_name=node.invocation)
+    expected = typer.Context(node.command, info_name=node.invocation)
+    assert found.get_help(context) == node.command.get_help(expected)
+
+
+@pytest.mark.parametrize("words", [(), ("--help",), ("dmp", "x"), ("-V",)])
+def test_where_no_command_is_named_all_are_built(words: tuple[str, ...]) -> None:
+    assert app_of([*words]) is app
+
+
 def test_the_man_pages_are_fresh() -> None:
     done = subprocess.run(
         [sys.executable, "tools/manpages.py", "--check"],
@@ -210,6 +229,17 @@ def test_each_command_has_a_page_with_all_sections() -> None:
     for name, page in made.items():
         for section in ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS", "EXAMPLES"):
             assert f"\n.SH {section}\n" in page, f"{name}: {section}"
+
+
+def test_man_pages_name_what_to_give_and_no_type_of_python() -> None:
+    typed = {"int", "float", "str", "int range", "float range", "path"}
+    odd = [
+        (name, place)
+        for name, page in pages(get_command(app), [(0, "Fine.")], "1.0").items()
+        for place in re.findall(r"\\fI(.+?)\\fR", page)
+        if place in typed or "[[" in place or "u2026]]" in place
+    ]
+    assert not odd
 
 
 @pytest.mark.parametrize(

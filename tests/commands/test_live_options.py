@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from kraftool.commands.live_reading import options_again
+from kraftool.commands.quorum_options import TIMEOUT_S
 from tests.commands.conftest import Run
 
 ROOT = Path(__file__).parents[2]
@@ -48,6 +50,15 @@ def test_what_cannot_be_meant_is_usage(
     done = kraftool(command, *options)
     assert (done.code, done.out) == (2, b""), done.err
     assert said in done.err
+
+
+def test_the_commands_that_are_told_ask_as_this_one_did():
+    assert options_again("a:1", "", TIMEOUT_S, None) == ("--bootstrap-controller", "a:1")
+    told = options_again("a:1,b:2", "/etc/client.properties", 7.5, ["1=c:3", "2=d:4"])
+    assert told == (
+        *("--bootstrap-controller", "a:1,b:2", "--command-config", "/etc/client.properties"),
+        *("--timeout", "7.5", "--resolve", "1=c:3", "--resolve", "2=d:4"),
+    )
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, "quorum health"])

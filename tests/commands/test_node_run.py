@@ -7,9 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,8 +16,8 @@ from kraftool.raft.records import Batch
 from kraftool.storage.lock_taking import DirectoryLock
 from kraftool.storage.log_config import LogConfig
 from kraftool.storage.metadata_log import MetadataLog
+from tests.commands.conftest import Run, apart
 
-Run = Callable[..., Any]
 DIRECTORY = "kafka-4.3.0/dynamic-quorum/node-2/data"
 """Of voter 2 of 1, 2, 3."""
 
@@ -97,16 +95,9 @@ def test_what_comes_of_an_override_is_not_laid_on_the_file(
 
 def test_a_directory_in_use_is_refused(kraftool: Run, server: Path) -> None:
     with DirectoryLock(str(server.parent / "data")):
-        done = subprocess.run(
-            [sys.executable, "-m", "kraftool", "node", "run", "--config", str(server)],
-            cwd=Path(__file__).parents[2],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-    assert done.returncode == 5, done.stderr
-    assert "another process holds its lock" in done.stderr
+        done = apart("node", "run", "--config", server)
+    assert done.code == 5, done.err
+    assert "another process holds its lock" in done.err
 
 
 @pytest.mark.parametrize(
@@ -226,20 +217,12 @@ log.dirs={tmp_path / "data"}
     log = MetadataLog.open(str(tmp_path / "data"), LogConfig(), static_voters=VoterSet())
     log.append([batch])
     log.close()
-    command = [
-        sys.executable, "-m", "kraftool", "node", "run", "--config", str(config), "--quiet",
+    done = apart(
+        "node", "run", "--config", config, "--quiet",
         "--lead-without-controller", "--override", "controller.quorum.election.timeout.ms=100",
-    ]  # fmt: skip
-    done = subprocess.run(
-        command,
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 70, done.stderr
-    assert "at offset 0: a record type 999 version 0 that cannot be replayed" in done.stderr
-    assert "--no-image" in done.stderr
-    assert "Traceback" not in done.stderr
+    )  # fmt: skip
+    assert done.code == 70, done.err
+    assert "at offset 0: a record type 999 version 0 that cannot be replayed" in done.err
+    assert "--no-image" in done.err
+    assert "Traceback" not in done.err
     assert kraftool("dump-log", tmp_path / "data").code == 3, "the log is as it was, and longer"

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.commands.conftest import Ran
+from tests.commands.conftest import Ran, apart
 from tests.commands.test_secrets import FIXTURES, SCENARIOS, assert_no_secret
-
-
-def kraftool(*arguments: object) -> Ran:
-    """Run kraftool in a process of its own: in this one there may be a Spark session already."""
-    done = subprocess.run(
-        [sys.executable, "-m", "kraftool", *map(str, arguments)],
-        cwd=FIXTURES.parent,
-        capture_output=True,
-        check=False,
-    )
-    return Ran(done.returncode, done.stdout, done.stderr.decode())
 
 
 @pytest.mark.spark
@@ -32,11 +20,12 @@ def test_the_pipelines_show_no_secret(tmp_path: Path) -> None:
     page, tables, log = tmp_path / "audit.html", tmp_path / "tables", tmp_path / "jvm.log"
     quick = "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     spark = ("--spark-log", log, "--master", "local[2]", "--conf", quick)
-    audited = kraftool("pipeline", "audit", "-o", "json", "--html", page, *spark, *roots)
+    run = partial(apart, "pipeline", timeout=None)  # there may be a Spark session in this process
+    audited = run("audit", "-o", "json", "--html", page, *spark, *roots)
     assert audited.code == 1, audited.err
-    exported = kraftool("pipeline", "tables", "--snapshots", "--out", tables, *spark, *roots)
+    exported = run("tables", "--snapshots", "--out", tables, *spark, *roots)
     assert exported.code == 0, exported.err
-    streamed = kraftool("pipeline", "stream", "--once", "-o", "jsonl", *spark, *roots)
+    streamed = run("stream", "--once", "-o", "jsonl", *spark, *roots)
     assert streamed.code == 0, streamed.err
     rows = [pq.ParquetFile(each).read().to_pylist() for each in sorted(tables.rglob("*.parquet"))]
     assert sum(map(len, rows)) > 10_000

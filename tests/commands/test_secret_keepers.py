@@ -26,6 +26,7 @@ SHOWN_BY = {
     "commands/test_pipeline_secrets.py": {"pipeline audit", "pipeline stream", "pipeline tables"},
     "commands/test_recover_plan.py": {"recover collect", "recover plan"},
     "commands/test_recover_apply.py": {"recover apply", "recover undo", "recover verify"},
+    "commands/test_recover_rehearse.py": {"recover rehearse"},
     "commands/test_storage.py": {"format", "storage format", "storage info"},
     "interop/test_node_secured.py": {"node run"},
     "tui/test_watch_secrets.py": {"watch"},

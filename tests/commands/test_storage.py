@@ -247,6 +247,17 @@ def test_nothing_is_promised_where_all_is_formatted(kraftool: Run, tmp_path: Pat
     assert last == "All of the log directories are already formatted: nothing would be written."
 
 
+@pytest.mark.parametrize(
+    ("options", "told"), [((), True), (("-r", "4.4"), False), (("-r", "4.3"), False)]
+)
+def test_who_asks_for_no_release_is_told_which_servers_read_what_is_written(
+    kraftool: Run, tmp_path: Path, options: tuple[str, ...], told: bool
+):
+    """Kafka 3.9.1 ends at its start on it, 4.3.0 starts and knows nothing of levels and users."""
+    ran = kraftool("format", "-c", _settings(tmp_path), "-t", CLUSTER, "-s", *options)
+    assert (ran.code, "only servers from Kafka 4.4 on read" in ran.err) == (0, told)
+
+
 def test_a_cluster_id_that_is_no_uuid_is_taken_with_a_word(kraftool: Run, tmp_path: Path):
     """kafka-storage takes it, too."""
     ran = kraftool("format", "-c", _settings(tmp_path), "-t", "hello", "-s")

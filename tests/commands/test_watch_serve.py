@@ -13,12 +13,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from tests.commands.conftest import apart
 
 aiohttp = pytest.importorskip("aiohttp")
 pytest.importorskip("textual_serve")
@@ -114,12 +116,52 @@ def own_serving(tmp_path: Path) -> Iterator[Serving]:
     _end(serving)
 
 
-async def _client(serving: Serving) -> aiohttp.ClientSession:
-    """A browser that has the cookie."""
-    client = aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True))
-    async with client.get(f"{serving.base}/?token={serving.token}") as answer:
-        assert answer.status == 200
-    return client
+@asynccontextmanager
+async def _browser(serving: Serving) -> AsyncIterator[aiohttp.ClientSession]:
+    """One that has the cookie."""
+    async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as client:
+        async with client.get(f"{serving.base}/?token={serving.token}") as answer:
+            assert answer.status == 200
+        yield client
+
+
+@asynccontextmanager
+async def _window(
+    serving: Serving, size: str = ""
+) -> AsyncIterator[aiohttp.ClientWebSocketResponse]:
+    """A dashboard in a browser."""
+    async with (
+        _browser(serving) as client,
+        client.ws_connect(f"{serving.base}/ws{size}", headers={"Origin": serving.base}) as window,
+    ):
+        yield window
+
+
+async def _until(
+    window: aiohttp.ClientWebSocketResponse, words: bytes, shown: bytes = b""
+) -> bytes:
+    """What a terminal is told until these words are in it."""
+    while words not in shown:
+        shown += (await window.receive()).data
+    return shown
+
+
+async def _until_closed(window: aiohttp.ClientWebSocketResponse) -> None:
+    while not window.closed:
+        await window.receive()
+
+
+def _status(serving: Serving, path: str, headers: dict[str, str]) -> int:
+    """How a browser with the cookie is answered that says this of itself."""
+
+    async def ask() -> int:
+        async with (
+            _browser(serving) as client,
+            client.get(serving.base + path, headers=headers) as answer,
+        ):
+            return answer.status
+
+    return asyncio.run(ask())
 
 
 @pytest.mark.parametrize(
@@ -154,17 +196,12 @@ def test_another_host_name_is_refused_even_with_the_cookie(
 ) -> None:
     """A name of somebody's own can lead to 127.0.0.1 (DNS rebinding); the browser tells it."""
 
-    async def ask() -> int:
-        client = await _client(serving)
-        async with client:
-            told = {"Host": host.format(port=serving.port), "Origin": serving.base}
-            cookie = "; ".join(f"{each.key}={each.value}" for each in client.cookie_jar)
-            async with client.get(
-                serving.base + path, headers={**told, "Cookie": cookie}
-            ) as answer:
-                return answer.status
+    async def cookie() -> str:
+        async with _browser(serving) as client:
+            return "; ".join(f"{each.key}={each.value}" for each in client.cookie_jar)
 
-    assert asyncio.run(ask()) == 421
+    told = {"Host": host.format(port=serving.port), "Origin": serving.base}
+    assert _status(serving, path, {**told, "Cookie": asyncio.run(cookie())}) == 421
 
 
 @pytest.mark.parametrize("path", ["/", "/ws"])
@@ -174,20 +211,12 @@ def test_another_host_name_is_refused_even_with_the_cookie(
 def test_another_origin_is_refused_even_with_the_cookie(
     serving: Serving, path: str, origin: str
 ) -> None:
-    async def ask() -> int:
-        client = await _client(serving)
-        async with client:
-            headers = {"Origin": origin.format(port=serving.port)}
-            async with client.get(serving.base + path, headers=headers) as answer:
-                return answer.status
-
-    assert asyncio.run(ask()) == 403
+    assert _status(serving, path, {"Origin": origin.format(port=serving.port)}) == 403
 
 
 def test_a_websocket_needs_an_origin(serving: Serving) -> None:
     async def ask() -> None:
-        client = await _client(serving)
-        async with client:
+        async with _browser(serving) as client:
             await client.ws_connect(f"{serving.base}/ws")
 
     with pytest.raises(aiohttp.WSServerHandshakeError, match="403"):
@@ -213,8 +242,7 @@ def test_the_page_needs_nothing_from_elsewhere(serving: Serving) -> None:
     """Every address in the page and in its style is one of ours, and is answered."""
 
     async def ask() -> tuple[str, str, dict[str, int]]:
-        client = await _client(serving)
-        async with client:
+        async with _browser(serving) as client:
             async with client.get(f"{serving.base}/") as answer:
                 page, policy = await answer.text(), answer.headers["Content-Security-Policy"]
             async with client.get(f"{serving.base}/static/page.css") as answer:
@@ -242,25 +270,22 @@ def test_a_window_shows_the_dashboard_and_passes_keys_on(serving: Serving) -> No
     """And gives the browser neither files nor addresses of the dashboard."""
 
     async def ask() -> tuple[bytes, list[str]]:
-        client = await _client(serving)
         shown, texts = b"", []
-        async with client:
-            address = f"{serving.base}/ws?width=91&height=31"
-            async with client.ws_connect(address, headers={"Origin": serving.base}) as window:
-                await window.send_str("no JSON")
-                await window.send_json({"stdin": 1})
-                await window.send_json(["stdin", "x"])
-                async for message in window:
-                    if message.type is aiohttp.WSMsgType.TEXT:
-                        texts.append(message.data)
-                    else:
-                        shown += message.data
-                    if b"hello" in shown and not texts:
-                        await window.send_json(["ping", 7])
-                        await window.send_json(["stdin", "x"])
-                        texts.append("")
-                    if b"91x31" in shown:
-                        break
+        async with _window(serving, "?width=91&height=31") as window:
+            await window.send_str("no JSON")
+            await window.send_json({"stdin": 1})
+            await window.send_json(["stdin", "x"])
+            async for message in window:
+                if message.type is aiohttp.WSMsgType.TEXT:
+                    texts.append(message.data)
+                else:
+                    shown += message.data
+                if b"hello" in shown and not texts:
+                    await window.send_json(["ping", 7])
+                    await window.send_json(["stdin", "x"])
+                    texts.append("")
+                if b"91x31" in shown:
+                    break
         return shown, texts
 
     shown, texts = asyncio.run(asyncio.wait_for(ask(), 30))
@@ -290,22 +315,14 @@ def test_the_command_shows_its_own_dashboard_from_which_nothing_is_written(
     serving = Serving(process, int(told[1]), told[2], tmp_path)
 
     async def ask() -> None:
-        client = await _client(serving)
-        async with client:
-            address = f"{serving.base}/ws?width=100&height=30"
-            async with client.ws_connect(address, headers={"Origin": serving.base}) as window:
-                shown = b""
-                while b"meta.properties" not in shown:
-                    shown += (await window.receive()).data
-                await window.send_json(["focus"])  # keys are shown to who looks
-                while b"Verify" not in shown:
-                    shown += (await window.receive()).data
-                await window.send_json(["stdin", "e"])
-                while b"nothing is written to this machine" not in shown:
-                    shown += (await window.receive()).data
-                await window.send_json(["stdin", "q"])
-                while not window.closed:
-                    await window.receive()
+        async with _window(serving, "?width=100&height=30") as window:
+            shown = await _until(window, b"meta.properties")
+            await window.send_json(["focus"])  # keys are shown to who looks
+            shown = await _until(window, b"Verify", shown)
+            await window.send_json(["stdin", "e"])
+            await _until(window, b"nothing is written to this machine", shown)
+            await window.send_json(["stdin", "q"])
+            await _until_closed(window)
 
     try:
         asyncio.run(asyncio.wait_for(ask(), 60))
@@ -340,16 +357,10 @@ def test_a_signal_ends_the_server_and_its_dashboards(
     own_serving: Serving, way: signal.Signals
 ) -> None:
     async def ask() -> None:
-        client = await _client(own_serving)
-        async with client:
-            address = f"{own_serving.base}/ws"
-            async with client.ws_connect(address, headers={"Origin": own_serving.base}) as window:
-                shown = b""
-                while b"hello" not in shown:
-                    shown += (await window.receive()).data
-                own_serving.process.send_signal(way)
-                while not window.closed:
-                    await window.receive()
+        async with _window(own_serving) as window:
+            await _until(window, b"hello")
+            own_serving.process.send_signal(way)
+            await _until_closed(window)
 
     asyncio.run(asyncio.wait_for(ask(), 30))
     expected = -signal.SIGKILL if way is signal.SIGKILL else 0
@@ -360,13 +371,8 @@ def test_a_signal_ends_the_server_and_its_dashboards(
 
 def test_a_window_that_is_closed_ends_its_dashboard(own_serving: Serving) -> None:
     async def ask() -> None:
-        client = await _client(own_serving)
-        async with client:
-            address = f"{own_serving.base}/ws"
-            async with client.ws_connect(address, headers={"Origin": own_serving.base}) as window:
-                shown = b""
-                while b"hello" not in shown:
-                    shown += (await window.receive()).data
+        async with _window(own_serving) as window:
+            await _until(window, b"hello")
 
     asyncio.run(asyncio.wait_for(ask(), 30))
     assert own_serving.pids
@@ -378,8 +384,7 @@ def test_only_so_many_windows(own_serving: Serving) -> None:
     """A page that reloads for ever must not start processes for ever."""
 
     async def ask() -> int:
-        client = await _client(own_serving)
-        async with client:
+        async with _browser(own_serving) as client:
             address = f"{own_serving.base}/ws"
             headers = {"Origin": own_serving.base}
             windows = [await client.ws_connect(address, headers=headers) for _ in range(4)]
@@ -411,11 +416,9 @@ def test_a_port_that_is_taken_is_told_and_not_a_traceback(serving: Serving) -> N
     "options", [("--once", "--serve", "1"), ("--serve", "65536"), ("--serve", "somewhere")]
 )
 def test_serve_and_once_do_not_go_together_and_a_port_is_one(options: tuple[str, ...]) -> None:
-    command = (sys.executable, "-m", "kraftool", "watch", "/no/such/directory", *options)
-    told = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert told.returncode == 2
-    assert told.stdout == ""
-    assert "Traceback" not in told.stderr
+    told = apart("watch", "/no/such/directory", *options)
+    assert (told.code, told.out) == (2, b"")
+    assert "Traceback" not in told.err
 
 
 def test_without_textual_serve_it_says_what_to_install() -> None:

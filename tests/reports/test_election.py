@@ -241,3 +241,15 @@ def test_a_voter_that_is_assumed_up_is_the_replica_that_votes(quorum: Path) -> N
     assert three.is_voter
     assert three.end == case.by_id[2].end
     assert assumed_up(case, 3, "empty").by_id[3].end == OffsetAndEpoch(0, 0)
+
+
+def test_a_voter_that_is_assumed_up_has_not_forgotten_who_leads_its_epoch(quorum: Path) -> None:
+    """If it was the leader itself, it would end with an error when another tells it so."""
+    case = read_case([str(quorum / f"node-{each}/data") for each in (2, 4)])
+    told = {each.election for each in case.nodes if each.election is not None}
+    epoch = max(each.epoch for each in told)
+    (leader,) = {each.leader_id for each in told if each.epoch == epoch}
+    assert leader is not None
+    election = assumed_up(case, 3, "equal").by_id[3].election
+    assert election is not None
+    assert (election.epoch, election.leader_id, election.voted) == (epoch, leader, None)

@@ -31,11 +31,11 @@ from kraftool.reports.log_text import (
     CSV_COLUMNS,
     csv_batch,
     csv_entry,
-    file_text,
     jsonl_entry,
     kafka_entry,
     kafka_opening,
 )
+from kraftool.reports.printable import file_text
 
 NO_OP = encode_record("NoOpRecord", 0, {})
 SEGMENT = f"{0:020d}"

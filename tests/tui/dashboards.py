@@ -7,9 +7,10 @@ directories: views that read them do so themselves.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
@@ -17,6 +18,8 @@ from textual.widgets import Input, Static
 from kraftool.client.model import QuorumView
 from kraftool.client.target import Target
 from kraftool.tui.app import WatchApp
+from kraftool.tui.view import View
+from kraftool.tui.views import VIEWS
 from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.picture import NO_HISTORY, History, Picture
 from kraftool.watching.sources import Sources
@@ -42,6 +45,9 @@ DAMAGED = tuple(
 )
 """One of each kind; a log is looked at with every one of them."""
 AT_MS = 1_795_234_400_000
+
+
+Seen = TypeVar("Seen", bound=View)
 
 
 class Still:
@@ -136,3 +142,20 @@ async def dashboard(
     async with app.run_test(size=size) as pilot:
         await settled(pilot)
         yield pilot
+
+
+def look_at(
+    screen: type[Seen],
+    body: Callable[[Pilot[None], Seen], Awaitable[None]],
+    watcher: Still,
+    size: tuple[int, int] = (80, 24),
+    theme: str = "",
+) -> None:
+    """Do something with a view that has read what it shows."""
+    name = next(each.name for each in VIEWS if each.cls == screen.__name__)
+
+    async def inner() -> None:
+        async with dashboard(watcher, name, size, theme) as pilot:
+            await body(pilot, pilot.app.query_one(screen))
+
+    asyncio.run(inner())

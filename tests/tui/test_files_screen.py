@@ -22,7 +22,7 @@ from kraftool.tui.screens.files import FilesScreen
 from kraftool.watching.task import Task
 from kraftool.watching.verification import verify
 from tests.tui.copied_directories import LOG, copied, damaged, stand_still
-from tests.tui.dashboards import AT_MS, Still, dashboard, press, settled, shown
+from tests.tui.dashboards import AT_MS, Still, dashboard, look_at, press, settled, shown
 from tests.tui.snapshots import assert_snapshot
 
 pytestmark = pytest.mark.tui
@@ -40,12 +40,7 @@ def run(
     body: Body, *paths: str, size: tuple[int, int] = (80, 24), theme: str = "kraftool-dark"
 ) -> Still:
     watcher = Still(*paths)
-
-    async def inner() -> None:
-        async with dashboard(watcher, "files", size, theme) as pilot:
-            await body(pilot, pilot.app.query_one(FilesScreen))
-
-    asyncio.run(inner())
+    look_at(FilesScreen, body, watcher, size, theme)
     return watcher
 
 

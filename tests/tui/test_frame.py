@@ -11,6 +11,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from rich.text import Text
+from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -87,6 +89,27 @@ def test_vi_keys_move_as_arrows_do() -> None:
             assert table.cursor_row == row, key
 
     _run(steps)
+
+
+def test_half_a_page_is_half_of_the_rows_that_are_seen() -> None:
+    class Long(App[None]):
+        def compose(self) -> ComposeResult:
+            yield ReportTable(("number", False))
+
+        def on_mount(self) -> None:
+            table = self.query_one(ReportTable)
+            table.fill([(str(each), [Text(str(each))]) for each in range(100)])
+
+    async def run() -> None:
+        app = Long()
+        async with app.run_test(size=(40, 21)) as pilot:
+            table = app.query_one(ReportTable)
+            for key, row in (("ctrl+d", 10), ("ctrl+d", 20), ("ctrl+u", 10), ("pagedown", 30)):
+                await pilot.press(key)
+                await pilot.pause()
+                assert abs(table.cursor_row - row) <= 1, key
+
+    asyncio.run(run())
 
 
 def test_search_goes_from_row_to_row_and_round() -> None:
@@ -264,7 +287,7 @@ def test_export_writes_a_new_file_for_its_owner(
     elif ending == "csv":
         rows = [*csv.DictReader(io.StringIO(text))]
         assert [each["id"] for each in rows] == ["1", "2", "3", "4", "11"]
-        assert {each["restartIsSafe"] for each in rows} == {"True"}
+        assert {each["restartIsSafe"] for each in rows} == {"true"}
     else:
         assert text.startswith("<svg")
 

@@ -6,6 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from kraftool.tui.screens.health import HealthScreen
 from kraftool.watching.checkup import examine_directories
 from kraftool.watching.task import Task
 from tests.tui.copied_directories import LOG, copied, damaged, here
-from tests.tui.dashboards import Still, app_of, dashboard, press, settled, shown
+from tests.tui.dashboards import Still, app_of, look_at, press, settled, shown
 from tests.tui.recording import Replayed, pictures
 from tests.tui.snapshots import assert_snapshot
 
@@ -33,14 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(
-    body: Body, watcher: Any, size: tuple[int, int] = (80, 24), theme: str = "kraftool-dark"
-) -> None:
-    async def inner() -> None:
-        async with dashboard(watcher, "health", size, theme) as pilot:
-            await body(pilot, pilot.app.query_one(HealthScreen))
-
-    asyncio.run(inner())
+run = partial(look_at, HealthScreen)
 
 
 def snapshot(name: str) -> Body:

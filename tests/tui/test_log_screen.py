@@ -1,10 +1,9 @@
 """The Log view as a person uses it, on logs that real Kafka wrote."""
 
-import asyncio
 import csv
 import json
 import shutil
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,32 +18,22 @@ from kraftool.tui.app import WatchApp
 from kraftool.tui.screens.log import LogScreen
 from kraftool.tui.widgets.prompt import Prompt
 from kraftool.watching.picture import History, Sample
-from tests.tui.dashboards import QUORUM, ROOT, Still, app_of, dashboard, press, settled, told, write
+from tests.tui.dashboards import QUORUM, ROOT, Still, app_of, look_at, press, settled, told, write
 from tests.tui.snapshots import assert_snapshot, screen
 
-pytestmark = pytest.mark.tui
+pytestmark = [pytest.mark.tui, pytest.mark.usefixtures("at_the_root")]
 NODE = QUORUM / "node-2/data"
 OTHER = QUORUM / "node-3/data"
 ABORTED = Path("fixtures/built/aborted-transaction/node-1/data")
 LOG = f"{0:020}.log"
 _SENSITIVE = ("Config", "UserScramCredential", "DelegationToken")
-Body = Callable[[Pilot[None], LogScreen], Coroutine[Any, Any, None]]
-
-
-@pytest.fixture(autouse=True)
-def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
+Body = Callable[[Pilot[None], LogScreen], Awaitable[None]]
 
 
 def run(
     body: Body, *paths: str | Path, size: tuple[int, int] = (80, 24), theme: str = "", **facts: Any
 ) -> None:
-    async def inner() -> None:
-        async with dashboard(Still(*paths, **facts), "log", size, theme) as pilot:
-            view = pilot.app.query_one(LogScreen)
-            await body(pilot, view)
-
-    asyncio.run(inner())
+    look_at(LogScreen, body, Still(*paths, **facts), size, theme)
 
 
 def offset(view: LogScreen) -> int | None:

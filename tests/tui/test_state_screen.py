@@ -1,8 +1,7 @@
 """The State view as a person uses it, on directories of real Kafka."""
 
-import asyncio
 import shutil
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from tests.tui.dashboards import (
     ROOT,
     Still,
     app_of,
-    dashboard,
+    look_at,
     press,
     settled,
     told,
@@ -30,22 +29,13 @@ from tests.tui.dashboards import (
 )
 from tests.tui.snapshots import assert_snapshot, screen
 
-pytestmark = pytest.mark.tui
+pytestmark = [pytest.mark.tui, pytest.mark.usefixtures("at_the_root")]
 NODE = QUORUM / "node-2/data"
-Body = Callable[[Pilot[None], StateScreen], Coroutine[Any, Any, None]]
-
-
-@pytest.fixture(autouse=True)
-def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
+Body = Callable[[Pilot[None], StateScreen], Awaitable[None]]
 
 
 def run(body: Body, *paths: str | Path, size: tuple[int, int] = (80, 24), theme: str = "") -> None:
-    async def inner() -> None:
-        async with dashboard(Still(*paths), "state", size, theme) as pilot:
-            await body(pilot, pilot.app.query_one(StateScreen))
-
-    asyncio.run(inner())
+    look_at(StateScreen, body, Still(*paths), size, theme)
 
 
 def tree(view: StateScreen) -> TreeLines:

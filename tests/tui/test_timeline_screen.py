@@ -1,7 +1,6 @@
 """The Timeline view as a person uses it, over the nodes of a real quorum."""
 
-import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,37 +16,18 @@ from kraftool.watching.apart import apart
 from kraftool.watching.picture import Election, History
 from kraftool.watching.task import Task
 from kraftool.watching.timelines import TimelineLook, read_timeline
-from tests.tui.dashboards import (
-    DAMAGED,
-    QUORUM,
-    ROOT,
-    Still,
-    app_of,
-    dashboard,
-    press,
-    settled,
-    write,
-)
+from tests.tui.dashboards import DAMAGED, QUORUM, Still, app_of, look_at, press, settled, write
 from tests.tui.snapshots import assert_snapshot, screen
 
-pytestmark = pytest.mark.tui
+pytestmark = [pytest.mark.tui, pytest.mark.usefixtures("at_the_root")]
 NODES = tuple(QUORUM / f"node-{number}/data" for number in (1, 2, 3))
-Body = Callable[[Pilot[None], TimelineScreen], Coroutine[Any, Any, None]]
-
-
-@pytest.fixture(autouse=True)
-def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
+Body = Callable[[Pilot[None], TimelineScreen], Awaitable[None]]
 
 
 def run(
     body: Body, *paths: str | Path, size: tuple[int, int] = (80, 24), theme: str = "", **facts: Any
 ) -> None:
-    async def inner() -> None:
-        async with dashboard(Still(*paths, **facts), "timeline", size, theme) as pilot:
-            await body(pilot, pilot.app.query_one(TimelineScreen))
-
-    asyncio.run(inner())
+    look_at(TimelineScreen, body, Still(*paths, **facts), size, theme)
 
 
 def events(view: TimelineScreen) -> Lines[Event]:

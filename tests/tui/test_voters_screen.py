@@ -6,6 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from kraftool.watching import voter_board
 from kraftool.watching.sources import Sources
 from kraftool.watching.task import Task
 from tests.tui.copied_directories import copied, damaged, here
-from tests.tui.dashboards import Still, app_of, dashboard, press, shown
+from tests.tui.dashboards import Still, app_of, look_at, press, shown
 from tests.tui.recording import Replayed, pictures
 from tests.tui.snapshots import assert_snapshot
 
@@ -36,14 +37,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(
-    body: Body, watcher: Any, size: tuple[int, int] = (80, 24), theme: str = "kraftool-dark"
-) -> None:
-    async def inner() -> None:
-        async with dashboard(watcher, "voters", size, theme) as pilot:
-            await body(pilot, pilot.app.query_one(VotersScreen))
-
-    asyncio.run(inner())
+run = partial(look_at, VotersScreen)
 
 
 @pytest.mark.parametrize(

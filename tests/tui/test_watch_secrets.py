@@ -13,9 +13,9 @@ from types import SimpleNamespace
 import pytest
 from textual.pilot import Pilot
 
+from kraftool.reports.csv_text import csv_text
 from kraftool.tui.app import WatchApp
 from kraftool.tui.views import VIEWS
-from kraftool.watching.export import csv_text
 from kraftool.watching.sources import Sources
 from kraftool.watching.watcher import Watcher
 from tests.commands.test_secrets import assert_no_secret

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from kraftool.watching.outage import Question, answer, case_of_directories
 from kraftool.watching.sources import Sources
 from kraftool.watching.task import Task
 from tests.tui.copied_directories import copied, here
-from tests.tui.dashboards import Still, app_of, dashboard, press, shown, write
+from tests.tui.dashboards import Still, app_of, look_at, press, shown, write
 from tests.tui.recording import Replayed, pictures
 from tests.tui.snapshots import assert_snapshot
 
@@ -40,14 +41,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(
-    body: Body, watcher: Any, size: tuple[int, int] = (80, 24), theme: str = "kraftool-dark"
-) -> None:
-    async def inner() -> None:
-        async with dashboard(watcher, "what_if", size, theme) as pilot:
-            await body(pilot, pilot.app.query_one(WhatIfScreen))
-
-    asyncio.run(inner())
+run = partial(look_at, WhatIfScreen)
 
 
 @pytest.mark.parametrize(

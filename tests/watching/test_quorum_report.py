@@ -9,10 +9,11 @@ import pytest
 
 from kraftool.client.model import QuorumView
 from kraftool.raft.names import ReplicaKey
+from kraftool.reports.csv_text import csv_text
 from kraftool.reports.findings import Severity
 from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.document import quorum_document, quorum_rows
-from kraftool.watching.export import csv_text, json_text
+from kraftool.watching.export import json_text
 from kraftool.watching.picture import Picture
 from kraftool.watching.quorum import QuorumReport, Replica, quorum_report
 from kraftool.watching.remembering import MOST_ELECTIONS, MOST_SAMPLES, Remembering

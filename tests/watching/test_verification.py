@@ -39,7 +39,7 @@ def _damaged(fixtures_dir: Path, into: Path) -> Path:
 def test_a_sound_directory_is_verified(fixtures_dir: Path, tmp_path: Path) -> None:
     path = _sound(fixtures_dir, tmp_path)
     found = verify(str(path), 7, Task())
-    assert found.worst is None
+    assert all(each.severity is Severity.INFO for each in found.findings)
     assert found.verdict() == "verified"
     assert found.checked == "13 files, 38.1 kB, 116 batches, 421 records"
     assert len(found.states) == 5
@@ -53,7 +53,7 @@ def test_it_finds_what_both_commands_find(fixtures_dir: Path, tmp_path: Path) ->
     both = {*verify_logs(locations).all_findings, *verify_snapshots(locations).all_findings}
     assert set(found.findings) == both
     assert len(found.findings) == len(both)
-    assert found.worst is Severity.ERROR
+    assert found.findings[0].severity is Severity.ERROR
     in_log = found.of(f"{directory}/__cluster_metadata-0/00000000000000000000.log")
     assert {each.code for each in in_log} >= {"KT-LOG-CRC"}
     assert all(each.position is not None for each in in_log)

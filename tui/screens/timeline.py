@@ -17,8 +17,8 @@ from textual.widgets import Static
 from kraftool.reports.browse.time_axis import Span, TimeAxis
 from kraftool.reports.moments import iso
 from kraftool.reports.printable import printable
-from kraftool.reports.timeline.document import CSV_COLUMNS, document, event_object
-from kraftool.reports.timeline.events import Category, Event, Timeline, Visibility
+from kraftool.reports.timeline.document import CSV_COLUMNS, csv_row, document, event_object
+from kraftool.reports.timeline.events import Category, Event, Visibility
 from kraftool.reports.timeline.words import duration
 from kraftool.reports.words import many
 from kraftool.tui.details import Working
@@ -317,17 +317,8 @@ class TimelineScreen(TaskView):
 
     def as_rows(self) -> Iterable[Sequence[object]]:
         yield CSV_COLUMNS
-        timeline = self._look.timeline if self._look is not None else None
-        for each in self._shown:
-            yield _cells(each, timeline)
-
-
-def _cells(each: Event, timeline: Timeline | None) -> tuple[object, ...]:
-    nodes = " ".join(timeline.labels(each.nodes)) if timeline is not None else ""
-    return (
-        each.timestamp, each.offset, each.epoch, nodes, each.category.value, each.type,
-        each.severity.value, each.visibility.value, each.disputed, each.text,
-    )  # fmt: skip
+        if self._look is not None:
+            yield from (csv_row(each, self._look.timeline) for each in self._shown)
 
 
 def _passes(event: Event, text: str) -> bool:

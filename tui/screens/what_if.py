@@ -17,10 +17,11 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Input, Static
 
 from kraftool.reports.election.case import Case, NodeCase
+from kraftool.reports.words import listed, many
 from kraftool.sim.election.document import document
 from kraftool.sim.election.report import Report
 from kraftool.sim.election.verdict import verdict
-from kraftool.sim.election.words import counted, listed, lost, seconds
+from kraftool.sim.election.words import lost, seconds
 from kraftool.tui.details import Details, Working
 from kraftool.tui.findings import joined
 from kraftool.tui.table import ReportTable, Row
@@ -278,7 +279,7 @@ class WhatIfScreen(TaskView):
         refusals = [each for chance in report.chances for each in chance.refusals]
         for number, refusal in enumerate(refusals[:_MOST_REFUSALS]):
             yield "" if number else "refused", self.text(refusal.sentence, "quiet")
-        took = f"{counted(report.runs, 'run')} from seed {report.seed}"
+        took = f"{many(report.runs, 'run')} from seed {report.seed}"
         if report.times_ms:
             took += (
                 f", a leader within {seconds(report.quantile_ms(0.5))} in half of them,"

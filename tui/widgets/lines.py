@@ -46,27 +46,22 @@ class Lines(ScrollView, Generic[Row], can_focus=True):
         Binding("enter", "choose", "Open", show=False),
     ]
 
-    class Moved(Message):
+    class Told(Message):
+        """Something of these lines."""
+
+        def __init__(self, lines: Lines[Any]) -> None:
+            super().__init__()
+            self.lines = lines
+
+        @property
+        def control(self) -> Lines[Any]:
+            return self.lines
+
+    class Moved(Told):
         """The cursor is on another row, or the rows are others."""
 
-        def __init__(self, lines: Lines[Any]) -> None:
-            super().__init__()
-            self.lines = lines
-
-        @property
-        def control(self) -> Lines[Any]:
-            return self.lines
-
-    class Chosen(Message):
+    class Chosen(Told):
         """A row was opened: Enter, or a click on the row that the cursor was on."""
-
-        def __init__(self, lines: Lines[Any]) -> None:
-            super().__init__()
-            self.lines = lines
-
-        @property
-        def control(self) -> Lines[Any]:
-            return self.lines
 
     def __init__(self, paint: Callable[[Row, int], Text], *, id: str | None = None) -> None:
         """`paint`: makes the line of a row, for so many columns."""

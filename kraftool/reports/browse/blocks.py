@@ -155,6 +155,27 @@ class LogBlocks:
             block = self._keep(key, self._back(segment, position))
         return block
 
+    def behind(self, segment: int, position: int) -> Block | None:
+        """What comes next, in this segment or a later one; None at the end of the log."""
+        later: int | None = segment
+        while later is not None:
+            block = self.forward(later, position)
+            if block.items:
+                return block
+            later, position = self.following(later), 0
+        return None
+
+    def before(self, segment: int, position: int) -> Block | None:
+        """What comes before it, in this segment or an earlier one; None at the log's start."""
+        earlier: int | None = segment
+        while earlier is not None:
+            block = self.backward(earlier, position)
+            if block.items:
+                return block
+            earlier = self.preceding(earlier)
+            position = 0 if earlier is None else self.size(earlier)
+        return None
+
     def _back(self, segment: int, position: int) -> Block:
         read_at = self.source(segment).read_at
         size = BLOCK

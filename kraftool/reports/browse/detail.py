@@ -53,14 +53,13 @@ def detail(window: LogWindow, row: LogRow) -> Detail:
     if not block.items:
         return Detail(row=row, facts=())
     item = block.items[0]
-    show_secrets = window.maker.show_secrets
     read_at = blocks.source(row.place.segment).read_at
-    rows = explain_item(read_at, item, Request(show_secrets=show_secrets))
+    rows = explain_item(read_at, item, Request())
     found = None
     if row.kind is RowKind.RECORD and isinstance(item, RecordBatch):
         found = _record(item, row.place.index)
         rows = _of_record(rows, item, found)
-    shown = found if found is None or show_secrets else masked(found)
+    shown = found if found is None else masked(found)
     return Detail(
         row=row,
         facts=tuple(_facts(item)),

@@ -53,7 +53,7 @@ class Marks:
                 found = found[: bisect_right(found, offset, key=lambda each: each[0])]
             if found:
                 return found[-1]
-            earlier = self._previous(block)
+            earlier = self._blocks.before(block.segment, block.start)
             if earlier is None:
                 return None
             block = earlier
@@ -64,32 +64,11 @@ class Marks:
             for at, word in self._of(block):
                 if at > offset:
                     return "open" if word == "begin" else word
-            later = self._next(block)
+            later = self._blocks.behind(block.segment, block.end)
             if later is None:
                 return "open"
             block = later
         return INSIDE
-
-    def _previous(self, block: Block) -> Block | None:
-        segment: int | None = block.segment
-        position = block.start
-        while segment is not None:
-            found = self._blocks.backward(segment, position)
-            if found.items:
-                return found
-            segment = self._blocks.preceding(segment)
-            position = self._blocks.size(segment) if segment is not None else 0
-        return None
-
-    def _next(self, block: Block) -> Block | None:
-        segment: int | None = block.segment
-        position = block.end
-        while segment is not None:
-            found = self._blocks.forward(segment, position)
-            if found.items:
-                return found
-            segment, position = self._blocks.following(segment), 0
-        return None
 
     def _of(self, block: Block) -> tuple[Mark, ...]:
         key = block.segment, block.start, block.end

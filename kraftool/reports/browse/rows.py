@@ -103,8 +103,7 @@ class _Wanted:
 class RowMaker:
     """Makes the rows of batches. Learns the names of topics from what passes."""
 
-    def __init__(self, *, show_secrets: bool = False) -> None:
-        self.show_secrets = show_secrets
+    def __init__(self) -> None:
         self.topics = TopicNames()
         self._wanted: _Wanted | None = None
 
@@ -153,7 +152,7 @@ class RowMaker:
         number = -1
         try:
             for number, item in enumerate(islice(decode_batch(batch), MOST_RECORDS)):
-                shown = item if self.show_secrets else masked(item)
+                shown = masked(item)
                 if wanted is not None and not wanted.dump.selects(shown):
                     continue
                 row = self._record(file, segment, batch, valid, shown, number, last)

@@ -53,10 +53,6 @@ class LogTail:
             window.blocks.is_live = self._file.is_live()
             self._note_end(window.blocks.bases[-1])
 
-    @property
-    def can_follow(self) -> bool:
-        return self._follower is not None
-
     def poll(self) -> TailChange:
         """Look once. Raises KraftoolError where the log cannot be read any more."""
         follower, file = self._follower, self._file

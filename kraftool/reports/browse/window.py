@@ -40,14 +40,14 @@ class Page:
 class LogWindow:
     """One log, opened. Nothing is read of it until rows are asked for."""
 
-    def __init__(self, where: str | Location, *, show_secrets: bool = False) -> None:
+    def __init__(self, where: str | Location) -> None:
         """Find the files of a PATH. Raises KraftoolError where there is no log in it."""
         files = open_state(where)
         self.path = files.path
         self.files: StateFiles = files
         # A checkpoint that was named itself is read as a log is.
         self.blocks = LogBlocks(files.segments or files.snapshots[:1])
-        self.maker = RowMaker(show_secrets=show_secrets)
+        self.maker = RowMaker()
         self.marks = Marks(self.blocks)
         self.is_checkpoint = files.is_snapshot
         self._learned: set[tuple[int, int, int]] = set()
@@ -237,15 +237,11 @@ class LogWindow:
     def _expected(self, block: Block, number: int) -> int | None:
         """The offset that has to come next, if what is before the item says it."""
         if number > 0:
-            before: Item | None = block.items[number - 1]
+            before: Item = block.items[number - 1]
         else:
-            earlier = self.blocks.backward(block.segment, block.items[0].position)
-            segment: int | None = block.segment
-            while not earlier.items:
-                segment = self.blocks.preceding(segment) if segment is not None else None
-                if segment is None:
-                    return None
-                earlier = self.blocks.backward(segment, self.blocks.size(segment))
+            earlier = self.blocks.before(block.segment, block.items[0].position)
+            if earlier is None:
+                return None
             before = earlier.items[-1]
         return before.last_offset + 1 if isinstance(before, RecordBatch) else None
 

@@ -35,8 +35,8 @@ def quoted(word: str) -> str:
 
 
 def _escape(character: str) -> str:
-    code = ord(character)
-    return f"\\x{code:02x}" if code < 128 else f"\\U{code:08x}"
+    """By its bytes, whatever the locale; those of a name that is no UTF-8 stand as surrogates."""
+    return "".join(f"\\x{each:02x}" for each in character.encode("utf-8", "surrogateescape"))
 
 
 def controller(examination: Examination, patient: Patient | None = None) -> tuple[str, str]:

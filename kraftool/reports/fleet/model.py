@@ -278,12 +278,6 @@ class LeftOut:
     divergences: int = 0
     codes: int = 0
 
-    @property
-    def is_anything(self) -> bool:
-        return bool(
-            self.clusters + self.directories + self.findings + self.divergences + self.codes
-        )
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:

@@ -17,6 +17,7 @@ from kraftool.reports.fleet.model import (
 )
 from kraftool.reports.fleet.page_text import counted, data, path
 from kraftool.reports.fleet.plots import Figure
+from kraftool.reports.words import listed
 
 GLYPHS = {Severity.ERROR: "✕", Severity.WARNING: "▲", Severity.INFO: "●"}
 """Shapes that differ without their colour."""
@@ -101,12 +102,7 @@ def in_words(counts: SeverityCounts, *, least: Severity = Severity.INFO) -> str:
         for severity, number in each_severity(counts)
         if number and severity in taken
     ]
-    return joined(told)
-
-
-def joined(words: Sequence[str]) -> str:
-    """`a, b and c`."""
-    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+    return listed(told)
 
 
 def section(id: str, title: str, lead_html: str = "") -> Iterator[str]:

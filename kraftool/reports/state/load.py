@@ -347,9 +347,7 @@ def _snapshot(replay: Replay, file: LogFile, progress: Progress) -> Provenance:
                     last_timestamp=each.header.max_timestamp,
                 )
             progress(file.name, each.position + each.size)
-    if ControlRecordType.SNAPSHOT_FOOTER not in replay.controls:
-        text = "it has no SnapshotFooter: what came last may be missing"
-        replay.found(snapshot_kinds.FORM.at(file.name, text))
+    replay.end_snapshot(file.name)
     return last
 
 

@@ -106,6 +106,12 @@ class Replay:
         end = batch.last_offset + 1
         return self._end(batch, end if below is None else min(end, below))
 
+    def end_snapshot(self, file: str, *, is_whole: bool = True) -> None:
+        """Tell where the batches of a snapshot do not end as a whole one does."""
+        if not is_whole or ControlRecordType.SNAPSHOT_FOOTER not in self.controls:
+            text = "it has no SnapshotFooter: what came last may be missing"
+            self.found(snapshot_kinds.FORM.at(file, text))
+
     def _end(self, batch: RecordBatch, reached: int) -> int:
         self.loader.end_batch(reached - 1, batch.epoch, batch.header.max_timestamp)
         return reached

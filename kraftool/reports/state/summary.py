@@ -1,9 +1,11 @@
 """The numbers of a state at a glance: how much there is, and how much of it is not well.
 
-Owns what counts as offline, under-replicated and under min ISR. min.insync.replicas is looked up as
-far as the metadata has it: a topic's own config, then (where it is asked for) that of the broker
-that leads, then the brokers' dynamic default; one that only a server.properties sets is not known,
-and counts as 1.
+Owns what counts as offline, under-replicated and under min ISR: what kafka-topics lists by its
+options of these names. Replicas that are being added do not lack yet, and what has no leader is
+under min ISR, too. Other than there, no more replicas are wanted in sync than there are, as brokers
+of Kafka 4 have it. min.insync.replicas is looked up as far as the metadata has it: a topic's
+own config, then that of the broker that leads, then the brokers' dynamic default; one that only a
+server.properties sets is not known, and counts as 1.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kraftool.decoders.java_text import INT32_MAX, read_whole_number
-from kraftool.image.configs import BROKER, TOPIC, ConfigResource
+from kraftool.image.configs import BROKER, TOPIC
 from kraftool.image.image import MetadataImage
 from kraftool.image.scram import MECHANISMS
 from kraftool.image.topics import NO_LEADER, PartitionRegistration
@@ -55,12 +57,11 @@ class Tally:
     reassigning: int = 0
 
     def add(self, partition: PartitionRegistration, min_isr: int) -> None:
-        replicas, isr = len(partition.replicas), len(partition.isr)
         self.partitions += 1
-        self.offline += partition.leader == NO_LEADER
-        self.under_replicated += isr < replicas
-        self.under_min_isr += isr < min(min_isr, replicas)
-        self.reassigning += bool(partition.adding_replicas or partition.removing_replicas)
+        self.offline += is_offline(partition)
+        self.under_replicated += is_under_replicated(partition)
+        self.under_min_isr += is_under_min_isr(partition, min_isr)
+        self.reassigning += is_reassigning(partition)
 
     def words(self) -> list[tuple[str, int]]:
         """What is not well, in words."""
@@ -72,26 +73,49 @@ class Tally:
         ]
 
 
-def min_isr(image: MetadataImage, topic: str, leader: int = NO_LEADER) -> int:
-    """A topic's min.insync.replicas as far as the metadata tells it."""
-    resources = [ConfigResource(TOPIC, topic), ConfigResource(BROKER, "")]
-    if leader != NO_LEADER:
-        resources.insert(1, ConfigResource(BROKER, str(leader)))
-    for each in resources:
-        value = image.configs.resources.get(each, {}).get(MIN_ISR)
-        number = None if value is None else read_whole_number(value.strip(), 0, INT32_MAX)
-        if number is not None:
-            return number
-    return 1
+def is_offline(partition: PartitionRegistration) -> bool:
+    return partition.leader == NO_LEADER
+
+
+def is_under_replicated(partition: PartitionRegistration) -> bool:
+    return len(partition.isr) < len(partition.replicas) - len(partition.adding_replicas)
+
+
+def is_under_min_isr(partition: PartitionRegistration, min_isr: int) -> bool:
+    wanted = min(min_isr, len(partition.replicas))
+    return is_offline(partition) or len(partition.isr) < wanted
+
+
+def is_reassigning(partition: PartitionRegistration) -> bool:
+    return bool(partition.adding_replicas or partition.removing_replicas)
+
+
+class MinIsr:
+    """min.insync.replicas as far as the metadata tells it."""
+
+    def __init__(self, image: MetadataImage) -> None:
+        self._told: dict[tuple[int, str], int] = {}
+        for resource, configs in image.configs.resources.items():
+            value = configs.get(MIN_ISR)
+            number = None if value is None else read_whole_number(value.strip(), 0, INT32_MAX)
+            if number is not None:
+                self._told[resource.type, resource.name] = number
+        self._default = self._told.get((BROKER, ""), 1)
+
+    def of(self, topic: str, leader: int) -> int:
+        """For a partition of a topic, by who leads it."""
+        own = self._told.get((TOPIC, topic))
+        if own is None:
+            own = self._told.get((BROKER, str(leader)))
+        return self._default if own is None else own
 
 
 def tally(image: MetadataImage) -> Tally:
     """The partitions of all topics."""
-    counts = Tally()
+    counts, least = Tally(), MinIsr(image)
     for topic in image.topics.by_id.values():
-        least = min_isr(image, topic.name)
         for partition in topic.partitions.values():
-            counts.add(partition, least)
+            counts.add(partition, least.of(topic.name, partition.leader))
     return counts
 
 

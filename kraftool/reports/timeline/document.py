@@ -1,16 +1,13 @@
-"""A timeline in machine formats: one JSON document, JSON lines, CSV.
+"""A timeline in machine formats: one JSON document, JSON lines, rows of CSV.
 
 Owns the member names. Times are epoch milliseconds; docs/schemas/timeline.json says the rest.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 from typing import Any
 
-from kraftool.reports.log_text import csv_cell
 from kraftool.reports.plain_json import finding_object, plain
 from kraftool.reports.timeline.events import Event, NodeView, Statistics, Timeline
 
@@ -112,22 +109,17 @@ def statistics_object(told: Statistics) -> dict[str, Any]:
     }
 
 
-def csv_lines(timeline: Timeline) -> Iterator[str]:
-    """The events as CSV, its head first; what a spreadsheet takes for a formula is quoted."""
-    yield ",".join(CSV_COLUMNS) + "\n"
-    for event in timeline.events:
-        out = io.StringIO()
-        row = [
-            "" if event.timestamp is None else event.timestamp,
-            event.offset,
-            "" if event.epoch is None else event.epoch,
-            " ".join(timeline.labels(event.nodes)),
-            event.category.value,
-            event.type,
-            event.severity.value,
-            event.visibility.value,
-            "true" if event.disputed else "false",
-            event.text,
-        ]
-        csv.writer(out, lineterminator="\n").writerow([csv_cell(each) for each in row])
-        yield out.getvalue()
+def csv_row(event: Event, timeline: Timeline) -> tuple[object, ...]:
+    """An event in the order of CSV_COLUMNS."""
+    return (
+        event.timestamp,
+        event.offset,
+        event.epoch,
+        " ".join(timeline.labels(event.nodes)),
+        event.category.value,
+        event.type,
+        event.severity.value,
+        event.visibility.value,
+        event.disputed,
+        event.text,
+    )

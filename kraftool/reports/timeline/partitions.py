@@ -12,7 +12,8 @@ from kraftool.reports.findings import Severity
 from kraftool.reports.timeline.batches import Watched
 from kraftool.reports.timeline.events import Category, Event
 from kraftool.reports.timeline.knowledge import Knowledge
-from kraftool.reports.timeline.words import counted, named
+from kraftool.reports.timeline.words import named
+from kraftool.reports.words import many
 
 MOST_LISTED = 1000
 """Partitions that an event lists at most; it always counts all."""
@@ -61,7 +62,7 @@ def changes(records: Sequence[Watched], epoch: int, known: Knowledge) -> Iterato
         names = [_name(each, known) for each in unclean]
         leaders = {each.data["leader"] for each in unclean if each.data.get("leader", -2) >= 0}
         first = unclean[0].data
-        what = f"{counted(len(unclean), 'unclean leader election')}: {named(names)}"
+        what = f"{many(len(unclean), 'unclean leader election')}: {named(names)}"
         details = [f"led by {named([str(each) for each in sorted(leaders)])}"] if leaders else []
         if len(unclean) == 1 and first.get("isr") is not None:
             details.append(f"ISR {first['isr']}")
@@ -70,7 +71,7 @@ def changes(records: Sequence[Watched], epoch: int, known: Knowledge) -> Iterato
     without = [each for each in records if each.data.get("leader", -2) == -1]
     if without:
         names = [_name(each, known) for each in without]
-        what = f"{counted(len(without), 'partition')} without a leader: {named(names)}"
+        what = f"{many(len(without), 'partition')} without a leader: {named(names)}"
         yield _partitions(without, names, epoch, "leaderless", what, [], Severity.WARNING)
 
 

@@ -14,10 +14,10 @@ from kraftool.reports.findings import Severity
 from kraftool.reports.timeline.batches import Watched
 from kraftool.reports.timeline.events import Category, Event, Rank
 from kraftool.reports.timeline.knowledge import Knowledge, Leadership, OpenTransaction
-from kraftool.reports.timeline.words import counted, duration, endpoints, ids
+from kraftool.reports.timeline.words import duration, endpoints, ids
+from kraftool.reports.words import many
 
 _KRAFT_VERSION = "kraft.version"
-_LISTED_EPOCHS = 5
 
 
 def leader_change(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
@@ -261,7 +261,7 @@ def end(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
     severity = Severity.WARNING if aborted else Severity.INFO
     if opened is not None:
         told["records"] = record.offset - opened.offset - 1 - opened.controls
-        details.append(f"{counted(told['records'], 'record')} since offset {opened.offset}")
+        details.append(f"{many(told['records'], 'record')} since offset {opened.offset}")
         lasted = record.timestamp - opened.timestamp
         if lasted >= 1000:
             details.append(f"after {duration(lasted)}")
@@ -314,7 +314,7 @@ def still_open(known: Knowledge) -> Event | None:
         timestamp=known.last_timestamp,
         rank=Rank.LOG_END,
         what=f"the metadata transaction of offset {opened.offset} is open where the log ends",
-        details=(f"{counted(records, 'record')} not visible",),
+        details=(f"{many(records, 'record')} not visible",),
         severity=Severity.WARNING,
         data={"name": opened.name, "begin": opened.offset, "records": records},
     )

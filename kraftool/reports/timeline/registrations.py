@@ -12,7 +12,8 @@ from kraftool.reports.findings import Severity
 from kraftool.reports.timeline.batches import Watched
 from kraftool.reports.timeline.events import Category, Event
 from kraftool.reports.timeline.knowledge import Knowledge, Registered
-from kraftool.reports.timeline.words import counted, duration, endpoints, ids, named
+from kraftool.reports.timeline.words import duration, endpoints, ids, named
+from kraftool.reports.words import many
 
 
 def register_broker(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
@@ -159,7 +160,7 @@ def change_broker(record: Watched, epoch: int, known: Knowledge) -> Iterator[Eve
         details += [f"{named(new)} new"] if new else []
         yield _event(
             record, epoch, Category.BROKERS, "broker-directories",
-            f"broker {id} has {counted(len(directories), 'log directory')}".replace("ys", "ies"),
+            f"broker {id} has {many(len(directories), 'log directory')}",
             details, {**told, "logDirs": list(directories), "gone": gone, "new": new},
             Severity.WARNING if gone else Severity.INFO,
         )  # fmt: skip
@@ -170,7 +171,7 @@ def change_broker(record: Watched, epoch: int, known: Knowledge) -> Iterator[Eve
     if cordoned or (cordoned is not None and broker is not None and broker.cordoned):
         what = f"broker {id} no longer cordons log directories"
         if cordoned:
-            what = f"broker {id} cordons {counted(len(cordoned), 'log directory')}"
+            what = f"broker {id} cordons {many(len(cordoned), 'log directory')}"
             what = what.replace("directorys", "directories")
         yield _event(
             record, epoch, Category.BROKERS, "broker-cordoned", what,

@@ -30,8 +30,9 @@ from kraftool.reports.timeline.merge import Merge, Merged, Parting, united
 from kraftool.reports.timeline.segments import Snapshot, read_snapshot
 from kraftool.reports.timeline.sources import NodeLog, Progress, load_snapshots
 from kraftool.reports.timeline.statistics import summed_up
-from kraftool.reports.timeline.words import counted, ids
+from kraftool.reports.timeline.words import ids
 from kraftool.reports.weighing import CUTTING, weighed
+from kraftool.reports.words import many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -379,7 +380,7 @@ def _log_ends(nodes: Sequence[NodeLog], merged: Merged) -> Iterator[Event]:
         behind = furthest[index] - end
         whose = "the log" if len(nodes) == 1 else f"the log of {node.label}"
         what = f"{whose} ends" if node.end_offset is not None else f"{whose} is empty"
-        details = [f"{counted(behind, 'offset')} behind the longest"] if behind else []
+        details = [f"{many(behind, 'offset')} behind the longest"] if behind else []
         if state is not None:
             leader = f"leader {state.leader_id}" if state.leader_id >= 0 else "no leader"
             details.append(f"quorum-state: epoch {state.leader_epoch}, {leader}")
@@ -387,7 +388,7 @@ def _log_ends(nodes: Sequence[NodeLog], merged: Merged) -> Iterator[Event]:
                 details.append(f"voted for {state.voted_id}")
             ahead = state.leader_epoch - (node.last_epoch or 0)
             if node.last_epoch is not None and ahead > 0:
-                details.append(f"{counted(ahead, 'epoch')} ahead of the log")
+                details.append(f"{many(ahead, 'epoch')} ahead of the log")
         yield Event(
             category=Category.NODES,
             type="log-end",

@@ -40,9 +40,5 @@ def named(names: Sequence[str], count: int | None = None) -> str:
     return ids(first) + (f" and {count - len(first)} more" if count > len(first) else "")
 
 
-def counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
 def endpoints(value: Sequence[dict[str, Any]]) -> str:
     return ", ".join(f"{each['host']}:{each['port']}" for each in value) or "no endpoint"

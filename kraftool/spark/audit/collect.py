@@ -13,7 +13,7 @@ from pyspark.sql.functions import broadcast, col
 
 from kraftool.reports.fleet.document import Lists
 from kraftool.reports.fleet.model import FleetAudit, FleetCounts, LeftOut, RunSettings
-from kraftool.reports.log_text import file_text
+from kraftool.reports.printable import file_text
 from kraftool.spark.audit.frames import (
     clusters_frame,
     directories_frame,

@@ -26,7 +26,7 @@ from kraftool.reports.fleet.model import (
     FleetFinding,
     SeverityCounts,
 )
-from kraftool.reports.log_text import file_text
+from kraftool.reports.printable import file_text
 from kraftool.spark.audit.said import RANK
 
 if TYPE_CHECKING:

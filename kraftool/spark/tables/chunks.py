@@ -19,7 +19,7 @@ from kraftool.decoders.codec import has_doubles
 from kraftool.decoders.log_record import LogRecord
 from kraftool.decoders.schema import message
 from kraftool.reports.log_dump import BatchEntry, Problem, raw_value
-from kraftool.reports.log_text import file_text
+from kraftool.reports.printable import file_text
 from kraftool.spark.arrow import Array, ArrowBatch, ArrowSchema, pa, pc
 from kraftool.spark.columns import column_of, typed_fields
 from kraftool.spark.entries import type_text

@@ -16,8 +16,8 @@ from kraftool.image.configs import TOPIC, ConfigResource
 from kraftool.image.delta import MetadataDelta
 from kraftool.image.loader import ABORT, BEGIN, END, ImageLoader
 from kraftool.image.topics import PartitionRegistration
-from kraftool.reports.log_text import file_text
 from kraftool.reports.plain_json import plain
+from kraftool.reports.printable import file_text
 from kraftool.reports.state.entities import partition_object
 from kraftool.reports.timeline.events import Visibility
 from kraftool.spark.arrow import ArrowBatch, pa

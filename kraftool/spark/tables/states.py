@@ -17,8 +17,8 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.image.configs import TOPIC, ConfigResource
 from kraftool.image.image import MetadataImage
 from kraftool.reports.findings import Severity
-from kraftool.reports.log_text import file_text
 from kraftool.reports.plain_json import plain
+from kraftool.reports.printable import file_text
 from kraftool.reports.state.files import StateFiles, base_offset, open_state, snapshot_id
 from kraftool.reports.state.load import LoadedState, load_from
 from kraftool.spark.fleet import FleetDirectory, FleetFile

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from kraftool.reports.locations import open_paths
-from kraftool.reports.log_text import file_text
+from kraftool.reports.printable import file_text
 from kraftool.reports.timeline.document import event_object
 from kraftool.reports.timeline.events import Category, Timeline
 from kraftool.reports.timeline.report import Options, build

@@ -17,7 +17,7 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import METADATA_FOLDER
 from kraftool.reports.file_report import read_file
 from kraftool.reports.kinds import directory as dir_kinds
-from kraftool.reports.log_text import file_text
+from kraftool.reports.printable import file_text
 from kraftool.spark.file_rows import add_file, add_finding
 from kraftool.spark.fleet import FleetDirectory, FleetFile, Unread
 from kraftool.spark.rows import Table, identity

@@ -1,42 +1,33 @@
-"""Commands to run next: words as a shell takes them, and places that Kafka does not look at."""
+"""Commands that are told can be copied: a shell reads the words that were meant."""
 
-from __future__ import annotations
-
+import os
+import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
-from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.tools import quoted
+
+BASH = shutil.which("bash")
 
 
+@pytest.mark.skipif(BASH is None, reason="$'…' is tried with bash")
 @pytest.mark.parametrize(
-    "word",
-    ["plain", "a b", "it's", "$(id)", "back\\slash", "a\nb", "\x1b[31m'\\", "数\u202e据", ""],
+    "name",
+    [
+        b"plain",
+        b"two words",
+        b"it's",
+        b"bad\xff.log",
+        b"\x1b[31mred",
+        b"a\nb\\c'd",
+        "é\u202eü".encode(),
+    ],
 )
-def test_a_shell_reads_back_every_word(word: str) -> None:
-    told = tools.line("printf", "%s", word)
-    assert told.isprintable()
-    ran = subprocess.run(["bash", "-c", told], capture_output=True, check=True)
-    assert ran.stdout.decode() == word
-
-
-@pytest.mark.parametrize(
-    "given", ["data", "data/", "data/__cluster_metadata-0", "data/__cluster_metadata-0/"]
-)
-def test_a_copy_goes_beside_the_data_directory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    target = tools.keep_copy(given).split()[-1]
-    assert (tmp_path / target) == tmp_path / "data.copy"
-
-
-def test_a_copy_of_the_folder_one_is_in_goes_beside_it_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    inside = tmp_path / "data/__cluster_metadata-0"
-    inside.mkdir(parents=True)
-    monkeypatch.chdir(inside)
-    assert tools.keep_copy(".") == f"cp -a . {tmp_path / 'data.copy'}"
-    assert tools.aside("quorum-state") == f"mv quorum-state {tmp_path / 'data.quorum-state'}"
+def test_a_shell_reads_the_name_that_was_quoted(name: bytes) -> None:
+    word = quoted(os.fsdecode(name))
+    assert word.isprintable()
+    done = subprocess.run(
+        [str(BASH), "-c", f"printf %s {word}"], capture_output=True, check=True, env={"LC_ALL": "C"}
+    )
+    assert done.stdout == name

@@ -1,0 +1,56 @@
+"""How commands end by what they find: which findings count, from which severity on.
+
+Owns the options for it, and the exit code. It imports nothing that makes findings or shows them.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kraftool.commands.output import ExitCode, Output, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kraftool.reports.findings import Finding
+
+
+class FailOn(StrEnum):
+    """From which severity on findings make a command fail."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+FailOnSeverity = Annotated[
+    FailOn, typer.Option("--fail-on", help="End with 1 from this severity on.")
+]
+IgnoredCodes = Annotated[
+    list[str] | None,
+    typer.Option("--ignore", metavar="CODE,…", help="Leave these codes out; may be repeated."),
+]
+
+
+def ignored_codes(given: list[str] | None) -> frozenset[str]:
+    """The codes of --ignore. One that there is not is the user's mistake."""
+    words = (code.strip().upper() for each in given or () for code in each.split(","))
+    found = frozenset(filter(None, words))
+    if found:
+        from kraftool.reports.doctor.explain import codes
+
+        for each in sorted(found - codes()):
+            raise UsageError(f"--ignore {each} is no code", hint="kraftool doctor --explain list")
+    return found
+
+
+def settle(to: Output, findings: Iterable[Finding], fail_on: FailOn = FailOn.WARNING) -> None:
+    """The exit code, of the findings that weigh enough: what was not decoded weighs most."""
+    severities = [each.value for each in FailOn]
+    counted = severities[: severities.index(fail_on.value) + 1]
+    for each in findings:
+        if each.severity.value in counted:
+            to.raise_code(ExitCode.UNREADABLE if each.undecoded else ExitCode.FINDING)

@@ -108,9 +108,10 @@ def standing_of(request: Request) -> Standing:
             hint="name the metadata directories of all controllers and brokers that are left",
         )
     leader = max(with_metadata, key=lambda each: (each.rank, each.survey.voters != ()))
-    told = leader.survey.voters or _told_voters(with_metadata)
+    knowing = _knowing(leader, with_metadata)
+    told = knowing.survey.voters or _told_voters(with_metadata)
     voters = tuple(sorted(told, key=lambda each: each.id))
-    level = leader.survey.kraft_version
+    level = knowing.survey.kraft_version
     if level is None:
         level = max((each.survey.kraft_version or 0 for each in with_metadata), default=0)
     keys = [(each.id, each.directory_id) for each in voters]
@@ -157,6 +158,16 @@ def _cluster_id(hosts: tuple[Host, ...]) -> str:
         default="",
     )
     return str(best)
+
+
+def _knowing(leader: Host, hosts: list[Host]) -> Host:
+    """Whose record of the voters counts: the leader's, unless what came before its log is missing,
+    and the record with it."""
+    survey = leader.survey
+    if survey.voters_offset is not None or (survey.state is not None and survey.state.whole):
+        return leader
+    recorded = [each for each in hosts if each.survey.voters_offset is not None]
+    return max(recorded, key=lambda each: each.rank, default=leader)
 
 
 def _told_voters(hosts: list[Host]) -> tuple[PlannedVoter, ...]:

@@ -21,7 +21,7 @@ import kafka
 import operations
 import pytest
 import scenarios
-from clusters import AdminSession, Cluster, Node, at_least
+from clusters import AdminRefused, AdminSession, Cluster, Node, at_least
 from ondisk import PARTITION, differences, gathered, segments, trees
 from our_nodes import end_of
 
@@ -361,7 +361,14 @@ class Kept:
         """Have the quorum that a node belongs to commit a record that can be told from others."""
         question = {"op": "configs", "type": "BROKER", "name": "", "via": "controller"}
         said = {"message.max.bytes": str(value)}
-        self.cluster.session.call(question | {"at": node.at("CONTROLLER"), "set": said})
+
+        def probe() -> bool:
+            with suppress(AdminRefused):  # as long as the node has not loaded the metadata
+                self.cluster.session.call(question | {"at": node.at("CONTROLLER"), "set": said})
+                return True
+            return False
+
+        kafka.wait_for(f"node {node.id} to take {value}", probe, every=0.2)
 
     def leads(self, node: Node) -> None:
         """Wait until a node calls itself the leader."""

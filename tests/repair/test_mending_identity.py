@@ -13,7 +13,7 @@ import pytest
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.plan import Method
 from kraftool.repair.refusal import PlanRefused
-from tests.repair.directories import Quorum, flip_in_batch, mended
+from tests.repair.directories import Quorum, batches, flip_in_batch, mended
 
 EQUAL = "kafka-4.3.0/upgrade"
 """Voters 1, 2, 3 and broker 11, all at offset 160 of epoch 6."""
@@ -163,3 +163,23 @@ def test_a_directory_id_is_put_back_only_by_its_word(quorum: Quorum) -> None:
     assert plan.cases == ("directory-id",)
     quorum.carry_out(plan)
     assert quorum.survey(2).identity == was
+
+
+def test_the_voters_are_known_from_others_where_the_best_log_begins_late(quorum: Quorum) -> None:
+    """Without the snapshot that held their record it has their ids at most, by later elections."""
+    whole = quorum.survey(1)
+    log = quorum.segment(1)
+    assert whole.voters_offset is not None
+    first = next(each for each in batches(log) if each.base_offset > whole.voters_offset)
+    data = log.read_bytes()[first.position :]
+    for each in quorum.partition(1).iterdir():
+        if each.name[:20].isdigit():
+            each.unlink()
+    (quorum.partition(1) / f"{first.base_offset:020d}.log").write_bytes(data)
+    (quorum.partition(1) / "leader-epoch-checkpoint").unlink()
+    assert quorum.survey(1).end == whole.end
+    assert quorum.survey(1).voters_offset is None
+    plan = quorum.plan()
+    assert plan.cases == ("snapshot-copied",)
+    assert plan.kraft_version == 1
+    assert plan.voters_before == whole.voters

@@ -68,7 +68,7 @@ def rehearse(
     \b
     Examples:
     $ kraftool recover rehearse plan.yaml --dir /var/lib/kafka/data
-    $ kraftool recover rehearse plan.yaml --dir /var/lib/kafka/data --no-nodes --seeds 100
+    $ kraftool recover rehearse plan.yaml --dir /var/lib/kafka/data --no-nodes --seeds 30
 
     Each directory is copied, and the plan applied to the copy and verified. The recovered voters
     then elect in the simulator, and the nodes of the plan's quarantine come back: when the quorum

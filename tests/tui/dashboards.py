@@ -102,18 +102,19 @@ def told(pilot: Pilot[None]) -> str:
 
 
 async def settled(pilot: Pilot[None]) -> None:
-    """Wait until nothing is being read any more, and all of it is shown."""
-    calm = 0
+    """Wait until there is a picture, nothing is being read any more, and all of it is shown."""
+    app, calm = app_of(pilot), 0
     for _ in range(3000):
         # All messages are handled then. Not to wait for an idle processor: that takes real time,
         # and what is asked for is known here.
         await pilot.pause(0)
-        busy = [each for each in pilot.app.workers if each.name != "watcher"]
-        calm = 0 if any(not each.is_finished for each in busy) else calm + 1
+        busy = [each for each in app.workers if each.name != "watcher"]
+        is_calm = app.picture is not None and all(each.is_finished for each in busy)
+        calm = calm + 1 if is_calm else 0
         if calm == 3:
             return
         await asyncio.sleep(0.005)
-    raise AssertionError(f"still working: {[each.name for each in pilot.app.workers]}")
+    raise AssertionError(f"still working: {[each.name for each in app.workers]}")
 
 
 async def press(pilot: Pilot[None], *keys: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from difflib import ndiff
 from html import unescape
 from pathlib import Path
 
@@ -51,5 +52,6 @@ def assert_snapshot(app: WatchApp, name: str) -> None:
         return
     assert path.exists(), f"{path} is missing: KRAFTOOL_SNAPSHOTS=write takes it"
     expected = path.read_text()
-    assert words_of(found) == words_of(expected), f"{name}: other words"
+    was, now = words_of(expected).splitlines(), words_of(found).splitlines()
+    assert was == now, f"{name}: other words:\n" + "\n".join(ndiff(was, now))
     assert found == expected, f"{name}: the same words, another look"

@@ -280,6 +280,17 @@ def test_a_log_start_without_a_snapshot_borrows_one(quorum: Quorum) -> None:
     assert newest.exists()
 
 
+def test_epochs_that_were_cut_at_a_lost_snapshot_are_made_anew(quorum: Quorum) -> None:
+    """Kafka cuts them at its own snapshot; the one that is borrowed is at another offset."""
+    newest = cleaned(quorum, 1)
+    newest.unlink()
+    epoch, cut = 6, max(each.base_offset for each in batches(quorum.segment(1)))
+    epochs = quorum.partition(1) / "leader-epoch-checkpoint"
+    epochs.write_text(f"0\n1\n{epoch} {cut}\n")
+    mended(quorum, 1, quorum.plan(), "snapshot-copied")
+    assert not epochs.exists()
+
+
 def test_a_log_start_without_any_snapshot_is_made_anew(quorum: Quorum) -> None:
     cleaned(quorum, 1).unlink()
     del quorum.directories[11]

@@ -33,7 +33,8 @@ def find(standing: Standing, host: Host) -> Iterator[Mend]:
         return
     starts_late = log.start_offset > 0
     covered = any(_covers(each, log) for each in survey.whole_snapshots)
-    edits = (*bad_removed(survey), *(epochs_removed(survey) if bad else ()))
+    # Kafka cut the epochs at a snapshot that is not there any more.
+    edits = (*bad_removed(survey), *epochs_removed(survey))
     if not starts_late or covered:
         if bad:
             yield Mend(case=_case(bad, log), host=host, text=_text(host, bad, log), edits=edits)

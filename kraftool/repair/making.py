@@ -153,7 +153,8 @@ def jump_snapshot(state: SurveyedState, source: str, frame: Frame) -> Edit:
 
 def voters_appended(survey: Survey, frame: Frame, why: str) -> tuple[Edit, ...]:
     """A new segment at the log's end that begins with a VotersRecord, in the place of a torn tail.
-    No whole batch changes."""
+    No whole batch changes. The segment before it is written to no more: the indexes of one that is
+    have room for more entries, and some that a truncation left. Kafka makes them anew."""
     data = encode(
         Batch(
             base_offset=frame.offset,
@@ -164,9 +165,14 @@ def voters_appended(survey: Survey, frame: Frame, why: str) -> tuple[Edit, ...]:
         )
     )
     target = Target(kind=FileKind.SEGMENT, name=write_segment_name(frame.offset, ".log"))
-    cut = cut_at_break(survey, survey.log, "no whole batch stands there") if survey.log else ()
-    kept = (each for each in cut if each.target != target)
-    return (*kept, written(survey, target, data, why))
+    edits: list[Edit] = []
+    if survey.log is not None:
+        edits += cut_at_break(survey, survey.log, "no whole batch stands there")
+        broken = survey.log.broken
+        last = survey.log.segments[-1:] if broken is None else (broken.segment,)
+        edits += _indexes_removed(survey, last)
+    kept = {each.target: each for each in edits if each.target != target}
+    return (*kept.values(), written(survey, target, data, why))
 
 
 def cut_at_break(survey: Survey, log: SurveyedLog, why: str) -> tuple[Edit, ...]:

@@ -234,7 +234,7 @@ class WatchApp(App[None]):
     def action_search(self) -> None:
         search = self.query_one("#search", Input)
         search.display = True
-        search.focus()
+        self.screen.set_focus(search)  # at once: when it is seen, it listens
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         if message.input.id == "search":

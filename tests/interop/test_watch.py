@@ -130,6 +130,7 @@ def test_a_leader_is_killed_while_one_watches(quorum: Cluster, tmp_path: Path) -
         assert re.search(r"May fail +0 ", shown), "two of three are left"
 
         terminal.press("/")
+        terminal.wait("search, Enter, then")
         terminal.press("observer", "Enter")
         terminal.wait(r"observer 4 +directory")
         terminal.press("?")

@@ -162,7 +162,7 @@ class WhatIfScreen(TaskView):
         cut = self.query_one("#what-if-cut", Input)
         cut.value = self._question.partition
         cut.display = True
-        cut.focus()
+        self.screen.set_focus(cut)  # at once: when it is seen, it listens
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         if message.input.id == "what-if-cut":

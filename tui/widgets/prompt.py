@@ -40,7 +40,7 @@ class Prompt(Input):
         self.placeholder = f"{what}: {hint}"
         self.value = value
         self.display = True
-        self.focus()
+        self.screen.set_focus(self)  # at once: when it is seen, it listens
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         message.stop()

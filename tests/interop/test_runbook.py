@@ -41,55 +41,32 @@ def test_a_voter_without_a_log_fetches_it_while_the_others_have_a_leader(tmp_pat
         cluster.format(nodes, "--initial-controllers", cluster.initial_controllers())
         cluster.start(*nodes)
         leader = cluster.wait_leader()
-        wiped = next(each for each in nodes if each is not leader)
-        partition = wiped.metadata_log_dir / PARTITION
-        kafka.wait_for(  # until then it may say that the node votes for itself: see below
-            "the voter to write who leads",
-            lambda: election(partition).leader_id == leader.id,
-            every=0.1,
-        )
+        wiped, other = (each for each in nodes if each is not leader)
+        cluster.wait_caught_up(wiped, other)
         cluster.stop(wiped)
-        others = [each for each in nodes if each is not wiped]
-
-        vote = (partition / "quorum-state").read_bytes()
+        partition = wiped.metadata_log_dir / PARTITION
+        before = election(partition)
         partition.rename(tmp_path / "aside")
         partition.mkdir()
-        told = codes(*(each.metadata_log_dir for each in nodes))
-        assert "KT-SIG-WIPED-VOTER" in told
+        assert "KT-SIG-WIPED-VOTER" in codes(*(each.metadata_log_dir for each in nodes))
 
-        (partition / "quorum-state").write_bytes(vote)
-        cluster.start(wiped)
-        cluster.wait_caught_up(wiped)
-        assert "KT-SIG-WIPED-VOTER" not in codes(*(each.metadata_log_dir for each in nodes))
-
-        before = quorum_state.decode(vote)[0].state
-        assert before is not None
-        assert election(partition).leader_epoch >= before.leader_epoch
-        pair = [str(each.metadata_log_dir) for each in (wiped, others[0])]
-        common = min(load_state(each).end_offset for each in pair)
-        first, second = (state_hash(load_state(each, at=common).image) for each in pair)
-        assert first == second
-
-        # Its own vote: real Kafka wants to go on as a candidate, and knows no voters any more.
-        cluster.stop(wiped)
-        for each in partition.iterdir():
-            each.unlink()
+        # Real Kafka wants to go on as the candidate that it was, and knows no voters any more.
         mine = replace(
-            election(others[0].metadata_log_dir / PARTITION),
-            leader_id=-1,
-            voted_id=wiped.id,
-            voted_directory_id=wiped.directory_id,
+            before, leader_id=-1, voted_id=wiped.id, voted_directory_id=wiped.directory_id
         )
         (partition / "quorum-state").write_bytes(quorum_state.encode(mine))
         with pytest.raises(kafka.KafkaFailed, match="must be in the set of voters"):
             cluster.start(wiped)
         wiped.process = None
-        newer = replace(
-            mine,
-            leader_epoch=mine.leader_epoch + 1,
-            voted_id=-1,
-            voted_directory_id=ZERO_UUID,
-        )
+
+        epoch = max(election(each.metadata_log_dir / PARTITION).leader_epoch for each in nodes)
+        newer = replace(mine, leader_epoch=epoch + 1, voted_id=-1, voted_directory_id=ZERO_UUID)
         (partition / "quorum-state").write_bytes(quorum_state.encode(newer))
         cluster.start(wiped)
         cluster.wait_caught_up(wiped)
+        assert "KT-SIG-WIPED-VOTER" not in codes(*(each.metadata_log_dir for each in nodes))
+        assert election(partition).leader_epoch > epoch
+        pair = [str(each.metadata_log_dir) for each in (wiped, other)]
+        common = min(load_state(each).end_offset for each in pair)
+        first, second = (state_hash(load_state(each, at=common).image) for each in pair)
+        assert first == second

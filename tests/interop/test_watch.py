@@ -121,13 +121,12 @@ def test_a_leader_is_killed_while_one_watches(quorum: Cluster, tmp_path: Path) -
             assert each.at("CONTROLLER") in row
 
         quorum.kill(leader)
-        terminal.wait(rf"▲ no node leads|leads epoch (?!{epoch}\b)")
-        shown = terminal.wait(r"1 seen since .* epoch \d+: node \d, \d\d:")
         successor = quorum.wait_leader(above_epoch=epoch)
-        assert f"● node {successor.id} leads epoch" in shown
-        assert re.search(rf"▲ Node {leader.id}, a voter, cannot be reached: connection", shown)
-        assert re.search(rf"{leader.id} +✖ voter", shown)
-        assert re.search(r"May fail +0 ", shown), "two of three are left"
+        terminal.wait(rf"● node {successor.id} leads epoch (?!{epoch}\b)")
+        terminal.wait(r"1 seen since .* epoch \d+: node \d, \d\d:")
+        terminal.wait(rf"▲ Node {leader.id}, a voter, cannot be reached: connection")
+        terminal.wait(rf"{leader.id} +✖ voter")
+        terminal.wait(r"May fail +0 ")  # two of three are left, once the other has caught up
 
         terminal.press("/")
         terminal.wait("search, Enter, then")

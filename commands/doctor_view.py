@@ -41,7 +41,7 @@ def write_report(to: Output, report: DoctorReport) -> None:
     names = many(len(report.rules), "rule")
     paths = [each.patient for each in report.sections if each.path]
     count = sum(each is None or not each.source.is_live for each in paths)
-    directories = many(count, "directory").replace("directorys", "directories")
+    directories = many(count, "directory")
     if report.is_live:
         directories = f"{directories} and a live quorum" if count else "a live quorum"
     ignored = f", {report.ignored} ignored" if report.ignored else ""

@@ -1,7 +1,7 @@
 """A view of one place at a time: a watched directory, or the log of a live leader.
 
-Owns which place it is, and how often what is live is read anew: what took a second to read is read
-again after so many, so that a large log of a busy quorum is no load to its leader.
+Owns which place it is, and when what is live is read anew: so seldom that a large log of a busy
+quorum is no load to its leader.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Protocol, TypeVar
 from kraftool.client.model import QuorumView
 from kraftool.tui.tasks import TaskView
 from kraftool.watching.attempt import Failed, attempt
+from kraftool.watching.pace import PATIENCE
 from kraftool.watching.picture import Picture
 from kraftool.watching.places import is_live, place_names
 
-_PATIENCE = 20
 _AGAIN_S = 3.0
 """After so long, what could not be opened is tried again."""
 
@@ -80,7 +80,7 @@ class PlaceView(TaskView):
                 self.open_place(self.picture, read, then)
                 return
             else:
-                self._not_before = time.monotonic() + opened.took_s * _PATIENCE
+                self._not_before = time.monotonic() + opened.took_s * PATIENCE
             if number == self._number:
                 then(opened)
 

@@ -79,11 +79,9 @@ class SilentObserver:
         return self._taker.observation(reached)
 
 
-async def observe(
-    view: QuorumView, access: Access, progress: Progress = silent, limit_s: float = LIMIT_S
-) -> Observation:
+async def observe(view: QuorumView, access: Access, progress: Progress = silent) -> Observation:
     """The committed metadata of a quorum, once. Raises UnobservableError."""
-    return await SilentObserver(access).advance(view, progress, limit_s)
+    return await SilentObserver(access).advance(view, progress)
 
 
 class ImageTaker:

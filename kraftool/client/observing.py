@@ -1,8 +1,8 @@
 """The log of a live quorum's leader, read by nobody: fetches that name no replica.
 
-Owns the order of such a reading: the leader's newest snapshot first, unless its log begins at 0,
-then its log from there up to an end that is known at the beginning (the high watermark, or what the
-caller asks for), so that it ends however fast the log grows. A leader counts who fetches by replica
+Owns the order of such a reading: the leader's newest snapshot first, where it names one, then its
+log from there up to an end that is known at the beginning (the high watermark, or what the caller
+asks for), so that it ends however fast the log grows. A leader counts who fetches by replica
 id, and -1 is nobody's: no voter, no observer, no majority changes by it. It refuses to keep what it
 reads; that is the taker's.
 

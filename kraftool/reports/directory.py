@@ -14,7 +14,7 @@ from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.log_record import LogRecord
-from kraftool.decoders.names import METADATA_FOLDER, segment_offset
+from kraftool.decoders.names import segment_offset
 from kraftool.decoders.properties import Properties
 from kraftool.reports.directory_findings import Case, between_directories, judge
 from kraftool.reports.directory_summary import static_voters, summarize_directory
@@ -206,9 +206,9 @@ def _directory(
 ) -> tuple[Case, DirectoryReport]:
     ordered = tuple(sorted(map(_by_its_name, files), key=_order))
     static = static_voters(server.get("controller.quorum.voters") or "") if server else ()
-    lock = lock_holder(_locked(location, path)) if location.is_on_disk else None
+    lock = lock_holder(location.data_directory) if location.is_on_disk else None
     summary = summarize_directory(ordered, static)
-    repairs = repairs_in(_partition(location, path)) if location.is_on_disk else Repairs()
+    repairs = repairs_in(location) if location.is_on_disk else Repairs()
     case = Case(
         path=path,
         files=ordered,
@@ -247,20 +247,6 @@ def _by_its_name(file: FileReport) -> FileReport:
     if found is None:
         return file
     return replace(file, kind=FileKind.UNKNOWN, content=None, findings=(found,))
-
-
-def _locked(location: Location, path: str) -> str:
-    """The folder whose .lock tells whether a Kafka runs on what was read."""
-    if location.kind is LocationKind.PARTITION:
-        return os.path.dirname(os.path.normpath(path)) or "."
-    return path
-
-
-def _partition(location: Location, path: str) -> str:
-    """The metadata partition's folder of what was read."""
-    if location.kind is LocationKind.PARTITION:
-        return os.path.normpath(path)
-    return os.path.join(path, METADATA_FOLDER)
 
 
 def _order(file: FileReport) -> tuple[int, tuple[int | str, ...]]:

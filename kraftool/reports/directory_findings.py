@@ -76,7 +76,7 @@ class Case:
 def is_topic(path: str, names: Iterable[str]) -> bool:
     """Whether a partition's folder, with files of these names, is that of a topic, of which other
     things are to be said. A copy of the metadata's may have any name."""
-    folder = parse_folder_name(os.path.basename(os.path.normpath(path)))
+    folder = parse_folder_name(os.path.basename(os.path.abspath(path)))
     if folder is None or folder.topic == METADATA_TOPIC:
         return False
     return not any(each == "quorum-state" or each.endswith(".checkpoint") for each in names)

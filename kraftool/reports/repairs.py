@@ -13,11 +13,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.names import parse_checkpoint_name
+from kraftool.decoders.names import METADATA_FOLDER, parse_checkpoint_name
 from kraftool.reports.findings import Finding
 from kraftool.reports.kinds import directory as dir_kinds
 from kraftool.reports.kinds import repair as kinds
 from kraftool.storage.files import Files
+from kraftool.storage.paths import Location, LocationKind
 from kraftool.storage.repair_journal import NAME, Entry, Stage, entries_at, folders_in, stage_of
 
 
@@ -30,9 +31,12 @@ class Repairs:
     """The names of those that a plan made which is applied."""
 
 
-def repairs_in(partition: str) -> Repairs:
+def repairs_in(location: Location) -> Repairs:
     """What is told of plans in a directory; nothing is raised for what cannot be read."""
     found = Repairs()
+    partition = location.directory
+    if location.kind is not LocationKind.PARTITION:
+        partition = os.path.join(partition, METADATA_FOLDER)
     try:
         folders = folders_in(partition)
     except OSError as error:
@@ -48,7 +52,7 @@ def repairs_in(partition: str) -> Repairs:
             told = dir_kinds.UNREADABLE.at(each, error.message, advice=error.hint or None)
         else:
             stage = stage_of(entries)
-            told = _finding(each, stage, os.path.dirname(partition))
+            told = _finding(each, stage, location.data_directory)
             if stage is Stage.APPLIED:
                 found.checkpoints |= set(_made(entries))
         found.findings.append(told)

@@ -26,7 +26,7 @@ from kraftool.storage.entry import (
     root_order,
 )
 from kraftool.storage.lock_taking import is_held_here
-from kraftool.storage.source import ByteSource, BytesSource, FileSource
+from kraftool.storage.source import ByteSource, BytesSource, FileSource, describe_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def looks_like_data_directory(path: str) -> bool:
 
 def looks_like_partition(path: str) -> bool:
     """Whether a folder is some partition's: by its name, or by the files in it."""
-    if os.path.basename(os.path.normpath(path)) == METADATA_PARTITION:
+    if os.path.basename(os.path.abspath(path)) == METADATA_PARTITION:
         return True
     try:
         with os.scandir(path) as items:
@@ -60,12 +60,15 @@ def looks_like_partition(path: str) -> bool:
 
 def list_data_directory(path: str) -> Listing:
     """List a data directory: its own files, then those of the metadata partition."""
-    files, folders, problems = _scan(path)
+    files, folders, problems = _scan(path, lambda name: name in ROOT_FILES)
     counted: dict[FolderKind, int] = {}
     entries = [
         _entry(path, item.name, os.path.join(path, item.name), Place.ROOT, status)
         for item, status in sorted(files, key=lambda each: root_order(each[0].name))
     ]
+    if any(item.name == METADATA_PARTITION for item, _ in files):
+        full = os.path.join(path, METADATA_PARTITION)
+        problems.append(Problem(name=full, reason="it is a file, not a directory"))
     for name in folders:
         kind = folder_kind(name)
         counted[kind] = counted.get(kind, 0) + 1
@@ -88,7 +91,7 @@ def list_data_directory(path: str) -> Listing:
 
 def list_partition(path: str, *, directory: str = "") -> Listing:
     """List a partition's folder; its entries belong to `directory`, or to the folder itself."""
-    files, _, problems = _scan(path)
+    files, _, problems = _scan(path, is_partition_file)
     prefix = f"{os.path.basename(path)}/" if directory else ""
     entries = [
         _entry(
@@ -112,15 +115,16 @@ def file_entry(path: str) -> Entry:
 
 
 def _scan(
-    path: str,
+    path: str, is_files_name: Callable[[str], bool]
 ) -> tuple[list[tuple[os.DirEntry[str], os.stat_result]], list[str], list[Problem]]:
+    """The files and folders; a folder that has the name of a file that Kafka keeps is a problem."""
     files, folders, problems = [], [], []
     try:
         with os.scandir(path) as items:
             for item in items:
                 full = os.path.join(path, item.name)
                 try:
-                    if item.is_dir():
+                    if item.is_dir() and not is_files_name(item.name):
                         folders.append(item.name)
                         continue
                     status = item.stat()
@@ -130,7 +134,8 @@ def _scan(
                 if stat.S_ISREG(status.st_mode):
                     files.append((item, status))
                 else:
-                    problems.append(Problem(name=full, reason="it is no regular file; passed over"))
+                    reason = f"it is {describe_type(status.st_mode)}, not a file"
+                    problems.append(Problem(name=full, reason=reason))
     except OSError as error:
         hint = "run as the user that Kafka runs as" if error.errno == errno.EACCES else ""
         problems.append(Problem(name=path, reason=_words(error), hint=hint))

@@ -83,6 +83,13 @@ class Location:
     def is_stream(self) -> bool:
         return self.kind is LocationKind.TAR
 
+    @property
+    def data_directory(self) -> str:
+        """The directory, or the one that a partition lies in, whose `.lock` is for both."""
+        if self.kind is LocationKind.PARTITION:  # which may be called `.`
+            return os.path.dirname(os.path.abspath(self.directory))
+        return self.directory
+
     def entries(self) -> Iterator[Entry | Problem]:
         yield from self.notes
         match self.kind:

@@ -6,7 +6,6 @@ checkpoints, once, the control records at their beginning. It writes nothing and
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ from kraftool.decoders.segment import Damage, scan
 from kraftool.reports.directory_summary import record_voters, static_voters
 from kraftool.reports.metadata_summary import LeaderChange, Node, Voter, Voters, VoterSource
 from kraftool.storage.entry import Entry, Problem
-from kraftool.storage.lock import LockState, lock_holder
+from kraftool.storage.lock import lock_holder
 from kraftool.storage.paths import Location, LocationKind, open_path
 from kraftool.storage.source import read_whole
 from kraftool.watching.directory_look import DirectoryLook
@@ -91,7 +90,7 @@ class DirectoryWatch:
             voters=voters,
             previous_voters=before,
             leader_changes=_leader_changes(controls),
-            lock=lock_of(location),
+            lock=lock_holder(location.data_directory).state,
             problem="; ".join(problems),
             is_complete=all(each.is_complete for each in segments),
             segments=len(segments),
@@ -201,14 +200,6 @@ class DirectoryWatch:
             ids = tuple(Voter(id=each) for each in state.current_voters)
             return Voters(source=VoterSource.QUORUM_STATE, voters=ids), None
         return None, None
-
-
-def lock_of(location: Location) -> LockState:
-    """Whether a node runs on a directory, or on the one that a partition lies in."""
-    folder = location.directory
-    if location.kind is LocationKind.PARTITION:
-        folder = os.path.dirname(os.path.normpath(folder)) or "."
-    return lock_holder(folder).state
 
 
 def _meta(entry: Entry | None, problems: list[str]) -> Node:

@@ -19,9 +19,8 @@ from kraftool.reports.file_words import holds
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.words import many
 from kraftool.storage.entry import Entry, FolderCounts, Problem
-from kraftool.storage.lock import LockState
+from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.paths import open_path
-from kraftool.watching.directory import lock_of
 
 MOST_READ = 1 << 20
 """Larger files are not read for a listing. An index of this size is of a segment of 500 MB."""
@@ -114,7 +113,7 @@ class Files:
             files=tuple(_with_ends(files)),
             folders=location.folders.get(location.directory, FolderCounts()),
             problems=tuple(problems),
-            lock=lock_of(location),
+            lock=lock_holder(location.data_directory).state,
         )
 
     def _file(self, entry: Entry) -> FileLook:

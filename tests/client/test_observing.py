@@ -324,6 +324,6 @@ def test_a_reading_may_be_given_a_limit() -> None:
     async def run() -> None:
         async with leader.running() as view:
             with pytest.raises(UnobservableError, match="not read within 0 s"):
-                await observe(view, ACCESS, limit_s=0)
+                await SilentObserver(ACCESS).advance(view, limit_s=0)
 
     asyncio.run(run())

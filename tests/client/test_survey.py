@@ -105,7 +105,9 @@ class Quorum:
         return responses.to_kafka("Fetch", told, request.version)
 
 
-def _survey(quorum: Quorum, *first: int, resolve: bool = False, timeout_s: float = 2) -> QuorumView:
+def _survey(
+    quorum: Quorum, *first: int, resolve: bool = False, timeout_s: float = 10
+) -> QuorumView:
     async def run() -> QuorumView:
         async with quorum.running():
             bootstrap = [quorum.bound[number] for number in first]
@@ -190,7 +192,7 @@ def test_nodes_of_two_clusters_with_one_id_are_two_nodes() -> None:
         async def run(one: Quorum = one, other: Quorum = other) -> QuorumView:
             async with one.running(), other.running():
                 bootstrap = [*one.bound.values(), *other.bound.values()]
-                return await survey(bootstrap, Access(timeout_s=2))
+                return await survey(bootstrap, Access(timeout_s=10))
 
         view = asyncio.run(run())
         told = [(each.node_id, each.cluster_id) for each in view.nodes]

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pty
 import select
 import signal
-import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from kraftool.commands.recover_run import steps_after
 from kraftool.repair.backup import FOLDER
 from kraftool.repair.plan import Action, HostPlan, Method, Plan, Risk, Role, Setting, Step
-from kraftool.repair.plan_yaml import plan_to_yaml
+from tests.commands.conftest import ROOT, Run
+from tests.commands.recover_files import fitting, signalled, written
 from tests.commands.test_secrets import assert_no_secret
 from tests.repair.repair_cases import (
     PARTITION,
@@ -31,8 +27,6 @@ from tests.repair.repair_cases import (
     plan_of,
 )
 
-Run = Callable[..., Any]
-ROOT = Path(__file__).resolve().parents[2]
 SCENARIO = "kafka-4.3.0/dynamic-quorum"
 
 
@@ -60,19 +54,6 @@ def made(directory: Path) -> Plan:
 @pytest.fixture
 def file(made: Plan, tmp_path: Path) -> Path:
     return written(made, tmp_path)
-
-
-def written(plan: Plan, folder: Path) -> Path:
-    path = folder / "night.yaml"
-    path.write_bytes(plan_to_yaml(plan))
-    return path
-
-
-@pytest.fixture(scope="module")
-def schema() -> Draft202012Validator:
-    found = json.loads((ROOT / "docs/schemas/recover.json").read_text())
-    Draft202012Validator.check_schema(found)
-    return Draft202012Validator(found)
 
 
 def test_apply_verify_undo_as_scripts_run_them(
@@ -107,9 +88,7 @@ def test_apply_verify_undo_as_scripts_run_them(
     assert (ran.code, "KT-REC-UNDONE" in ran.text) == (1, True)
 
 
-def test_documents_fit_the_schema(
-    kraftool: Run, directory: Path, made: Plan, file: Path, schema: Draft202012Validator
-) -> None:
+def test_documents_fit_the_schema(kraftool: Run, directory: Path, made: Plan, file: Path) -> None:
     common = ("--dir", directory, "-o", "json")
     seen = []
     for words in (
@@ -121,8 +100,7 @@ def test_documents_fit_the_schema(
         ("verify", file, *common),
     ):
         ran = kraftool("recover", *words)
-        document = json.loads(ran.out)
-        schema.validate(document)
+        document = fitting(ran.text)
         assert document["planId"] == made.id
         seen.append((ran.code, document.get("alreadyDone"), document.get("isFine")))
     assert seen == [
@@ -175,18 +153,37 @@ def test_a_wrong_id_a_missing_word_and_no_terminal_are_refused(
     assert "--accept ahead" in ran.err
     assert kraftool(*apply, "-o", "json").code == 2
     assert contents(directory) == before
+    for word in ("banana", "Ahead"):
+        ran = kraftool(*apply, "--yes", risky.id[:12], "--accept", "ahead", "--accept", word)
+        assert (ran.code, f"--accept {word} is no word" in ran.err) == (2, True)
+    assert contents(directory) == before
     assert kraftool(*apply, "--yes", risky.id[:12], "--accept", "ahead").code == 0
     assert kraftool("recover", "undo", file, "--dir", directory).code == 5
     assert kraftool("recover", "undo", file, "--dir", directory, "--yes", risky.id).code == 0
 
 
-def test_a_plan_without_a_change_says_so(
-    kraftool: Run, directory: Path, tmp_path: Path, schema: Draft202012Validator
+def test_after_an_error_a_start_is_not_the_next_step(
+    kraftool: Run, directory: Path, made: Plan, tmp_path: Path
 ) -> None:
+    start = Step(action=Action.START, hosts=("node-3",), text="It leads within seconds.")
+    other = replace(VOTER, id=4)
+    wrong = replace(made, voters_after=(other,), steps=(*made.steps, start))
+    file = written(wrong, tmp_path)
+    apply = ("recover", "apply", file, "--dir", directory, "--yes", wrong.id)
+    for is_first in (True, False):
+        ran = kraftool(*apply)
+        assert (ran.code, "KT-REC-VOTERS" in ran.text) == (1, True)
+        assert ("already applied" in ran.text) != is_first
+        assert "Do not start the node" in ran.text
+        assert "It leads within seconds." not in ran.text
+    assert fitting(kraftool(*apply, "-o", "json").text)["next"] == []
+
+
+def test_a_plan_without_a_change_says_so(kraftool: Run, directory: Path, tmp_path: Path) -> None:
     file = written(plan_of(method=Method.NONE), tmp_path)
     ran = kraftool("recover", "apply", file, "--dir", directory, "-o", "json", "--dry-run")
     assert ran.code == 0
-    schema.validate(json.loads(ran.out))
+    fitting(ran.text)
     ran = kraftool("recover", "apply", file, "--dir", directory)
     assert ran.code == 0
     assert "no action is needed" in ran.text
@@ -291,34 +288,6 @@ def test_a_directory_without_edits_is_told_to_apply_the_plan_to_the_others_first
     assert [each.action for each in steps_after(made, made.hosts[0])] == [Action.CHECK]
 
 
-DEADLY = """
-import os, sys
-from kraftool.storage.repair_journal import Journal
-note, left, number = Journal.note, [int(sys.argv[1])], int(sys.argv[2])
-def deadly(self, kind, **facts):
-    note(self, kind, **facts)
-    left[0] -= 1
-    if left[0] == -1: os.kill(os.getpid(), number)
-Journal.note = deadly
-sys.argv = ['kraftool', *sys.argv[3:]]
-from kraftool.commands import main
-main()
-"""
-"""A kraftool that gets a signal right after a journal entry became durable."""
-
-
-def signalled(
-    words: list[str], after: int, number: signal.Signals
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", DEADLY, str(after), str(int(number)), *words],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 @pytest.mark.parametrize(
     ("after", "words"),
     [
@@ -331,12 +300,12 @@ def test_ctrl_c_says_how_far_it_came_and_what_comes_next(
     directory: Path, made: Plan, file: Path, after: int, words: str
 ) -> None:
     """Also with --quiet: a directory that is half done is not to be started."""
-    command = ["recover", "apply", str(file), "--dir", str(directory), "--yes", made.id, "-q"]
+    command = ["recover", "apply", file, "--dir", directory, "--yes", made.id, "-q"]
     done = signalled(command, after, signal.SIGINT)
-    assert done.returncode == 130
-    assert "interrupted; " in done.stderr
-    assert words in done.stderr
-    assert "Traceback" not in done.stderr
+    assert done.code == 130
+    assert "interrupted; " in done.err
+    assert words in done.err
+    assert "Traceback" not in done.err
 
 
 @pytest.mark.parametrize("after", [0, 1, 2, 3, 8, 14])
@@ -345,9 +314,9 @@ def test_killed_for_real_at_a_step_it_is_finished_or_undone_by_the_next_command(
 ) -> None:
     """SIGKILL right after a journal entry became durable."""
     before = contents(directory)
-    words = ["recover", "apply", str(file), "--dir", str(directory), "--yes", made.id]
+    words = ["recover", "apply", file, "--dir", directory, "--yes", made.id]
     done = signalled(words, after, signal.SIGKILL)
-    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert done.code == -signal.SIGKILL, done.err
     assert (directory / PARTITION / FOLDER).exists()
     if after % 2:
         ran = kraftool("recover", "undo", *words[2:])

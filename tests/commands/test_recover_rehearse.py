@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import stat
@@ -11,21 +10,18 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from kraftool.repair.plan import Plan
-from kraftool.repair.plan_yaml import plan_to_yaml
+from kraftool.storage.lock_taking import DirectoryLock
+from tests.commands.conftest import PATIENCE_S, ROOT, Run, apart
+from tests.commands.recover_files import fitting, written
 from tests.commands.test_secrets import assert_no_secret
 from tests.repair.directories import PARTITION, Quorum, cut_log
 from tests.repair.repair_cases import contents
 
-Run = Callable[..., Any]
-ROOT = Path(__file__).resolve().parents[2]
 SCENARIO = "kafka-4.3.0/dynamic-quorum"
 """Voters 2, 3, 4; 3 and 4 and broker 11 are at offset 224 of epoch 3."""
 
@@ -56,19 +52,6 @@ def file(plan: Plan, tmp_path: Path) -> Path:
     return written(plan, tmp_path)
 
 
-def written(plan: Plan, folder: Path) -> Path:
-    path = folder / "plan.yaml"
-    path.write_bytes(plan_to_yaml(plan))
-    return path
-
-
-@pytest.fixture(scope="module")
-def schema() -> Draft202012Validator:
-    found = json.loads((ROOT / "docs/schemas/recover.json").read_text())
-    Draft202012Validator.check_schema(found)
-    return Draft202012Validator(found)
-
-
 def test_kraftools_own_node_leads_with_the_metadata_that_the_plan_saves(
     kraftool: Run, quorum: Quorum, file: Path, tmp_path: Path
 ) -> None:
@@ -89,7 +72,7 @@ def test_kraftools_own_node_leads_with_the_metadata_that_the_plan_saves(
 
 
 def test_the_document_fits_the_schema_and_nothing_shows_a_secret(
-    kraftool: Run, quorum: Quorum, file: Path, schema: Draft202012Validator, tmp_path: Path
+    kraftool: Run, quorum: Quorum, file: Path, tmp_path: Path
 ) -> None:
     given = ("--dir", quorum[3], "--dir", quorum[11], "--dir", quorum[2], "--seeds", 1)
     kept = tmp_path / "kept"
@@ -102,10 +85,7 @@ def test_the_document_fits_the_schema_and_nothing_shows_a_secret(
     for number, ran in enumerate(runs):
         assert_no_secret(SCENARIO, ran, number)
         assert ran.code == (1 if number == 3 else 0), ran.text + ran.err
-    documents = [json.loads(each.text) for number, each in enumerate(runs) if number != 1]
-    for each in documents:
-        schema.validate(each)
-    with_nodes, without, too_little = documents
+    with_nodes, without, too_little = (fitting(runs[number].text) for number in (0, 2, 3))
     assert with_nodes["nodes"]["leader"] == 3
     assert with_nodes["nodes"]["isCompared"] is True
     assert with_nodes["kept"] == str(kept)
@@ -118,7 +98,7 @@ def test_the_document_fits_the_schema_and_nothing_shows_a_secret(
 
 
 def test_what_apply_refuses_ends_with_5_and_is_told(
-    kraftool: Run, quorum: Quorum, file: Path, schema: Draft202012Validator
+    kraftool: Run, quorum: Quorum, file: Path
 ) -> None:
     cut_log(quorum, 3, 1)
     given = ("--dir", quorum[3], "--dir", quorum[11])
@@ -128,8 +108,7 @@ def test_what_apply_refuses_ends_with_5_and_is_told(
     assert "run recover collect and recover plan again" in ran.err
     ran = kraftool("recover", "rehearse", file, *given, "-o", "json")
     assert ran.code == 5
-    told = json.loads(ran.text)
-    schema.validate(told)
+    told = fitting(ran.text)
     assert told["elections"] is None
     assert "is not what it was when the plan was made" in told["copies"][0]["refused"]
 
@@ -152,22 +131,10 @@ def test_what_cannot_be_done_is_said(
     assert (ran.code, said in ran.err) == (code, True), ran.err
 
 
-def test_a_running_node_makes_the_copy_one_of_a_moment(
-    kraftool: Run, quorum: Quorum, file: Path
-) -> None:
-    holding = "import sys; from kraftool.storage.lock_taking import DirectoryLock as L\n"
-    holding += "L(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
-    with subprocess.Popen(
-        [sys.executable, "-c", holding, str(quorum[3])],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    ) as holder:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == b"held\n"
-        ran = kraftool("recover", "rehearse", file, "--dir", quorum[3], "--no-nodes")
-        holder.communicate()
-    assert ran.code == 1
+def test_a_running_node_makes_the_copy_one_of_a_moment(quorum: Quorum, file: Path) -> None:
+    with DirectoryLock(str(quorum[3])):
+        ran = apart("recover", "rehearse", file, "--dir", quorum[3], "--no-nodes")
+    assert ran.code == 1, ran.err
     assert "KT-REC-RUNNING" in ran.text
 
 
@@ -227,13 +194,12 @@ def test_cut_short_it_leaves_no_process_and_no_copy(
         env={**os.environ, **environment, "TMPDIR": str(tmp_path / "tmp")},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     try:
         child = _eventually(lambda: int(mark.read_text()))
         assert len(list((tmp_path / "tmp").iterdir())) == 1
         process.send_signal(number)
-        code = process.wait(60)
+        code = process.wait(PATIENCE_S)
     finally:
         process.kill()
     if number == signal.SIGKILL:  # nobody is left to clean up; the system ends the node
@@ -255,7 +221,7 @@ def _is_gone(child: int) -> bool:
 
 
 def _eventually(look: Callable[[], int]) -> int:
-    until = time.monotonic() + 120
+    until = time.monotonic() + PATIENCE_S
     while time.monotonic() < until:
         with suppress(FileNotFoundError):
             if found := look():
@@ -264,9 +230,11 @@ def _eventually(look: Callable[[], int]) -> int:
     raise AssertionError("it never came")
 
 
-def test_a_plan_that_was_edited_is_refused(kraftool: Run, quorum: Quorum, plan: Plan,
-                                            tmp_path: Path) -> None:  # fmt: skip
-    path = written(replace(plan, summary=("another",)), tmp_path)
-    path.write_bytes(path.read_bytes().replace(b"another", b"changed"))
-    ran = kraftool("recover", "rehearse", path, "--dir", quorum[3], "--no-nodes")
-    assert ran.code == 5
+def test_a_plan_that_was_edited_is_refused(kraftool: Run, quorum: Quorum, file: Path) -> None:
+    options = ("--dir", quorum[3], "--no-nodes")
+    assert kraftool("recover", "rehearse", file, *options).code == 0
+    text = file.read_text()
+    file.write_text(text.replace("nodeId: 3", "nodeId: 5"))
+    assert file.read_text() != text
+    ran = kraftool("recover", "rehearse", file, *options)
+    assert (ran.code, "but what it says has the id" in ran.err) == (5, True), ran.err

@@ -107,7 +107,7 @@ class AdminSession:
         command = kafka.java_command(client, ADMIN_SOURCE, heap="-Xmx200m", level="ERROR")
         self.process = kafka.Process(command, log, piped=True)
 
-    def call(self, operation: Mapping[str, Any], *, timeout: float = 60) -> Any:
+    def call(self, operation: Mapping[str, Any], *, timeout: float = kafka.PATIENCE_S) -> Any:
         self.process.stdin.write(json.dumps(operation).encode() + b"\n")
         self.process.stdin.flush()
         ready, _, _ = select.select([self.process.stdout], [], [], timeout)
@@ -295,7 +295,7 @@ class Cluster:
 
     # --- waiting ------------------------------------------------------------------------------
 
-    def wait_listening(self, node: Node, *, timeout: float = 60) -> None:
+    def wait_listening(self, node: Node, *, timeout: float = kafka.PATIENCE_S) -> None:
         listener = "BROKER" if node.broker else "CONTROLLER"
 
         def probe() -> bool:
@@ -308,7 +308,7 @@ class Cluster:
 
         kafka.wait_for(f"node {node.id} to listen", probe, timeout=timeout, every=0.1)
 
-    def wait_unfenced(self, node: Node, *, timeout: float = 60) -> None:
+    def wait_unfenced(self, node: Node, *, timeout: float = kafka.PATIENCE_S) -> None:
         def probe() -> bool:
             assert node.process is not None
             node.process.require_alive()
@@ -336,7 +336,7 @@ class Cluster:
                     return shown
         return None
 
-    def wait_leader(self, *, above_epoch: int = -1, timeout: float = 60) -> Node:
+    def wait_leader(self, *, above_epoch: int = -1, timeout: float = kafka.PATIENCE_S) -> Node:
         """The leader once it is a running node in an epoch above the given one."""
 
         def probe() -> Node | None:
@@ -354,7 +354,7 @@ class Cluster:
         shown = kafka.wait_for("an answer to describe-quorum", self.quorum)
         return int(shown["leaderEpoch"])
 
-    def wait_caught_up(self, *nodes: Node, timeout: float = 60) -> None:
+    def wait_caught_up(self, *nodes: Node, timeout: float = kafka.PATIENCE_S) -> None:
         """Until the leader has seen each node fetch up to the present high watermark."""
         target = kafka.wait_for("an answer to describe-quorum", self.quorum)["highWatermark"]
 

@@ -10,11 +10,10 @@ import shutil
 from collections.abc import Sequence
 
 from clusters import Node, random_uuid
-from ondisk import batches, flip, partition, segments, snapshots
+from ondisk import batches, partition, segments, snapshots
 from our_nodes import end_of
 
-from kraftool.decoders.batch import encode_batch
-from kraftool.decoders.framing import encode_record
+from tests.repair import directories
 
 JUNK = "00000000000000099999-0000000009.checkpoint"
 
@@ -41,7 +40,7 @@ def damage_middle(node: Node) -> int:
     path = segments(node)[0]
     found = batches(path)
     batch = found[len(found) // 2]
-    flip(path, batch.position + batch.size - 3)
+    directories.flip(path, batch.position + batch.size - 3)
     return batch.base_offset
 
 
@@ -52,7 +51,7 @@ def damage_middle_without_snapshots(node: Node) -> int:
 
 def damage_snapshot(node: Node) -> None:
     newest = snapshots(node)[-1]
-    flip(newest, newest.stat().st_size // 2)
+    directories.flip(newest, newest.stat().st_size // 2)
 
 
 def put_junk_snapshot(node: Node) -> None:
@@ -134,25 +133,10 @@ def lose_snapshots(node: Node) -> None:
 
 def poison(nodes: Sequence[Node]) -> int:
     """A record that no controller can apply, and one behind it, at the end of some logs."""
-    ends = {end_of(each) for each in nodes}
-    [end] = ends
-    change = {"partitionId": 0, "topicId": "9PTPM4xATAiPu0uKMvmPmg", "leader": 11}
+    [end] = {end_of(each) for each in nodes}
     for each in nodes:
         path = segments(each)[-1]
         time = batches(path)[-1].header.max_timestamp
         with path.open("ab") as file:
-            for number, record in enumerate(
-                (
-                    encode_record("PartitionChangeRecord", 0, change),
-                    encode_record("NoOpRecord", 0, {}),
-                )
-            ):
-                file.write(
-                    encode_batch(
-                        [(None, record)],
-                        base_offset=end.offset + number,
-                        epoch=end.epoch,
-                        timestamp=time,
-                    )
-                )
+            file.write(directories.poison(end.offset, end.epoch, time))
     return end.offset

@@ -35,6 +35,9 @@ VERSIONS = ("3.3.2", "3.7.2", "3.9.1", "4.1.1", "4.3.0", "4.4.0")
 TOOLS_VERSION = "4.3.0"
 """The newest release whose kafka-tools are published; dump-log is compared with this one."""
 
+PATIENCE_S = 120.0
+"""Of a test for what comes in a second or two on a machine that does nothing else."""
+
 _UTF8 = ("-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8", "-Dsun.stdout.encoding=UTF-8")
 # Short-lived JVMs on few cores: the optimising compiler and a parallel collector only cost time.
 _LIGHT = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-XX:-UsePerfData")
@@ -256,7 +259,7 @@ def run_source(
 
 
 def wait_for(
-    what: str, probe: Callable[[], T | None], *, timeout: float = 60, every: float = 0.05
+    what: str, probe: Callable[[], T | None], *, timeout: float = PATIENCE_S, every: float = 0.05
 ) -> T:
     """Ask `probe` until it answers with something true; fail naming `what` when time is up."""
     deadline = time.monotonic() + timeout
@@ -330,7 +333,7 @@ class Process:
                 f"{self.output()[-3000:]}"
             )
 
-    def wait_for_line(self, pattern: str, *, timeout: float = 60) -> re.Match[str]:
+    def wait_for_line(self, pattern: str, *, timeout: float = PATIENCE_S) -> re.Match[str]:
         """Wait until the log has a line with `pattern`; fail at once when the process ends."""
         expression = re.compile(pattern)
 
@@ -342,7 +345,7 @@ class Process:
 
         return wait_for(f"/{pattern}/ in {self.log}", probe, timeout=timeout, every=0.1)
 
-    def stop(self, *, timeout: float = 60) -> int:
+    def stop(self, *, timeout: float = PATIENCE_S) -> int:
         """Ask for a clean shutdown and wait for it; killed, and an error, when it does not come."""
         if self.alive():
             self._popen.send_signal(signal.SIGTERM)

@@ -1,6 +1,6 @@
 """What lies in the directories of real nodes, and the trees that Kafka's own shell has of it.
 
-Owns how files are found and damaged, and which part of a tree outlives a restart. A directory's
+Owns how files are found, and which part of a tree outlives a restart. A directory's
 metadata is gathered in one file, since the shell reads no more than that.
 """
 
@@ -39,14 +39,6 @@ def snapshots(node: Node) -> list[Path]:
     """Oldest first, without the 0-0 one."""
     found = sorted(partition(node).glob("*.checkpoint"))
     return [each for each in found if not each.name.startswith("0" * 20)]
-
-
-def flip(path: Path, position: int) -> None:
-    """One bit of a file is another."""
-    path.chmod(0o644)
-    data = bytearray(path.read_bytes())
-    data[position] ^= 0x40
-    path.write_bytes(bytes(data))
 
 
 def contents(directory: Path) -> dict[str, bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,17 +14,18 @@ from jsonschema import Draft202012Validator
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def kraftool(*arguments: str) -> subprocess.CompletedProcess[str]:
+def kraftool(*arguments: object, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "kraftool", *arguments],
-        cwd=ROOT,
+        [sys.executable, "-m", "kraftool", *map(str, arguments)],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=False,
     )
 
 
-def document(*arguments: str, code: int = 0) -> Any:
+def document(*arguments: object, code: int = 0) -> Any:
     """What a command says as JSON, as its schema has it."""
     done = kraftool(*arguments, "-o", "json")
     assert done.returncode == code, done.stdout + done.stderr

@@ -47,7 +47,7 @@ def metric(node: Node, name: str) -> int:
     assert node.process is not None
     node.process.require_alive()
     url = f"http://{HOST}:{_metrics[node.process.pid]}/metrics"
-    with urllib.request.urlopen(url, timeout=5) as page:
+    with urllib.request.urlopen(url, timeout=60) as page:
         lines = page.read().decode().splitlines()
     found = next(each for each in lines if each.startswith(f"kafka_server_raft_metrics_{name} "))
     return int(float(found.split()[1]))
@@ -57,7 +57,10 @@ def batches(node: Node) -> dict[int, bytes]:
     """The whole batches in a node's log, their bytes by base offset."""
     found: dict[int, bytes] = {}
     for path in sorted((node.metadata_log_dir / PARTITION).glob("*.log")):
-        data = path.read_bytes()
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            continue  # a running node has removed it since
         for each in scan(lambda at, size, data=data: data[at : at + size]):
             if isinstance(each, Damage):
                 break  # what a running node is writing at the moment
@@ -90,13 +93,23 @@ def assert_same_log(one: Node, other: Node, *, below: int) -> int:
     return len(common)
 
 
+def wait_same_end(*nodes: Node) -> OffsetAndEpoch:
+    """Where the logs of all of these end, once that is one place."""
+
+    def probe() -> OffsetAndEpoch | None:
+        ends = {end_of(each) for each in nodes}
+        return ends.pop() if len(ends) == 1 else None
+
+    return kafka.wait_for("one log", probe, every=0.2)
+
+
 def high_watermark(cluster: Cluster) -> int:
     """As the leader tells it."""
     shown = kafka.wait_for("an answer to describe-quorum", cluster.quorum)
     return int(shown["highWatermark"])
 
 
-def wait_committed(cluster: Cluster, beyond: int, *, timeout: float = 60) -> int:
+def wait_committed(cluster: Cluster, beyond: int, *, timeout: float = kafka.PATIENCE_S) -> int:
     """Wait until the high watermark is beyond an offset."""
 
     def probe() -> int | None:

@@ -6,12 +6,9 @@ and the trees of Kafka's own shell by which an outcome is judged. What is tried 
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,16 +16,17 @@ from typing import Any
 
 import kafka
 import operations
+import our_commands
 import pytest
 import scenarios
 from clusters import AdminRefused, AdminSession, Cluster, Node, at_least
 from ondisk import PARTITION, differences, gathered, segments, trees
+from our_commands import ROOT
 from our_nodes import end_of
 
 from kraftool.repair.plan import HostPlan, Plan
 from kraftool.repair.plan_yaml import plan_from_yaml
 
-ROOT = Path(__file__).resolve().parents[2]
 MESSAGES = 40
 OURS, THEIRS = 1_111_111, 2_222_222
 """What the recovered quorum says, and what the old majority does (`Kept.say`)."""
@@ -40,13 +38,15 @@ VERSIONS = ("4.3.0", "4.4.0", "4.1.1", "3.9.1")
 """The releases that recovery is for."""
 
 
-def on(fixture: str, *, always: bool = False) -> pytest.MarkDecorator:
+def on(
+    fixture: str, versions: Sequence[str] = VERSIONS, *, always: bool = False
+) -> pytest.MarkDecorator:
     """A fixture on each release: always with Kafka 4.3.0 if it is said so, all else in soak."""
     params = [
         pytest.param(each, marks=() if always and each == kafka.TOOLS_VERSION else pytest.mark.soak)
-        for each in VERSIONS
+        for each in versions
     ]
-    return pytest.mark.parametrize(fixture, params, indirect=True, scope="module")
+    return pytest.mark.parametrize(fixture, params, indirect=True)
 
 
 # --- the command line ---------------------------------------------------------------------------
@@ -54,19 +54,40 @@ def on(fixture: str, *, always: bool = False) -> pytest.MarkDecorator:
 
 def kraftool(*arguments: object, code: int = 0, cwd: Path = ROOT) -> str:
     """What it prints, when it ends with this exit code."""
-    done = subprocess.run(
-        [sys.executable, "-m", "kraftool", *map(str, arguments)],
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = our_commands.kraftool(*arguments, cwd=cwd)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout
 
 
 # --- the cluster --------------------------------------------------------------------------------
+
+
+@contextmanager
+def cluster_of(version: str, folder: Path) -> Iterator[Cluster]:
+    """One that has snapshots soon, or a test that is skipped without that Kafka."""
+    if problem := kafka.available(version, kafka.TOOLS_VERSION):
+        pytest.skip(problem)
+    with Cluster(version, folder / "nodes", common=scenarios.SMALL_SNAPSHOTS) as cluster:
+        yield cluster
+
+
+def begin(
+    cluster: Cluster, *, controllers: int = 3, dynamic: bool = True
+) -> tuple[list[Node], Node]:
+    """Start controllers and a broker, with messages in the topic `kept`."""
+    made = [cluster.add_node(number + 1, ("controller",)) for number in range(controllers)]
+    broker = cluster.add_node(11, ("broker",))
+    if dynamic:
+        cluster.use_bootstrap_servers()
+        cluster.format(made, "--initial-controllers", cluster.initial_controllers())
+        cluster.format([broker])
+    else:
+        cluster.use_static_voters()
+        cluster.format([*made, broker])
+    cluster.start(*made, broker)
+    cluster.admin("create-topic", topic="kept", partitions=2, replication=1)
+    cluster.admin("produce", topic="kept", count=MESSAGES)
+    return made, broker
 
 
 @contextmanager
@@ -77,11 +98,14 @@ def load(cluster: Cluster, broker: Node) -> Iterator[None]:
 
     def create() -> None:
         number = 0
-        with suppress(AssertionError, OSError, ValueError):
+        with suppress(OSError, ValueError):  # the session is gone
             while not ended.is_set():
                 topic = f"load-{number}"
                 question = {"op": "create-topic", "at": at, "topic": topic}
-                session.call(question | {"partitions": 1, "replication": 1}, timeout=20)
+                with suppress(
+                    kafka.KafkaFailed
+                ):  # a leader may commit one and die before it says so
+                    session.call(question | {"partitions": 1, "replication": 1}, timeout=20)
                 number += 1
 
     thread = threading.Thread(target=create)
@@ -154,20 +178,7 @@ class Kept:
             cluster.common |= small_segments(cluster.version)
         self.plan_file = cluster.root.parent / "plan.yaml"
         self.copies = cluster.root.parent / "copies"
-        self.controllers = [
-            cluster.add_node(number + 1, ("controller",)) for number in range(controllers)
-        ]
-        self.broker = cluster.add_node(11, ("broker",))
-        if dynamic:
-            cluster.use_bootstrap_servers()
-            cluster.format(self.controllers, "--initial-controllers", cluster.initial_controllers())
-            cluster.format([self.broker])
-        else:
-            cluster.use_static_voters()
-            cluster.format([*self.controllers, self.broker])
-        cluster.start(*self.controllers, self.broker)
-        cluster.admin("create-topic", topic="kept", partitions=2, replication=1)
-        cluster.admin("produce", topic="kept", count=MESSAGES)
+        self.controllers, self.broker = begin(cluster, controllers=controllers, dynamic=dynamic)
         operations.everything(cluster, self.broker, "a")
         cluster.wait_caught_up(*self.controllers, self.broker)
         if cleaned:
@@ -349,12 +360,6 @@ class Kept:
                     node.settings[each.key] = each.value
             node.write_properties()
 
-    def verify(self, plan: Plan, node: Node, *options: str, code: int = 0) -> str:
-        """`recover verify` of a node that may run."""
-        assert plan.id
-        where = ("--dir", node.metadata_log_dir, *options)
-        return kraftool("recover", "verify", self.plan_file, *where, code=code)
-
     # What is said and seen while nodes run
 
     def say(self, node: Node, value: int) -> None:
@@ -449,8 +454,6 @@ def kept(
     yield from made(request.param, tmp_path_factory.mktemp("kept"))
 
 
-def made(version: str, folder: Path, *, dynamic: bool = True, **more: Any) -> Iterator[Kept]:
-    if problem := kafka.available(version, kafka.TOOLS_VERSION):
-        pytest.skip(problem)
-    with Cluster(version, folder / "nodes", common=scenarios.SMALL_SNAPSHOTS) as cluster:
-        yield Kept(cluster, dynamic=dynamic, **more)
+def made(version: str, folder: Path, **more: Any) -> Iterator[Kept]:
+    with cluster_of(version, folder) as cluster:
+        yield Kept(cluster, **more)

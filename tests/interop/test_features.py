@@ -18,13 +18,14 @@ from typing import Any
 
 import kafka
 import pytest
-from clusters import Cluster
+from clusters import Cluster, Node
 
 from kraftool.image import metadata_version as table
 from kraftool.reports.features.model import ClusterFeatures
 from kraftool.reports.features.read import read_features
 from kraftool.reports.features.rules import Rule, blockers
 from kraftool.reports.features.target import Direction, Request, request
+from kraftool.reports.state.load import load_state
 
 pytestmark = pytest.mark.interop
 JAVA = Path(__file__).with_name("java")
@@ -291,6 +292,16 @@ def compare(
     return f"Kafka refuses {words} for another reason: {answer['said']}, we: {ours}"
 
 
+def wait_registered(node: Node, *controllers: int) -> None:
+    """Each registers a moment after it has found its leader; until then all is refused."""
+
+    def probe() -> bool:
+        cluster = load_state(str(node.metadata_log_dir)).image.cluster
+        return cluster.controllers.keys() == set(controllers)
+
+    kafka.wait_for(f"controllers {controllers} to be registered", probe, every=0.2)
+
+
 @pytest.mark.parametrize(
     ("static", "options", "commands", "refused"),
     [
@@ -314,6 +325,7 @@ def test_kafka_4_3_accepts_and_refuses_what_we_say(
             running.use_bootstrap_servers()
         running.format([node], *options)
         running.start(node)
+        wait_registered(node, 1)
         answers = dry_runs(node.at("BROKER"), commands)
         running.stop(node)
     cluster = read_features([str(node.directory / "server.properties"), str(node.metadata_log_dir)])
@@ -339,6 +351,7 @@ def test_kafka_4_3_refuses_everything_while_a_static_voter_has_not_registered(
         running.use_static_voters()
         running.format(nodes, "--release-version", "4.2")
         running.start(*nodes)
+        wait_registered(node, 1, 2)
         answers = dry_runs(node.at("BROKER"), commands)
         running.stop(node)  # while the other one is there to answer it
         running.kill(nodes[1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,10 @@ def command(node: Node, checkpoint: Path, *options: str) -> list[str]:
 
 def told(node: Node) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """Keys and values of what the broker has in the topic by now, from its own log."""
-    data = (node.directory / f"data/told-0/{0:020}.log").read_bytes()
+    log = node.directory / f"data/told-0/{0:020}.log"
+    if not log.exists():  # the broker hears of the topic after the controller has made it
+        return []
+    data = log.read_bytes()
     batches = scan(lambda at, size: data[at : at + size])
     records = (
         record
@@ -83,6 +87,17 @@ def logged(node: Node) -> set[tuple[int, int]]:
     return {(each["epoch"], each["offset"]) for each in lines if each["kind"] == "record"}
 
 
+def session_of(leader: int) -> list[int]:
+    """The processes that run in a session."""
+    found = []
+    for each in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            fields = (each / "stat").read_text().rpartition(")")[2].split()
+            if int(fields[3]) == leader and fields[0] != "Z":
+                found.append(int(each.name))
+    return found
+
+
 def topics(rows: list[tuple[dict[str, Any], dict[str, Any]]]) -> set[str]:
     values = (value for _, value in rows if value.get("type") == "TOPIC_RECORD")
     return {value["data"]["name"] for value in values}
@@ -103,13 +118,16 @@ def test_a_live_controller_is_followed_into_its_own_cluster_at_least_once(
         checkpoint, jvm_log = tmp_path / "checkpoint", tmp_path / "spark.log"
         following = command(node, checkpoint, f"--spark-log={jvm_log}", "--interval=0.2")
         with kafka.Process(following, tmp_path / "stream.log") as stream:
-            kafka.wait_for("rows", lambda: stream.require_alive() or told(node), timeout=120)
+            kafka.wait_for("rows", lambda: stream.require_alive() or told(node), timeout=300)
             cluster.admin("create-topic", topic="while-it-runs", partitions=2, replicas=1)
             rows = kafka.wait_for(
                 "a topic that is new",
                 lambda: (r := told(node)) and "while-it-runs" in topics(r) and r,
+                timeout=300,
             )
             stream.kill()
+            # Its JVM sees that, and ends; until then it may write to the checkpoint.
+            kafka.wait_for("its JVM to end", lambda: not session_of(stream.pid), timeout=300)
         assert PASSWORD not in stream.output() + jvm_log.read_text(errors="replace")
         cluster.admin("create-topic", topic="while-it-was-down", partitions=1, replicas=1)
         before = logged(node)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +30,26 @@ from tests.ports import HOST
 pytestmark = pytest.mark.interop
 
 
-def _at(*nodes: Node) -> tuple[str, str]:
-    return "--bootstrap-controller", ",".join(node.at("CONTROLLER") for node in nodes)
+def _at(*nodes: Node) -> tuple[str, ...]:
+    """The options of whoever asks nodes on a busy machine."""
+    servers = ",".join(node.at("CONTROLLER") for node in nodes)
+    return "--bootstrap-controller", servers, "--timeout", "60"
 
 
 def _target(node: Node) -> Target:
-    return target_of(node.at("CONTROLLER"), (), "", 10)
+    return target_of(node.at("CONTROLLER"), (), "", 60)
+
+
+def _until(holds: Callable[[Any], object], *arguments: object, code: int = 0) -> Any:
+    """What a command says as JSON, once it ends with this exit code and says this."""
+
+    def probe() -> Any:
+        with suppress(AssertionError):  # it ends otherwise as yet
+            told = document(*arguments, code=code)
+            return told if holds(told) else None
+        return None
+
+    return kafka.wait_for(f"{arguments[0]} to end with {code}", probe, every=0.3)
 
 
 def _codes(document: Any) -> set[str]:
@@ -46,8 +61,7 @@ def _codes(document: Any) -> set[str]:
 
 
 def _replicas(cluster: Cluster) -> set[int]:
-    shown = cluster.quorum()
-    assert shown is not None
+    shown = kafka.wait_for("an answer to describe-quorum", cluster.quorum)
     return {each["id"] for each in shown["voters"] + shown["observers"]}
 
 
@@ -131,43 +145,52 @@ def test_who_reads_is_no_replica(quorum: Cluster) -> None:
 
 
 def test_a_quorum_that_is_well(quorum: Cluster) -> None:
-    told = document("quorum", "health", *_at(quorum.nodes[2]))
+    told = _until(
+        lambda each: (each["health"]["cluster"] or {}).get("controllers") == [1, 2, 3],
+        *("quorum", "health", *_at(quorum.nodes[2])),
+    )
     assert told["health"]["isWell"], told["health"]["findings"]
     cluster = told["health"]["cluster"]
     assert cluster["brokers"] == {
         "registered": [11], "fenced": [], "inControlledShutdown": [], "notFetching": []
     }  # fmt: skip
-    assert cluster["controllers"] == [1, 2, 3]
     assert cluster["partitions"]["total"] == 9
     assert cluster["partitions"]["offline"] == cluster["partitions"]["underReplicated"] == 0
-    assert (
-        document("quorum", "health", "--quorum-only", *_at(quorum.nodes[2]))["health"]["cluster"]
-        is None
-    )
+    only = ("quorum", "health", "--quorum-only", *_at(quorum.nodes[2]))
+    assert _until(bool, *only)["health"]["cluster"] is None
+
+
+def _of_nodes(told: Any) -> list[Any]:
+    return [each for each in told["sources"] if each["kind"] == "live controller"]
 
 
 def test_its_nodes_and_their_directories_tell_the_same_voters(quorum: Cluster) -> None:
-    told = document("diff-voters", *_directories(quorum), *_at(quorum.nodes[2]))
+    def in_one_epoch(told: Any) -> bool:
+        """Nobody is elected meanwhile, and all know of it."""
+        epochs = {each["quorumState"]["leaderEpoch"] for each in _of_nodes(told)}
+        return epochs == {quorum.leader_epoch()}
+
+    asked = ("diff-voters", *_directories(quorum), *_at(quorum.nodes[2]))
+    told = _until(in_one_epoch, *asked)
     assert not told["differ"]
     assert len(told["sources"]) == 6
-    live = [each for each in told["sources"] if each["kind"] == "live controller"]
+    live = _of_nodes(told)
     own = {number: quorum.nodes[number].directory_id for number in (1, 2, 3)}
     assert {each["node"]["nodeId"]: each["node"]["directoryId"] for each in live} == own
-    assert {each["quorumState"]["leaderEpoch"] for each in live} == {quorum.leader_epoch()}
     (leader,) = (each for each in live if each["voters"] is not None)
     assert {each["id"]: each["directoryId"] for each in leader["voters"]["voters"]} == own
     assert {each["commitment"] for each in leader["history"]} == {"committed"}
     assert 0 < leader["highWatermark"] <= leader["endOffset"]
-    assert document("diff-voters", *_at(quorum.nodes[2]))["findingCounts"]["error"] == 0
+    assert _until(bool, "diff-voters", *_at(quorum.nodes[2]))["findingCounts"]["error"] == 0
 
 
 def test_doctor_finds_nothing_wrong_with_it(quorum: Cluster) -> None:
-    alone = document("doctor", *_at(quorum.nodes[2]))
+    alone = _until(bool, "doctor", *_at(quorum.nodes[2]))
     assert alone["liveQuorum"]
     (section,) = alone["directories"]
     assert section["asked"]
     assert section["nodeId"] == quorum.wait_leader().id
-    both = document("doctor", *_directories(quorum), *_at(quorum.nodes[2]))
+    both = _until(bool, "doctor", *_directories(quorum), *_at(quorum.nodes[2]))
     assert [each["asked"] for each in both["directories"]] == [False] * 3
 
 
@@ -189,8 +212,12 @@ def test_a_node_of_another_cluster_in_the_bootstrap_list(quorum: Cluster, tmp_pa
         other.start(stranger)
         other.wait_leader()
         at = _at(quorum.nodes[1], quorum.nodes[2], quorum.nodes[3], stranger)
-        told = document("quorum", "health", *at, code=1)
-        assert "KT-LIVE-CLUSTER-ID" in _codes(told)
+        # A controller tells its cluster's id once it has read its metadata.
+        told = _until(
+            lambda each: "KT-LIVE-CLUSTER-ID" in _codes(each),
+            *("quorum", "health", *at),
+            code=1,
+        )
         assert len(told["nodes"]) == 4
         told = document("diff-voters", *at, code=1)
         assert "KT-DIR-CLUSTER-ID" in _codes(told)
@@ -249,12 +276,11 @@ def test_a_broker_that_is_gone(quorum: Cluster) -> None:
     quorum.kill(quorum.nodes[11])
     leader = quorum.wait_leader()
 
-    def probe() -> bool:
-        done = kraftool("quorum", "health", *_at(leader), "-o", "json")
-        return bool(json.loads(done.stdout)["health"]["cluster"]["brokers"]["fenced"])
-
-    kafka.wait_for("the broker to be fenced", probe, every=0.3)
-    told = document("quorum", "health", *_at(leader), code=1)
+    told = _until(
+        lambda each: (each["health"]["cluster"] or {"brokers": {}})["brokers"].get("fenced"),
+        *("quorum", "health", *_at(leader)),
+        code=1,
+    )
     assert told["health"]["cluster"]["brokers"]["fenced"] == [11]
     assert told["health"]["cluster"]["partitions"]["offline"] == 9
     assert "KT-LIVE-FENCED" in _codes(told)
@@ -265,14 +291,14 @@ def test_without_a_leader_what_is_known_is_told(quorum: Cluster) -> None:
     follower = next(each for each in quorum.running() if each.controller and each is not leader)
     quorum.kill(follower)
 
-    def probe() -> bool:
-        done = kraftool("quorum", "describe", *_at(leader), "-o", "json")
-        return json.loads(done.stdout)["leaderId"] is None
-
-    kafka.wait_for("the leader to resign", probe, every=0.3)
-    told = document("quorum", "health", *_at(leader), code=1)
+    told = _until(
+        lambda each: (
+            each["leaderId"] is None and "NOT_LEADER_OR_FOLLOWER" in each["health"]["unobserved"]
+        ),
+        *("quorum", "health", *_at(leader)),
+        code=1,
+    )
     assert told["health"]["cluster"] is None
-    assert "NOT_LEADER_OR_FOLLOWER" in told["health"]["unobserved"]
     assert {"KT-LIVE-NO-LEADER", "KT-LIVE-UNOBSERVED"} <= _codes(told)
     told = document("diff-voters", str(leader.metadata_log_dir), *_at(leader), code=1)
     assert any(each["quorumState"] for each in told["sources"] if each["kind"] == "live controller")

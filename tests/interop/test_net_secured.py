@@ -313,7 +313,6 @@ def test_kafkas_admin_client_reaches_our_server(
                 "org.apache.kafka.tools.MetadataQuorumCommand",
                 *("--bootstrap-controller", f"{HOST}:{port}"),
                 *("--command-config", str(client), "describe", "--status"),
-                timeout=60,
             )
         finally:
             await server.close()

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import kafka
 import pytest
@@ -18,12 +19,12 @@ from our_nodes import (
     ROOT,
     assert_same_log,
     batches,
-    end_of,
     high_watermark,
     metric,
     stands_still,
     start_ours,
     wait_committed,
+    wait_same_end,
 )
 
 pytestmark = pytest.mark.interop
@@ -59,8 +60,8 @@ def test_two_kafkas_and_one_of_ours_commit_when_a_kafka_dies(quorum: Cluster) ->
     leader = quorum.wait_leader()
     assert leader is not three
     load(quorum)
-    quorum.wait_caught_up(three)
     below = high_watermark(quorum)
+    quorum.wait_caught_up(three, leader)
     assert assert_same_log(three, leader, below=below) > 10
 
     dying = two if leader is one else one
@@ -69,7 +70,8 @@ def test_two_kafkas_and_one_of_ours_commit_when_a_kafka_dies(quorum: Cluster) ->
     kafka.wait_for("ours to know that", lambda: metric(three, "high_watermark") >= after, every=0.2)
     # Without ours there is no majority, which proves that it was counted.
     quorum.kill(three)
-    assert stands_still(quorum, 2.0)
+    # What it had fetched when it was killed may be counted a moment later.
+    kafka.wait_for("the quorum to stand still", lambda: stands_still(quorum, 2.0))
     start_ours(quorum, three, options=WITNESS)
     wait_committed(quorum, after + 2)
     assert_same_log(three, leader, below=after)
@@ -105,19 +107,18 @@ def test_ours_leads_kafkas_that_replicate_from_it(quorum: Cluster) -> None:
     quorum.start(other)
     kafka.wait_for("ours to lead", lambda: metric(ours, "current_leader") == ours.id, every=0.2)
     quorum.start(old)
-    end = end_of(ours)
-    kafka.wait_for(
-        "the followers to have its log",
-        lambda: end_of(other) == end and end_of(old) == end,
-        every=0.2,
-    )
+    end = wait_same_end(ours, other, old)
     assert assert_same_log(ours, old, below=end.offset) > 10
     assert assert_same_log(ours, other, below=end.offset) > 10
-    shown = quorum.peek("describe-quorum", other)
-    assert shown is not None
-    assert shown["leaderId"] == ours.id
+
+    def committed() -> dict[str, Any] | None:
+        """What is told by way of a follower, once its leader has heard that others have it all."""
+        told = quorum.peek("describe-quorum", other) or {"leaderId": -1}
+        is_so = told["leaderId"] == ours.id and told["highWatermark"] == end.offset
+        return told if is_so else None
+
+    shown = kafka.wait_for("all of it to be committed", committed, every=0.2)
     assert {each["id"] for each in shown["voters"]} == {1, 2, 3}
-    assert shown["highWatermark"] == end.offset
     # An orderly end hands over to one of them.
     epoch = metric(ours, "current_epoch")
     assert ours.process is not None
@@ -151,14 +152,7 @@ def test_three_of_ours_and_a_rolling_change_from_kafka_and_back(quorum: Cluster)
             ),
             every=0.2,
         )
-    ends = kafka.wait_for(
-        "one log",
-        lambda: (
-            len({end_of(each) for each in quorum.controllers}) == 1
-            and end_of(quorum.controllers[0])
-        ),
-        every=0.2,
-    )
+    ends = wait_same_end(*quorum.controllers)
     for each in quorum.controllers[1:]:
         assert_same_log(quorum.controllers[0], each, below=ends.offset)
     for each in quorum.controllers:
@@ -188,10 +182,11 @@ def test_an_observer_comes_by_a_snapshot_and_follows_leaders(
     observer.write_properties()
     quorum.format([observer], "--no-initial-controllers")
     start_ours(quorum, observer, options=("--role", "observer"))
-    quorum.wait_caught_up(observer)
+    below = high_watermark(quorum)
+    quorum.wait_caught_up(observer, leader)
     assert quorum.snapshots(observer), "a log that was cleaned is followed by way of a snapshot"
     assert min(batches(observer)) > 0
-    assert_same_log(observer, leader, below=high_watermark(quorum))
+    assert_same_log(observer, leader, below=below)
 
     for _ in range(2):
         leader = quorum.wait_leader()
@@ -200,10 +195,10 @@ def test_an_observer_comes_by_a_snapshot_and_follows_leaders(
         other = quorum.wait_leader(above_epoch=epoch)
         quorum.start(leader)
         load(quorum, 3)
-        quorum.wait_caught_up(observer, leader)
-        assert_same_log(observer, other, below=high_watermark(quorum))
-    shown = quorum.quorum()
-    assert shown is not None
+        below = high_watermark(quorum)
+        quorum.wait_caught_up(observer, leader, other)
+        assert_same_log(observer, other, below=below)
+    shown = kafka.wait_for("an answer to describe-quorum", quorum.quorum)
     assert 4 in {each["id"] for each in shown["observers"]}
 
 

@@ -20,6 +20,8 @@ RATE = 20_000
 SECONDS = 12
 LAG_S = 3.0
 """By how much an observer may be behind on a machine that does other things."""
+TRIES = 3
+"""Such a machine may leave them too little for some time; who cannot keep up never does."""
 
 
 @pytest.fixture
@@ -62,10 +64,20 @@ def test_ours_leads_a_kafka_that_replicates_twenty_thousand_records_a_second(
 
 def assert_keeps_up(leader: Node, observer: Node) -> None:
     """What the leader has written, the other has soon after, again and again."""
-    kafka.wait_for(
-        "the observer to have caught up",
-        lambda: raft_load.written(observer) >= raft_load.written(leader) - 10_000_000,
-    )
+    for tries_left in reversed(range(TRIES)):
+        kafka.wait_for(
+            "the observer to have caught up",
+            lambda: raft_load.written(observer) >= raft_load.written(leader) - 10_000_000,
+        )
+        try:
+            assert_kept_up(leader, observer)
+            return
+        except AssertionError:
+            if not tries_left:
+                raise
+
+
+def assert_kept_up(leader: Node, observer: Node) -> None:
     began, before = time.monotonic(), raft_load.written(leader)
     while time.monotonic() - began < SECONDS:
         there = raft_load.written(leader)

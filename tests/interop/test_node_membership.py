@@ -18,7 +18,7 @@ from typing import Any
 import kafka
 import pytest
 from clusters import Cluster, Node
-from our_nodes import ROOT, assert_same_log, end_of, metric, start_ours
+from our_nodes import ROOT, assert_same_log, metric, start_ours, wait_same_end
 
 from tests.ports import HOST
 
@@ -56,7 +56,7 @@ def features(cluster: Cluster, leader: Node, *arguments: str) -> subprocess.Comp
 def ours(node: Node, *arguments: str, code: int = 0) -> Any:
     """`kraftool quorum …` by way of a node, as a document."""
     action, *rest = arguments
-    at = ("--bootstrap-controller", node.at("CONTROLLER"))
+    at = ("--bootstrap-controller", node.at("CONTROLLER"), "--timeout", "60")
     done = subprocess.run(
         [sys.executable, "-m", "kraftool", "quorum", action, *at, *rest, "-o", "json"],
         cwd=ROOT,
@@ -183,8 +183,7 @@ def test_a_kafka_that_moved_is_recorded_where_it_is_now_by_ours(quorum: Cluster)
 
 def test_its_followers_have_its_log(quorum: Cluster) -> None:
     leader, second, third = (quorum.nodes[each] for each in (1, 2, 3))
-    end = end_of(leader)
-    kafka.wait_for("one log", lambda: end_of(second) == end and end_of(third) == end, every=0.2)
+    end = wait_same_end(leader, second, third)
     assert assert_same_log(leader, second, below=end.offset) >= 7, "each change is a batch"
     assert_same_log(leader, third, below=end.offset)
 
@@ -196,12 +195,14 @@ def test_a_leader_of_ours_that_is_removed_hands_over_to_a_kafka(quorum: Cluster)
         "--controller-directory-id", old.directory_id,
     )  # fmt: skip
     assert "Removed" in told
-    kafka.wait_for(
-        "a Kafka to lead", lambda: metric(old, "current_leader") in (2, 3), timeout=120, every=0.2
-    )
-    leader = quorum.nodes[metric(old, "current_leader")]
+
+    def successor() -> Node | None:
+        found = metric(old, "current_leader")
+        return quorum.nodes[found] if found in (2, 3) else None
+
+    leader = kafka.wait_for("a Kafka to lead", successor, timeout=120, every=0.2)
     wait_voters(quorum, leader, 2, 3)
-    assert metric(old, "witness") == 0
+    kafka.wait_for("it to be no witness", lambda: metric(old, "witness") == 0, every=0.2)
 
 
 def test_ours_joins_by_itself_a_quorum_that_a_kafka_leads_and_moves_in_it(quorum: Cluster) -> None:
@@ -212,7 +213,7 @@ def test_ours_joins_by_itself_a_quorum_that_a_kafka_leads_and_moves_in_it(quorum
     joining.process = None
     start_ours(quorum, joining)
     quorum.wait_caught_up(joining)
-    assert voters(quorum, leader) == {2, 3}, "without the key it only observes"
+    wait_voters(quorum, leader, 2, 3)  # without the key it only observes
     joining.process.stop()
     joining.process = None
 
@@ -264,13 +265,12 @@ def test_static_voters_become_dynamic_at_a_leader_of_ours(static: Cluster) -> No
         return done.returncode == 0
 
     kafka.wait_for("the upgrade", upgraded, every=1)
-    assert voters(static, leader) == {1, 2}
+    wait_voters(static, leader, 1, 2)
     shown = tool(static, leader, "describe", "--status")
     for each in (leader, follower):
         assert f'"directoryId": "{each.directory_id}"' in shown
     assert not ours(leader, "upgrade")["change"]["isNeeded"]
-    end = end_of(leader)
-    kafka.wait_for("the Kafka to have it", lambda: end_of(follower) == end, every=0.2)
+    end = wait_same_end(leader, follower)
     assert_same_log(leader, follower, below=end.offset)
     # The next word of it in a quorum-state is of version 1: as a voter with a directory id.
     assert follower.process is not None

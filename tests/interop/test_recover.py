@@ -17,9 +17,8 @@ from pathlib import Path
 import kafka
 import pytest
 import recovering
-import scenarios
 from clusters import Cluster, Node
-from recovering import MESSAGES, kraftool, voters
+from recovering import begin, cluster_of, kraftool, on, voters
 
 from kraftool.repair.plan import Action, Method, Plan, Verdict
 from kraftool.repair.plan_yaml import plan_from_yaml
@@ -32,22 +31,10 @@ class Night:
 
     def __init__(self, cluster: Cluster, *, dynamic: bool = True) -> None:
         self.cluster = cluster
-        self.dynamic = dynamic
-        self.controllers = [cluster.add_node(number, ("controller",)) for number in (1, 2, 3)]
-        self.broker = cluster.add_node(11, ("broker",))
+        self.controllers, self.broker = begin(cluster, dynamic=dynamic)
         self.plan_file = cluster.root.parent / "plan.yaml"
         self.topics: list[str] = []
-        if dynamic:
-            cluster.use_bootstrap_servers()
-            cluster.format(self.controllers, "--initial-controllers", cluster.initial_controllers())
-            cluster.format([self.broker])
-        else:
-            cluster.use_static_voters()
-            cluster.format([*self.controllers, self.broker])
-        cluster.start(*self.controllers, self.broker)
-        cluster.admin("create-topic", topic="kept", partitions=2, replication=1)
         cluster.admin("configs", type="TOPIC", name="kept", set={"retention.ms": "3600000"})
-        cluster.admin("produce", topic="kept", count=MESSAGES)
 
     def strike(self) -> tuple[Node, list[Node]]:
         """Kill the leader, let the others go on, kill them all; the survivor and the lost."""
@@ -115,27 +102,18 @@ class Night:
 
 @pytest.fixture
 def night(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Night]:
-    version, dynamic = request.param
-    if problem := kafka.available(version, kafka.TOOLS_VERSION):
-        pytest.skip(problem)
-    with Cluster(version, tmp_path / "nodes", common=scenarios.SMALL_SNAPSHOTS) as cluster:
-        yield Night(cluster, dynamic=dynamic)
+    with cluster_of(request.param, tmp_path) as cluster:
+        yield Night(cluster)
 
 
-def on(*versions: str, dynamic: bool = True) -> pytest.MarkDecorator:
-    """Kafka 4.3.0 always, the others in soak."""
-    params = [
-        pytest.param(
-            (each, dynamic),
-            id=each,
-            marks=() if each == kafka.TOOLS_VERSION and dynamic else pytest.mark.soak,
-        )
-        for each in versions
-    ]
-    return pytest.mark.parametrize("night", params, indirect=True)
+@pytest.fixture
+def static_night(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Night]:
+    """As `night`, of a quorum whose voters are a setting."""
+    with cluster_of(request.param, tmp_path) as cluster:
+        yield Night(cluster, dynamic=False)
 
 
-@on("4.3.0", "4.4.0", "4.1.1", "3.9.1")
+@on("night", always=True)
 def test_two_of_three_controllers_are_lost_and_the_survivor_was_behind(night: Night) -> None:
     cluster = night.cluster
     survivor, lost = night.strike()
@@ -171,13 +149,13 @@ def test_two_of_three_controllers_are_lost_and_the_survivor_was_behind(night: Ni
     night.has_everything()
 
 
-@pytest.mark.soak
-@on("4.3.0", "4.4.0", "4.1.1", "3.9.1")
+@on("night")
 def test_nobody_was_ahead_and_a_record_is_appended(night: Night) -> None:
     cluster, survivor = night.cluster, night.controllers[0]
     cluster.wait_caught_up(*night.controllers, night.broker)
     night.topics = sorted(cluster.admin("list-topics"))
     cluster.stop(night.broker)
+    cluster.wait_caught_up(survivor)
     cluster.kill(*night.controllers[1:])
     cluster.kill(survivor)
     lost = night.controllers[1:]
@@ -195,8 +173,7 @@ def test_nobody_was_ahead_and_a_record_is_appended(night: Night) -> None:
     night.has_everything()
 
 
-@pytest.mark.soak
-@on("4.3.0", "4.4.0", "4.1.1", "3.9.1")
+@on("night")
 def test_a_new_cluster_id_keeps_the_old_majority_apart(night: Night) -> None:
     """The others elect one another and go on by themselves; nothing of either is changed."""
     cluster = night.cluster
@@ -213,16 +190,17 @@ def test_a_new_cluster_id_keeps_the_old_majority_apart(night: Night) -> None:
         "the old majority to have a leader",
         lambda: (cluster.peek("describe-quorum", lost[0]) or {"leaderId": -1})["leaderId"] >= 0,
     )
-    asked = cluster.peek("describe-quorum", survivor)
+    asked = kafka.wait_for(
+        "an answer to describe-quorum", lambda: cluster.peek("describe-quorum", survivor)
+    )
     assert [each["id"] for each in asked["voters"]] == [survivor.id]
     cluster.admin("create-topic", topic="after", partitions=1, replication=1)
     night.has_everything()
 
 
-@pytest.mark.soak
-@on("4.3.0", "4.4.0", "4.1.1", "3.9.1", dynamic=False)
-def test_static_voters_are_set_everywhere(night: Night) -> None:
-    cluster = night.cluster
+@on("static_night")
+def test_static_voters_are_set_everywhere(static_night: Night) -> None:
+    night, cluster = static_night, static_night.cluster
     survivor, lost = night.strike()
     plan = night.collect_and_plan(survivor, lost)
     assert plan.method is Method.STATIC_PROPERTIES

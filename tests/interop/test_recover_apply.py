@@ -8,48 +8,26 @@ from __future__ import annotations
 
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import kafka
+import our_commands
 import pytest
 from clusters import Cluster, Node
+from recovering import on
 
 from kraftool.decoders.names import write_checkpoint_name
 from kraftool.repair.backup import FOLDER
 from kraftool.repair.plan import Plan, PlannedEndpoint, PlannedVoter, target_of
 from kraftool.repair.plan_yaml import plan_to_yaml
 from kraftool.reports.election.read import read_case
+from tests.commands.recover_files import signalled
 from tests.repair.repair_cases import PARTITION, contents, jump_of
 
 pytestmark = pytest.mark.interop
-ROOT = Path(__file__).resolve().parents[2]
-KILLED = (
-    "import os, sys\n"
-    "from kraftool.storage.repair_journal import Journal\n"
-    "note, left = Journal.note, [int(sys.argv[1])]\n"
-    "def deadly(self, kind, **facts):\n"
-    "    note(self, kind, **facts)\n"
-    "    left[0] -= 1\n"
-    f"    if left[0] < 0: os.kill(os.getpid(), {int(signal.SIGKILL)})\n"
-    "Journal.note = deadly\n"
-    "sys.argv = ['kraftool', *sys.argv[2:]]\n"
-    "from kraftool.commands import main\n"
-    "main()\n"
-)
-"""kraftool, killed right after so many entries of the journal became durable."""
-
-
-def kraftool(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "kraftool", "recover", *map(str, arguments)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+recover = partial(our_commands.kraftool, "recover")
 
 
 class Server:
@@ -92,19 +70,11 @@ def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
         yield Server(cluster)
 
 
-def on(*versions: str) -> pytest.MarkDecorator:
-    """Kafka 4.3.0 always, the others in soak."""
-    params = [
-        pytest.param(each, marks=() if each == "4.3.0" else pytest.mark.soak) for each in versions
-    ]
-    return pytest.mark.parametrize("server", params, indirect=True)
-
-
-@on("4.3.0", "4.4.0", "4.1.1", "3.9.1")
+@on("server", always=True)
 def test_kafka_starts_on_what_was_undone_and_on_what_was_applied(server: Server) -> None:
     cluster, directory = server.cluster, server.directory
     plan = server.plan()
-    done = kraftool("apply", plan, "--dir", directory, "--yes", server.id)
+    done = recover("apply", plan, "--dir", directory, "--yes", server.id)
     assert done.returncode == 5, "Kafka runs"
     assert "in use" in done.stderr or "not what it was" in done.stderr
     cluster.stop(server.node)
@@ -112,10 +82,10 @@ def test_kafka_starts_on_what_was_undone_and_on_what_was_applied(server: Server)
 
     plan = server.plan()
     options = (plan, "--dir", directory, "--yes", server.id)
-    assert kraftool("apply", *options).returncode == 0
-    done = kraftool("verify", *options[:3])
+    assert recover("apply", *options).returncode == 0
+    done = recover("verify", *options[:3])
     assert done.returncode == 0, done.stdout
-    assert kraftool("undo", *options).returncode == 0
+    assert recover("undo", *options).returncode == 0
     assert contents(directory) == before
     server.start()
     assert "kept" in cluster.admin("list-topics")
@@ -124,22 +94,21 @@ def test_kafka_starts_on_what_was_undone_and_on_what_was_applied(server: Server)
 
     plan = server.plan()
     options = (plan, "--dir", directory, "--yes", server.id)
-    assert kraftool("apply", *options).returncode == 0
+    assert recover("apply", *options).returncode == 0
     server.start()
     assert "kept" in cluster.admin("list-topics")
     live = ("--bootstrap-controller", server.node.at("CONTROLLER"))
-    done = kraftool("verify", *options[:3], *live)
+    done = recover("verify", *options[:3], *live)
     assert done.returncode == 0, done.stdout
     assert "a node has run on it since" in done.stdout
-    assert "already applied" in kraftool("apply", *options).stdout
+    assert "already applied" in recover("apply", *options).stdout
     cluster.stop(server.node)
-    done = kraftool("undo", *options)
+    done = recover("undo", *options)
     assert done.returncode == 5
     assert "has moved on" in done.stderr
 
 
-@pytest.mark.soak
-@on("4.3.0", "4.4.0", "3.9.1")
+@on("server", ("4.3.0", "4.4.0", "3.9.1"))
 def test_started_on_any_half_applied_directory_kafka_loses_nothing(server: Server) -> None:
     """A supervisor starts it after apply was killed: it goes on as before, or as planned."""
     cluster, directory = server.cluster, server.directory
@@ -149,11 +118,9 @@ def test_started_on_any_half_applied_directory_kafka_loses_nothing(server: Serve
     plan = server.plan()
     entries = 0
     while True:
-        words = ("recover", "apply", str(plan), "--dir", str(directory), "--yes", server.id)
-        done = subprocess.run(
-            [sys.executable, "-c", KILLED, str(entries), *words], cwd=ROOT, check=False
-        )
-        if done.returncode != -signal.SIGKILL:
+        words = ("recover", "apply", plan, "--dir", directory, "--yes", server.id)
+        done = signalled(words, entries, signal.SIGKILL)
+        if done.code != -signal.SIGKILL:
             break
         server.start()
         assert "kept" in cluster.admin("list-topics"), entries
@@ -161,4 +128,5 @@ def test_started_on_any_half_applied_directory_kafka_loses_nothing(server: Serve
         entries += 1
         shutil.rmtree(directory)
         shutil.copytree(kept, directory, symlinks=True)
+    assert done.code == 0, done.err
     assert entries > 8, "every entry of the journal was tried"

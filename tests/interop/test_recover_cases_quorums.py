@@ -10,11 +10,10 @@ from pathlib import Path
 import kafka
 import pytest
 import recovering
-import scenarios
 from clusters import Cluster, Node
 from ondisk import segments
 from our_nodes import end_of
-from recovering import OURS, SAID, VERSIONS, Kept, consumed, kraftool, voters
+from recovering import OURS, SAID, VERSIONS, Kept, cluster_of, consumed, kraftool, voters
 from test_net_secured import Stores, stores
 from test_node_secured import secured
 
@@ -80,10 +79,7 @@ def test_a_log_that_begins_late_is_jumped_from(cleaned: Kept) -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_nodes_that_are_controller_and_broker(version: str, tmp_path: Path) -> None:
     """What a topic had is on the survivor, which has a replica of all; a wiped node joins."""
-    if problem := kafka.available(version, kafka.TOOLS_VERSION):
-        pytest.skip(problem)
-    common = scenarios.SMALL_SNAPSHOTS
-    with Cluster(version, tmp_path / "nodes", common=common) as cluster:
+    with cluster_of(version, tmp_path) as cluster:
         nodes = [cluster.add_node(number, ("controller", "broker")) for number in (1, 2, 3)]
         cluster.use_bootstrap_servers()
         cluster.format(nodes, "--initial-controllers", cluster.initial_controllers())
@@ -136,9 +132,7 @@ def lead_uncleanly(cluster: Cluster, survivor: Node) -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_listeners_over_tls_with_sasl(version: str, tmp_path: Path, stores: Stores) -> None:
     """The voter is reached by the listener that it had; verify goes by that, too."""
-    if problem := kafka.available(version, kafka.TOOLS_VERSION):
-        pytest.skip(problem)
-    with Cluster(version, tmp_path / "nodes", common=scenarios.SMALL_SNAPSHOTS) as cluster:
+    with cluster_of(version, tmp_path) as cluster:
         nodes = secured(cluster, stores, "SASL_SSL")
         cluster.start(*nodes)
         survivor = cluster.wait_leader()

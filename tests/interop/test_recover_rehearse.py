@@ -6,17 +6,17 @@ the plan does not know, and come back in the rehearsal.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import kafka
 import ondisk
 import pytest
-import scenarios
 from clusters import Cluster, Node
+from our_commands import document
 from our_nodes import end_of
-from recovering import kraftool, strike
+from recovering import begin, cluster_of, kraftool, on, strike
 
 from kraftool.repair.plan import Method, Plan
 from kraftool.repair.plan_yaml import plan_from_yaml
@@ -29,13 +29,7 @@ class Night:
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
-        controllers = [cluster.add_node(number, ("controller",)) for number in (1, 2, 3)]
-        self.broker = cluster.add_node(11, ("broker",))
-        cluster.use_bootstrap_servers()
-        cluster.format(controllers, "--initial-controllers", cluster.initial_controllers())
-        cluster.format([self.broker])
-        cluster.start(*controllers, self.broker)
-        cluster.admin("create-topic", topic="kept", partitions=2, replication=1)
+        controllers, self.broker = begin(cluster)
         self.survivor, self.topics = strike(cluster, self.broker)
         self.lost: list[Node] = [each for each in controllers if each is not self.survivor]
         self.plan_file = cluster.root.parent / "plan.yaml"
@@ -47,18 +41,13 @@ class Night:
         kraftool("recover", "plan", *paths, *options, "--out", self.plan_file)
         return plan_from_yaml(self.plan_file.read_bytes())
 
-    def rehearse(self, *nodes: Node, code: int = 0) -> dict[str, object]:
-        """With this Kafka; the document."""
-        given = [word for each in nodes for word in ("--dir", each.metadata_log_dir)]
-        home = kafka.home(self.cluster.version)
-        shown = kraftool(
-            "recover", "rehearse", self.plan_file, *given, "--kafka", home, "--seeds", 1,
-            "--timeout", 300, "-o", "json", "--quiet", code=code,
-        )  # fmt: skip
-        told: dict[str, object] = json.loads(shown)
-        return told
+    def rehearse(self, *options: object, version: str = "", code: int = 0) -> Any:
+        """With a Kafka, which is this one if nothing is said; the document."""
+        home = kafka.home(version or self.cluster.version)
+        given = (*options, "--kafka", home, "--seeds", 1, "--timeout", 300, "--quiet")
+        return document("recover", "rehearse", self.plan_file, *given, code=code)
 
-    def rehearse_all(self, plan: Plan) -> dict[str, object]:
+    def rehearse_all(self, plan: Plan) -> Any:
         """With the lost directories; all is well, but for what only they have.
 
         Their leader was killed, too, and may have records that nobody else took.
@@ -67,31 +56,21 @@ class Night:
         ends = [end_of(each) for each in self.lost]
         is_ahead = any((each.epoch, each.offset) > known for each in ends)
         nodes = (self.survivor, self.broker, *self.lost)
-        told = self.rehearse(*nodes, code=1 if is_ahead else 0)
-        findings = told["findings"]
-        assert isinstance(findings, list)
-        assert {each["code"] for each in findings} == ({"KT-REC-AHEAD"} if is_ahead else set())
+        given = [word for each in nodes for word in ("--dir", each.metadata_log_dir)]
+        told = self.rehearse(*given, code=1 if is_ahead else 0)
+        codes = {each["code"] for each in told["findings"]}
+        assert codes == ({"KT-REC-AHEAD"} if is_ahead else set())
         assert told["isWell"] is not is_ahead
         return told
 
 
 @pytest.fixture
 def night(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Night]:
-    if problem := kafka.available(request.param):
-        pytest.skip(problem)
-    with Cluster(request.param, tmp_path / "nodes", common=scenarios.SMALL_SNAPSHOTS) as cluster:
+    with cluster_of(request.param, tmp_path) as cluster:
         yield Night(cluster)
 
 
-def on(*versions: str) -> pytest.MarkDecorator:
-    """Kafka 4.3.0 always, the others in soak."""
-    params = [
-        pytest.param(each, marks=() if each == "4.3.0" else pytest.mark.soak) for each in versions
-    ]
-    return pytest.mark.parametrize("night", params, indirect=True)
-
-
-@on("4.3.0", "4.4.0", "4.1.1", "3.9.1")
+@on("night", always=True)
 def test_what_a_rehearsal_shows_is_what_comes(night: Night) -> None:
     cluster, survivor = night.cluster, night.survivor
     plan = night.plan()
@@ -101,7 +80,6 @@ def test_what_a_rehearsal_shows_is_what_comes(night: Night) -> None:
     told = night.rehearse_all(plan)
     assert {each.id: ondisk.contents(each.directory) for each in everyone} == before
     nodes = told["nodes"]
-    assert isinstance(nodes, dict)
     assert nodes["software"] == f"Kafka {cluster.version}"
     assert (nodes["leader"], nodes["voters"]) == (survivor.id, [survivor.id])
     assert nodes["isCompared"]
@@ -125,31 +103,24 @@ def test_what_a_rehearsal_shows_is_what_comes(night: Night) -> None:
     assert len(cluster.admin("list-topics")) == nodes["topics"]
 
 
-@pytest.mark.soak
-@on("4.3.0", "4.4.0", "3.9.1")
+@on("night", ("4.3.0", "4.4.0", "3.9.1"))
 def test_a_fence_is_rehearsed_with_both_quorums(night: Night) -> None:
     told = night.rehearse_all(night.plan("--fence"))
     nodes = told["nodes"]
-    assert isinstance(nodes, dict)
     assert nodes["leader"] == night.survivor.id
     old = {each.id for each in night.lost}
     assert {each["leader"] for each in nodes["returned"]} <= old
     assert not any(each["follows"] or each["ended"] for each in nodes["returned"])
 
 
-@pytest.mark.soak
-@on("4.3.0")
+@on("night", ("4.3.0",))
 def test_a_kafka_that_is_too_old_is_found_out(night: Night) -> None:
     """3.9.1 does not know the metadata.version of 4.3: a rehearsal with it ends with its words."""
     if problem := kafka.available("3.9.1"):
         pytest.skip(problem)
     night.plan()
-    directory = night.survivor.metadata_log_dir
-    shown = kraftool(
-        "recover", "rehearse", night.plan_file, "--dir", directory, "--source",
-        f"node-11={night.broker.metadata_log_dir}", "--kafka", kafka.home("3.9.1"),
-        "--seeds", 1, "--timeout", 300, "-o", "json", code=1,
-    )  # fmt: skip
-    told = json.loads(shown)
+    source = f"node-11={night.broker.metadata_log_dir}"
+    given = ("--dir", night.survivor.metadata_log_dir, "--source", source)
+    told = night.rehearse(*given, version="3.9.1", code=1)
     assert [each["code"] for each in told["findings"]] == ["KT-REC-START"]
     assert "MetadataVersion" in told["findings"][0]["text"]

@@ -139,6 +139,10 @@ def test_a_voter_without_its_log_ends_when_a_restarted_leader_says_goodbye(quoru
     assert wiped.id not in report.leaders
 
     quorum.start(wiped)
+    # It says goodbye until it stands for election again, which must not be before it is heard.
+    patient = {"controller.quorum.election.timeout.ms": "15000"}
+    leader.settings |= patient
+    leader.write_properties()
     quorum.start(leader)
     assert wiped.process is not None
 

@@ -4,10 +4,7 @@ Kafka starts on what was formatted here."""
 from __future__ import annotations
 
 import json
-import os
 import stat
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +13,7 @@ from typing import Any
 import kafka
 import pytest
 from clusters import Cluster, Node
+from our_commands import kraftool
 
 from kraftool.decoders import properties
 from kraftool.decoders.batch import RecordBatch
@@ -112,17 +110,6 @@ TABLES: dict[str, Sequence[str]] = {
 INFO = ("nothing", "not formatted", "formatted", "of two clusters", "a file")
 
 
-def _kraftool(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "kraftool", *arguments],
-        cwd=cwd,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 def _settings(folder: Path, given: dict[str, str]) -> str:
     """Write them, with the directories below the folder; the path of the file."""
     folder.mkdir(parents=True)
@@ -146,7 +133,7 @@ def _info_state(folder: Path, state: str) -> str:
         (folder / "a").mkdir()
         (folder / "c").mkdir()
     elif state != "nothing":
-        assert _kraftool(*_format_words(file, ("-s",))).returncode == 0
+        assert kraftool(*_format_words(file, ("-s",))).returncode == 0
     meta = folder / "c" / "meta.properties"
     if state == "of two clusters":
         meta.write_text(meta.read_text().replace(CLUSTER, "another"))
@@ -240,7 +227,7 @@ def test_the_files_are_those_that_kafka_storage_writes(
     told = theirs.answers[name]
     assert told["error"] is None
     dated = ("-r", "4.3") if theirs.version == "4.3.0" and name in FORMATS else ()
-    done = _kraftool(*_format_words(_settings(tmp_path / name, given), (*options, *dated)))
+    done = kraftool(*_format_words(_settings(tmp_path / name, given), (*options, *dated)))
     assert done.returncode == 0, done.stderr
     assert _content(tmp_path / name) == _content(theirs.root / name)
     lines = told["out"].replace(str(theirs.root), str(tmp_path)).splitlines()
@@ -253,7 +240,7 @@ def test_the_files_are_those_that_kafka_storage_writes(
 def test_what_kafka_storage_refuses_is_refused(name: str, theirs: Theirs, tmp_path: Path) -> None:
     given, options = REFUSED[name]
     assert theirs.answers[name]["error"] is not None
-    done = _kraftool(*_format_words(_settings(tmp_path / name, given), options))
+    done = kraftool(*_format_words(_settings(tmp_path / name, given), options))
     assert done.returncode in (2, 5), done.stdout + done.stderr
     assert _content(tmp_path / name) == {}
 
@@ -261,7 +248,7 @@ def test_what_kafka_storage_refuses_is_refused(name: str, theirs: Theirs, tmp_pa
 @pytest.mark.parametrize("name", TABLES)
 def test_the_tables_are_those_of_kafka_storage(name: str, theirs: Theirs) -> None:
     told = theirs.answers[name]
-    done = _kraftool("storage", *TABLES[name])
+    done = kraftool("storage", *TABLES[name])
     assert (done.returncode, done.stdout) == (told["code"], told["out"])
 
 
@@ -269,7 +256,7 @@ def test_the_tables_are_those_of_kafka_storage(name: str, theirs: Theirs) -> Non
 def test_info_says_what_kafka_storage_says(state: str, theirs: Theirs) -> None:
     told = theirs.answers[state]
     file = str(theirs.root / state / "server.properties")
-    done = _kraftool("storage", "info", "-c", file)
+    done = kraftool("storage", "info", "-c", file)
     assert (done.returncode, done.stdout) == (told["code"], told["out"])
     assert done.returncode == (0 if state == "formatted" else 1)
 
@@ -292,15 +279,14 @@ def test_real_kafka_starts_on_what_was_formatted_here(
         for node in cluster.nodes.values():
             options = ["-r", release] + (["-I", initial] if node.controller else [])
             words = _format_words("server.properties", options, cluster.id)
-            done = _kraftool(*words, cwd=node.directory)
+            done = kraftool(*words, cwd=node.directory)
             assert done.returncode == 0, done.stderr
         cluster.start(*cluster.nodes.values())
         leader = cluster.wait_leader()
-        quorum = cluster.quorum()
-        assert quorum is not None
+        quorum = kafka.wait_for("the quorum to be described", cluster.quorum)
         assert {each["id"] for each in quorum["voters"]} == {1, 2}, quorum
         cluster.stop(*reversed(cluster.nodes.values()))
-        told = _kraftool("features", str(leader.metadata_log_dir), "-o", "json")
+        told = kraftool("features", str(leader.metadata_log_dir), "-o", "json")
     levels = {each["name"]: each["level"] for each in json.loads(told.stdout)["features"]}
     for name, level in starting_levels(release, {}, is_dynamic=True).items():
         assert levels.get(name, 0) == level, (name, levels)
@@ -312,7 +298,7 @@ def _formatted_for_4_4(cluster: Cluster) -> Node:
     cluster.use_bootstrap_servers()
     options = ["-s", "-S", "SCRAM-SHA-256=[name=alice,password=x]"]
     words = _format_words("server.properties", options, cluster.id)
-    done = _kraftool(*words, cwd=node.directory)
+    done = kraftool(*words, cwd=node.directory)
     assert "only servers from Kafka 4.4 on read" in done.stderr
     return node
 
@@ -333,6 +319,7 @@ def test_kafka_3_9_ends_on_what_is_formatted_for_4_4(tmp_path: Path) -> None:
         process = node.process
         assert process is not None
         kafka.wait_for("Kafka to end", lambda: not process.alive(), timeout=30)
+        assert "No MetadataVersion with feature level" in process.output()
 
 
 @pytest.mark.soak
@@ -345,8 +332,8 @@ def test_kafka_4_3_passes_over_what_is_formatted_for_4_4(tmp_path: Path) -> None
         cluster.start(node)
         cluster.wait_leader()
         cluster.stop(node)
-        state = _kraftool("state", str(node.metadata_log_dir), "-o", "json").stdout
-        features = _kraftool("features", str(node.metadata_log_dir), "-o", "json").stdout
+        state = kraftool("state", str(node.metadata_log_dir), "-o", "json").stdout
+        features = kraftool("features", str(node.metadata_log_dir), "-o", "json").stdout
     assert "alice" not in state
     levels = {each["name"]: each["level"] for each in json.loads(features)["features"]}
     own = starting_levels("4.3", {}, is_dynamic=True)

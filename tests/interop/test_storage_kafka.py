@@ -284,6 +284,18 @@ def test_a_follower_goes_on_from_a_snapshot_that_was_downloaded_here(
         newest = max(folder.glob("*.checkpoint"))
         key = OffsetAndEpoch(int(newest.name[:20]), int(newest.name[21:31]))
         data = newest.read_bytes()
+
+        def behind_it() -> list[Batch]:
+            return [
+                each
+                for path in sorted(folder.glob("*.log"))
+                for each in decode_batches(path.read_bytes())
+                if each.base_offset >= key.offset
+            ][:5]
+
+        fetched = kafka.wait_for(
+            "records behind the snapshot", lambda: len(found := behind_it()) == 5 and found
+        )
         log = MetadataLog.open(
             str(follower.metadata_log_dir), LogConfig(), static_voters=VoterSet()
         )
@@ -296,12 +308,6 @@ def test_a_follower_goes_on_from_a_snapshot_that_was_downloaded_here(
         assert told.kraft_version == 1
         assert told.voters is not None
         assert told.voters.ids == {1, 2, 3}
-        fetched = [
-            each
-            for path in sorted(folder.glob("*.log"))
-            for each in decode_batches(path.read_bytes())
-            if each.base_offset >= key.offset
-        ][:5]
         log.append(fetched)
         log.flush(log.end_offset)
         log.close()

@@ -6,7 +6,6 @@ schema says.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -15,18 +14,17 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import kafka
 import pytest
 from clusters import Cluster, Node
-from jsonschema import Draft202012Validator
+from our_commands import ROOT, document
 from watch_record import VERSION, three_and_a_standby
 
-ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.interop
-SCHEMA = Draft202012Validator(json.loads((ROOT / "docs/schemas/watch.json").read_text()))
+_once = partial(document, "watch", "--once")
 
 
 class Terminal:
@@ -61,7 +59,7 @@ class Terminal:
     def press(self, *keys: str) -> None:
         self._tmux("send-keys", *keys)
 
-    def wait(self, pattern: str, *, timeout: float = 60) -> str:
+    def wait(self, pattern: str, *, timeout: float = kafka.PATIENCE_S) -> str:
         """The screen, once it has something."""
 
         def probe() -> str:
@@ -86,22 +84,10 @@ def quorum(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         yield cluster
 
 
-def _at(*nodes: Node) -> tuple[str, str]:
-    return "--bootstrap-controller", ",".join(each.at("CONTROLLER") for each in nodes)
-
-
-def _once(*arguments: str, code: int) -> Any:
-    done = subprocess.run(
-        [sys.executable, "-m", "kraftool", "watch", "--once", "-o", "json", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == code, done.stdout + done.stderr
-    told = json.loads(done.stdout)
-    SCHEMA.validate(told)
-    return told
+def _at(*nodes: Node) -> tuple[str, ...]:
+    """The options of whoever asks nodes on a busy machine."""
+    servers = ",".join(each.at("CONTROLLER") for each in nodes)
+    return "--bootstrap-controller", servers, "--timeout", "60"
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="no tmux on PATH: apt-get install tmux")
@@ -111,14 +97,13 @@ def test_a_leader_is_killed_while_one_watches(quorum: Cluster, tmp_path: Path) -
     leader, epoch = quorum.wait_leader(), quorum.leader_epoch()
     terminal = Terminal(tmp_path, *_at(*nodes), *directories, columns=164)
     try:
-        shown = terminal.wait(rf"● node {leader.id} +epoch {epoch}")
-        assert "1, 2, 3  committed  majority 2" in shown
-        assert "3 of 3 voters keep up, 2 are needed" in shown
+        terminal.wait(rf"● node {leader.id} +epoch {epoch}")
+        terminal.wait("1, 2, 3  committed  majority 2")
+        terminal.wait("3 of 3 voters keep up, 2 are needed")
         terminal.wait("none seen since")
         for each in nodes:  # each says itself who leads
-            shown = terminal.wait(rf"{each.directory_id} .*node {leader.id}, epoch {epoch}")
-            row = next(line for line in shown.splitlines() if each.directory_id in line)
-            assert each.at("CONTROLLER") in row
+            row = (each.directory_id, each.at("CONTROLLER"), f"node {leader.id}, epoch {epoch}")
+            terminal.wait("(?m)^" + "".join(f"(?=.*{re.escape(part)})" for part in row))
 
         quorum.kill(leader)
         successor = quorum.wait_leader(above_epoch=epoch)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import kafka
 from clusters import Node
 
 from kraftool.raft.messages import (
@@ -90,8 +91,7 @@ class Prober:
 
 def steady(quorum: Quorum, leader: Node, follower: Node) -> None:
     """What a leader and a follower of a quorum at rest say to whatever they are asked."""
-    shown = quorum.quorum()
-    assert shown is not None, "there is a leader"
+    shown = kafka.wait_for("a leader", quorum.quorum)
     epoch, cluster_id = int(shown["leaderEpoch"]), quorum.id
     asker = ReplicaKey(9, STRANGER)
     for node in (leader, follower):
@@ -140,8 +140,7 @@ def alone(quorum: Quorum, node: Node, epoch: int, voters: list[Node]) -> None:
 
 def long_log(quorum: Quorum, leader: Node, fourth: Node) -> None:
     """What a leader of a log with several epochs and snapshots says to those who want of it."""
-    shown = quorum.quorum()
-    assert shown is not None, "there is a leader"
+    shown = kafka.wait_for("a leader", quorum.quorum)
     epoch, end = int(shown["leaderEpoch"]), int(shown["highWatermark"])
     stranger = ReplicaKey(9, STRANGER)
     fetch = FetchRequest(
@@ -177,8 +176,7 @@ def long_log(quorum: Quorum, leader: Node, fourth: Node) -> None:
 
 def ahead(quorum: Quorum, follower: Node, voter: Node) -> None:
     """What a follower says to those of higher epochs; the quorum has to elect anew after this."""
-    shown = quorum.quorum()
-    assert shown is not None, "there is a leader"
+    shown = kafka.wait_for("a leader", quorum.quorum)
     epoch = int(shown["leaderEpoch"])
     vote = VoteRequest(
         cluster_id=quorum.id,

@@ -80,7 +80,7 @@ class Quorum(Cluster):
         for node in nodes:
             self.wait_listening(node)
 
-    def wait_listening(self, node: Node, *, timeout: float = 60) -> None:
+    def wait_listening(self, node: Node, *, timeout: float = kafka.PATIENCE_S) -> None:
         assert node.process is not None
         node.process.wait_for_line(r"KafkaRaftServer nodeId=\d+\] Kafka Server started")
 

@@ -52,7 +52,7 @@ async def serving(
         await server.close()
 
 
-async def answer_to(where: Endpoint, *data: bytes, wait_s: float = 5.0) -> bytes:
+async def answer_to(where: Endpoint, *data: bytes, wait_s: float = 20.0) -> bytes:
     """Everything that comes back to these bytes until the other side closes."""
     reader, writer = await asyncio.open_connection(where.host, where.port)
     try:
@@ -66,6 +66,13 @@ async def answer_to(where: Endpoint, *data: bytes, wait_s: float = 5.0) -> bytes
                 return b""
     finally:
         writer.transport.abort()
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Wait for what a server notices a moment later, as who has gone."""
+    async with asyncio.timeout(30):
+        while not holds():
+            await asyncio.sleep(0.01)
 
 
 def framed(data: bytes) -> bytes:

@@ -47,8 +47,8 @@ def _client(mechanism: str, user: str, password: str) -> ClientSecurity:
 def _principal(client: ClientSecurity, server: ServerSecurity = LISTENER) -> str:
     async def run() -> str:
         async with serving(security=server) as (_, where):
-            connection = await connect(where, client, timeout_s=5)
-            body = await connection.request("DescribeQuorum", None, {"topics": []}, 2)
+            connection = await connect(where, client, timeout_s=30)
+            body = await connection.request("DescribeQuorum", None, {"topics": []}, 30)
             await connection.close()
             return str(body["errorMessage"])
 

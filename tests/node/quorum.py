@@ -34,7 +34,8 @@ CLUSTER_ID = "cccccccccccccccccccccA"
 PATIENCE_S = 20.0
 QUICK = Timing(
     election_timeout_ms=150,
-    fetch_timeout_ms=300,
+    # A machine that stands still for a moment is to lose no leader.
+    fetch_timeout_ms=1_500,
     election_backoff_max_ms=100,
     append_linger_ms=5,
     # With Kafka's half second an idle leader would be given up.
@@ -143,9 +144,11 @@ class Quorum:
             self._tasks[each] = asyncio.create_task(runner.run())
 
     async def stop(self, *ids: int, clean: bool = True) -> None:
-        for each in ids:
-            runner, task = self.running.pop(each), self._tasks.pop(each)
+        """All at once: those that are stopped last are to elect nobody in between."""
+        stopped = [(self.running.pop(each), self._tasks.pop(each)) for each in ids]
+        for runner, _ in stopped:
             runner.stop_now()
+        for runner, task in stopped:
             await task
             await runner.close(clean=clean)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from kraftool.decoders.batch import RecordBatch, encode_batch
 from kraftool.decoders.framing import encode_record
 from kraftool.decoders.segment import scan
+from kraftool.image.state_hash import state_hash
 from kraftool.repair.narration import is_well
 from kraftool.repair.plan import Edit, Fingerprint, Method, Plan
 from kraftool.repair.plan_yaml import plan_from_yaml, plan_to_yaml
@@ -19,10 +20,15 @@ from kraftool.repair.request import Request, with_settings
 from kraftool.repair.state_records import snapshot_of
 from kraftool.repair.survey import Survey
 from kraftool.repair.surveying import survey_path
+from kraftool.reports.state.load import load_state
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 PARTITION = "__cluster_metadata-0"
 NOW = 1_800_000_000_000
+EQUAL = "kafka-4.3.0/upgrade"
+"""Voters 1, 2, 3 and broker 11, all at offset 160 of epoch 6."""
+APART = "kafka-4.3.0/dynamic-quorum"
+"""Voters 2, 3, 4; 3 and 4 and broker 11 are at offset 224 of epoch 3; 1 is no voter any more."""
 
 
 class Quorum:
@@ -111,6 +117,11 @@ def _pieces(edit: Edit, directory: str, roots: Mapping[str, str]) -> Iterator[by
         yield (Path(root) / piece.file.path).read_bytes()[piece.start : piece.end]
 
 
+def state_of(directory: Path, at: int | None = None) -> str:
+    """The hash of its metadata."""
+    return state_hash(load_state(str(directory), at=at).image)
+
+
 def mended(quorum: Quorum, node_id: int, plan: Plan, *cases: str) -> Survey:
     """Carry out a plan of these cases; the directory as it is then, which is well."""
     assert plan.cases == cases
@@ -157,17 +168,20 @@ def cut_log(quorum: Quorum, node_id: int, last_batches: int) -> None:
             each.unlink()
 
 
+def poison(offset: int, epoch: int, timestamp: int) -> bytes:
+    """Batches with a change of a partition whose topic there is none of, and a NoOp."""
+    change = {"partitionId": 0, "topicId": "9PTPM4xATAiPu0uKMvmPmg", "leader": 11}
+    records = encode_record("PartitionChangeRecord", 0, change), encode_record("NoOpRecord", 0, {})
+    return b"".join(
+        encode_batch([(None, each)], base_offset=at, epoch=epoch, timestamp=timestamp)
+        for at, each in enumerate(records, offset)
+    )
+
+
 def poisoned(quorum: Quorum, node_id: int) -> int:
-    """Append a change of a partition whose topic there is none of, and a NoOp; its offset."""
+    """Append what no controller can apply; its offset."""
     path = quorum.segment(node_id)
     last = batches(path)[-1]
     offset = last.last_offset + 1
-    change = {"partitionId": 0, "topicId": "9PTPM4xATAiPu0uKMvmPmg", "leader": 11}
-    data = b"".join(
-        encode_batch([(None, record)], base_offset=offset + number, epoch=last.epoch, timestamp=NOW)
-        for number, record in enumerate(
-            (encode_record("PartitionChangeRecord", 0, change), encode_record("NoOpRecord", 0, {}))
-        )
-    )
-    path.write_bytes(path.read_bytes() + data)
+    path.write_bytes(path.read_bytes() + poison(offset, last.epoch, NOW))
     return offset

@@ -465,6 +465,13 @@ def test_a_segment_of_another_topic_is_no_damaged_metadata_log(fixtures_dir: Pat
     assert report.findings[0].severity is Severity.INFO
 
 
+def test_a_topics_folder_is_one_also_by_the_name_of_where_we_are(
+    fixtures_dir: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(fixtures_dir / "kafka-4.3.0/static-single/node-1/data/orders-b-0")
+    assert [each.code for each in one(".").findings] == ["KT-LOG-NOT-METADATA"]
+
+
 def test_the_kind_is_found_by_content_and_overridden(tmp_path: Path, fixtures_dir: Path):
     partition = fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2/data" / PARTITION
     renamed = tmp_path / "what-is-this"

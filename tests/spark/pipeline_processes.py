@@ -13,7 +13,7 @@ from typing import TypeVar
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 120
-_MOMENT_S = 10
+_MOMENT_S = 60
 QUICK = (
     "--conf=spark.driver.memory=600m",
     "--conf=spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",

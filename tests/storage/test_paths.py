@@ -55,6 +55,19 @@ def test_the_partition_alone_is_a_path_too(node: Path):
     assert "00000000000000000000.log" in names
 
 
+@pytest.mark.parametrize(
+    ("inside", "path"),
+    [(".", "data"), (".", "data/__cluster_metadata-0"), ("data", "__cluster_metadata-0/"),
+     ("data/__cluster_metadata-0", ".")],
+)  # fmt: skip
+def test_the_lock_of_a_partition_is_its_data_directorys(
+    node: Path, monkeypatch: pytest.MonkeyPatch, inside: str, path: str
+):
+    monkeypatch.chdir(node / inside)
+    location = open_path(path)
+    assert os.path.samefile(location.data_directory, node / "data")
+
+
 def test_segments_come_in_the_order_of_their_offsets(tmp_path: Path):
     folder = tmp_path / "__cluster_metadata-0"
     folder.mkdir()

@@ -7,6 +7,7 @@ directories: views that read them do so themselves.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -45,6 +46,8 @@ DAMAGED = tuple(
 )
 """One of each kind; a log is looked at with every one of them."""
 AT_MS = 1_795_234_400_000
+PATIENCE_S = 120
+"""For processes that begin on a machine that is busy."""
 
 
 Seen = TypeVar("Seen", bound=View)
@@ -104,7 +107,8 @@ def told(pilot: Pilot[None]) -> str:
 async def settled(pilot: Pilot[None]) -> None:
     """Wait until there is a picture, nothing is being read any more, and all of it is shown."""
     app, calm = app_of(pilot), 0
-    for _ in range(3000):
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
         # All messages are handled then. Not to wait for an idle processor: that takes real time,
         # and what is asked for is known here.
         await pilot.pause(0)
@@ -115,6 +119,14 @@ async def settled(pilot: Pilot[None]) -> None:
             return
         await asyncio.sleep(0.005)
     raise AssertionError(f"still working: {[each.name for each in app.workers]}")
+
+
+async def until_shown(pilot: Pilot[None], words: str) -> None:
+    """Wait for words on the screen while something is still being done."""
+    deadline = time.monotonic() + PATIENCE_S
+    while words not in shown(pilot):
+        assert time.monotonic() < deadline, f"waited for {words!r} in vain:\n{shown(pilot)}"
+        await pilot.pause(0.01)
 
 
 async def press(pilot: Pilot[None], *keys: str) -> None:

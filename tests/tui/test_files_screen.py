@@ -22,7 +22,16 @@ from kraftool.tui.screens.files import FilesScreen
 from kraftool.watching.task import Task
 from kraftool.watching.verification import verify
 from tests.tui.copied_directories import LOG, copied, damaged, stand_still
-from tests.tui.dashboards import AT_MS, Still, dashboard, look_at, press, settled, shown
+from tests.tui.dashboards import (
+    AT_MS,
+    Still,
+    dashboard,
+    look_at,
+    press,
+    settled,
+    shown,
+    until_shown,
+)
 from tests.tui.snapshots import assert_snapshot
 
 pytestmark = pytest.mark.tui
@@ -132,10 +141,9 @@ def test_x_stops_a_verification(folder: Path, monkeypatch: pytest.MonkeyPatch) -
     async def body(pilot: Pilot[None], view: FilesScreen) -> None:
         await pilot.press("v")
         await asyncio.to_thread(began.wait)
-        await pilot.pause(0.2)
         assert view.is_working
-        assert "reading log and files" in shown(pilot)
-        assert "43%   x stops it" in shown(pilot)
+        await until_shown(pilot, "reading log and files")
+        await until_shown(pilot, "43%   x stops it")
         await press(pilot, "x")
         assert not view.is_working
         assert "stopped" in shown(pilot)
@@ -148,9 +156,10 @@ def test_x_stops_a_verification(folder: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_leaving_ends_a_verification(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The program must not wait for a gigabyte to be read."""
-    ended = threading.Event()
+    began, ended = threading.Event(), threading.Event()
 
     def slow(function: Any, *arguments: object, task: Task) -> None:
+        began.set()
         try:
             while True:
                 task.set("", 0, None)
@@ -162,10 +171,10 @@ def test_leaving_ends_a_verification(folder: Path, monkeypatch: pytest.MonkeyPat
 
     async def body(pilot: Pilot[None], view: FilesScreen) -> None:
         await pilot.press("v")
-        await pilot.pause()
+        await asyncio.to_thread(began.wait)
 
     run(body, *copied(folder, 2))
-    assert ended.wait(10)
+    assert ended.wait(60)
 
 
 def test_search_copy_and_export(folder: Path) -> None:

@@ -23,7 +23,7 @@ from kraftool.tui.table import ReportTable
 from kraftool.tui.views import VIEWS
 from kraftool.watching.export import Memory
 from kraftool.watching.sources import Sources
-from tests.tui.dashboards import press, told
+from tests.tui.dashboards import press, settled, told
 from tests.tui.recording import Replayed, pictures
 from tests.tui.snapshots import assert_snapshot, screen
 
@@ -39,7 +39,7 @@ def _run(steps: Steps, *, size: tuple[int, int] = (80, 24), **options: object) -
 
     async def run() -> None:
         async with app.run_test(size=size) as pilot:
-            await pilot.pause()
+            await settled(pilot)
             await steps(app, pilot)
 
     asyncio.run(run())
@@ -52,14 +52,13 @@ def test_each_digit_goes_to_its_view_and_brackets_to_the_next(fixtures_dir: Path
 
     async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
         for number, each in enumerate(VIEWS, 1):
-            await pilot.press(str(number))
-            await pilot.pause()
+            await press(pilot, str(number))
             assert app.seen is not None
             assert app.seen.id == each.name
-        await pilot.press("1", "right_square_bracket")
+        await press(pilot, "1", "right_square_bracket")
         assert app.seen is not None
         assert app.seen.id == VIEWS[1 % len(VIEWS)].name
-        await pilot.press("left_square_bracket", "left_square_bracket")
+        await press(pilot, "left_square_bracket", "left_square_bracket")
         assert app.seen.id == VIEWS[-1].name, "they go round"
 
     _run(steps, watcher=watcher)
@@ -68,11 +67,11 @@ def test_each_digit_goes_to_its_view_and_brackets_to_the_next(fixtures_dir: Path
 def test_a_click_on_a_tab_goes_to_its_view() -> None:
     async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
         await pilot.click("ViewTabs", offset=(12, 0))
-        await pilot.pause()
+        await settled(pilot)
         assert app.seen is not None
         assert app.seen.id == VIEWS[1].name
         await pilot.click("ViewTabs", offset=(2, 0))
-        await pilot.pause()
+        await settled(pilot)
         assert app.seen.id == VIEWS[0].name
 
     _run(steps)
@@ -84,8 +83,7 @@ def test_vi_keys_move_as_arrows_do() -> None:
         assert table.has_focus
         for key, row in (("j", 1), ("down", 2), ("k", 1), ("up", 0), ("G", 4), ("g", 0),
                          ("ctrl+d", 4), ("ctrl+u", 0)):  # fmt: skip
-            await pilot.press(key)
-            await pilot.pause()
+            await press(pilot, key)
             assert table.cursor_row == row, key
 
     _run(steps)
@@ -115,21 +113,20 @@ def test_half_a_page_is_half_of_the_rows_that_are_seen() -> None:
 def test_search_goes_from_row_to_row_and_round() -> None:
     async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
         table = app.query_one(ReportTable)
-        await pilot.press("slash")
+        await press(pilot, "slash")
         assert app.query_one("#search", Input).has_focus
-        await pilot.press(*"OBSERVER", "enter")
+        await press(pilot, *"OBSERVER", "enter")
         assert table.has_focus
         assert table.cursor_row == 3
-        await pilot.press("n")
+        await press(pilot, "n")
         assert table.cursor_row == 4
-        await pilot.press("n")
+        await press(pilot, "n")
         assert table.cursor_row == 3
-        await pilot.press("N")
+        await press(pilot, "N")
         assert table.cursor_row == 4
-        await pilot.press("slash", "escape")
+        await press(pilot, "slash", "escape")
         assert table.has_focus, "escape leaves the search"
-        await pilot.press("slash", *"x", "enter")
-        await pilot.pause()
+        await press(pilot, "slash", *"x", "enter")
         assert "nothing here has" in screen(app)
 
     _run(steps)
@@ -137,7 +134,7 @@ def test_search_goes_from_row_to_row_and_round() -> None:
 
 def test_the_search_takes_keys_that_mean_something_elsewhere() -> None:
     async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
-        await pilot.press("slash", *"q1pt?")
+        await press(pilot, "slash", *"q1pt?")
         assert app.query_one("#search", Input).value == "q1pt?"
         assert app.is_running
 
@@ -146,15 +143,15 @@ def test_the_search_takes_keys_that_mean_something_elsewhere() -> None:
 
 def test_help_tells_of_the_view_and_of_every_key() -> None:
     async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
-        await pilot.press("question_mark")
+        await press(pilot, "question_mark")
         assert isinstance(app.screen, Help)
         assert_snapshot(app, "help-dark-100x44")
         shown = screen(app)
         for words in ("Quorum", "command palette", "export this view", "the next theme"):
             assert words in shown, words
-        await pilot.press("j", "k", "question_mark")
+        await press(pilot, "j", "k", "question_mark")
         assert not isinstance(app.screen, Help)
-        await pilot.press("question_mark", "q")
+        await press(pilot, "question_mark", "q")
         assert app.is_running, "q closes the help first"
 
     _run(steps, size=(100, 44))
@@ -164,10 +161,10 @@ def test_news_comes_while_a_dialog_is_open() -> None:
     watcher = Replayed(pictures("leader-killed"))
 
     async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
-        await pilot.press("question_mark")
+        await press(pilot, "question_mark")
         watcher.last()
-        await pilot.pause()
-        await pilot.press("escape")
+        await settled(pilot)
+        await press(pilot, "escape")
         assert "node 3 leads epoch 2" in screen(app)
 
     _run(steps, watcher=watcher)
@@ -177,14 +174,14 @@ def test_pause_keeps_the_picture_and_goes_on_with_the_newest() -> None:
     watcher = Replayed(pictures("leader-killed"))
 
     async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
-        await pilot.press("p")
+        await press(pilot, "p")
         assert "paused" in screen(app)
         watcher.last()
-        await pilot.pause()
+        await settled(pilot)
         assert "node 2 leads epoch 1" in screen(app)
-        await pilot.press("p")
+        await press(pilot, "p")
         watcher.next()
-        await pilot.pause()
+        await settled(pilot)
         assert "paused" not in screen(app)
         assert "node 3 leads epoch 2" in screen(app)
 
@@ -195,7 +192,7 @@ def test_r_looks_without_waiting() -> None:
     watcher = Replayed(pictures("healthy")[-1:])
 
     async def steps(_: WatchApp, pilot: Pilot[None]) -> None:
-        await pilot.press("r")
+        await press(pilot, "r")
         assert watcher.looks == 1
 
     _run(steps, watcher=watcher)
@@ -203,7 +200,7 @@ def test_r_looks_without_waiting() -> None:
 
 def test_y_copies_the_row_for_the_terminals_clipboard() -> None:
     async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
-        await pilot.press("j", "y")
+        await press(pilot, "j", "y")
         assert app.clipboard.split("\t")[:3] == ["2", "● leader", "41"]
 
     _run(steps)
@@ -216,12 +213,11 @@ def test_themes_go_round_and_are_remembered(tmp_path: Path) -> None:
         assert app.theme == DARK
         seen = []
         for _ in NAMES:
-            await pilot.press("t")
-            await pilot.pause()
+            await press(pilot, "t")
             seen.append(app.theme)
             assert app.palette is PALETTES[app.theme]
         assert seen == [LIGHT, COLOUR_BLIND, NO_COLOUR, DARK]
-        await pilot.press("t", "2")
+        await press(pilot, "t", "2")
 
     _run(steps, memory=memory)
     assert json.loads((tmp_path / "watch.json").read_text()) == {
@@ -262,9 +258,9 @@ def test_export_writes_a_new_file_for_its_owner(
     path = tmp_path / f"view.{ending}"
 
     async def export(pilot: Pilot[None]) -> None:
-        await pilot.press("e")
+        await press(pilot, "e")
         pilot.app.screen.query_one("#path", Input).value = path.name
-        await pilot.press("enter")
+        await press(pilot, "enter")
         while not pilot.app.query_one("#told").display:
             await pilot.pause(0.01)
 
@@ -294,14 +290,14 @@ def test_export_writes_a_new_file_for_its_owner(
 
 def test_an_export_names_a_format() -> None:
     async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
-        await pilot.press("e")
+        await press(pilot, "e")
         assert isinstance(app.screen, Export)
         path = app.screen.query_one("#path", Input)
         assert path.value == "kraftool-quorum-20261121T163442Z.json"
         path.value = "view.txt"
-        await pilot.press("enter")
+        await press(pilot, "enter")
         assert isinstance(app.screen, Export)
-        await pilot.press("escape")
+        await press(pilot, "escape")
         assert not isinstance(app.screen, Export)
 
     _run(steps)
@@ -309,8 +305,7 @@ def test_an_export_names_a_format() -> None:
 
 def test_a_served_dashboard_writes_nothing(tmp_path: Path) -> None:
     async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
-        await pilot.press("e", "t")
-        await pilot.pause()
+        await press(pilot, "e", "t")
         assert not isinstance(app.screen, Export)
 
     _run(steps, is_served=True, memory=Memory("watch", tmp_path / "state"))
@@ -319,8 +314,7 @@ def test_a_served_dashboard_writes_nothing(tmp_path: Path) -> None:
 
 def test_the_command_palette_has_views_and_actions() -> None:
     async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
-        await pilot.press("ctrl+p")
-        await pilot.pause()
+        await press(pilot, "ctrl+p")
         offered = [each.title for each in app.get_system_commands(app.screen)]
         assert [each.title for each in VIEWS] == offered[: len(VIEWS)]
         assert {"Help", "Theme", "Export", "Copy", "Pause", "Quit"} <= {*offered}
@@ -336,23 +330,26 @@ def test_before_the_first_picture_it_says_that_it_asks() -> None:
         async def run(self, show: object) -> None:
             await asyncio.Event().wait()
 
-    async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
-        assert "asking" in screen(app)
-        for key in ("y", "e", "n", "t", "question_mark", "escape", "1"):
-            await pilot.press(key)
-        assert app.is_running
+    async def run() -> None:
+        app = WatchApp(Silent(()), environment={})
+        async with app.run_test(size=(80, 24)) as pilot:
+            while "asking" not in screen(app):
+                await pilot.pause(0.01)
+            for key in ("y", "e", "n", "t", "question_mark", "escape", "1"):
+                await pilot.press(key)
+            assert app.is_running
 
-    _run(steps, watcher=Silent(()))
+    asyncio.run(run())
 
 
 @pytest.mark.parametrize("size", [(80, 24), (40, 12), (20, 5), (300, 90)])
 def test_it_can_be_of_any_size_and_change_it(size: tuple[int, int]) -> None:
     async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
         await pilot.resize_terminal(*size)
-        await pilot.pause()
+        await settled(pilot)
         assert "kraftool" in screen(app)
         await pilot.resize_terminal(100, 30)
-        await pilot.pause()
+        await settled(pilot)
         assert "127.0.0.1:48903" in screen(app), "wide enough for endpoints"
 
     _run(steps)

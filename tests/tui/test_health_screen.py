@@ -19,7 +19,7 @@ from kraftool.tui.screens.health import HealthScreen
 from kraftool.watching.checkup import examine_directories
 from kraftool.watching.task import Task
 from tests.tui.copied_directories import LOG, copied, damaged, here
-from tests.tui.dashboards import Still, app_of, look_at, press, settled, shown
+from tests.tui.dashboards import Still, app_of, look_at, press, settled, shown, until_shown
 from tests.tui.recording import Replayed, pictures
 from tests.tui.snapshots import assert_snapshot
 
@@ -134,8 +134,7 @@ def test_x_stops_an_examination(folder: Path, monkeypatch: pytest.MonkeyPatch) -
         app = WatchApp(Still(*copied(folder, 2)), view="health", environment={})
         async with app.run_test(size=(80, 24)) as pilot:
             await asyncio.to_thread(began.wait)
-            await pilot.pause(0.2)
-            assert "examining directories" in shown(pilot)
+            await until_shown(pilot, "examining directories")
             await press(pilot, "x")
             assert "stopped" in shown(pilot)
             assert "not examined yet" in shown(pilot)

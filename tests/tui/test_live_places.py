@@ -68,7 +68,7 @@ def leader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Leader:
     for module in (places, timelines):
         monkeypatch.setattr(module, "leaders_log", found.hand_out)
     for name in ("places", "screens.timeline"):
-        monkeypatch.setattr(f"kraftool.tui.{name}._PATIENCE", 0)
+        monkeypatch.setattr(f"kraftool.tui.{name}.PATIENCE", 0)
         monkeypatch.setattr(f"kraftool.tui.{name}._AGAIN_S", 0.0)
     return found
 

@@ -18,6 +18,7 @@ from kraftool.tui.table import ReportTable
 from kraftool.watching.directory import DirectoryWatch
 from kraftool.watching.picture import Picture
 from kraftool.watching.remembering import Remembering
+from tests.tui.dashboards import press, settled
 from tests.tui.recording import Replayed, pictures, views
 from tests.tui.snapshots import assert_snapshot, screen
 
@@ -45,7 +46,7 @@ def _over(
     async def run() -> None:
         app = WatchApp(Replayed(given), theme=theme, environment={})
         async with app.run_test(size=size) as pilot:
-            await pilot.pause()
+            await settled(pilot)
             await steps(app, pilot)
 
     asyncio.run(run())
@@ -78,16 +79,13 @@ def test_directories_look_as_they_did(fixtures_dir: Path, monkeypatch: pytest.Mo
 
 def test_the_row_under_the_cursor_is_told_at_length() -> None:
     async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
-        await pilot.press("j")
-        await pilot.pause()
+        await press(pilot, "j")
         shown = screen(app)
         assert "leader 2  directory iywXxXdXTqGRKgNUsOmpaA  127.0.0.1:52521" in shown
         assert "it leads: another one will be elected; restart it last" in shown
-        await pilot.press("d")
-        await pilot.pause()
+        await press(pilot, "d")
         assert "restart it last" not in screen(app)
-        await pilot.press("d", "G")
-        await pilot.pause()
+        await press(pilot, "d", "G")
         assert "not asked itself: the leader tells of it" in screen(app)
 
     _over([pictures("healthy")[-1]], steps)
@@ -100,14 +98,14 @@ def test_the_cursor_stays_on_its_node_when_others_come_and_go() -> None:
     async def run() -> None:
         app = WatchApp(app_watcher, environment={})
         async with app.run_test(size=(80, 24)) as pilot:
-            await pilot.press("G")
-            await pilot.pause()
+            await settled(pilot)
+            await press(pilot, "G")
             table = app.query_one(ReportTable)
             assert table.cursor_key == "11/"
             seen = []
             for _ in given:
                 app_watcher.next()
-                await pilot.pause()
+                await settled(pilot)
                 seen.append(table.cursor_key)
             # The new leader has not heard of broker 11 at first.
             assert {*seen} == {"11/", "4/"}
@@ -155,8 +153,7 @@ def test_a_hundred_observers_are_rows_like_any() -> None:
 
     async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
         assert app.query_one(ReportTable).row_count == 104
-        await pilot.press("G")
-        await pilot.pause()
+        await press(pilot, "G")
         assert "observer 199" in screen(app)
 
     _over([Picture(at_ms=at_ms, view=crowded, history=history)], steps)

@@ -22,7 +22,7 @@ from kraftool.watching import voter_board
 from kraftool.watching.sources import Sources
 from kraftool.watching.task import Task
 from tests.tui.copied_directories import copied, damaged, here
-from tests.tui.dashboards import Still, app_of, look_at, press, shown
+from tests.tui.dashboards import Still, app_of, look_at, press, shown, until_shown
 from tests.tui.recording import Replayed, pictures
 from tests.tui.snapshots import assert_snapshot
 
@@ -124,8 +124,7 @@ def test_v_reads_again_and_x_stops(folder: Path, monkeypatch: pytest.MonkeyPatch
         assert len(asked) == 2
         await pilot.press("v")
         await asyncio.to_thread(began.wait)
-        await pilot.pause(0.2)
-        assert "voters: reading directories" in shown(pilot)
+        await until_shown(pilot, "voters: reading directories")
         await press(pilot, "x")
         assert "stopped" in shown(pilot)
         assert "voter 1 removed" in shown(pilot), "what was read before stays"

@@ -23,7 +23,7 @@ from kraftool.watching.outage import Question, answer, case_of_directories
 from kraftool.watching.sources import Sources
 from kraftool.watching.task import Task
 from tests.tui.copied_directories import copied, here
-from tests.tui.dashboards import Still, app_of, look_at, press, shown, write
+from tests.tui.dashboards import Still, app_of, look_at, press, shown, until_shown, write
 from tests.tui.recording import Replayed, pictures
 from tests.tui.snapshots import assert_snapshot
 
@@ -197,9 +197,8 @@ def test_x_stops_a_simulation(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
         app = WatchApp(Still(*copied(folder, 2, 3, 4)), view="what_if", environment={})
         async with app.run_test(size=(80, 24)) as pilot:
             await asyncio.to_thread(began.wait)
-            await pilot.pause(0.2)
-            assert "what if: runs" in shown(pilot)
-            assert "70%" in shown(pilot)
+            await until_shown(pilot, "what if: runs")
+            await until_shown(pilot, "70%")
             await press(pilot, "x")
             assert "stopped" in shown(pilot)
 

@@ -17,8 +17,11 @@ from kraftool.raft.wire.shapes import Value
 from kraftool.watching import pool as pool_module
 from kraftool.watching.pool import Pool
 from tests.net.serving import KNOWN, plain, serving
+from tests.ports import free_ports
 
-ACCESS = Access(timeout_s=5)
+ACCESS = Access(timeout_s=30)
+PATIENT = 30.0
+"""A busy machine is not what is tried."""
 NOWHERE = Endpoint("127.0.0.1", 1)
 
 
@@ -41,7 +44,7 @@ def test_a_connection_is_kept_between_looks() -> None:
 
     async def run() -> None:
         async with serving(handler) as (_, where):
-            pool = Pool()
+            pool = Pool(patience_s=PATIENT)
             for _ in range(pool_module.AGREE_EVERY + 1):
                 assert (await pool.ask(where, ACCESS)).is_reached
             await pool.close()
@@ -61,9 +64,9 @@ def test_a_node_that_started_again_is_reached_at_once() -> None:
         return server
 
     async def run() -> None:
-        server = await start(0)
+        server = await start(*free_ports(1))
         where = server.bound["CONTROLLER"]
-        pool = Pool()
+        pool = Pool(patience_s=PATIENT)
         assert (await pool.ask(where, ACCESS)).is_reached
         await server.close()
         server = await start(where.port)
@@ -90,7 +93,7 @@ def test_a_slow_node_holds_nobody_up_and_counts_later() -> None:
             assert first.problem.endswith("has not answered yet")
             assert first.node_id == 3
             may_answer.set()
-            pool.patience_s = 10
+            pool.patience_s = PATIENT
             answer = await pool.ask(where, ACCESS, node_id=3)
             assert answer.is_reached
             assert answer.cluster_id == "cluster"
@@ -110,7 +113,7 @@ def test_a_node_that_is_down_is_tried_less_and_less(monkeypatch: pytest.MonkeyPa
 
     async def run() -> list[int]:
         nonlocal now
-        pool = Pool()
+        pool = Pool(patience_s=PATIENT)
         seen = []
         for second in range(60):
             now = float(second)

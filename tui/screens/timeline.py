@@ -30,12 +30,11 @@ from kraftool.tui.widgets.prompt import Prompt
 from kraftool.tui.widgets.state_lines import wrapped
 from kraftool.watching.apart import apart
 from kraftool.watching.attempt import Failed, attempt
+from kraftool.watching.pace import PATIENCE
 from kraftool.watching.picture import NO_HISTORY, Picture
 from kraftool.watching.task import Task
 from kraftool.watching.timelines import TimelineLook, read_timeline, seen_timeline
 
-_PATIENCE = 20
-"""What took a second to read is read again after so many."""
 _AGAIN_S = 3.0
 _LARGE = 8 << 20
 """Logs above so many bytes are read by another process, as keys would be answered late."""
@@ -115,7 +114,7 @@ class TimelineScreen(TaskView):
 
     def _is_time(self) -> bool:
         took = self._look.took_s if self._look is not None else 0.0
-        wait_s = max(took * _PATIENCE, _AGAIN_S if self._problem else 0.0)
+        wait_s = max(took * PATIENCE, _AGAIN_S if self._problem else 0.0)
         return time.monotonic() - self._read_at > wait_s
 
     def action_read(self) -> None:

@@ -148,7 +148,7 @@ def _beside(path: str) -> str:
 
 def partition_folder(patient: Patient) -> str:
     """The folder of a patient's metadata partition."""
-    if os.path.basename(os.path.normpath(patient.path)) == METADATA_PARTITION:
+    if os.path.basename(os.path.abspath(patient.path)) == METADATA_PARTITION:
         return os.path.normpath(patient.path)
     return os.path.join(patient.path, METADATA_PARTITION)
 

@@ -1,7 +1,7 @@
 """What is not as a recovery plan wants it: in directories, and in the quorum that came of it.
 
-Owns codes, severities and advice. `repair/verify.py` decides when they apply; of what a plan left
-in a directory `reports/repairs.py` tells every report.
+Owns codes, severities and advice. `repair/verify*.py` and `repair/rehearsal*.py` decide when they
+apply; of what a plan left in a directory `reports/repairs.py` tells every report.
 """
 
 from __future__ import annotations

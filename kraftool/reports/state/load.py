@@ -48,6 +48,9 @@ class LoadedState:
     inside: Provenance = field(default_factory=Provenance)
     """Of a checkpoint by itself: the last record's offset in the file, as Kafka's shell says it."""
     open_transaction: OpenTransaction | None = None
+    divided_batch: tuple[int, int] | None = None
+    """The first and the last offset of the batch that the offset asked for is inside of: a
+    controller applies all of it or nothing."""
     controls: dict[ControlRecordType, Control] = field(default_factory=dict)
     """The last control record of each type: LeaderChange, KRaftVersion, KRaftVoters."""
     findings: tuple[Finding, ...] = ()
@@ -164,7 +167,7 @@ def _of_segment(
         )
         findings = (finding,)
     start = _Start(offset=first, replay=log.replay, findings=findings, is_partial=first > 0)
-    return _loaded(files, start, [file], end)
+    return replace(_loaded(files, start, [file], end), divided_batch=log.divided)
 
 
 # --- a directory ----------------------------------------------------------------------------------
@@ -196,7 +199,7 @@ def _of_directory(
     _tell_ahead(start, log)
     end = log.end if log.end is not None else start.offset
     _refuse_unreached(files, log, end)
-    return _loaded(files, start, read, end)
+    return replace(_loaded(files, start, read, end), divided_batch=log.divided)
 
 
 def _tell_ahead(start: _Start, log: LogReplay) -> None:

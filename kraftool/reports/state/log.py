@@ -41,6 +41,8 @@ class LogReplay:
     """The base offset of the first batch seen."""
     last: tuple[int, int] | None = None
     """The epoch of the last batch seen, and the offset after it."""
+    divided: tuple[int, int] | None = None
+    """The first and the last offset of the batch that `below` is inside of."""
     is_over: bool = False
     is_enough: bool = False
     """Whether it is over because all that was wanted is there."""
@@ -75,6 +77,8 @@ class LogReplay:
             self.last = batch.epoch, batch.last_offset + 1
             if self.end is None or batch.last_offset >= self.end:
                 self._replayed = True
+                if batch.base_offset < (self.wanted.below or 0) <= batch.last_offset:
+                    self.divided = batch.base_offset, batch.last_offset
                 self.end = self.replay.batch(
                     file.name, batch, start=self.end or 0, below=self.wanted.below
                 )

@@ -1,11 +1,11 @@
 """The numbers of a state at a glance: how much there is, and how much of it is not well.
 
-Owns what counts as offline, under-replicated and under min ISR: what kafka-topics lists by its
-options of these names. Replicas that are being added do not lack yet, and what has no leader is
-under min ISR, too. Other than there, no more replicas are wanted in sync than there are, as brokers
-of Kafka 4 have it. min.insync.replicas is looked up as far as the metadata has it: a topic's
-own config, then that of the broker that leads, then the brokers' dynamic default; one that only a
-server.properties sets is not known, and counts as 1.
+Owns what counts as offline, and what as under-replicated and under min ISR: what kafka-topics lists
+by its options of these two names. Replicas that are being added do not lack yet, and what has no
+leader is under min ISR, too. Other than there, no more replicas are wanted in sync than there are,
+as brokers of Kafka 4 have it. min.insync.replicas is looked up as far as the metadata has it: a
+topic's own config, then that of the broker that leads, then the brokers' dynamic default; one that
+only a server.properties sets is not known, and counts as 1.
 """
 
 from __future__ import annotations

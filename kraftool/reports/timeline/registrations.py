@@ -172,7 +172,6 @@ def change_broker(record: Watched, epoch: int, known: Knowledge) -> Iterator[Eve
         what = f"broker {id} no longer cordons log directories"
         if cordoned:
             what = f"broker {id} cordons {many(len(cordoned), 'log directory')}"
-            what = what.replace("directorys", "directories")
         yield _event(
             record, epoch, Category.BROKERS, "broker-cordoned", what,
             [named(cordoned)] if cordoned else [], {**told, "cordonedLogDirs": list(cordoned)},

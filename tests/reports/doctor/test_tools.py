@@ -1,33 +1,58 @@
-"""Commands that are told can be copied: a shell reads the words that were meant."""
+"""Commands to run next: words as a shell takes them, and places that Kafka does not look at."""
 
 import os
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
-from kraftool.reports.doctor.tools import quoted
+from kraftool.reports.doctor import tools
 
 BASH = shutil.which("bash")
 
 
 @pytest.mark.skipif(BASH is None, reason="$'…' is tried with bash")
 @pytest.mark.parametrize(
-    "name",
+    "word",
     [
         b"plain",
         b"two words",
+        b"",
         b"it's",
+        b"$(id)",
+        b"back\\slash",
         b"bad\xff.log",
-        b"\x1b[31mred",
+        b"\x1b[31m'\\",
         b"a\nb\\c'd",
         "é\u202eü".encode(),
     ],
 )
-def test_a_shell_reads_the_name_that_was_quoted(name: bytes) -> None:
-    word = quoted(os.fsdecode(name))
-    assert word.isprintable()
+def test_a_shell_reads_back_every_word(word: bytes) -> None:
+    told = tools.line("printf", "%s", os.fsdecode(word))
+    assert told.isprintable()
     done = subprocess.run(
-        [str(BASH), "-c", f"printf %s {word}"], capture_output=True, check=True, env={"LC_ALL": "C"}
+        [str(BASH), "-c", told], capture_output=True, check=True, env={"LC_ALL": "C"}
     )
-    assert done.stdout == name
+    assert done.stdout == word
+
+
+@pytest.mark.parametrize(
+    "given", ["data", "data/", "data/__cluster_metadata-0", "data/__cluster_metadata-0/"]
+)
+def test_a_copy_goes_beside_the_data_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    target = tools.keep_copy(given).split()[-1]
+    assert (tmp_path / target) == tmp_path / "data.copy"
+
+
+def test_a_copy_of_the_folder_one_is_in_goes_beside_it_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside = tmp_path / "data/__cluster_metadata-0"
+    inside.mkdir(parents=True)
+    monkeypatch.chdir(inside)
+    assert tools.keep_copy(".") == f"cp -a . {tmp_path / 'data.copy'}"
+    assert tools.aside("quorum-state") == f"mv quorum-state {tmp_path / 'data.quorum-state'}"

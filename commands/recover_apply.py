@@ -15,6 +15,7 @@ from kraftool.commands.recover_options import (
     Host,
     PlanFile,
     Yes,
+    refuse_unknown_words,
 )
 
 if TYPE_CHECKING:
@@ -53,8 +54,9 @@ def apply(
     $ kraftool recover apply plan.yaml --dir /var/lib/kafka/data
 
     The plan knows the directory by its meta.properties, and every file by its hash. Nothing is done
-    where one differs, where Kafka runs on the directory, where another plan is unfinished, or where
-    there is too little room. The plan is shown, and its id has to be typed; scripts give --yes ID.
+    where one differs, where Kafka would act on one that the plan does not know or runs on the
+    directory, where another plan is unfinished, or where there is too little room. The plan is
+    shown, and its id has to be typed; scripts give --yes ID.
 
     Originals are copied first, into .kraftool-recover in the metadata partition's folder, where
     Kafka does not look. New files are made and verified there, and only then change places, each
@@ -81,6 +83,7 @@ def apply(
     to = Output(quiet=quiet)
     if output is PlainFormat.JSON and not (yes or dry_run):
         raise UsageError("-o json asks nothing", hint="give --yes ID, or --dry-run")
+    refuse_unknown_words(accept or ())
     made = read_plan(plan)
     if not made.changes:
         _nothing(to, made, output)
@@ -166,7 +169,20 @@ def _done(to: Output, repair: Apply, checked: DirectoryCheck, plan: str, *, agai
         to.line(to.style(f"Plan {short} is applied to {name}.", "good"))
         to.line(f"The originals are in {printable(repair.backup.path)}/old.")
     write_findings(to, checked.findings, "")
-    write_steps(to, steps_after(repair.plan, repair.host), plan)
+    if not _is_wrong(checked):
+        write_steps(to, steps_after(repair.plan, repair.host), plan)
+        return
+    to.line()
+    to.line("Do not start the node: what is told above comes first. Where it is not as planned:")
+    undo = "" if checked.has_moved_on else "kraftool recover undo, then "
+    to.line(f"{undo}collect and plan again.")
+
+
+def _is_wrong(checked: DirectoryCheck) -> bool:
+    """Whether the directory is one that no node is started on next."""
+    from kraftool.reports.findings import Severity
+
+    return any(each.severity is Severity.ERROR for each in checked.findings)
 
 
 def _settle(to: Output, checked: DirectoryCheck) -> None:
@@ -183,13 +199,15 @@ def _document(
     from kraftool.commands.recover_run import steps_after
     from kraftool.repair.edits import in_turn
 
+    is_next = checked is None or not _is_wrong(checked)
+    steps = steps_after(repair.plan, repair.host) if is_next else []
     return {
         **_head(repair.plan, repair.host.name, dry_run=dry_run, again=again),
         "edits": [edit_object(each) for each in in_turn(repair.host.edits)],
         "settings": [{"key": each.key, "value": each.value} for each in repair.host.settings],
         "backup": repair.backup.path if repair.host.edits else None,
         "directory": None if checked is None else directory_object(checked),
-        "next": steps_object(steps_after(repair.plan, repair.host)),
+        "next": steps_object(steps),
     }
 
 
@@ -206,10 +224,10 @@ def _head(plan: Plan, host: str, *, dry_run: bool, again: bool) -> dict[str, Any
 
 def _nothing(to: Output, plan: Plan, output: PlainFormat) -> None:
     """A plan that changes nothing anywhere."""
-    from kraftool.repair.plan import SHORT_ID
+    from kraftool.commands.recover_run import no_action
 
     if output is not PlainFormat.JSON:
-        to.line(f"Plan {plan.id[:SHORT_ID]}: no action is needed, on no host.")
+        to.line(no_action(plan))
         return
     from kraftool.commands.output import json_document
 

@@ -41,7 +41,7 @@ def collect(
     key, no value and no secret in it, and only its owner may read it.
 
     Nothing is changed, and nothing is locked. Ends with 1 where something was found that is
-    damaged.
+    damaged, and with 3, without a file, where something could not be read: that is not lost.
     """
     import time
 

@@ -1,10 +1,13 @@
-"""The options that apply, undo and verify share."""
+"""The options that plan, apply, undo and verify share."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
+
+from kraftool.commands.output import UsageError
 
 PlanFile = Annotated[str, typer.Argument(metavar="PLAN", help="The file of recover plan.")]
 Directory = Annotated[
@@ -36,3 +39,15 @@ Config = Annotated[
         "--config", "-c", metavar="FILE", help="The node's server.properties, to be compared."
     ),
 ]
+
+
+def refuse_unknown_words(given: Iterable[str]) -> None:
+    """Raise UsageError for an --accept of what is no risk's word."""
+    from kraftool.repair.request import Word
+
+    words = {each.value for each in Word}
+    for each in given:
+        if each not in words:
+            raise UsageError(
+                f"--accept {each} is no word", hint=f"one of {', '.join(sorted(words))}"
+            )

@@ -9,6 +9,7 @@ import typer
 
 from kraftool.commands.options import Debug, Quiet
 from kraftool.commands.output import Output, RefusedError, UsageError, printable
+from kraftool.commands.recover_options import refuse_unknown_words
 
 
 class PlanMethod(StrEnum):
@@ -82,12 +83,10 @@ def plan(
     from kraftool.repair.plan import Method
     from kraftool.repair.plan_yaml import plan_to_yaml
     from kraftool.repair.planner import plan_for, read_surveys
-    from kraftool.repair.request import Request, Word, with_settings
+    from kraftool.repair.request import Request, with_settings
     from kraftool.storage.format_plan import random_uuid
 
-    words = {each.value for each in Word}
-    for each in set(accept or ()) - words:
-        raise UsageError(f"--accept {each} is no word", hint=f"one of {', '.join(sorted(words))}")
+    refuse_unknown_words(accept or ())
     to = Output(quiet=quiet, out=out)
     now_ms = int(time.time() * 1000)
     asked = Request(

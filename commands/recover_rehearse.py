@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from kraftool.commands.options import Color, Debug, PlainFormat, PlainOutput, Quiet
 from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError, printable
 from kraftool.commands.recover_options import PlanFile
+
+if TYPE_CHECKING:
+    from kraftool.repair.plan import Plan
 
 
 def rehearse(
@@ -95,6 +98,8 @@ def rehearse(
     if no_nodes and kafka:
         raise UsageError("--no-nodes starts no Kafka", hint="drop one of --no-nodes and --kafka")
     made = read_plan(plan)
+    if not made.changes:
+        _nothing(Output(color=color, quiet=quiet), made, output)
     asked = Asked(
         directories=tuple(directory),
         sources=sources_of(source or ()),
@@ -131,21 +136,41 @@ def rehearse(
     to.finish()
 
 
+def _nothing(to: Output, plan: Plan, output: PlainFormat) -> NoReturn:
+    """A plan that changes nothing anywhere."""
+    from kraftool.commands.output import json_document
+    from kraftool.commands.recover_rehearse_json import rehearsal_object
+    from kraftool.commands.recover_run import no_action
+    from kraftool.repair.rehearsal import Rehearsal
+
+    if output is PlainFormat.JSON:
+        to.write(json_document(rehearsal_object(Rehearsal(plan=plan, folder="", copies=()), "")))
+    else:
+        to.line(no_action(plan))
+    to.finish()
+
+
 @contextmanager
 def _ending_in_order() -> Iterator[None]:
-    """Have the copies removed and the nodes ended, too, where it is told to end."""
+    """Have the copies removed and the nodes ended, too, where it is told to end; that is not cut
+    short by being told again. A SIGHUP that is ignored, as by nohup, stays so."""
     import signal
     import threading
 
     def end(number: int, frame: object) -> NoReturn:
+        for each in kept:
+            signal.signal(each, signal.SIG_IGN)
         raise SystemExit(128 + number)
 
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {each: signal.signal(each, end) for each in (signal.SIGTERM, signal.SIGHUP)}
+    kept = {each: signal.getsignal(each) for each in (signal.SIGTERM, signal.SIGHUP)}
+    for each, before in kept.items():
+        if before is not signal.SIG_IGN:
+            signal.signal(each, end)
     try:
         yield
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for each, before in kept.items():
+            signal.signal(each, before)

@@ -22,7 +22,7 @@ from kraftool.repair.rehearsal_election import (
     is_fenced,
 )
 from kraftool.repair.rehearsal_nodes import NodesRehearsal, Returned
-from kraftool.reports.words import listed, many
+from kraftool.reports.words import listed, many, span
 from kraftool.sim.election.words import seconds
 
 
@@ -96,10 +96,9 @@ def _elections(to: Output, found: ElectionRehearsal, *, fenced: bool) -> None:
     runs = len(found.trials[0].endings) if found.trials else 0
     _head(to, f"Simulated, {many(runs, 'run')} of each kind" if runs else "Simulated")
     if found.absent:
-        are = "is" if len(found.absent) == 1 else "are"
         to.line(f"  not given, and so down: voter {listed(found.absent)}")
         if not found.trials:
-            to.line(f"  nothing: without voter {listed(found.absent)} there {are} no majority")
+            to.line(f"  nothing: without voter {listed(found.absent)} there is no majority")
             return
     if found.assumed:
         to.line(
@@ -127,7 +126,8 @@ def _leads(trial: Trial) -> Text:
     for node, count in sorted(trial.leaders.items()):
         epochs = sorted({each.epoch for each in trial.endings if each.leader == node})
         some = "" if count == runs else f" in {count}"
-        body.append(", " if body else "").append(f"node {node}, epoch {_span(epochs)}{some}")
+        spanned = span(epochs[0], epochs[-1])
+        body.append(", " if body else "").append(f"node {node}, epoch {spanned}{some}")
     if trial.without_leader:
         body.append(", " if body else "")
         body.append(f"nobody in {trial.without_leader}", style=BAD)
@@ -162,10 +162,6 @@ def _voters(found: ElectionRehearsal) -> str:
         f"{listed(voters)} by node {listed(sorted(nodes))}"
         for voters, nodes in sorted(sets.items())
     )
-
-
-def _span(numbers: list[int]) -> str:
-    return str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
 
 
 # --- nodes ------------------------------------------------------------------------------------

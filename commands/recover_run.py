@@ -166,6 +166,11 @@ def write_steps(to: Output, steps: Sequence[Step], file: str) -> None:
             to.line(f"     $ {printable(command.replace('plan.yaml', file))}")
 
 
+def no_action(plan: Plan) -> str:
+    """What is said, whatever the directory, where a plan changes nothing anywhere."""
+    return f"Plan {plan.id[:SHORT_ID]}: no action is needed, on no host."
+
+
 # --- asking ----------------------------------------------------------------------------------
 
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kraftool.commands.options import Debug, PlainFormat, PlainOutput, Quiet
 from kraftool.commands.output import Output, UsageError, printable
 from kraftool.commands.recover_options import Directory, Host, PlanFile, Yes
+
+if TYPE_CHECKING:
+    from kraftool.repair.plan import Plan
+    from kraftool.repair.undo import Undo
 
 
 def undo(
@@ -30,7 +36,13 @@ def undo(
     """
     import time
 
-    from kraftool.commands.recover_run import confirm, read_plan, refusing, telling_interruption
+    from kraftool.commands.recover_run import (
+        confirm,
+        no_action,
+        read_plan,
+        refusing,
+        telling_interruption,
+    )
     from kraftool.repair.plan import SHORT_ID
     from kraftool.repair.undo import Undo
     from kraftool.storage.repair_journal import Stage
@@ -39,6 +51,12 @@ def undo(
     if output is PlainFormat.JSON and not yes:
         raise UsageError("-o json asks nothing", hint="give --yes ID")
     made = read_plan(plan)
+    if not made.changes:
+        if output is PlainFormat.TABLE:
+            to.line(no_action(made))
+        else:
+            _write_document(to, made)
+        to.finish()
     name = printable(directory)
     with refusing():
         repair = Undo(made, directory, host=host)
@@ -59,24 +77,30 @@ def undo(
                         int(time.time() * 1000), lambda words: to.note(printable(words))
                     )
     if output is PlainFormat.JSON:
-        from kraftool.commands.output import json_document
-
-        document = {
-            "schemaVersion": 1,
-            "command": "undo",
-            "planId": made.id,
-            "host": repair.host.name,
-            "alreadyDone": again,
-            "restored": [
-                each.target.path for each in repair.record.changes if each.before is not None
-            ],
-            "removed": [each.target.path for each in repair.record.changes if each.before is None],
-            "backup": repair.backup.path,
-        }
-        to.write(json_document(document))
+        _write_document(to, made, repair, again=again)
     elif again:
         to.line(f"Plan {made.id[:SHORT_ID]} is already undone in {name}.")
     else:
-        to.line(to.style(f"Plan {made.id[:SHORT_ID]} is undone: {name} is as it was.", "good"))
+        told = f"Plan {made.id[:SHORT_ID]} is undone: what it changed in {name} is as it was."
+        to.line(to.style(told, "good"))
         to.line("Do not start the node before you know what comes next: make another plan.")
     to.finish()
+
+
+def _write_document(
+    to: Output, plan: Plan, repair: Undo | None = None, *, again: bool = True
+) -> None:
+    from kraftool.commands.output import json_document
+
+    changes = repair.record.changes if repair is not None else ()
+    document = {
+        "schemaVersion": 1,
+        "command": "undo",
+        "planId": plan.id,
+        "host": "" if repair is None else repair.host.name,
+        "alreadyDone": again,
+        "restored": [each.target.path for each in changes if each.before is not None],
+        "removed": [each.target.path for each in changes if each.before is None],
+        "backup": None if repair is None else repair.backup.path,
+    }
+    to.write(json_document(document))

@@ -8,7 +8,7 @@ import typer
 
 from kraftool.commands.options import Color, Debug, PlainFormat, PlainOutput, Quiet, TimeZone
 from kraftool.commands.output import ColorWhen, Output, UsageError, printable
-from kraftool.commands.quorum_options import CommandConfig, Resolve, Timeout
+from kraftool.commands.quorum_options import TIMEOUT_S, CommandConfig, Resolve, Timeout
 from kraftool.commands.recover_options import Config, Host, PlanFile
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def verify(
     config: Config = "",
     command_config: CommandConfig = "",
     resolve: Resolve = None,
-    timeout: Timeout = 5.0,
+    timeout: Timeout = TIMEOUT_S,
     output: PlainOutput = PlainFormat.TABLE,
     tz: TimeZone = "UTC",
     color: Color = ColorWhen.AUTO,
@@ -75,7 +75,8 @@ def verify(
         found = Verification(
             plan=made,
             directories=tuple(
-                check_directory(made, each, host=host, config=config) for each in directories
+                check_directory(made, each, host=host, config=config)
+                for each in (directories if made.changes else ())
             ),
         )
     if bootstrap_controller:
@@ -123,9 +124,15 @@ def _write(to: Output, found: Verification, zone: tzinfo) -> None:
 
     from kraftool.commands.finding_view import BAD, GOOD, write_findings
     from kraftool.commands.quorum_view import write_quorum
+    from kraftool.commands.recover_run import no_action
     from kraftool.repair.plan import SHORT_ID
 
-    to.line(f"Plan {found.plan.id[:SHORT_ID]}, {found.plan.method.value}")
+    if found.plan.changes:
+        to.line(f"Plan {found.plan.id[:SHORT_ID]}, {found.plan.method.value}")
+    else:
+        to.line(no_action(found.plan))
+        if found.quorum is None:
+            return
     for each in found.directories:
         _directory(to, each, zone)
     if found.quorum is not None:

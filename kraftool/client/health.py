@@ -6,7 +6,7 @@ its timestamps are of, so that the clock here does not matter.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -146,10 +146,14 @@ def _leadership(before: QuorumView, now: QuorumView) -> Iterator[Finding]:
 
 def keeping_up(quorum: DescribeQuorumResponse) -> tuple[int, ...]:
     """The voters that have fetched lately, the leader among them."""
+    return _fetching(quorum, quorum.voters)
+
+
+def _fetching(quorum: DescribeQuorumResponse, replicas: Iterable[ReplicaState]) -> tuple[int, ...]:
     clock = leader_clock(quorum)
     return tuple(
         each.replica.id
-        for each in quorum.voters
+        for each in replicas
         if each.replica.id == quorum.leader_id
         or 0 <= clock - each.last_fetch_timestamp <= SILENT_MS
     )
@@ -176,8 +180,18 @@ def _voters(
     elif count % 2 == 0:
         yield kinds.EVEN_VOTERS.at("", f"{count} voters")
     ids = {each.replica.id for each in quorum.voters}
+    running = {each.node_id for each in now.reached} | set(_fetching(quorum, quorum.observers))
     for node_id in sorted({each for node in now.nodes for each in node.controllers} - ids):
-        yield kinds.STANDBY.at(f"node {node_id}", "a registered controller that is no voter")
+        text = "a registered controller that is no voter"
+        if node_id in running:
+            yield kinds.STANDBY.at(f"node {node_id}", text)
+        else:
+            yield kinds.STANDBY.at(
+                f"node {node_id}",
+                f"{text}, and does not fetch: it is off, or was given up",
+                advice="nothing, if it is to be off: a registration stays. One that runs and has"
+                " caught up can be made a voter",
+            )
     known = {each.replica.id: each.replica.directory_id for each in quorum.voters}
     for each in quorum.observers:
         node_id, directory_id = each.replica

@@ -16,10 +16,18 @@ from typing import Self
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.backup import backup_of, backups
-from kraftool.repair.disk import DataDirectory, Owner, RepairRefused, fingerprint_of, reading
+from kraftool.repair.disk import (
+    DataDirectory,
+    Owner,
+    RepairRefused,
+    fingerprint_of,
+    hint_for,
+    reading,
+)
 from kraftool.repair.edits import (
     check_as_planned,
     check_content,
+    check_no_strangers,
     check_sources,
     content,
     expected_size,
@@ -38,6 +46,7 @@ from kraftool.repair.record import (
     facts_of,
     record_of,
 )
+from kraftool.reports.repairs import how_to_finish
 from kraftool.storage.files import Files
 from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.lock_taking import DirectoryInUse, DirectoryLock
@@ -75,14 +84,14 @@ class Repair:
         return record
 
     def __enter__(self) -> Self:
+        self.directory.check_lock_file()
         try:
             self._lock = DirectoryLock(self.directory.path)
         except DirectoryInUse as error:
             raise RepairRefused(error.message, hint=error.hint) from error
         except KraftoolError as error:
             raise KraftoolError(
-                f"{error.message}; nothing was changed",
-                hint="run as the user that Kafka runs as, or as root",
+                f"{error.message}; nothing was changed", hint=hint_for(error.__cause__)
             ) from error
         self.record = self._read()
         return self
@@ -134,10 +143,12 @@ class Apply(Repair):
                 f"{self.directory.path} is in use: another process holds its lock",
                 hint="a Kafka or a kraftool node runs on it; stop that first",
             )
+        self.directory.check_lock_file()
         self._check_other_plans()
         match self.stage:
             case Stage.NONE | Stage.BEGUN | Stage.UNDONE:
                 check_as_planned(self.host, self.directory)
+                check_no_strangers(self.host, self.directory)
                 check_sources(self.plan, self.host, self.sources)
                 self._check_room()
             case Stage.CHANGING:
@@ -188,7 +199,7 @@ class Apply(Repair):
                 case Stage.CHANGING | Stage.UNDOING:
                     raise RepairRefused(
                         f"plan {name} is {other.stage.value} in {self.directory.name}",
-                        hint=f"finish it first: {each.path}/plan.yaml is that plan",
+                        hint=how_to_finish(each.path, other.stage, self.directory.path),
                     )
                 case Stage.APPLIED:
                     raise RepairRefused(
@@ -291,12 +302,9 @@ class Apply(Repair):
         if isinstance(error, KraftoolError):
             kind = RepairRefused if isinstance(error, RepairRefused) else KraftoolError
             return kind(f"{error.message}; nothing was changed{left}", hint=error.hint)
-        hint = ""
-        if isinstance(error, PermissionError):
-            hint = "run as the user that Kafka runs as, or as root"
         where = error.filename or self.backup.path
         return KraftoolError(
-            f"{where}: {error.strerror or error}; nothing was changed{left}", hint=hint
+            f"{where}: {error.strerror or error}; nothing was changed{left}", hint=hint_for(error)
         )
 
     # --- the change ---------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from kraftool.repair.plan import (
     PlannedVoter,
 )
 from kraftool.repair.ranking import Host, beyond, is_ahead, is_voter
-from kraftool.repair.standing import Standing
+from kraftool.repair.standing import Standing, refuse_nameless
 from kraftool.repair.survey import Misfit, SurveyedState
 from kraftool.repair.surveying import planned_endpoint
 
@@ -81,16 +81,17 @@ def choose(standing: Standing) -> Choice:
     state = source.survey.state
     if request.rollback is not None and source.survey.earlier is not None:
         state = source.survey.earlier
+    if state is not None and request.rollback not in (None, state.end_offset):
+        raise KraftoolError(
+            f"the state of {source.name} at offset {request.rollback} was not collected",
+            hint=f"name its directory, or run recover collect there with --at {request.rollback}",
+        )
     if state is None or not state.records_sha256:
         why = state.complaint if state is not None else "there is none"
         raise KraftoolError(
             f"the state of {source.name} cannot be used: {why}",
-            hint="take another's with --set state=ID",
-        )
-    if request.rollback is not None and state.end_offset != request.rollback:
-        raise KraftoolError(
-            f"the state of {source.name} at offset {request.rollback} was not collected",
-            hint=f"name its directory, or run recover collect there with --at {request.rollback}",
+            hint="take another's with --set state=ID"
+            + (", or give another --set rollback=OFFSET" if request.rollback is not None else ""),
         )
     _refuse_others_endpoints(standing, seed)
     if request.fence and request.cluster_id == standing.cluster_id:
@@ -149,6 +150,9 @@ def _seed(standing: Standing) -> Host:
         return host
     candidates = [each for each in standing.present if each.survey.state is not None]
     if not candidates:
+        for each in standing.nameless:
+            refuse_nameless(each)
+            _refuse_without_ids(standing, each)
         raise KraftoolError(
             "no voter is left whose directory could be a seed",
             hint="format a new controller for this cluster (kraftool format -N), give its directory"
@@ -308,12 +312,8 @@ def _offset(standing: Standing) -> int:
 def _voter(standing: Standing, seed: Host) -> PlannedVoter:
     """The seed as the one voter, with where it is reached."""
     known = next((each for each in standing.voters if each.id == seed.node_id), None)
-    if seed.node_id is None:
-        raise KraftoolError(
-            f"{seed.survey.path} does not tell whose it is: its meta.properties"
-            f" {seed.survey.meta_complaint or 'has no node.id'}",
-            hint="name the node's server.properties instead of the directory",
-        )
+    refuse_nameless(seed)
+    assert seed.node_id is not None, "or it is refused"
     endpoints = standing.request.endpoints_of(seed.node_id)
     if not endpoints and known is not None:
         endpoints = tuple(each for each in known.endpoints if each.host and each.port)
@@ -326,16 +326,8 @@ def _voter(standing: Standing, seed: Host) -> PlannedVoter:
             hint=f"say it: --set endpoint.{seed.node_id}=CONTROLLER://host:9093, or name its"
             " server.properties instead of the directory",
         )
+    _refuse_without_ids(standing, seed)
     directory_id = seed.survey.identity.directory_id
-    if seed.survey.meta_complaint or (standing.kraft_version > 0 and not directory_id):
-        lines = ["version=1", f"cluster.id={standing.cluster_id}", f"node.id={seed.node_id}"]
-        if known is not None and known.directory_id:
-            lines.append(f"directory.id={known.directory_id}")
-        raise KraftoolError(
-            f"{seed.survey.path} cannot be the seed: its meta.properties"
-            f" {seed.survey.meta_complaint or 'has no directory.id, which a voter needs'}",
-            hint=f"write it first, and plan again: {', '.join(lines)}, a line each",
-        )
     if standing.kraft_version == 0:
         return PlannedVoter(id=seed.node_id, endpoints=endpoints[:1])
     low, high = (known.min_kraft_version, known.max_kraft_version) if known else (0, 1)
@@ -346,3 +338,21 @@ def _voter(standing: Standing, seed: Host) -> PlannedVoter:
         min_kraft_version=low,
         max_kraft_version=max(high, standing.kraft_version),
     )
+
+
+def _refuse_without_ids(standing: Standing, seed: Host) -> None:
+    """A voter of the new quorum goes by its meta.properties, which a plan relies on."""
+    survey = seed.survey
+    has_ids = standing.kraft_version == 0 or survey.identity.directory_id
+    if not survey.meta_complaint and has_ids:
+        return
+    known = next((each for each in standing.voters if each.id == seed.node_id), None)
+    cluster_id = standing.cluster_id or "CLUSTER_ID"
+    lines = ["version=1", f"cluster.id={cluster_id}", f"node.id={seed.node_id}"]
+    if known is not None and known.directory_id:
+        lines.append(f"directory.id={known.directory_id}")
+    hint = f"write it by hand first, and plan again: {', '.join(lines)}, a line each"
+    if not standing.cluster_id:
+        hint += "; CLUSTER_ID is in the meta.properties of every other node, brokers too"
+    why = survey.meta_complaint or "it has no directory.id, which a voter needs"
+    raise KraftoolError(f"{survey.path} cannot be the seed: meta.properties: {why}", hint=hint)

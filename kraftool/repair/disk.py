@@ -16,11 +16,12 @@ from dataclasses import dataclass
 
 from kraftool.decoders import meta_properties
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.names import METADATA_FOLDER
+from kraftool.decoders.names import CHECKPOINT_SUFFIX, METADATA_FOLDER
 from kraftool.repair.document import DocumentError
 from kraftool.repair.plan import FileKind, Fingerprint, Identity, Target, target_of
 from kraftool.storage.files import Files, OpenFile, read_whole
 from kraftool.storage.format_plan import META_PROPERTIES
+from kraftool.storage.lock_taking import LOCK
 
 CHUNK = 1 << 20
 _TELLING = (FileKind.SEGMENT, FileKind.SNAPSHOT, FileKind.QUORUM_STATE)
@@ -78,16 +79,14 @@ class DataDirectory:
         except FileNotFoundError:
             return None
         if not stat.S_ISREG(status.st_mode):
-            kind = "a link" if stat.S_ISLNK(status.st_mode) else "no regular file"
-            raise RepairRefused(f"{path} is {kind}: it is neither read nor replaced")
+            raise RepairRefused(f"{path} is {_word(status)}: it is neither read nor replaced")
         try:
             return self.files.open_itself(path)
         except OSError as error:
             if error.errno == errno.ELOOP:
                 raise RepairRefused(f"{path} is a link: it is not followed") from None
             raise KraftoolError(
-                f"{path} cannot be read: {error.strerror}",
-                hint="run as the user that Kafka runs as, or as root",
+                f"{path} cannot be read: {error.strerror}", hint=hint_for(error)
             ) from error
 
     def fingerprint(self, target: Target) -> Fingerprint | None:
@@ -148,6 +147,26 @@ class DataDirectory:
             if target.kind in _TELLING:
                 yield target
 
+    def names_in_partition(self) -> list[str]:
+        """Whatever is in the metadata partition's folder and is no folder itself, unless it has a
+        checkpoint's name: Kafka does not ask those what they are."""
+        try:
+            with os.scandir(self.partition) as entries:
+                return sorted(
+                    each.name
+                    for each in entries
+                    if not each.is_dir(follow_symlinks=False)
+                    or each.name.endswith(CHECKPOINT_SUFFIX)
+                )
+        except FileNotFoundError:
+            return []
+
+    def check_lock_file(self) -> None:
+        """Raise RepairRefused where `.lock` is there and no file: to lock it is to write it."""
+        path = os.path.join(self.path, LOCK)
+        if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
+            raise RepairRefused(f"{path} is {_word(os.lstat(path))}: it is not taken as a lock")
+
     def is_one_file_system(self) -> bool:
         """Whether a file can be renamed from the metadata partition's folder to the directory."""
         if not os.path.isdir(self.partition):
@@ -165,11 +184,26 @@ def reading(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        hint = "run as the user that Kafka runs as, or as root"
         raise KraftoolError(
             f"{error.filename or path}: {error.strerror or error}; nothing was changed",
-            hint=hint if isinstance(error, PermissionError) else "",
+            hint=hint_for(error),
         ) from error
+
+
+def hint_for(error: BaseException | None) -> str:
+    """What helps where the system refuses; nothing where that is not known."""
+    if isinstance(error, PermissionError):
+        return "run as the user that Kafka runs as, or as root"
+    if isinstance(error, OSError) and error.errno == errno.EROFS:
+        return (
+            "the file system is read-only: mount it to be written; if it was and became so by"
+            " itself, look for the disk's errors first (dmesg)"
+        )
+    return ""
+
+
+def _word(status: os.stat_result) -> str:
+    return "a link" if stat.S_ISLNK(status.st_mode) else "no regular file"
 
 
 def fingerprint_of(file: OpenFile) -> Fingerprint:

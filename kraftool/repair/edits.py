@@ -11,10 +11,18 @@ from collections.abc import Iterator, Mapping
 
 from kraftool.decoders import checkpoint_files, meta_properties, quorum_state
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.names import parse_checkpoint_name, parse_segment_name
+from kraftool.decoders.names import METADATA_FOLDER, parse_checkpoint_name, parse_segment_name
 from kraftool.decoders.segment import Damage, scan
 from kraftool.repair.disk import CHUNK, DataDirectory, RepairRefused
-from kraftool.repair.plan import Edit, FileKind, HostPlan, Piece, Plan, Target
+from kraftool.repair.plan import (
+    Edit,
+    FileKind,
+    HostPlan,
+    Piece,
+    Plan,
+    Target,
+    is_acted_on,
+)
 from kraftool.repair.state_records import snapshot_of
 from kraftool.reports.findings import Severity
 from kraftool.reports.verify.snapshot import verify_snapshots
@@ -37,6 +45,7 @@ _TURN = {
     FileKind.META_PROPERTIES: 7,
 }
 _NEW_SEGMENT, _OLD_SNAPSHOT = 3, 5
+_OF_THE_LOG = frozenset({FileKind.SEGMENT, FileKind.SNAPSHOT})
 
 
 def in_turn(edits: tuple[Edit, ...]) -> list[Edit]:
@@ -114,6 +123,29 @@ def check_as_planned(host: HostPlan, directory: DataDirectory) -> None:
                 f" {found.sha256[:12]}…, not {wanted.size} with {wanted.sha256[:12]}…"
             )
         raise RepairRefused(reason, hint=hint)
+
+
+def check_no_strangers(host: HostPlan, directory: DataDirectory) -> None:
+    """Refuse a directory with files that Kafka would act on and that the plan knows nothing of.
+
+    A plan that changes or relies on a log names all of it: each checkpoint and segment, and each
+    leader-epoch-checkpoint that it would leave behind a changed log.
+    """
+    changes_log = any(each.target.kind in _OF_THE_LOG for each in host.edits)
+    if not changes_log and not host.expected:
+        return
+    known = {each.target.path for each in host.edits} | {each.target.path for each in host.expected}
+    for name in directory.names_in_partition():
+        acts = is_acted_on(name) or (
+            changes_log and name == checkpoint_files.LEADER_EPOCH_CHECKPOINT
+        )
+        if acts and f"{METADATA_FOLDER}/{name}" not in known:
+            raise RepairRefused(
+                f"{directory.partition}/{name} is there, and the plan does not know it: Kafka would"
+                " act on it when it starts",
+                hint="nothing was changed; run recover collect and recover plan again, or take it"
+                " away if it is none of Kafka's",
+            )
 
 
 def content(

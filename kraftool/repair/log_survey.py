@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from kraftool.decoders import schema
 from kraftool.decoders.batch import HEADER_SIZE, RecordBatch, encode_batch
@@ -214,8 +215,8 @@ class _Walk:
     broken: LogBreak | None = None
     _reach: Reach = field(default_factory=lambda: Reach(line=0))
     """Of what lies behind the break."""
-    _held: RecordBatch | None = None
-    """The last batch of a segment, until what follows it tells whether its epoch can be."""
+    _held: _Held | None = None
+    """The last batch, until what follows it tells whether its epoch can be."""
     epochs: list[EpochBegin] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     batches: deque[SurveyedBatch] = field(default_factory=lambda: deque(maxlen=MOST_BATCHES))
@@ -226,60 +227,67 @@ class _Walk:
     _block: _Block | None = None
 
     def segment(self, base: int, source: ByteSource, *, is_last: bool) -> None:
-        hashed = _Hashed(source)
-        farthest = base + (source.size() or MOST_OFFSETS)
-        if self.broken is None and base != self.next_offset:
+        segment = _Segment(base, source)
+        begins = self._held.batch.last_offset + 1 if self._held is not None else self.next_offset
+        if self.broken is None and base != begins:
+            self._take_held()
             reason = f"it begins with offset {base} where {self.next_offset} comes"
-            self._break(base, 0, hashed, reason, reach=Reach(line=base, end=base))
+            self._break(segment, 0, reason, reach=Reach(line=base, end=base))
         elif self.broken is not None and base > self.next_offset:  # its name tells of those before
             self.broken = replace(self.broken, torn=False)
             self._reach = Reach(line=base, end=max(self._reach.end, base))
-        for item in scan(hashed.source.read_at):
+        for item in scan(source.read_at):
             if isinstance(item, Damage):
-                self._take_held(base)
+                self._take_held()
                 is_torn = item.kind is not DamageKind.CORRUPT
                 if self.broken is None:
-                    self._break(base, item.position, hashed, item.reason, torn=is_torn)
+                    self._break(segment, item.position, item.reason, torn=is_torn)
                 if not is_torn:
                     self._reach.lost()
                 continue
             if self.broken is None:
-                self._look(base, item, hashed, farthest)
+                self._look(segment, item)
             if self.broken is None:
-                self._held = item
+                self._held = _Held(segment, item)
             else:
-                self._behind(item, farthest)
+                self._behind(segment, item)
+        if is_last:
+            self._end_of_log()
         held = self._held
-        if is_last and held is not None and self._is_from_nowhere(held):
-            reason = f"epoch {held.epoch} begins with records, and not with a LeaderChange"
-            self._break_at_held(base, held, hashed, farthest, reason)
-        self._take_held(base)
-        self.fingerprints[base] = hashed.whole()
+        last = held.batch.position if held is not None and held.segment is segment else None
+        self.fingerprints[base] = segment.whole(last)
 
-    def _look(self, base: int, item: RecordBatch, hashed: _Hashed, farthest: int) -> None:
+    def _look(self, segment: _Segment, item: RecordBatch) -> None:
         """Break the log at a batch, or at the one before it, if it does not go on there."""
         held = self._held
-        if held is not None and self._is_odd(held, item):
-            reason = f"epoch {held.epoch} between {self.last_epoch} and {item.epoch}"
-            self._break_at_held(base, held, hashed, farthest, reason)
+        if held is not None and self._is_odd(held.batch, item):
+            reason = f"epoch {held.batch.epoch} between {self.last_epoch} and {item.epoch}"
+            self._break_at_held(held, reason)
             return
-        self._take_held(base)
+        self._take_held()
         reason = self._wrong(item)
         if reason:
-            self._break(base, item.position, hashed, reason)
+            self._break(segment, item.position, reason)
 
-    def _break_at_held(
-        self, base: int, held: RecordBatch, hashed: _Hashed, farthest: int, reason: str
-    ) -> None:
+    def _end_of_log(self) -> None:
+        """Nothing more comes that could tell of the last batch."""
+        held = self._held
+        if held is not None and self._is_from_nowhere(held.batch):
+            epoch = held.batch.epoch
+            reason = f"epoch {epoch} begins with records, and not with a LeaderChange"
+            self._break_at_held(held, reason)
+        self._take_held()
+
+    def _break_at_held(self, held: _Held, reason: str) -> None:
         self._held = None
-        self._break(base, held.position, hashed, reason)
-        self._behind(held, farthest)
+        self._break(held.segment, held.batch.position, reason)
+        self._behind(held.segment, held.batch)
 
-    def _take_held(self, base: int) -> None:
+    def _take_held(self) -> None:
         """The batch that waited for what follows it belongs to the log."""
         held, self._held = self._held, None
         if held is not None:
-            self._batch(base, held)
+            self._batch(held.segment.base, held.batch)
 
     def _wrong(self, batch: RecordBatch) -> str:
         if not batch.is_valid:
@@ -301,9 +309,8 @@ class _Walk:
 
     def _break(
         self,
-        base: int,
+        segment: _Segment,
         position: int,
-        hashed: _Hashed,
         reason: str,
         *,
         torn: bool = False,
@@ -313,17 +320,17 @@ class _Walk:
         self._reach = Reach(line=self.next_offset) if reach is None else reach
         self.broken = LogBreak(
             offset=self.next_offset,
-            segment=base,
+            segment=segment.base,
             position=position,
             reason=reason,
             torn=torn,
-            prefix=hashed.up_to(position),
+            prefix=segment.up_to(position),
         )
 
-    def _behind(self, batch: RecordBatch, farthest: int) -> None:
+    def _behind(self, segment: _Segment, batch: RecordBatch) -> None:
         """A batch from the break on; only a whole one counts as such."""
         assert self.broken is not None, "only behind a break"
-        is_valid = batch.is_valid
+        is_valid, farthest = batch.is_valid, segment.farthest
         self._reach.take(batch.base_offset, batch.last_offset, farthest=farthest, is_valid=is_valid)
         self.broken = replace(
             self.broken,
@@ -395,24 +402,39 @@ class _Walk:
         )
 
 
-class _Hashed:
-    """A file with the hash of what lies before any position, asked for in ascending order."""
+class _Segment:
+    """A segment with the hash of what lies before any position, asked for in ascending order."""
 
-    def __init__(self, source: ByteSource) -> None:
-        self.source = source
+    def __init__(self, base: int, source: ByteSource) -> None:
+        self.base, self._source = base, source
+        self.farthest = base + (source.size() or MOST_OFFSETS)
+        """Where it can end."""
         self._digest, self._at = hashlib.sha256(), 0
+        self._kept: tuple[int, Fingerprint] | None = None
 
     def up_to(self, position: int) -> Fingerprint:
-        for data in _chunks(self.source, self._at, position):
+        if self._kept is not None and self._kept[0] == position:
+            return self._kept[1]
+        for data in _chunks(self._source, self._at, position):
             self._digest.update(data)
             self._at += len(data)
         return Fingerprint(size=self._at, sha256=self._digest.hexdigest())
 
-    def whole(self) -> Fingerprint:
-        while data := self.source.read_at(self._at, _CHUNK):
+    def whole(self, last: int | None) -> Fingerprint:
+        """Of all of it; what lies before the last batch, if it is told, is known still."""
+        if last is not None:
+            self._kept = (last, self.up_to(last))
+        while data := self._source.read_at(self._at, _CHUNK):
             self._digest.update(data)
             self._at += len(data)
         return Fingerprint(size=self._at, sha256=self._digest.hexdigest())
+
+
+class _Held(NamedTuple):
+    """A batch, and where it stands."""
+
+    segment: _Segment
+    batch: RecordBatch
 
 
 def types_of(batch: RecordBatch) -> Counter[str]:

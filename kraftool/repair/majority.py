@@ -13,6 +13,7 @@ from kraftool.decoders.addresses import shown_address
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.repair import majority_words as words
 from kraftool.repair.cases import small_files
+from kraftool.repair.cases.endpoints import STATIC_VOTERS
 from kraftool.repair.cases.snapshots import bad_removed
 from kraftool.repair.choice import Choice, choose
 from kraftool.repair.making import (
@@ -44,9 +45,7 @@ from kraftool.repair.ranking import Host, is_voter, ranked
 from kraftool.repair.refusal import accepted, refuse_ignored
 from kraftool.repair.request import Word
 from kraftool.repair.standing import Standing, common_risks, kafka_risk, refuse_missing
-from kraftool.reports.words import many
-
-STATIC_VOTERS = "controller.quorum.voters"
+from kraftool.reports.words import listed, many
 
 
 def majority_plan(standing: Standing) -> Plan:
@@ -124,14 +123,12 @@ def _loss(choice: Choice) -> Loss:
     standing = choice.standing
     records = choice.lost_records
     with_log = {
-        each.node_id
-        for each in standing.hosts
-        if standing.votes(each) and each.survey.log is not None
+        each.node_id for each in standing.hosts if standing.votes(each) and not each.lost_log
     }
     gone = [each for each in standing.voters if each.id not in with_log]
     if len(standing.voters) - len(gone) < standing.enough:
-        ids = " and ".join(str(each.id) for each in gone)
-        are = f"voter{'s' if len(gone) > 1 else ''} {ids} {'are' if len(gone) > 1 else 'is'}"
+        ids = listed(each.id for each in gone)
+        are = f"voters {ids} are" if len(gone) > 1 else f"voter {ids} is"
         why = (
             f"{are} a majority by themselves"
             if len(gone) >= standing.majority
@@ -215,7 +212,8 @@ def _seed_edits(choice: Choice) -> Iterable[Edit]:
 def _startable(choice: Choice) -> Iterable[Edit]:
     """What keeps Kafka from starting, or makes it wipe the log, goes along."""
     yield from bad_removed(choice.seed.survey)
-    for case in (small_files.partition_metadata, small_files.stray_names):
+    cases = (small_files.partition_metadata, small_files.bootstrap, small_files.stray_names)
+    for case in cases:
         for mend in case(choice.standing, choice.seed):
             yield from mend.edits
 

@@ -6,7 +6,6 @@ refuses to decide.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 
 from kraftool.decoders.addresses import shown_address
@@ -14,25 +13,16 @@ from kraftool.image.metadata_version import level_name
 from kraftool.repair.choice import Choice
 from kraftool.repair.plan import Action, Method, Step
 from kraftool.repair.ranking import Host
+from kraftool.repair.standing import Standing
+from kraftool.reports.words import listed
 
 _PLAN = "plan.yaml"
 
 
 def summary(choice: Choice) -> tuple[str, ...]:
     """What happened and what is done about it, in a few sentences."""
-    standing = choice.standing
-    ids = _ids(each.id for each in standing.voters)
-    lost = _ids(each.id for each in standing.lost)
-    seed = choice.voter.id
-    told = [
-        f"No majority of the voters {ids} is lost: one is to lead alone all the same, as was asked."
-        if not standing.is_lost
-        else f"Of the voters {ids}, {lost} are lost: the others are no majority, and nobody can be"
-        " elected."
-        if len(standing.lost) > 1
-        else f"Of the voters {ids}, {lost} is lost: the others are no majority, and nobody can be"
-        " elected."
-    ]
+    standing, seed = choice.standing, choice.voter.id
+    told = [_what_happened(standing)]
     if choice.method is Method.APPEND:
         told.append(
             f"Node {seed} gets a record at the end of its log, in the new epoch"
@@ -59,8 +49,7 @@ def summary(choice: Choice) -> tuple[str, ...]:
     if choice.source is not choice.seed:
         told.append(
             f"The state is {choice.source.name}'s, up to offset {choice.state_offset} of epoch"
-            f" {choice.state.last_epoch}; node {seed} itself ends at"
-            f" {choice.seed.survey.end.offset} of epoch {choice.seed.survey.end.epoch}."
+            f" {choice.state.last_epoch}; node {seed} itself {_end(choice.seed)}."
         )
     told += [
         f"The record at offset {each.offset} does not fit the state ({each.text}), and may be what"
@@ -75,25 +64,48 @@ def summary(choice: Choice) -> tuple[str, ...]:
     return tuple(told)
 
 
+def _what_happened(standing: Standing) -> str:
+    ids = listed(each.id for each in standing.voters)
+    lost, gone = standing.lost, standing.without_log
+    if standing.is_lost:
+        are = f"{listed(each.id for each in lost)} {'are' if len(lost) > 1 else 'is'}"
+        return (
+            f"Of the voters {ids}, {are} lost: the others are no majority, and nobody can be"
+            " elected."
+        )
+    if len(gone) == len(standing.voters):
+        return f"Of the voters {ids}, none has a whole log any more."
+    if len(standing.voters) - len(gone) < standing.majority:
+        have = f"{listed(each.id for each in gone)} {'have' if len(gone) > 1 else 'has'}"
+        return f"Of the voters {ids}, {have} no whole log any more: the others are no majority."
+    return (
+        f"No majority of the voters {ids} is lost: one is to lead alone all the same, as was asked."
+    )
+
+
 def why_seed(choice: Choice) -> str:
     """Why this one."""
     end = choice.seed.survey.end
     if choice.standing.request.seed is not None:
-        return f"it was asked for; it ends at offset {end.offset} of epoch {end.epoch}"
+        return f"it was asked for; it {_end(choice.seed)}"
     others = [each for each in choice.standing.present if each is not choice.seed]
     if not others:
         return (
             "it is the only voter whose directory is left; it can be trusted up to offset"
             f" {end.offset} of epoch {end.epoch}"
         )
-    rest = ", ".join(
-        f"{each.name} ends at {each.survey.end.offset} of epoch {each.survey.end.epoch}"
-        for each in others
-    )
+    rest = ", ".join(f"{each.name} {_end(each)}" for each in others)
     return (
         f"of the voters that are left it has the last valid epoch {end.epoch}, and in it the"
         f" longest intact log, up to offset {end.offset}; {rest}"
     )
+
+
+def _end(host: Host) -> str:
+    end = host.survey.end
+    if end.offset == 0:
+        return "has no record"
+    return f"ends at offset {end.offset} of epoch {end.epoch}"
 
 
 def why_quarantined(choice: Choice) -> str:
@@ -198,7 +210,7 @@ def _steps(choice: Choice) -> Iterator[Step]:
     if not choice.static:
         yield _bootstrap(choice)
     yield from _brokers(choice)
-    verify = f"kraftool recover verify {_PLAN} --dir {shlex.quote(seed.survey.path)}"
+    verify = f"kraftool recover verify {_PLAN} --dir {seed.survey.directory}"
     yield Step(
         action=Action.CHECK,
         hosts=(seed.name,),
@@ -210,7 +222,7 @@ def _steps(choice: Choice) -> Iterator[Step]:
 def _apply(choice: Choice) -> Iterator[Step]:
     source = ""
     if choice.source is not choice.seed:
-        where = choice.source.survey.path
+        where = choice.source.survey.directory
         yield Step(
             action=Action.COPY,
             hosts=(choice.source.name, choice.seed.name),
@@ -226,9 +238,7 @@ def _apply(choice: Choice) -> Iterator[Step]:
             hosts=(host.name,),
             text="as the user that Kafka runs as; it keeps a backup, and can be undone until the"
             " quorum has moved on",
-            commands=(
-                f"kraftool recover apply {_PLAN} --dir {shlex.quote(host.survey.path)}{own}",
-            ),
+            commands=(f"kraftool recover apply {_PLAN} --dir {host.survey.directory}{own}",),
         )
 
 
@@ -274,7 +284,7 @@ def _bootstrap(choice: Choice) -> Step:
 
 
 def _brokers(choice: Choice) -> Iterator[Step]:
-    brokers = _ids(choice.state.brokers)
+    brokers = listed(choice.state.brokers)
     if not brokers:
         return
     yield Step(
@@ -289,8 +299,3 @@ def _brokers(choice: Choice) -> Iterator[Step]:
 def _address(choice: Choice) -> str:
     endpoint = choice.voter.endpoints[0]
     return shown_address(endpoint.host, endpoint.port)
-
-
-def _ids(ids: Iterator[int] | tuple[int, ...]) -> str:
-    told = [str(each) for each in ids]
-    return " and ".join([", ".join(told[:-1]), told[-1]]) if len(told) > 1 else "".join(told)

@@ -24,9 +24,10 @@ from kraftool.repair.plan import (
     PlannedVoter,
     SnapshotRecipe,
     Target,
+    is_acted_on,
 )
 from kraftool.repair.state_records import voter_set_of
-from kraftool.repair.survey import Survey, SurveyedLog, SurveyedState
+from kraftool.repair.survey import LEADER_EPOCHS, Survey, SurveyedLog, SurveyedState
 from kraftool.storage.format_plan import META_PROPERTIES
 
 LARGEST_EPOCH = (1 << 31) - 1
@@ -35,7 +36,6 @@ NOBODY = LARGEST_EPOCH
 
 _QUORUM_STATE = Target(kind=FileKind.QUORUM_STATE, name=quorum_state.FILE_NAME)
 _META = Target(kind=FileKind.META_PROPERTIES, name=META_PROPERTIES)
-_EPOCHS = Target(kind=FileKind.LEADER_EPOCHS, name=checkpoint_files.LEADER_EPOCH_CHECKPOINT)
 PARTITION_METADATA = Target(
     kind=FileKind.PARTITION_METADATA, name=checkpoint_files.PARTITION_METADATA
 )
@@ -124,7 +124,7 @@ def removed(survey: Survey, name: str, why: str) -> Edit | None:
 
 def epochs_removed(survey: Survey) -> tuple[Edit, ...]:
     """leader-epoch-checkpoint goes: Kafka makes it anew of the log, and would believe this one."""
-    edit = removed(survey, _EPOCHS.name, "Kafka makes it anew of the log")
+    edit = removed(survey, LEADER_EPOCHS.name, "Kafka makes it anew of the log")
     return (edit,) if edit is not None else ()
 
 
@@ -220,11 +220,15 @@ def _indexes_removed(survey: Survey, segments: Iterable[int]) -> tuple[Edit, ...
 
 
 def relied_on(survey: Survey, edits: Iterable[Edit]) -> tuple[Expected, ...]:
-    """The files that a state is made of and that no edit names."""
+    """The files that a state is made of, or that Kafka acts on, and that no edit names."""
     edited = {each.target for each in edits}
     kinds = (FileKind.SEGMENT, FileKind.SNAPSHOT, FileKind.META_PROPERTIES)
     return tuple(
         Expected(target=each.target, fingerprint=each.fingerprint)
         for each in survey.files
-        if each.target.kind in kinds and each.target not in edited
+        if each.target not in edited
+        and (
+            each.target.kind in kinds
+            or (each.target.kind is FileKind.OTHER and is_acted_on(each.target.name))
+        )
     )

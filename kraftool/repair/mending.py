@@ -8,7 +8,8 @@ change who votes.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from kraftool import __version__
 from kraftool.decoders.addresses import shown_address
@@ -32,8 +33,10 @@ from kraftool.repair.plan import (
     FileKind,
     HostPlan,
     Loss,
+    LostRecords,
     Method,
     Plan,
+    Risk,
     Role,
     Step,
     Verdict,
@@ -41,7 +44,9 @@ from kraftool.repair.plan import (
 from kraftool.repair.ranking import Host, is_voter, ranked
 from kraftool.repair.refusal import PlanRefused, accepted, refuse_ignored
 from kraftool.repair.request import Word
+from kraftool.repair.shortfall import shortfall
 from kraftool.repair.standing import Standing, common_risks, refuse_missing, unknown_voters
+from kraftool.reports.words import listed
 
 Case = Callable[[Standing, Host], Iterator[Mend]]
 
@@ -57,6 +62,7 @@ OF_THE_REST: tuple[Case, ...] = (
     identity.directory_id,
     small_files.quorum_state,
     small_files.partition_metadata,
+    small_files.bootstrap,
     small_files.stray_names,
     leftovers.find,
 )
@@ -78,11 +84,21 @@ def mending_plan(standing: Standing) -> Plan:
         return _nothing(standing, mends)
     _refuse_twice(real)
     _refuse_unknown_voters(standing, real)
-    told: list[str] = []
+    told: Iterable[str] = ()
     if asked:
-        others = [host for host in standing.hosts if all(each.host is not host for each in real)]
-        told += beside(standing, others, "has only what was asked for")
-    risks = [*common_risks(standing), *(each for one in real for each in one.risks)]
+        told = beside(standing, standing.hosts, "has only what was asked for", real)
+    fallen = list(
+        shortfall(
+            standing,
+            replaced={each.host.name for each in real if each.replaces_log},
+            sources={each.source.name for each in real if each.source is not None},
+        )
+    )
+    risks = [
+        *common_risks(standing),
+        *(each for one in real for each in one.risks),
+        *(risk for own, _ in fallen for risk in own),
+    ]
     rebuilds = any(each.case == "rebuilt" for each in real)
     after = endpoints.new_voters(standing) if request.endpoints else standing.voters
     return Plan(
@@ -96,7 +112,7 @@ def mending_plan(standing: Standing) -> Plan:
         kraft_version=standing.kraft_version,
         kafka_version=request.kafka_version,
         ranking=ranked(standing.hosts, standing.keys),
-        loss=_loss(real),
+        loss=_loss([*((each.risks, each.lost) for each in real), *fallen]),
         voters_before=standing.voters,
         voters_after=after,
         risks=accepted(request, risks),
@@ -105,10 +121,14 @@ def mending_plan(standing: Standing) -> Plan:
     )
 
 
-def _found(standing: Standing, hosts: Sequence[Host]) -> Iterator[Mend]:
+def _found(
+    standing: Standing, hosts: Sequence[Host], planned: Sequence[Mend] = ()
+) -> Iterator[Mend]:
+    """What is wrong, beside what is planned already."""
     for host in hosts:
+        is_anew = any(each.replaces_log for each in planned if each.host is host)
         own: list[Mend] = []
-        for case in OF_THE_LOG:
+        for case in () if is_anew else OF_THE_LOG:
             done = [edit for mend in own for edit in mend.edits]
             own += [
                 mend
@@ -122,25 +142,36 @@ def _found(standing: Standing, hosts: Sequence[Host]) -> Iterator[Mend]:
             yield from case(standing, host)
 
 
-def beside(standing: Standing, hosts: Sequence[Host], why: str) -> Iterator[str]:
-    """What is wrong with directories that a plan leaves alone, and why it does."""
+def beside(
+    standing: Standing, hosts: Sequence[Host], why: str, planned: Sequence[Mend] = ()
+) -> Iterator[str]:
+    """What is wrong with directories that a plan leaves as it is, and why it does."""
+    targets = {(mend.host.name, edit.target) for mend in planned for edit in mend.edits}
+    changed = {name for name, _ in targets}
+
+    def is_left(mend: Mend) -> bool:
+        files = {(mend.host.name, edit.target) for edit in mend.edits}
+        return not mend.is_note and not (files and files <= targets)
+
     try:
-        found = [each.text for each in _found(standing, hosts) if not each.is_note]
+        left = [each for each in _found(standing, hosts, planned) if is_left(each)]
+        found = [(each.text, each.host.name in changed) for each in left]
     except KraftoolError as error:
-        found = [error.message]
-    for each in found:
-        yield (
-            f"Not mended by this plan, which {why}: {each}. Plan again for that, before the node is"
-            " started."
-        )
+        found = [(error.message, False)]
+    for text, is_changed in found:
+        then = "Plan again for that, before the node is started."
+        if is_changed:  # no plan is applied on top of another before a node has run
+            then = "Plan for that alone first, apply it, and let Kafka run on it."
+        yield f"Not mended by this plan, which {why}: {text}. {then}"
 
 
 def _refuse_twice(mends: Sequence[Mend]) -> None:
-    seen: dict[tuple[str, str], Mend] = {}
+    seen: dict[tuple[str, str], tuple[Mend, Edit]] = {}
     for mend in mends:
         for edit in mend.edits:
-            other = seen.setdefault((mend.host.name, edit.target.path), mend)
-            if other is not mend and edit not in other.edits:
+            key = (mend.host.name, edit.target.path)
+            other, first = seen.setdefault(key, (mend, edit))
+            if other is not mend and replace(edit, why=first.why) != first:
                 raise KraftoolError(
                     f"{mend.host.name}: {edit.target.path} needs two repairs, {other.case} and"
                     f" {mend.case}",
@@ -177,6 +208,9 @@ def _nothing(standing: Standing, notes: Sequence[Mend]) -> Plan:
             hint="kraftool diff-voters and doctor tell about the others; where they are lost, say"
             " so: --set lost=ID,…",
         )
+    for host in standing.hosts:
+        if not standing.voters and host.had_records and host.lost_log:
+            raise unknown_voters(f"{host.name}: its log {host.lost_log}, maybe a voter's")
     odd = [
         f"{host.name} has a record at offset {each.offset} that does not fit the state"
         f" ({each.text}). If controllers die at it: --set poison={each.offset}"
@@ -185,6 +219,8 @@ def _nothing(standing: Standing, notes: Sequence[Mend]) -> Plan:
     ]
     about = (Word.OTHER_CLUSTER.value, Word.DIVERGED.value)
     risks = [each for each in common_risks(standing) if each.word in about]
+    fallen = list(shortfall(standing))
+    risks += [risk for own, _ in fallen for risk in own]
     told = f"No action needed: {present} of {len(standing.voters)} voters have a whole directory,"
     told += " which is a majority, and nothing in it keeps Kafka from starting."
     told += " If they have no leader all the same: kraftool quorum health"
@@ -200,7 +236,9 @@ def _nothing(standing: Standing, notes: Sequence[Mend]) -> Plan:
         kraft_version=standing.kraft_version,
         kafka_version=standing.request.kafka_version,
         ranking=ranked(standing.hosts, standing.keys),
-        loss=Loss(verdict=Verdict.NONE, text="none: nothing is changed"),
+        loss=_loss(fallen)
+        if fallen
+        else Loss(verdict=Verdict.NONE, text="none: nothing is changed"),
         risks=accepted(standing.request, risks),
         voters_before=standing.voters,
         voters_after=standing.voters,
@@ -211,8 +249,10 @@ def _replaced(standing: Standing) -> Iterator[str]:
     """A lost voter counts until it is none any more."""
     if not standing.lost:
         return
-    ids = " and ".join(str(each.id) for each in standing.lost)
+    ids = listed(each.id for each in standing.lost)
     told = f"Voter {ids} is lost, and counts as a voter until it is replaced: "
+    if len(standing.lost) > 1:
+        told = f"Voters {ids} are lost, and count as voters until they are replaced, one by one: "
     if standing.kraft_version > 0:
         yield told + (
             "once there is a leader, format a new controller (kraftool format -N), start it, and"
@@ -223,8 +263,15 @@ def _replaced(standing: Standing) -> Iterator[str]:
         yield told + "a new controller with its id takes its place in controller.quorum.voters."
 
 
-def _loss(mends: Sequence[Mend]) -> Loss:
-    lost = tuple(each.lost for each in mends if each.lost is not None)
+def _loss(found: Sequence[tuple[Sequence[Risk], LostRecords | None]]) -> Loss:
+    lost = tuple(each for _, each in found if each is not None)
+    told = [each.text for risks, lost in found for each in risks if _is_unknown(each, lost)]
+    if told:
+        return Loss(
+            verdict=Verdict.UNBOUNDED,
+            text=f"unbounded and undetectable: {'; '.join(told)}",
+            records=lost,
+        )
     if not lost:
         return Loss(
             verdict=Verdict.NONE,
@@ -236,6 +283,11 @@ def _loss(mends: Sequence[Mend]) -> Loss:
         " them only where no majority has them",
         records=lost,
     )
+
+
+def _is_unknown(risk: Risk, lost: LostRecords | None) -> bool:
+    """Whether what is given up cannot be listed."""
+    return risk.word == Word.AHEAD.value and lost is None
 
 
 def _host_plan(standing: Standing, host: Host, mends: Sequence[Mend]) -> HostPlan:
@@ -283,10 +335,11 @@ def _steps(standing: Standing, mends: Sequence[Mend]) -> Iterator[Step]:
         )
     for mend in mends:
         if mend.source is not None:
+            where = mend.source.survey.directory
             yield Step(
                 action=Action.COPY,
                 hosts=(mend.source.name, mend.host.name),
-                text=f"copy {mend.source.survey.path} of {mend.source.name} to {mend.host.name},"
+                text=f"copy {where} of {mend.source.name} to {mend.host.name},"
                 " with meta.properties and __cluster_metadata-0 and without the topics' folders",
             )
     for name in mended:
@@ -305,7 +358,7 @@ def _steps(standing: Standing, mends: Sequence[Mend]) -> Iterator[Step]:
         if any(each.edits for each in own):
             sources = {each.source.name for each in own if each.source is not None}
             more = "".join(f" --source {each}=COPY" for each in sorted(sources))
-            where = shlex.quote(by_name[name].survey.path)
+            where = by_name[name].survey.directory
             yield Step(
                 action=Action.APPLY,
                 hosts=(name,),
@@ -322,7 +375,7 @@ def _steps(standing: Standing, mends: Sequence[Mend]) -> Iterator[Step]:
         hosts=tuple(mended),
         text="everything is as planned, and the quorum has a leader",
         commands=tuple(
-            f"kraftool recover verify plan.yaml --dir {shlex.quote(by_name[each].survey.path)}"
+            f"kraftool recover verify plan.yaml --dir {by_name[each].survey.directory}"
             f"{_bootstrap(standing)}"
             for each in mended
         ),

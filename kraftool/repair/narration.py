@@ -30,6 +30,10 @@ def survey_lines(survey: Survey) -> Iterator[str]:
         yield f"  {each}"
     if log is not None and log.open_transaction is not None:
         yield f"  a metadata transaction is open since offset {log.open_transaction}"
+    then = survey.earlier
+    if then is not None and not (then.whole and then.records_sha256):
+        why = then.complaint or "what came before the log is missing"
+        yield f"  the state at offset {then.end_offset} cannot be had from it: {why}"
 
 
 def complaints(survey: Survey) -> Iterator[str]:
@@ -69,6 +73,8 @@ def complaints(survey: Survey) -> Iterator[str]:
     ):
         if complaint:
             yield f"{file}: {complaint}"
+    if survey.bootstrap_complaint and (log is not None or survey.snapshots):
+        yield f"bootstrap.checkpoint: {survey.bootstrap_complaint}"
     for name in survey.stopping:
         yield f"{name}: Kafka refuses to start on a file of this name"
     yield from survey.unread
@@ -86,10 +92,10 @@ def plan_lines(plan: Plan, out: str) -> Iterator[str]:
     for number, each in enumerate(plan.ranking, 1):
         mark = "seed" if each.host == plan.seed else "voter" if each.voter else "observer"
         note = f"; {each.note}" if each.note else ""
-        yield (
-            f"  {number}. {each.host} ({mark}): trusted up to offset {each.end_offset} of epoch"
-            f" {each.last_epoch}{note}"
-        )
+        end = f"trusted up to offset {each.end_offset} of epoch {each.last_epoch}"
+        if each.end_offset == 0:
+            end = "has no record"
+        yield f"  {number}. {each.host} ({mark}): {end}{note}"
     yield f"loss: {plan.loss.text}"
     for lost in plan.loss.records:
         types = (

@@ -25,6 +25,7 @@ from kraftool.decoders.names import (
     parse_segment_name,
 )
 from kraftool.repair.document import DocumentError, to_document
+from kraftool.reports.file_names import misnamed
 from kraftool.storage.format_plan import META_PROPERTIES
 
 SCHEMA_VERSION = 1
@@ -156,6 +157,22 @@ def kind_of(name: str) -> FileKind:
     if segment is not None and segment.state is FileState.LIVE and segment.padded:
         return next(kind for kind, suffix in _SUFFIX.items() if suffix == segment.suffix)
     return FileKind.OTHER
+
+
+def is_acted_on(name: str) -> bool:
+    """Whether a start of Kafka takes a file in the metadata partition's folder, by its name, for a
+    part of the log, or ends there. What it only mends or removes (indexes, `.deleted`, `.part`)
+    does nothing, nor does any other name."""
+    if misnamed(name) is not None:
+        return True
+    snapshot = parse_checkpoint_name(name)
+    if snapshot is not None:
+        return snapshot.state is FileState.LIVE
+    segment = parse_segment_name(name)
+    if segment is None:
+        return False
+    is_log = segment.state is FileState.LIVE and segment.suffix == ".log"
+    return is_log or segment.state in (FileState.SWAP, FileState.CLEANED)
 
 
 def target_of(name: str) -> Target:

@@ -23,6 +23,8 @@ class Host:
 
     name: str
     survey: Survey
+    had_records: bool = False
+    """Whether a directory of its cluster tells that the quorum has had records."""
 
     @property
     def node_id(self) -> int | None:
@@ -30,8 +32,23 @@ class Host:
 
     @property
     def has_metadata(self) -> bool:
-        survey = self.survey
-        return survey.end.offset > 0 or (survey.log is not None and not survey.is_emptied)
+        return self.survey.end.offset > 0 or not self.lost_log
+
+    @property
+    def lost_log(self) -> str:
+        """What tells that the log is not what it was, as words; empty where nothing does.
+
+        A snapshot is no log: what a voter confirmed behind it is gone.
+        """
+        survey, log = self.survey, self.survey.log
+        if log is None:
+            return "is gone"
+        if survey.has_no_record:
+            return "has not one record left" if self.had_records else ""
+        newest = max((each.offset for each in survey.whole_snapshots), default=0)
+        if survey.intact and log.intact_end < newest:
+            return f"ends at offset {log.intact_end}, before its own snapshot at {newest}"
+        return ""
 
     @property
     def rank(self) -> tuple[int, int]:
@@ -49,8 +66,14 @@ def hosts_of(surveys: Sequence[Survey]) -> tuple[Host, ...]:
         names[name] += 1
         if names[name] > 1:
             name = f"{name}-{names[name]}"
-        found.append(Host(name=name, survey=survey))
+        found.append(Host(name=name, survey=survey, had_records=_had_records(survey, surveys)))
     return tuple(found)
+
+
+def _had_records(survey: Survey, surveys: Iterable[Survey]) -> bool:
+    """Whether its quorum had any: an empty log is a lost one then, and else one that is new."""
+    own = ("", survey.identity.cluster_id)
+    return any(each.tells_of_records for each in surveys if each.identity.cluster_id in own)
 
 
 def is_voter(host: Host, voters: Iterable[tuple[int, str]]) -> bool:

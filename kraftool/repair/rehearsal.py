@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kraftool import __version__
 from kraftool.decoders.errors import KraftoolError
-from kraftool.repair.apply import Apply
+from kraftool.repair.apply import Apply, Tell
 from kraftool.repair.disk import RepairRefused
 from kraftool.repair.edits import sources_needed
 from kraftool.repair.plan import Plan
@@ -34,8 +34,6 @@ from kraftool.reports.state.load import load_state
 from kraftool.reports.words import listed
 from kraftool.sim.election.returning import Way
 from kraftool.storage.repair_journal import Stage
-
-Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

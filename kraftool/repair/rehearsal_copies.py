@@ -64,7 +64,7 @@ def find_rehearsed(plan: Plan, paths: Sequence[str]) -> tuple[Rehearsed, ...]:
     found: dict[str, Rehearsed] = {}
     for path in paths:
         name, mark, rest = path.partition("=")
-        is_named = bool(mark) and plan.host(name) is not None and not os.path.exists(path)
+        is_named = bool(mark and name) and "/" not in name and not os.path.exists(path)
         each = _rehearsed(plan, rest if is_named else path, name if is_named else "")
         if each.name in found:
             raise RepairRefused(

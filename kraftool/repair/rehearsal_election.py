@@ -8,14 +8,15 @@ this is docs/recover.md's table; that is held against what happened, the worst o
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
 from kraftool.raft.names import OffsetAndEpoch, VoterSet
+from kraftool.repair.cases.endpoints import STATIC_VOTERS
 from kraftool.repair.disk import DataDirectory
 from kraftool.repair.plan import FileKind, Method, Plan
-from kraftool.repair.rehearsal_copies import Rehearsed
+from kraftool.repair.rehearsal_copies import Progress, Rehearsed
 from kraftool.reports.election.case import Case, NodeCase
 from kraftool.reports.election.read import read_case
 from kraftool.reports.election.what_if import EQUAL, assumed_up
@@ -28,8 +29,6 @@ from kraftool.storage.files import Files
 
 _MOST_MORE = 1000
 """So many records more than anybody knows an old voter may have."""
-STATIC_VOTERS = "controller.quorum.voters"
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

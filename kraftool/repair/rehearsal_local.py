@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import re
+import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -24,10 +25,10 @@ from kraftool.raft.names import Endpoint, Voter, VoterSet
 from kraftool.raft.wire.batches import voter_set, voters_record
 from kraftool.repair.disk import CHUNK
 from kraftool.repair.plan import FileKind, kind_of
+from kraftool.reports.election.read import DEFAULT_LISTENER
 from kraftool.storage.files import Files, OpenFile
 
 HOST = "127.0.0.1"
-DEFAULT_LISTENER = "CONTROLLER"
 _WITH_VOTERS = frozenset({FileKind.SEGMENT, FileKind.SNAPSHOT})
 _KIND = ControlRecordType.KRAFT_VOTERS
 _Pair = tuple[bytes | None, bytes | None]
@@ -198,14 +199,16 @@ def write_settings(
             # Without one a Kafka complains of every delegation token in the metadata.
             "delegation.token.secret.key=made-for-a-rehearsal",
         )
-        with open(each.config, "x", encoding="utf-8", newline="\n") as file:
+        with open(each.config, "x", encoding="ascii", newline="\n") as file:
             file.write("\n".join(lines) + "\n")
 
 
 def _escaped(path: str) -> str:
-    """A path as a value of a properties file."""
+    """A path as a value of a properties file, of which Java reads each byte as a character."""
     if "," in path:
         raise KraftoolError(
             f"{path}: Kafka takes a comma for the end of a path", hint="use --keep FOLDER"
         )
-    return path.replace("\\", "\\\\")
+    data = path.replace("\\", "\\\\").encode("utf-16-be", "surrogatepass")
+    units = struct.unpack(f">{len(data) // 2}H", data)
+    return "".join(chr(each) if 0x20 <= each < 0x7F else f"\\u{each:04x}" for each in units)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -21,6 +21,7 @@ from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.client.observer import observe
 from kraftool.client.observing import UnobservableError
 from kraftool.image.image import MetadataImage
+from kraftool.repair.apply import Tell
 from kraftool.repair.rehearsal_local import LocalNode, listener_of, localize, write_settings
 from kraftool.repair.rehearsal_software import Running, Software, free_ports, running
 from kraftool.reports.findings import Finding, Severity
@@ -29,7 +30,6 @@ from kraftool.reports.state.diff import IGNORABLE, ChangeType, DiffOptions, chan
 from kraftool.reports.state.diff_words import change_name
 from kraftool.reports.words import listed, many
 
-Tell = Callable[[str], None]
 _ASK_S, _PAUSE_S = 2.0, 0.2
 _MOST_TOLD = 5
 
@@ -60,7 +60,7 @@ class Returned:
     follows: bool = False
     """Whether it follows the recovered leader, and has all that it has."""
     leader: int | None = None
-    """Whom else it knows as a leader."""
+    """Whom it knows as the leader."""
     ended: str = ""
     """Its last words, where it ended."""
 

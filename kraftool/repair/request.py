@@ -104,8 +104,14 @@ KNOWN = (*_KEYS, f"{_ENDPOINT}ID")
 def with_settings(request: Request, settings: Sequence[str]) -> Request:
     """The request with what `--set` says. Raises KraftoolError for what cannot be understood."""
     endpoints: list[tuple[int, tuple[PlannedEndpoint, ...]]] = []
+    told: set[str] = set()
     for each in settings:
         key, mark, value = each.partition("=")
+        if key in told:
+            raise KraftoolError(
+                f"--set {key} is given twice", hint="each key once, as in lost=2,3 for two ids"
+            )
+        told.add(key)
         try:
             if not mark or not value:
                 raise ValueError(each)

@@ -22,6 +22,7 @@ from kraftool.repair.ranking import (
 )
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.request import Request, Word
+from kraftool.reports.words import listed
 
 _FIRST_SAFE_LEVEL = 22
 """metadata.version 4.0-IV0: whoever runs on it is Kafka 4.0 or later."""
@@ -42,7 +43,8 @@ class Standing:
     leader: Host
     """The one that an election would put first, over what can be trusted."""
     present: tuple[Host, ...] = field(default_factory=tuple)
-    """Voters whose directory is there and has metadata."""
+    """Voters whose directory is there and has metadata; not those that are said to be lost, of whom
+    a snapshot is left alone."""
     renamed: tuple[Host, ...] = ()
     """Voters by their id, whose directory id is another than the record's."""
     lost: tuple[PlannedVoter, ...] = ()
@@ -66,6 +68,24 @@ class Standing:
     def is_lost(self) -> bool:
         """Whether the voters that are left, however they are, are no majority."""
         return bool(self.voters) and len(self.voters) - len(self.lost) < self.majority
+
+    @property
+    def nameless(self) -> tuple[Host, ...]:
+        """Directories with metadata that may be voters', but for meta.properties; best first."""
+        ids = {None, *(each.id for each in self.voters)}
+        found = [
+            each
+            for each in self.hosts
+            if each.survey.meta_complaint and each.has_metadata and each.node_id in ids
+        ]
+        return tuple(sorted(found, key=lambda each: each.rank, reverse=True))
+
+    @property
+    def without_log(self) -> tuple[PlannedVoter, ...]:
+        """Voters whose log is gone, with all that they confirmed: lost ones, and those of whose
+        directory nothing or a snapshot is left. Of one that was not given nothing is known."""
+        gone = {each.node_id for each in self.hosts if self.votes(each) and each.lost_log}
+        return tuple(each for each in self.voters if each in self.lost or each.id in gone)
 
     @property
     def keys(self) -> tuple[tuple[int, str], ...]:
@@ -115,7 +135,11 @@ def standing_of(request: Request) -> Standing:
     if level is None:
         level = max((each.survey.kraft_version or 0 for each in with_metadata), default=0)
     keys = [(each.id, each.directory_id) for each in voters]
-    present = tuple(each for each in with_metadata if is_voter(each, keys))
+    present = tuple(
+        each
+        for each in with_metadata
+        if is_voter(each, keys) and not (each.lost_log and each.node_id in request.lost)
+    )
     _refuse_one_voter_twice(present)
     ids = {each.node_id for each in present}
     renamed = tuple(
@@ -250,17 +274,28 @@ def refuse_missing(standing: Standing) -> None:
     whom nothing was said."""
     if not standing.missing:
         return
-    ids = ",".join(str(each.id) for each in standing.missing)
+    for each in standing.nameless:
+        refuse_nameless(each)
+    ids = listed(each.id for each in standing.missing)
     several = len(standing.missing) > 1
     lost = ",".join(
         sorted({*map(str, standing.request.lost), *(str(one.id) for one in standing.missing)})
     )
     raise KraftoolError(
         f"the director{'ies' if several else 'y'} of voter{'s' if several else ''}"
-        f" {ids.replace(',', ' and ')} {'were' if several else 'was'} not given",
+        f" {ids} {'were' if several else 'was'} not given",
         hint="where their disks can be read, run recover collect there too and give the file; where"
         f" they are gone for good, say so: --set lost={lost}",
     )
+
+
+def refuse_nameless(host: Host) -> None:
+    if host.node_id is None:
+        complaint = host.survey.meta_complaint or "it has no node.id"
+        raise KraftoolError(
+            f"{host.survey.path} does not tell whose it is: meta.properties: {complaint}",
+            hint="name the node's server.properties instead of the directory",
+        )
 
 
 def common_risks(standing: Standing) -> Iterator[Risk]:

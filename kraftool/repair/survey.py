@@ -8,17 +8,21 @@ to decide (`ranking.py`, `planner.py`).
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field
 
+from kraftool.decoders.checkpoint_files import LEADER_EPOCH_CHECKPOINT
 from kraftool.raft.names import OffsetAndEpoch
 from kraftool.repair.document import DocumentError
-from kraftool.repair.plan import Fingerprint, Identity, PlannedVoter, RecordCount, Target
+from kraftool.repair.plan import FileKind, Fingerprint, Identity, PlannedVoter, RecordCount, Target
 
 SCHEMA_VERSION = 1
 MOST_BATCHES = 4096
 """So many batches at the end of a log are kept one by one; those before them in blocks."""
 BLOCK = 8192
 """So many offsets are in a block."""
+LEADER_EPOCHS = Target(kind=FileKind.LEADER_EPOCHS, name=LEADER_EPOCH_CHECKPOINT)
+_NO_EPOCHS = (Fingerprint.of(b""), Fingerprint.of(b"0\n0\n"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,6 +206,8 @@ class Survey:
     tool: str
     collected_ms: int
     path: str
+    archived: bool = False
+    """Whether that is a tar stream's, and where the directory is was not told."""
     running: bool = False
     """Whether another process holds the directory's lock."""
     identity: Identity = field(default_factory=Identity)
@@ -224,6 +230,8 @@ class Survey:
     """What is wrong with leader-epoch-checkpoint."""
     topic_id_complaint: str = ""
     """What is wrong with partition.metadata."""
+    bootstrap_complaint: str = ""
+    """What is wrong with bootstrap.checkpoint."""
     registered_directories: tuple[str, ...] = ()
     """The ids of the node's log directories, as it was last registered as a broker."""
     files: tuple[SurveyedFile, ...] = ()
@@ -240,6 +248,10 @@ class Survey:
                 f"version {self.schema_version} of collect files is not known here",
                 hint="use one kraftool for all hosts",
             )
+        names = {each.target.name for each in self.files}
+        for each in self.snapshots:
+            if each.name not in names:
+                raise DocumentError(f"{each.name} is not among the files")
 
     @property
     def end(self) -> OffsetAndEpoch:
@@ -278,14 +290,28 @@ class Survey:
         return tuple(each for each in self.live_snapshots if each.intact)
 
     @property
-    def is_emptied(self) -> bool:
-        """Whether not one record is left of a log of which snapshots say that it had some."""
+    def has_no_record(self) -> bool:
+        """Whether the log has not one, damaged or not. One that begins at a whole snapshot, and had
+        no record since, is as Kafka leaves it that took the snapshot from a leader."""
         log = self.log
-        return (
-            log is not None
-            and log.intact_end <= log.start_offset
-            and any(each.offset > log.intact_end for each in self.live_snapshots)
-        )
+        if log is None or log.intact_end > log.start_offset:
+            return False
+        if log.broken is not None and log.broken.lost_batches:
+            return False
+        begins = any(each.offset == log.start_offset > 0 for each in self.whole_snapshots)
+        return not begins or self.has_epochs
+
+    @property
+    def has_epochs(self) -> bool:
+        """Whether leader-epoch-checkpoint tells of a record: of the first one of an epoch."""
+        file = self.file(LEADER_EPOCHS)
+        return file is not None and file.fingerprint not in _NO_EPOCHS
+
+    @property
+    def tells_of_records(self) -> bool:
+        """Whether anything in it says that the quorum has had records; an epoch is enough, since a
+        leader begins with one."""
+        return self.reach > 0 or self.quorum_state.leader_epoch > 0 or self.has_epochs
 
     @property
     def intact(self) -> bool:
@@ -297,6 +323,11 @@ class Survey:
         if self.identity.node_id is not None:
             return self.identity.node_id
         return self.settings.node_id if self.settings is not None else None
+
+    @property
+    def directory(self) -> str:
+        """As a command names it."""
+        return "DATA_DIRECTORY" if self.archived else shlex.quote(self.path)
 
     def file(self, target: Target) -> SurveyedFile | None:
         return next((each for each in self.files if each.target == target), None)

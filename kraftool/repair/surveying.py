@@ -21,6 +21,7 @@ from kraftool.decoders.names import (
     METADATA_FOLDER,
     FileState,
     parse_checkpoint_name,
+    parse_segment_name,
     segment_offset,
 )
 from kraftool.decoders.quorum_state import QuorumStateFile
@@ -60,6 +61,7 @@ from kraftool.reports.findings import Severity
 from kraftool.reports.kinds import directory as dir_kinds
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.log_source import LogFile, kind_of
+from kraftool.reports.log_summary import LogSummary
 from kraftool.reports.metadata_summary import Voter
 from kraftool.reports.state.files import MOST_STREAMED, StateFiles, files_of
 from kraftool.reports.state.load import LoadedState, load_from
@@ -73,6 +75,8 @@ from kraftool.storage.paths import Location, LocationKind, open_path
 from kraftool.storage.source import BytesSource
 
 Progress = Callable[[str, int], None]
+_BESIDE_TOPICS = (METADATA_FOLDER, META_PROPERTIES, BOOTSTRAP_CHECKPOINT)
+"""What a data directory has of a node's metadata."""
 _MOST_MISFITS = 8
 _MOST_REPLAYED = 4
 """So many of the newest snapshots are replayed; of the others the form alone is looked at."""
@@ -129,14 +133,19 @@ def _hides(problem: Problem, location: Location) -> bool:
     if location.is_stream and problem.severity is Severity.ERROR:
         return True
     folder, name = os.path.split(os.path.normpath(problem.name))
-    if name in (METADATA_FOLDER, META_PROPERTIES) or problem.name == location.directory:
+    if name in _BESIDE_TOPICS or problem.name == location.directory:
         return problem.severity is not Severity.INFO
-    return os.path.basename(folder) == METADATA_FOLDER and is_partition_file(name)
+    in_partition = os.path.basename(folder) == METADATA_FOLDER
+    if location.kind is LocationKind.PARTITION:  # whose folder may have another name
+        in_partition = folder == os.path.normpath(location.directory)
+    return in_partition and is_partition_file(name)
 
 
 def _whole(path: str) -> str:
     """The data directory, where its metadata partition was named."""
     folder = os.path.normpath(path)
+    if folder == os.curdir:
+        folder = os.path.abspath(path)
     if os.path.basename(folder) == METADATA_FOLDER and os.path.isdir(folder):
         return os.path.dirname(folder) or "."
     return path
@@ -203,6 +212,7 @@ class _Surveying:
             tool=__version__,
             collected_ms=now_ms,
             path=self._path(),
+            archived=self.location.is_stream,
             running=self.report.lock is LockState.HELD,
             identity=Identity(
                 node_id=node.node_id,
@@ -216,6 +226,7 @@ class _Surveying:
             snapshots=snapshots,
             epochs_complaint=self._complaint(dir_kinds.EPOCHS.code, dir_kinds.EPOCHS_DIFFER.code),
             topic_id_complaint=self._complaint(dir_kinds.TOPIC_ID.code),
+            bootstrap_complaint=self._bootstrap_complaint(),
             files=files,
             half_done=half_done(self.report.path) if self.location.is_on_disk else "",
             stopping=tuple(self._stopping(entries)),
@@ -246,6 +257,11 @@ class _Surveying:
             return ""
         told = [each.sentence() for each in file.findings if each.severity is Severity.ERROR]
         return told[0] if told else "it has no cluster.id or no node.id"
+
+    def _bootstrap_complaint(self) -> str:
+        file = self._content(Kind.BOOTSTRAP_CHECKPOINT, LogSummary)
+        told = [each for each in file.findings if each.severity is Severity.ERROR] if file else []
+        return told[0].sentence() if told else ""
 
     def _quorum_state(self) -> QuorumStateSurvey:
         file = self._content(Kind.QUORUM_STATE, QuorumStateFile)
@@ -345,6 +361,8 @@ class _Surveying:
             place = OffsetAndEpoch(self.at, _epoch_before(survey.log, self.at))
             then = self._loaded(state_files, place)
             earlier = then if isinstance(then, SurveyedState) else _state(then, place)
+            if isinstance(then, LoadedState) and (why := _not_an_end(then, self.at)):
+                earlier = replace(earlier, records=0, records_sha256="", complaint=why)
             found = replace(found, earlier=earlier)
         if read is None or found.log is None or isinstance(loaded, SurveyedState):
             return found
@@ -362,6 +380,25 @@ class _Surveying:
                 whole=False,
                 complaint=error.message,
             )
+
+
+def _not_an_end(loaded: LoadedState, offset: int) -> str:
+    """Why no log can end at an offset: what is before it is part of something that is whole or
+    nothing. Empty where one can."""
+    opened, batch = loaded.open_transaction, loaded.divided_batch
+    if opened is not None:
+        return (
+            f"offset {offset} is inside of the metadata transaction that begins at offset"
+            f" {opened.offset}, and is whole or nothing: a log can end at {opened.offset}, or where"
+            " the transaction has ended"
+        )
+    if batch is not None:
+        first, last = batch
+        return (
+            f"offset {offset} is inside of a batch, of the offsets {first} to {last}, which is"
+            f" whole or nothing: a log can end at {first} or at {last + 1}"
+        )
+    return ""
 
 
 def _epoch_before(log: SurveyedLog, offset: int) -> int:
@@ -424,7 +461,8 @@ def _state(loaded: LoadedState, end: OffsetAndEpoch) -> SurveyedState:
 def _files(
     entries: Sequence[Entry], segments: Mapping[int, Fingerprint]
 ) -> tuple[tuple[SurveyedFile, ...], tuple[str, ...]]:
-    """Every file that a plan may name, hashed; segments were, when they were read."""
+    """Every file that a plan may name, hashed; segments were, when they were read. Raises
+    KraftoolError where one of Kafka's cannot be read: it is neither lost nor damaged."""
     found, unread = [], []
     for each in entries:
         target: Target | None = None
@@ -443,10 +481,20 @@ def _files(
         try:
             fingerprint = _hash(each) if base is None else segments[base]
         except KraftoolError as error:
+            if _is_kafkas(target):
+                raise
             unread.append(error.message)
             continue
         found.append(SurveyedFile(target=target, fingerprint=fingerprint))
     return tuple(sorted(found, key=lambda each: each.target.path)), tuple(unread)
+
+
+def _is_kafkas(target: Target) -> bool:
+    """Whether Kafka reads such a file, or ends at its name."""
+    name = target.name
+    if target.kind is not FileKind.OTHER or misnamed(name) is not None:
+        return True
+    return parse_checkpoint_name(name) is not None or parse_segment_name(name) is not None
 
 
 def _hash(entry: Entry) -> Fingerprint:

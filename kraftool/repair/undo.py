@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.apply import Repair, Tell
-from kraftool.repair.disk import RepairRefused, reading
+from kraftool.repair.disk import RepairRefused, hint_for, reading
 from kraftool.repair.record import record_of
 from kraftool.storage.repair_journal import Journal, Stage
 
@@ -67,9 +67,7 @@ class Undo(Repair):
             )
         with suppress(OSError):
             self.backup.clear_copies()
-        hint = "run recover undo again once that is mended"
-        if isinstance(error, PermissionError):
-            hint = "run as the user that Kafka runs as, or as root"
+        hint = hint_for(error) or "run recover undo again once that is mended"
         return KraftoolError(
             f"{told}; nothing was changed: the plan is still {self.stage.value}", hint=hint
         )

@@ -19,7 +19,7 @@ import sys
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kraftool.storage.lock_taking import is_held_here
+from kraftool.storage.lock_taking import LOCK, is_held_here
 
 _LONGEST_COMMAND = 1 << 20
 """A class path is long; the main class comes after it."""
@@ -67,7 +67,7 @@ def program_of(pid: int | None) -> str:
 
 def lock_holder(directory: str) -> Lock:
     """Ask who holds a data directory's lock."""
-    path = os.path.join(directory, ".lock")
+    path = os.path.join(directory, LOCK)
     if is_held_here(path):
         return Lock(LockState.HELD, os.getpid())
     try:

@@ -16,6 +16,7 @@ from typing import Self
 from kraftool.decoders.errors import KraftoolError
 from kraftool.storage.files import give_to_owner
 
+LOCK = ".lock"
 _held: set[tuple[int, int]] = set()
 """Device and inode of what this process has locked; the system would grant it again."""
 
@@ -29,7 +30,7 @@ class DirectoryLock:
 
     def __init__(self, directory: str) -> None:
         """Take it. Raises KraftoolError where another process has it, or this one."""
-        self.path = os.path.join(directory, ".lock")
+        self.path = os.path.join(directory, LOCK)
         self._descriptor = -1
         # In a process that has the lock, opening the file and closing it again would drop it.
         if is_held_here(self.path):

@@ -23,6 +23,7 @@ from kraftool.storage.entry import (
     Problem,
     Severity,
     folder_kind,
+    is_partition_file,
     split_member,
 )
 from kraftool.storage.inflate import CountingFeed, Feed, is_shell_pipe
@@ -237,6 +238,8 @@ class TarStream:
             if kind in tarheader.KIND_WORDS:
                 yield self._passed_over(name, tarheader.KIND_WORDS[kind], position)
             elif kind in (tarheader.DIRECTORY, tarheader.GNU_DIRECTORY):
+                if _is_files_name(name):
+                    yield self._passed_over(name.rstrip("/"), "a directory", position)
                 self._count_folder(name)
             self._skip(stored)
             return
@@ -413,3 +416,10 @@ def _damage(error: KraftoolError) -> str:
     if isinstance(error, DecodeError):
         return f"{error.reason} at position {error.position} of the compressed bytes"
     return error.message
+
+
+def _is_files_name(name: str) -> bool:
+    """Whether Kafka keeps a file there, and no folder."""
+    _, path, place = split_member(name)
+    basename = path.rpartition("/")[2]
+    return place is Place.ROOT or (place is Place.PARTITION and is_partition_file(basename))

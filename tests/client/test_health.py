@@ -99,7 +99,23 @@ def test_numbers_of_voters() -> None:
 def test_a_controller_that_does_not_vote_is_told() -> None:
     quorum = described([replica(n) for n in (1, 2, 3)], [replica(4)])
     now = view(quorum, node(2, controllers=(1, 2, 3, 4)), node(3), node(4))
-    assert _codes(now) == {"STANDBY"}
+    (told,) = health(well(mark=90, at=NOW - 1500), now).findings
+    assert (told.code, "add-controller makes" in told.advice) == ("KT-LIVE-STANDBY", True)
+
+
+def test_a_controller_that_is_off_is_not_one_to_add() -> None:
+    """A registration outlives its node, as after a recovery that keeps old voters off."""
+    voters = [replica(n) for n in (1, 2, 3)]
+    for observers, others in (
+        ([], []),
+        ([], [gone(4)]),
+        ([replica(4, fetched=NOW - SILENT_MS - 1)], [gone(4)]),
+    ):
+        now = view(described(voters, observers), node(2, controllers=(1, 4)), node(3), *others)
+        found = health(well(mark=90, at=NOW - 1500), now).findings
+        (told,) = [each for each in found if each.code == "KT-LIVE-STANDBY"]
+        assert "does not fetch" in told.text
+        assert "kraftool quorum add-controller" not in told.advice
 
 
 def test_levels_that_a_node_does_not_support_or_does_not_apply() -> None:

@@ -184,9 +184,14 @@ def test_a_plan_without_a_change_says_so(kraftool: Run, directory: Path, tmp_pat
     ran = kraftool("recover", "apply", file, "--dir", directory, "-o", "json", "--dry-run")
     assert ran.code == 0
     fitting(ran.text)
-    ran = kraftool("recover", "apply", file, "--dir", directory)
-    assert ran.code == 0
-    assert "no action is needed" in ran.text
+    for command in ("apply", "rehearse", "verify", "undo"):
+        words = ("recover", command, file, "--dir", directory)
+        ran = kraftool(*words)
+        assert ran.code == 0
+        assert ran.text.endswith(": no action is needed, on no host.\n")
+        yes = ("--yes", plan_of(method=Method.NONE).id) if command in ("apply", "undo") else ()
+        ran = kraftool(*words, *yes, "-o", "json")
+        assert (ran.code, fitting(ran.text)["command"]) == (0, command)
 
 
 def test_a_directory_of_another_plan_and_no_directory_end_as_the_contract_says(

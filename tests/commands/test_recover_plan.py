@@ -106,6 +106,7 @@ def test_no_action_needed(kraftool: Run, nodes: dict[int, Path]) -> None:
     [
         ((), 5, "voters 2 and 4 were not given"),
         (("--set", "lost=2,4", "--accept", "everything"), 2, "is no word"),
+        (("--set", "lost=2", "--set", "lost=4"), 2, "--set lost is given twice"),
         (("--set", "lost=2,4", "--method", "append"), 5, ""),
         (("--set", "lost=2,4", "--method", "static-properties"), 5, "does not bring back"),
         (("--set", "lost=2,4", "--kafka-version", "3.9.0"), 5, "--accept old-kafka"),
@@ -155,6 +156,34 @@ def test_a_tar_of_a_pod_is_collected(kraftool: Run, nodes: dict[int, Path], tmp_
     kraftool("recover", "collect", nodes[3], "--out", tmp_path / "b.collect")
     (carried,), (here,) = (collect_file.read(str(each)) for each in (file, tmp_path / "b.collect"))
     assert (carried.files, carried.log, carried.state) == (here.files, here.log, here.state)
+
+
+def test_no_command_of_a_plan_names_an_archive(
+    kraftool: Run, nodes: dict[int, Path], tmp_path: Path
+) -> None:
+    """Where the pod has the directory is not known."""
+    for each in (3, 11):
+        with tarfile.open(tmp_path / f"{each}.tar", "w") as archive:
+            archive.add(nodes[each], "var/lib/kafka/data")
+    ran = kraftool("recover", "plan", tmp_path / "3.tar", tmp_path / "11.tar", "--set", "lost=2,4")
+    assert ran.code == 0, ran.err
+    told = [one for step in plan_from_yaml(ran.out).steps for one in (*step.commands, step.text)]
+    assert not [each for each in told if "tar" in each.split()]
+    assert not [each for each in told if str(tmp_path) in each]
+    named = [each for each in told if "--dir DATA_DIRECTORY" in each]
+    assert [each.split()[2] for each in named] == ["apply", "verify"]
+
+
+def test_collect_says_that_there_is_no_state_at_an_offset(
+    kraftool: Run, nodes: dict[int, Path], tmp_path: Path
+) -> None:
+    ran = kraftool("recover", "collect", nodes[2], "--at", 500, "--out", tmp_path / "a.collect")
+    assert ran.code == 0, "it may be another node that has it"
+    assert "the state at offset 500 cannot be had from it" in ran.err
+    assert "the log ends at 224" in ran.err
+    ran = kraftool("recover", "collect", nodes[2], "--at", 197, "--out", tmp_path / "b.collect")
+    assert ran.code == 0
+    assert "cannot be had" not in ran.err
 
 
 @pytest.mark.parametrize("cut", [5, 100, 2000])

@@ -18,6 +18,7 @@ from kraftool.repair.backup import FOLDER
 from kraftool.repair.plan import (
     SCHEMA_VERSION,
     Edit,
+    Expected,
     FileKind,
     Fingerprint,
     HostPlan,
@@ -85,6 +86,18 @@ def written(directory: Path, target: Target, data: bytes) -> Edit:
     before = print_of(directory, target) if (directory / target.path).exists() else None
     return Edit(
         target=target, before=before, after=Fingerprint.of(data), pieces=(Piece(data=data),)
+    )
+
+
+def log_left(directory: Path, *edits: Edit) -> tuple[Expected, ...]:
+    """All of the log that the edits leave, as a plan names it."""
+    changed = {each.target for each in edits}
+    targets = [target_of(path.name) for path in sorted((directory / PARTITION).iterdir())
+               if path.is_file()]  # fmt: skip
+    return tuple(
+        Expected(target=each, fingerprint=print_of(directory, each))
+        for each in targets
+        if each.kind in (FileKind.SEGMENT, FileKind.SNAPSHOT) and each not in changed
     )
 
 
@@ -190,7 +203,13 @@ def cut_plan(directory: Path) -> Plan:
             pieces=(Piece(file=old, end=print_of(directory, old).size),),
         ),
     )
-    host = HostPlan(name="node-1", role=Role.VOTER, identity=Identity(node_id=1), edits=edits)
+    host = HostPlan(
+        name="node-1",
+        role=Role.VOTER,
+        identity=Identity(node_id=1),
+        expected=log_left(directory, *edits),
+        edits=edits,
+    )
     return plan_of(host)
 
 

@@ -41,12 +41,12 @@ from kraftool.sim.disk import Disk
 from kraftool.sim.machine import Machine, Snapshot
 from kraftool.storage.election_store import ElectionStore
 from kraftool.storage.snapshots import checked_at, frame_of
+from tests.repair.directories import NOW
 from tests.repair.repair_cases import PARTITION, NoSync
 
 Rename = Callable[[str], str]
 
 CLUSTER = "c2ltdWxhdGVkLWNsdXN0ZQ"
-NOW = 1_800_000_000_000
 _METADATA_VERSION = 25
 _DEFAULT_BROKER = ConfigResource(BROKER, "")
 _WRITTEN = datetime(2026, 1, 1, tzinfo=UTC)

@@ -24,10 +24,10 @@ from kraftool.sim.node import Node
 from kraftool.sim.options import Options
 from kraftool.sim.runner import Play
 from kraftool.sim.world import World
+from tests.repair.directories import NOW
 from tests.repair.repair_cases import NoSync
 from tests.repair.simulated_directories import (
     CLUSTER,
-    NOW,
     Reader,
     Records,
     numbers_in,
@@ -74,6 +74,12 @@ class Case:
     lost: str = "majority"
     """Or `minority`: then a seed is asked for."""
     trace: bool = False
+
+
+APPEND = Case(dynamic=True, method=Method.APPEND, everyone_given=True, only_behind=True)
+JUMP = Case(dynamic=True, method=Method.SNAPSHOT_JUMP)
+FENCED = Case(fence=True, rough=True)
+"""With a new cluster id, whatever the method: nothing has to be waited for, and nobody reached."""
 
 
 class NothingLeft(Exception):

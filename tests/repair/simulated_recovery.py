@@ -31,9 +31,7 @@ from kraftool.sim.node import Node
 from kraftool.sim.options import Options
 from kraftool.sim.runner import Play
 from kraftool.sim.world import CHUNK_BYTES, LISTENER, RECORD_BYTES, ViolationError, World
-from tests.repair.simulated_directories import (
-    numbers_in,
-)
+from tests.repair.simulated_directories import numbers_in
 from tests.repair.simulated_loss import Case, NothingLeft, Repaired, Return, repaired_quorum
 
 _KEPT_KNOWLEDGE = (Leaders, LogMatching, Votes)

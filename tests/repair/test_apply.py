@@ -18,7 +18,7 @@ from kraftool.repair.apply import Apply
 from kraftool.repair.backup import FOLDER, backup_of
 from kraftool.repair.disk import DataDirectory, RepairRefused
 from kraftool.repair.edits import in_turn
-from kraftool.repair.plan import Expected, HostPlan, Identity, Piece, Plan, Role, target_of
+from kraftool.repair.plan import Edit, Expected, HostPlan, Identity, Piece, Plan, Role, target_of
 from kraftool.repair.plan_yaml import plan_from_yaml
 from kraftool.repair.undo import Undo
 from kraftool.repair.verify import check_directory
@@ -41,6 +41,7 @@ from tests.repair.repair_cases import (
     cut_plan,
     jump_directory,
     jump_plan,
+    log_left,
     plan_of,
     print_of,
     removal,
@@ -132,7 +133,13 @@ def test_a_checkpoint_from_another_host_is_copied(fixtures_dir: Path, tmp_path: 
         after=of,
         pieces=(Piece(file=snapshot, source="node-3", end=of.size),),
     )
-    two = HostPlan(name="node-2", role=Role.VOTER, identity=Identity(node_id=2), edits=(edit,))
+    two = HostPlan(
+        name="node-2",
+        role=Role.VOTER,
+        identity=Identity(node_id=2),
+        expected=log_left(target, edit),
+        edits=(edit, removal(target, "leader-epoch-checkpoint")),
+    )
     three = HostPlan(
         name="node-3",
         role=Role.VOTER,
@@ -363,6 +370,18 @@ def test_a_half_applied_directory_that_a_node_ran_on_is_neither_finished_nor_und
             run(plan, directory)
 
 
+def _with_edit(directory: Path, edit: Edit) -> HostPlan:
+    """One file that is written anew, beside a log of which the rest is known."""
+    epochs = removal(directory, "leader-epoch-checkpoint")
+    return HostPlan(
+        name="a",
+        role=Role.VOTER,
+        identity=Identity(node_id=3),
+        expected=log_left(directory, edit),
+        edits=(edit,) if edit.target == epochs.target else (edit, epochs),
+    )
+
+
 def test_content_that_kafka_could_not_read_is_not_given_a_name(directory: Path) -> None:
     cases = {
         "quorum-state": b"{}",
@@ -372,8 +391,7 @@ def test_content_that_kafka_could_not_read_is_not_given_a_name(directory: Path) 
         f"{300:020}-{3:010}.checkpoint": (directory / PARTITION / f"{0:020}.log").read_bytes(),
     }
     for name, data in cases.items():
-        edit = written(directory, target_of(name), data)
-        host = HostPlan(name="a", role=Role.VOTER, identity=Identity(node_id=3), edits=(edit,))
+        host = _with_edit(directory, written(directory, target_of(name), data))
         with unchanged(directory), pytest.raises(RepairRefused, match="not sound"):
             apply(plan_of(host), directory)
 
@@ -382,7 +400,7 @@ def test_a_snapshot_under_another_offset_than_its_epoch_is_not_whole(directory: 
     """The name that Kafka would believe does not fit what is in it."""
     old = (directory / PARTITION / f"{171:020}-{3:010}.checkpoint").read_bytes()
     torn = written(directory, target_of(f"{5000:020}-{9:010}.checkpoint"), old[:-30])
-    host = HostPlan(name="a", role=Role.VOTER, identity=Identity(node_id=3), edits=(torn,))
+    host = _with_edit(directory, torn)
     with unchanged(directory), pytest.raises(RepairRefused, match="not sound"):
         apply(plan_of(host), directory)
 

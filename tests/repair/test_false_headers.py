@@ -12,7 +12,8 @@ import pytest
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import KraftoolError
-from kraftool.repair.plan import Method, Verdict
+from kraftool.decoders.names import write_segment_name
+from kraftool.repair.plan import Fingerprint, Method, Verdict
 from kraftool.repair.reach import Reach
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.survey import SurveyedLog
@@ -112,6 +113,34 @@ def test_a_false_epoch_makes_no_leader_of_a_log_that_was_left_behind(quorum: Quo
     plan = quorum.plan()
     assert plan.ranking[0].host != "node-3"
     assert plan.ranking[-1].end_offset == end
+    quorum.carry_out(plan)
+    assert quorum.survey(3).end == (224, 3)
+
+
+def test_a_false_epoch_at_the_end_of_a_segment_is_told_by_the_next_one(quorum: Quorum) -> None:
+    """An empty one, too, as a start leaves it: then the batch is the last of all."""
+    cut_log(quorum, 3, 20)
+    path = quorum.segment(3)
+    data, first = path.read_bytes(), batches(path)[-5]
+    before = data[: first.position]
+    later = path.with_name(write_segment_name(first.base_offset, ".log"))
+    for behind, words in (
+        (data[first.position :], "between 3 and 3"),
+        (b"", "begins with records"),
+    ):
+        path.write_bytes(before)
+        later.write_bytes(behind)
+        batch = with_epoch(path, -1, 64)
+        broken = log_of(quorum, 3).broken
+        assert broken is not None
+        assert words in broken.reason
+        assert (broken.offset, broken.segment) == (batch.base_offset, 0)
+        assert (broken.position, broken.torn) == (batch.position, False)
+        assert broken.prefix == Fingerprint.of(before[: batch.position])
+        assert broken.end_offset == first.base_offset + (5 if behind else 0)
+        plan = quorum.plan()
+        assert [each.host for each in plan.ranking] == ["node-2", "node-4", "node-3"]
+        assert plan.method is Method.REBUILD
     quorum.carry_out(plan)
     assert quorum.survey(3).end == (224, 3)
 

@@ -11,22 +11,20 @@ from pathlib import Path
 import pytest
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.image.state_hash import state_hash
 from kraftool.repair.plan import Action, Method, Plan, Role, Verdict
 from kraftool.repair.planner import plan_for, read_surveys
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.request import Request, with_settings
-from kraftool.reports.state.load import load_state
-from tests.repair.directories import Quorum, batches, cut_log, flip_in_batch, poisoned
-
-EQUAL = "kafka-4.3.0/upgrade"
-"""Voters 1, 2, 3 and broker 11, all at offset 160 of epoch 6."""
-APART = "kafka-4.3.0/dynamic-quorum"
-"""Voters 2, 3, 4; 3 and 4 and broker 11 are at offset 224 of epoch 3; 1 is no voter any more."""
-
-
-def state_of(directory: Path, at: int | None = None) -> str:
-    return state_hash(load_state(str(directory), at=at).image)
+from tests.repair.directories import (
+    APART,
+    EQUAL,
+    Quorum,
+    batches,
+    cut_log,
+    flip_in_batch,
+    poisoned,
+    state_of,
+)
 
 
 def seed_of(plan: Plan) -> int | None:
@@ -342,10 +340,10 @@ def test_all_controllers_lost_a_broker_has_the_state(tmp_path: Path) -> None:
 
 def test_a_roll_back_has_the_state_of_that_offset(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path, EQUAL, [1, 2, 3, 11])
-    then = state_of(quorum[1], at=150)
-    with pytest.raises(PlanRefused, match="from offset 150 on is given up"):
-        quorum.plan("rollback=150", "seed=1")
-    plan = quorum.plan("rollback=150", "seed=1", accept=["rollback", "ahead"])
+    then = state_of(quorum[1], at=145)
+    with pytest.raises(PlanRefused, match="from offset 145 on is given up"):
+        quorum.plan("rollback=145", "seed=1")
+    plan = quorum.plan("rollback=145", "seed=1", accept=["rollback", "ahead"])
     quorum.carry_out(plan)
     assert state_of(quorum[1]) == then
     assert quorum.survey(1).end == (1_000_160, 1006)
@@ -368,8 +366,8 @@ def test_static_voters_are_a_setting_on_every_node(tmp_path: Path) -> None:
 
 def test_static_voters_are_rolled_back_by_a_jump_though_nobody_is_ahead(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path, "kafka-3.7.2/static-quorum", [1, 11])
-    then = state_of(quorum[1], at=195)
-    settings = ("lost=2,3", "rollback=195", "endpoint.1=CONTROLLER://one:9093")
+    then = state_of(quorum[1], at=187)
+    settings = ("lost=2,3", "rollback=187", "endpoint.1=CONTROLLER://one:9093")
     quorum.carry_out(quorum.plan(*settings, accept=["rollback", "ahead"]))
     assert state_of(quorum[1]) == then
     assert quorum.survey(1).end.offset == 1_000_201

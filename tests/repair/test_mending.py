@@ -13,12 +13,12 @@ import pytest
 from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import encode_record
-from kraftool.image.state_hash import state_hash
 from kraftool.repair.narration import is_well
 from kraftool.repair.plan import Method, Verdict
 from kraftool.repair.refusal import PlanRefused
-from kraftool.reports.state.load import load_state
 from tests.repair.directories import (
+    APART,
+    EQUAL,
     NOW,
     Quorum,
     batches,
@@ -27,20 +27,15 @@ from tests.repair.directories import (
     flip_in_batch,
     mended,
     poisoned,
+    state_of,
 )
 
-EQUAL = "kafka-4.3.0/upgrade"
-"""Voters 1, 2, 3 and broker 11, all at offset 160 of epoch 6."""
 VOTERS = (1, 2, 3)
 
 
 @pytest.fixture
 def quorum(tmp_path: Path) -> Quorum:
     return Quorum(tmp_path, EQUAL, [1, 2, 3, 11])
-
-
-def state_of(directory: Path) -> str:
-    return state_hash(load_state(str(directory)).image)
 
 
 def test_a_quorum_that_is_well_needs_nothing(quorum: Quorum) -> None:
@@ -212,7 +207,7 @@ def test_two_whole_voters_of_three_have_all_that_was_committed(quorum: Quorum) -
 def test_directories_of_two_clusters_are_not_well(tmp_path: Path) -> None:
     """Of whose quorum it is said that nothing is to be done must not be decided by their number."""
     quorum = Quorum(tmp_path, EQUAL, [1])
-    other = Quorum(tmp_path / "other", "kafka-4.3.0/dynamic-quorum", [2, 3, 4])
+    other = Quorum(tmp_path / "other", APART, [2, 3, 4])
     quorum.directories |= other.directories
     with pytest.raises(PlanRefused, match="is of cluster"):
         quorum.plan()

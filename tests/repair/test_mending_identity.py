@@ -13,10 +13,7 @@ import pytest
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.plan import Method
 from kraftool.repair.refusal import PlanRefused
-from tests.repair.directories import Quorum, batches, flip_in_batch, mended
-
-EQUAL = "kafka-4.3.0/upgrade"
-"""Voters 1, 2, 3 and broker 11, all at offset 160 of epoch 6."""
+from tests.repair.directories import APART, EQUAL, Quorum, batches, flip_in_batch, mended
 
 
 @pytest.fixture
@@ -64,7 +61,7 @@ def test_a_lost_meta_properties_is_written_from_what_the_others_tell(
 def test_a_broker_gets_the_directory_id_back_that_its_replicas_are_in(tmp_path: Path) -> None:
     """Only where it has one log directory: of several it cannot be told which one this is."""
     for broker, has_one in ((12, True), (11, False)):
-        quorum = Quorum(tmp_path / str(broker), "kafka-4.3.0/dynamic-quorum", (2, 3, broker))
+        quorum = Quorum(tmp_path / str(broker), APART, (2, 3, broker))
         was = quorum.survey(broker)
         assert (len(was.registered_directories) == 1) is has_one
         (quorum[broker] / "meta.properties").unlink()
@@ -183,3 +180,21 @@ def test_the_voters_are_known_from_others_where_the_best_log_begins_late(quorum:
     assert plan.cases == ("snapshot-copied",)
     assert plan.kraft_version == 1
     assert plan.voters_before == whole.voters
+
+
+def test_a_survivor_without_its_name_is_told_how_it_can_lead(
+    quorum: Quorum, tmp_path: Path
+) -> None:
+    """Nothing leads away from its log: no new controller is advised."""
+    (quorum[3] / "meta.properties").unlink()
+    with pytest.raises(KraftoolError, match=r"does not tell whose it is: meta.properties: it"):
+        quorum.plan("lost=1,2", nodes=[3, 11])
+    known = quorum.survey(11).identity.cluster_id
+    quorum.directories[3] = settings_of(quorum, 3, tmp_path)
+    for settings in (("lost=1,2",), ("lost=1,2", "seed=3")):
+        for nodes, cluster_id in (([3, 11], known), ([3], "CLUSTER_ID")):
+            with pytest.raises(KraftoolError, match=r"be the seed: meta.properties: it is") as told:
+                quorum.plan(*settings, nodes=nodes)
+            assert (
+                f"version=1, cluster.id={cluster_id}, node.id=3, directory.id=" in told.value.hint
+            )

@@ -18,17 +18,21 @@ import pytest
 from kraftool.repair import choice
 from kraftool.repair.plan import Method, Verdict
 from kraftool.repair.refusal import PlanRefused
-from tests.repair.simulated_loss import Case, NothingLeft, Return, repaired_quorum
+from tests.repair.simulated_loss import (
+    APPEND,
+    FENCED,
+    JUMP,
+    Case,
+    NothingLeft,
+    Return,
+    repaired_quorum,
+)
 from tests.repair.simulated_recovery import first, history, played
 
 SEEDS = int(os.environ.get("KRAFTOOL_RECOVERIES", "5"))
 SOAKED = 60
 
-APPEND = Case(dynamic=True, method=Method.APPEND, everyone_given=True, only_behind=True)
-JUMP = Case(dynamic=True, method=Method.SNAPSHOT_JUMP)
 STATIC = Case(dynamic=False)
-FENCED = Case(fence=True, rough=True)
-"""With a new cluster id, whatever the method: nothing has to be waited for, and nobody reached."""
 
 KEPT = {
     "append, nobody returns": replace(APPEND, returns=Return.NEVER),
@@ -127,25 +131,31 @@ def test_half_of_an_even_number_of_dynamic_voters_may_lack_what_was_committed(
 # --- a method that is broken is caught -----------------------------------------------------------
 
 
-def test_a_jump_without_a_higher_epoch_is_caught(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("margin", "value", "case"),
+    [
+        pytest.param(
+            "EPOCH_MARGIN", 0, replace(JUMP, returns=Return.APART), id="jump-without-a-higher-epoch"
+        ),
+        pytest.param(
+            "EPOCH_MARGIN",
+            0,
+            replace(APPEND, returns=Return.APART_FOR_EVER),
+            id="append-without-a-higher-epoch",
+        ),
+        pytest.param(
+            "OFFSET_MARGIN",
+            1,
+            replace(JUMP, returns=Return.BEFORE),
+            id="jump-to-an-offset-that-others-have",
+        ),
+    ],
+)
+def test_a_method_that_goes_not_far_enough_is_caught(
+    margin: str, value: int, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(choice, "EPOCH_MARGIN", 0)
-    assert first(replace(JUMP, returns=Return.APART), tmp_path).violation
-
-
-def test_an_append_without_a_higher_epoch_is_caught(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(choice, "EPOCH_MARGIN", 0)
-    assert first(replace(APPEND, returns=Return.APART_FOR_EVER), tmp_path).violation
-
-
-def test_a_jump_to_an_offset_that_others_have_is_caught(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(choice, "OFFSET_MARGIN", 1)
-    assert first(replace(JUMP, returns=Return.BEFORE), tmp_path).violation
+    monkeypatch.setattr(choice, margin, value)
+    assert first(case, tmp_path).violation
 
 
 def test_a_state_that_is_not_the_best_is_told_as_a_loss(

@@ -14,13 +14,19 @@ from random import Random
 import pytest
 
 from kraftool.repair.plan import Method
-from tests.repair.simulated_loss import Case, NotAllowed, NothingLeft, Return, repaired_quorum
+from tests.repair.simulated_loss import (
+    APPEND,
+    FENCED,
+    JUMP,
+    Case,
+    NotAllowed,
+    NothingLeft,
+    Return,
+    repaired_quorum,
+)
 from tests.repair.simulated_recovery import Outcome, first
 
-APPEND = Case(dynamic=True, method=Method.APPEND, everyone_given=True, only_behind=True)
-JUMP = Case(dynamic=True, method=Method.SNAPSHOT_JUMP)
 OLD_SETTINGS = Case(dynamic=False, old_settings=True, mortal=True)
-FENCED = Case(fence=True, rough=True)
 
 
 def _follow(each: Outcome) -> bool:

@@ -26,13 +26,9 @@ from kraftool.repair.rehearsal_copies import find_rehearsed, workplace
 from kraftool.repair.request import Request, with_settings
 from kraftool.reports.findings import Severity
 from kraftool.sim.election.returning import Way
-from tests.repair.directories import NOW, PARTITION, Quorum, cut_log
+from tests.repair.directories import APART, EQUAL, NOW, PARTITION, Quorum, cut_log
 from tests.repair.repair_cases import apply, bytes_of
 
-EQUAL = "kafka-4.3.0/upgrade"
-"""Voters 1, 2, 3 and broker 11, all at offset 160 of epoch 6."""
-APART = "kafka-4.3.0/dynamic-quorum"
-"""Voters 2, 3, 4; 3 and 4 and broker 11 are at offset 224 of epoch 3."""
 STATIC = "kafka-3.7.2/static-quorum"
 SEEDS = 1
 
@@ -156,6 +152,8 @@ def test_directories_are_known_by_the_plan_or_refused(tmp_path: Path) -> None:
     with pytest.raises(RepairRefused, match="does not say whose it is"):
         find_rehearsed(plan, [str(again)])
     assert find_rehearsed(plan, [f"node-1={again}"])[0].name == "node-1"
+    with pytest.raises(RepairRefused, match="no host node-9"):
+        find_rehearsed(plan, [f"node-9={again}"])
     (again / "meta.properties").write_text("version=1\nnode.id=77\ncluster.id=x\n")
     with pytest.raises(RepairRefused, match="not for"):
         find_rehearsed(plan, [str(again)])

@@ -138,6 +138,14 @@ def test_settings_have_nothing_of_a_real_node(tmp_path: Path) -> None:
     ), "one that is not given is a voter all the same, and down"
 
 
+@pytest.mark.parametrize("name", ["récup 恢复 😀", "a\\b", "a: b=#!", "a\nb"])
+def test_a_path_comes_back_whatever_is_in_it(tmp_path: Path, name: str) -> None:
+    node = LocalNode(id=1, directory=str(tmp_path / name), folder=str(tmp_path), port=1)
+    write_settings([node], [], "CTL", {})
+    told = properties.decode(Path(node.config).read_bytes())[0]
+    assert told.get("log.dirs") == node.directory
+
+
 def test_a_path_that_kafka_would_split_is_refused(tmp_path: Path) -> None:
     node = LocalNode(id=1, directory="/a,b", folder=str(tmp_path), port=1)
     with pytest.raises(KraftoolError, match="comma"):

@@ -13,11 +13,8 @@ from kraftool.repair.rehearsal_nodes import Cast, rehearse_nodes
 from kraftool.repair.rehearsal_software import Running, own_node
 from kraftool.reports.findings import Severity
 from kraftool.reports.state.load import load_state
-from tests.repair.directories import Quorum
+from tests.repair.directories import EQUAL, Quorum
 from tests.repair.repair_cases import apply
-
-EQUAL = "kafka-4.3.0/upgrade"
-"""Voters 1, 2, 3 and broker 11, all at offset 160 of epoch 6."""
 
 
 def a_cast(quorum: Quorum, image: MetadataImage, *, after: Sequence[int], fenced: bool) -> Cast:
@@ -54,7 +51,6 @@ def test_other_voters_and_other_metadata_than_the_plans_are_errors(tmp_path: Pat
 def test_behind_a_fence_the_old_majority_leads_itself_and_that_is_no_finding(
     tmp_path: Path,
 ) -> None:
-    """The same without the fence: they follow nobody of the recovered quorum, an error."""
     quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 2, 3, 11])
     apply(quorum.plan("lost=2,3", nodes=[1, 11]), quorum[1])
     meta = quorum[1] / "meta.properties"

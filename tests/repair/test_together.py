@@ -13,10 +13,8 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.narration import is_well
 from kraftool.repair.plan import Method
 from kraftool.repair.survey import Survey
-from tests.repair.directories import Quorum, batches, flip_in_batch, poisoned
+from tests.repair.directories import EQUAL, Quorum, batches, flip_in_batch, poisoned
 
-EQUAL = "kafka-4.3.0/upgrade"
-"""Voters 1, 2, 3 and broker 11, all at offset 160 of epoch 6."""
 ALONE = "kafka-4.3.0/static-single"
 JUNK = f"{4000:020}-{9:010}.checkpoint"
 """Named beyond the log: Kafka wipes the log for it, and dies."""
@@ -99,6 +97,21 @@ def test_a_seed_is_one_that_kafka_starts_on(quorum: Quorum, damaged: bool) -> No
     assert not names & {JUNK, "x.log", f"{7:020}.log.swap", "partition.metadata"}
 
 
+def test_a_stray_name_goes_once_where_the_log_is_made_anew(quorum: Quorum) -> None:
+    """For two reasons, which are no two repairs."""
+    for each in quorum.snapshots(2):
+        each.unlink()
+    flip_in_batch(quorum.segment(2), 20)
+    strange = [quorum.partition(2) / name for name in (f"{7:020}.log.swap", "x.log")]
+    for each in strange:
+        each.write_bytes(b"")
+    plan = quorum.plan()
+    assert plan.cases == ("rebuilt", "stray-names")
+    quorum.carry_out(plan)
+    assert is_well(outcome(quorum, 2))
+    assert not any(each.exists() for each in strange)
+
+
 def test_epochs_are_made_anew_where_a_snapshot_goes(tmp_path: Path) -> None:
     """Kafka cut them to the snapshot's offset; without it the log begins earlier again."""
     quorum = Quorum(tmp_path, "kafka-4.3.0/log-cleaning", [1])
@@ -119,6 +132,17 @@ def test_what_is_wrong_beside_what_was_asked_for_is_told(quorum: Quorum) -> None
     assert len(told) == 1
     assert "node-2: its log is damaged" in told[0]
     assert not any("Not mended" in each for each in quorum.plan("rebuild=2").summary)
+
+
+def test_what_is_wrong_with_what_was_asked_for_is_told_too(quorum: Quorum) -> None:
+    """New endpoints leave what is junk where it is; what they write anew is no more wrong."""
+    (quorum.partition(2) / JUNK).write_bytes(b"junk")
+    (quorum.partition(3) / "quorum-state").unlink()
+    plan = quorum.plan("endpoint.1=CONTROLLER://new:9093")
+    assert plan.cases == ("endpoints",)
+    (told,) = [each for each in plan.summary if each.startswith("Not mended by this plan")]
+    assert f"node-2: {JUNK} is named beyond the log's end" in told
+    assert "Plan for that alone first" in told, "apply refuses a second plan on top of this one"
 
 
 def test_a_broker_that_would_not_start_is_told_where_a_majority_is_lost(quorum: Quorum) -> None:

@@ -36,13 +36,17 @@ def find(standing: Standing, host: Host) -> Iterator[Mend]:
         return
     broken = log.broken
     if broken.torn:
-        yield Mend(
-            case="torn-tail",
-            host=host,
-            text=f"{host.name}: the log has a torn tail after offset {broken.offset - 1}"
-            f" ({broken.reason}); Kafka cuts it off at its start, and nothing whole is lost",
-            is_note=True,
-        )
+        after = f"after offset {broken.offset - 1}"
+        if log.intact_end == log.start_offset:
+            after = "and no record before it"
+        if not (host.lost_log and standing.votes(host)):
+            yield Mend(
+                case="torn-tail",
+                host=host,
+                text=f"{host.name}: the log has a torn tail {after} ({broken.reason}); Kafka cuts"
+                " it off at its start, and nothing whole is lost",
+                is_note=True,
+            )
         return
     why = (
         f"its log is damaged from offset {broken.offset} on ({broken.reason}), with"
@@ -147,12 +151,12 @@ def _lost(host: Host, first: int, broken: LogBreak) -> LostRecords | None:
 
 
 def _risk(host: Host, first: int, broken: LogBreak) -> tuple[Risk, ...]:
-    if broken.end_offset <= first:
+    if broken.end_offset > first:
+        text = f"the records from offset {first} to {broken.end_offset - 1} are given up, and may"
+        text += " have been committed"
+    elif broken.lost_batches:
         return ()
-    return (
-        Risk(
-            word=Word.AHEAD.value,
-            text=f"{host.name}: the records from offset {first} to {broken.end_offset - 1} are"
-            " given up, and may have been committed",
-        ),
-    )
+    else:
+        text = f"what its log had behind offset {first - 1} cannot be told; it is given up, and may"
+        text += " have been committed"
+    return (Risk(word=Word.AHEAD.value, text=f"{host.name}: {text}"),)

@@ -18,6 +18,8 @@ from kraftool.repair.plan import Edit, FileKind, Fingerprint, Piece, Risk, Targe
 from kraftool.repair.ranking import Host, beyond, is_voter
 from kraftool.repair.request import Word
 from kraftool.repair.standing import Standing
+from kraftool.repair.survey import Survey
+from kraftool.reports.words import listed
 
 _LOG = frozenset({FileKind.SEGMENT, FileKind.SNAPSHOT})
 
@@ -68,18 +70,20 @@ def rebuilt(standing: Standing, host: Host, why: str, source: Host | None = None
     source = source or best_source(standing, host)
     if source is None:
         return
-    end = source.survey.end
+    end, risks = source.survey.end, list[Risk]()
     lost = beyond(host, source.survey, end.offset, end.epoch)
     if _is_all_that_was_committed(standing, host, source):
         lost = lost if host.survey.intact else None
-    elif host.survey.log is None or host.survey.is_emptied:
+    elif host.lost_log:
         raise KraftoolError(
             f"{host.name}: {why}, and {source.name} may lack what was committed in it"
             f"{_unseen(standing)}",
-            hint="give the directories of the other voters, too; or leave it out, and say that it"
-            " is lost as a voter: --set lost=ID,…",
+            hint=way_out(standing, host),
         )
-    risks = []
+    elif lost is None and _may_go_further(host.survey, source.survey):
+        unknown = f"{host.name}: how far its damaged log went cannot be told, maybe beyond"
+        unknown += f" {source.name}'s{_unseen(standing)}"
+        risks.append(Risk(word=Word.AHEAD.value, text=unknown))
     if lost is not None:
         risks.append(
             Risk(
@@ -111,16 +115,43 @@ def _is_all_that_was_committed(standing: Standing, host: Host, source: Host) -> 
     return len(whole) >= standing.enough and source.rank >= max(each.rank for each in whole)
 
 
+def _may_go_further(damaged: Survey, source: Survey) -> bool:
+    """Whether what nobody can read may be more than another's log has, which has the same bytes at
+    the same place where it has the same records."""
+    if damaged.intact or damaged.log is None or source.log is None:
+        return False
+    if damaged.log.start_offset != source.log.start_offset:
+        return damaged.log.broken is None or not damaged.log.broken.lost_batches
+    return _log_size(damaged) > _log_size(source)
+
+
+def _log_size(survey: Survey) -> int:
+    files = (each for each in survey.files if each.target.kind is FileKind.SEGMENT)
+    return sum(each.fingerprint.size for each in files)
+
+
+def way_out(standing: Standing, host: Host) -> str:
+    """What to do where nothing that was given can take the place of a directory's log."""
+    hint = "give the directories of the other nodes, too"
+    gone = standing.without_log
+    if not standing.votes(host) or not gone:
+        return f"{hint}: one of them may lend its snapshot, or all of its log"
+    if len(gone) < len(standing.voters):
+        ids = ",".join(str(each.id) for each in gone)
+        return f"{hint}; or say that what has no log is lost as a voter: --set lost={ids}"
+    return f"{hint}; or have one lead alone with the best state that is left: --set seed=ID"
+
+
 def _unseen(standing: Standing) -> str:
     """Who may have them, and was not asked."""
-    ids = [str(each.id) for each in standing.missing]
-    return f" (voter {' and '.join(ids)} may have them: give that directory, too)" if ids else ""
+    ids = listed(each.id for each in standing.missing)
+    return f" (voter {ids} may have them: give that directory, too)" if ids else ""
 
 
 def can_be_source(host: Host) -> bool:
-    """Whether a directory is whole, but for a torn tail."""
-    survey = host.survey
-    return survey.intact and survey.state is not None and survey.state.whole
+    """Whether a directory has its log, whole but for a torn tail."""
+    state = host.survey.state
+    return host.survey.intact and not host.lost_log and state is not None and state.whole
 
 
 def best_source(standing: Standing, host: Host) -> Host | None:

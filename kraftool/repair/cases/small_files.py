@@ -1,4 +1,5 @@
-"""The small files: quorum-state, leader-epoch-checkpoint, partition.metadata, stray names.
+"""The small files: quorum-state, leader-epoch-checkpoint, partition.metadata, bootstrap.checkpoint,
+stray names.
 
 Owns that a promise is never forgotten: a lost quorum-state is not simply left to Kafka, which would
 begin without the vote that the node may have given, but written with an epoch in which it can have
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.names import BOOTSTRAP_CHECKPOINT
 from kraftool.repair.cases.model import Mend
 from kraftool.repair.choice import EPOCH_MARGIN
 from kraftool.repair.making import (
@@ -22,6 +24,7 @@ from kraftool.repair.making import (
 from kraftool.repair.plan import Edit
 from kraftool.repair.ranking import Host
 from kraftool.repair.standing import Standing
+from kraftool.reports.words import listed
 
 _SWAPS = (".swap", ".cleaned")
 
@@ -47,10 +50,9 @@ def quorum_state(standing: Standing, host: Host) -> Iterator[Mend]:
         )
     text = f"{host.name}: {why}; it is written with the epoch {epoch} and no vote,"
     if unseen:
-        ids = " and ".join(map(str, unseen))
         text += (
-            f" far above every epoch known here: the epoch of voter {ids} is not known, and may be"
-            " a later one. The next election begins above it"
+            f" far above every epoch known here: the epoch of voter {listed(unseen)} is not known,"
+            " and may be a later one. The next election begins above it"
         )
     else:
         text += (
@@ -104,6 +106,27 @@ def partition_metadata(standing: Standing, host: Host) -> Iterator[Mend]:
             " on it; it goes, and is made anew",
             edits=(edit,),
         )
+
+
+def bootstrap(standing: Standing, host: Host) -> Iterator[Mend]:
+    """Kafka reads it at every start, and uses it where no metadata was ever written."""
+    complaint = host.survey.bootstrap_complaint
+    edit = removed(host.survey, BOOTSTRAP_CHECKPOINT, "no node that has metadata needs it")
+    if not complaint or edit is None or not host.has_metadata:
+        return
+    why = f"{host.name}: bootstrap.checkpoint is damaged ({complaint}): Kafka's start can end on it"
+    if all(each.survey.end.offset == 0 for each in standing.hosts):
+        raise KraftoolError(
+            f"{why}, and no log given here has the first records yet, which are in that file",
+            hint="format the directory anew, as it was formatted first (kraftool format)",
+        )
+    yield Mend(
+        case="bootstrap",
+        host=host,
+        text=f"{why}. Only a quorum without any metadata begins with what is in it: it goes, and"
+        " nothing takes its place",
+        edits=(edit,),
+    )
 
 
 def stray_names(standing: Standing, host: Host) -> Iterator[Mend]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.cases.model import Mend
-from kraftool.repair.cases.rebuild import rebuilt
+from kraftool.repair.cases.rebuild import rebuilt, way_out
 from kraftool.repair.making import epochs_removed, removed
 from kraftool.repair.plan import Edit, FileKind, Piece, Target
 from kraftool.repair.ranking import Host, common_end
@@ -23,13 +23,12 @@ from kraftool.repair.survey import Survey, SurveyedLog, SurveyedSnapshot
 def find(standing: Standing, host: Host) -> Iterator[Mend]:
     survey, log = host.survey, host.survey.log
     bad = [each for each in survey.live_snapshots if not each.intact]
-    if log is None or survey.is_emptied:
-        gone = "is gone" if log is None else "has not one record left"
-        # A sole voter goes on from a checkpoint alone after a jump.
-        if standing.votes(host) and (len(standing.voters) > 1 or not host.has_metadata):
-            yield from _anew(standing, host, f"it is a voter, and its log {gone}")
+    if log is None or host.lost_log:
+        if standing.votes(host) and not _goes_on_from_a_jump(standing, host):
+            yield from _anew(standing, host, f"it is a voter, and its log {host.lost_log}")
         elif bad:
-            yield from _anew(standing, host, f"{bad[-1].name} is damaged, and its log {gone}")
+            why = f"{bad[-1].name} is damaged, and its log {host.lost_log}"
+            yield from _anew(standing, host, why)
         return
     starts_late = log.start_offset > 0
     covered = any(_covers(each, log) for each in survey.whole_snapshots)
@@ -69,14 +68,15 @@ def find(standing: Standing, host: Host) -> Iterator[Mend]:
     yield from _anew(standing, host, why)
 
 
+def _goes_on_from_a_jump(standing: Standing, host: Host) -> bool:
+    """Whether it is a sole voter with a checkpoint alone, as a plan leaves it."""
+    return len(standing.voters) == 1 and host.has_metadata and not host.survey.has_epochs
+
+
 def _anew(standing: Standing, host: Host, why: str) -> Iterator[Mend]:
     found = list(rebuilt(standing, host, why))
     if not found:
-        raise KraftoolError(
-            f"{host.name}: {why}",
-            hint="give the directories of the other nodes too: one of them may lend its snapshot,"
-            " or all of its log",
-        )
+        raise KraftoolError(f"{host.name}: {why}", hint=way_out(standing, host))
     yield from found
 
 
@@ -109,8 +109,9 @@ def _text(host: Host, bad: list[SurveyedSnapshot], log: SurveyedLog) -> str:
 def bad_removed(survey: Survey) -> Iterator[Edit]:
     """Snapshots that Kafka would believe, and die of."""
     for each in survey.live_snapshots:
-        edit = None if each.intact else removed(survey, each.name, each.complaint)
-        if edit is not None:
+        if not each.intact:
+            edit = removed(survey, each.name, each.complaint)
+            assert edit is not None, "a snapshot of the survey is among its files"
             yield edit
 
 

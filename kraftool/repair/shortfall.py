@@ -1,0 +1,72 @@
+"""What the directories tell of together that the voters among them have not.
+
+Owns two proofs that a log was cut, though each by itself looks well. A snapshot is made of what a
+majority confirmed: fewer voters that go as far have lost it. And what a broker has was on the
+leader before: where no voter has it, the leader's log was longer. Kafka would elect over the
+shorter logs, and cut the others. It refuses to tell where anything ran while it was read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from kraftool.repair.plan import LostRecords, Risk
+from kraftool.repair.ranking import Host, beyond
+from kraftool.repair.request import Word
+from kraftool.repair.standing import Standing
+from kraftool.reports.words import listed
+
+Shortfall = tuple[tuple[Risk, ...], LostRecords | None]
+
+
+def shortfall(
+    standing: Standing, replaced: Collection[str] = (), sources: Collection[str] = ()
+) -> Iterator[Shortfall]:
+    """What the quorum would go on without, with hosts whose log is made anew, and those that it is
+    made from."""
+    if not standing.voters or any(each.survey.running for each in standing.hosts):
+        return
+    yield from _unconfirmed(standing, replaced)
+    if not standing.lost and not standing.missing:
+        yield from _only_others_have(standing, sources)
+
+
+def _unconfirmed(standing: Standing, replaced: Collection[str]) -> Iterator[Shortfall]:
+    end = standing.leader.survey.end
+    known = [
+        (each.offset, host.name)
+        for host in standing.hosts
+        for each in host.survey.whole_snapshots
+        if each.offset <= end.offset and each.epoch <= end.epoch
+    ]
+    committed, name = max(known, default=(0, ""))
+    short = [
+        each
+        for each in standing.present
+        if each.survey.end.offset < committed and each.name not in replaced
+    ]
+    if len(standing.voters) - len(short) < standing.majority:
+        ends = listed(f"{each.name} ends at {each.survey.end.offset}" for each in short)
+        text = f"{name} has a snapshot at {committed}, up to where a majority had confirmed the"
+        text += f" log, but {ends}: what these lost may have been committed, and they would elect"
+        text += " one another over it"
+        yield (Risk(word=Word.AHEAD.value, text=text),), None
+
+
+def _only_others_have(standing: Standing, sources: Collection[str]) -> Iterator[Shortfall]:
+    best = max(standing.present, key=lambda each: each.rank, default=None)
+    if best is None:
+        return
+    others = [each for each in standing.hosts if not standing.votes(each)]
+    for each in others:
+        found = _more(each, best)
+        if found is not None and each.name not in sources:
+            text = f"{each.name} has records from offset {found.first_offset} to"
+            text += f" {found.end_offset - 1} that no voter has: they were on a leader before. To"
+            text += " go on with them, let one voter lead alone: --set seed=ID"
+            yield (Risk(word=Word.AHEAD.value, text=text),), found
+
+
+def _more(host: Host, best: Host) -> LostRecords | None:
+    end = best.survey.end
+    return beyond(host, best.survey, end.offset, end.epoch) if host.rank > best.rank else None

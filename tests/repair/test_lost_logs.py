@@ -1,0 +1,266 @@
+"""Voters whose logs were emptied, cut or damaged, in more than a minority: what they confirmed may
+be nowhere else, so that nothing but a person's word leads on.
+
+Kafka takes such a log for a new one, or one that lags behind: its voters elect one another, and the
+whole log of another is cut.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.repair.plan import Method, Plan, Verdict
+from tests.repair.directories import APART, Quorum, batches
+
+STATIC = "kafka-3.7.2/static-quorum"
+VOTERS = {APART: (2, 3, 4), STATIC: (1, 2, 3)}
+SOLE = "kafka-4.3.0/static-single"
+
+Damage = Callable[[bytes], bytes]
+DAMAGES: dict[str, Damage] = {
+    "empty": lambda data: b"",
+    "ten bytes": lambda data: data[:10],
+    "random": lambda data: os.urandom(len(data)),
+}
+
+
+def altered(path: Path, change: Damage) -> None:
+    path.chmod(0o644)
+    path.write_bytes(change(path.read_bytes()))
+
+
+def cut(quorum: Quorum, node_id: int, share: float) -> int:
+    """Leave the first batches of a log alone; where it ends then. Snapshots stay."""
+    path = quorum.segment(node_id)
+    found = batches(path)
+    first = found[int(len(found) * share)]
+    altered(path, lambda data: data[: first.position])
+    return first.base_offset
+
+
+def without_snapshots(quorum: Quorum, *nodes: int) -> None:
+    for node_id in nodes or quorum.directories:
+        for each in quorum.snapshots(node_id):
+            each.unlink()
+
+
+@pytest.fixture(params=VOTERS)
+def quorum(request: pytest.FixtureRequest, tmp_path: Path) -> Quorum:
+    return Quorum(tmp_path, request.param, VOTERS[request.param])
+
+
+@pytest.fixture
+def apart(tmp_path: Path) -> Quorum:
+    return Quorum(tmp_path, APART, (2, 3, 4, 11))
+
+
+def refused(quorum: Quorum, words: str, *settings: str, nodes: list[int] | None = None) -> str:
+    """The hint."""
+    with pytest.raises(KraftoolError, match=words) as caught:
+        quorum.plan(*settings, nodes=nodes)
+    return caught.value.hint
+
+
+@pytest.mark.parametrize("damage", [*DAMAGES, "gone"])
+@pytest.mark.parametrize("snapshots", [True, False])
+def test_a_majority_without_its_logs_is_a_lost_one(
+    quorum: Quorum, damage: str, snapshots: bool
+) -> None:
+    if not snapshots:
+        without_snapshots(quorum)
+    first, *others = quorum.directories
+    for each in others:
+        if damage == "gone":
+            quorum.segment(each).unlink()
+        else:
+            altered(quorum.segment(each), DAMAGES[damage])
+    ids = ",".join(map(str, others))
+    words = f"node-{first} may lack what was committed in it"
+    assert f"--set lost={ids}" in refused(quorum, words)
+    refused(quorum, words, f"lost={others[0]}", nodes=[first, others[1]])
+    at = f"endpoint.{first}=CONTROLLER://127.0.0.1:9093"
+    plan = quorum.plan(f"lost={ids}", at)
+    assert plan.loss.verdict is Verdict.UNBOUNDED, "their snapshots are no logs"
+    assert plan.seed == f"node-{first}"
+    plan = quorum.plan(f"seed={first}", at)
+    assert plan.loss.verdict is Verdict.UNBOUNDED
+    assert "have no whole log any more" in plan.summary[0]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("snapshots", [True, False])
+def test_one_is_made_anew_of_the_others(quorum: Quorum, damage: str, snapshots: bool) -> None:
+    if not snapshots:
+        without_snapshots(quorum)
+    last = max(quorum.directories)
+    altered(quorum.segment(last), DAMAGES[damage])
+    plan = quorum.plan()
+    assert plan.cases == ("rebuilt",)
+    assert plan.loss.verdict is Verdict.NONE
+    quorum.carry_out(plan)
+    assert quorum.plan().method is Method.NONE
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_all_logs_emptied_is_nothing_to_go_on_from(quorum: Quorum, damage: str) -> None:
+    for each in quorum.directories:
+        altered(quorum.segment(each), DAMAGES[damage])
+    if damage != "random":
+        assert "--set seed=ID" in refused(quorum, "is a voter, and its log")
+    without_snapshots(quorum)
+    refused(quorum, "no directory has any metadata")
+
+
+def test_a_broker_alone_has_records(apart: Quorum) -> None:
+    """The state is its own; what the voters confirmed since is not known."""
+    without_snapshots(apart)
+    for each in (2, 3, 4):
+        altered(apart.segment(each), lambda data: b"")
+    assert "--set seed=ID" in refused(apart, "node-11 may lack what was committed in it")
+    plan = apart.plan("seed=2")
+    assert plan.loss.verdict is Verdict.UNBOUNDED
+    assert "node 2 itself has no record" in "; ".join(plan.summary)
+
+
+def test_a_brokers_torn_log_without_a_record_is_kafkas_to_cut(apart: Quorum) -> None:
+    altered(apart.segment(11), DAMAGES["ten bytes"])
+    plan = apart.plan()
+    assert plan.method is Method.NONE
+    assert "the log has a torn tail and no record before it" in plan.summary[1]
+
+
+def test_a_broker_that_is_emptied_fetches_again(apart: Quorum) -> None:
+    altered(apart.segment(11), lambda data: b"")
+    assert apart.plan().method is Method.NONE
+
+
+def begun(quorum: Quorum, epoch: int | None) -> None:
+    """Directories that were formatted and started, and had no leader."""
+    without_snapshots(quorum)
+    for each in quorum.directories:
+        folder = quorum.partition(each)
+        altered(quorum.segment(each), lambda data: b"")
+        (folder / "leader-epoch-checkpoint").write_bytes(b"0\n0\n")
+        file = folder / "quorum-state"
+        state = json.loads(file.read_bytes()) | {"leaderId": -1, "votedId": -1}
+        file.write_text(json.dumps(state | {"leaderEpoch": epoch or 0}))
+        if epoch is None:
+            file.unlink()
+
+
+def test_a_quorum_that_never_had_a_leader_needs_nothing(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path, STATIC, VOTERS[STATIC])
+    begun(quorum, 0)
+    assert quorum.plan().summary[0].startswith("No action needed: 3 of 3 voters")
+    begun(quorum, None)
+    assert quorum.plan().method is Method.NONE
+
+
+def test_one_that_had_an_epoch_is_not_taken_for_new(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path, STATIC, VOTERS[STATIC])
+    begun(quorum, 1)
+    refused(quorum, "no directory has any metadata")
+
+
+def test_a_log_that_begins_at_a_snapshot_from_the_leader_is_whole(apart: Quorum) -> None:
+    """As Kafka leaves a voter that took a snapshot and has had no record since."""
+    folder = apart.partition(4)
+    newest = apart.snapshots(4)[-1]
+    apart.segment(4).unlink()
+    (folder / f"{newest.name[:20]}.log").write_bytes(b"")
+    (folder / "leader-epoch-checkpoint").write_bytes(b"0\n0\n")
+    assert apart.plan().method is Method.NONE
+    (folder / "leader-epoch-checkpoint").write_bytes(b"0\n1\n3 200\n")
+    assert apart.plan().cases == ("rebuilt",), "it had records of that epoch"
+
+
+# --- logs that are cut ------------------------------------------------------------------------
+
+
+def test_a_log_that_ends_before_its_own_snapshot_is_a_lost_one(quorum: Quorum) -> None:
+    """Kafka wipes it for the snapshot, and what was behind that is gone."""
+    _, *others = quorum.directories
+    end = cut(quorum, others[1], 0.4)
+    plan = quorum.plan()
+    assert f"its log ends at offset {end}, before its own snapshot" in plan.summary[0]
+    assert plan.loss.verdict is Verdict.NONE
+    cut(quorum, others[0], 0.4)
+    refused(quorum, "may lack what was committed in it")
+
+
+def test_what_a_snapshot_says_was_confirmed_a_majority_must_have(apart: Quorum) -> None:
+    """Each log by itself is one that lags behind."""
+    without_snapshots(apart, 3, 4)
+    for each in (3, 4):
+        cut(apart, each, 0.4)
+    nodes = [2, 3, 4]
+    refused(apart, "node-2 has a snapshot at 203, up to where a majority had", nodes=nodes)
+    plan = apart.plan(nodes=nodes, accept=["ahead"])
+    assert plan.method is Method.NONE
+    assert plan.loss.verdict is Verdict.UNBOUNDED
+
+
+def test_one_voter_may_lag_behind_a_snapshot(apart: Quorum) -> None:
+    without_snapshots(apart, 4)
+    cut(apart, 4, 0.4)
+    assert apart.plan().method is Method.NONE
+
+
+def test_what_only_a_broker_has_was_on_a_leader_before(apart: Quorum) -> None:
+    without_snapshots(apart)
+    for each in (2, 3, 4):
+        end = cut(apart, each, 0.4)
+    refused(apart, f"node-11 has records from offset {end} to 223 that no voter has")
+    plan = apart.plan(accept=["ahead"])
+    assert plan.loss.verdict is Verdict.BOUNDED
+    assert [each.host for each in plan.loss.records] == ["node-11"]
+    assert apart.plan("seed=2").loss.verdict is Verdict.NONE, "with the broker's state"
+
+
+def test_how_far_a_damaged_log_went_is_not_known(apart: Quorum) -> None:
+    """Of three voters the only whole one is shorter than the others were."""
+    without_snapshots(apart)
+    cut(apart, 2, 0.9)
+    for each in (3, 4):
+        half = apart.segment(each).stat().st_size // 2
+        altered(apart.segment(each), lambda data, half=half: data[:half] + os.urandom(half))
+    nodes = [2, 3, 4]
+    refused(apart, "how far its damaged log went cannot be told", nodes=nodes)
+    plan = apart.plan(nodes=nodes, accept=["ahead"])
+    assert plan.loss.verdict is Verdict.UNBOUNDED
+    assert apart.plan().loss.verdict is Verdict.NONE, "the broker's log has all that they had"
+
+
+# --- a sole voter -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sole(tmp_path: Path) -> Quorum:
+    return Quorum(tmp_path, SOLE, [1])
+
+
+def planned(sole: Quorum) -> Plan:
+    return sole.plan("seed=1", "endpoint.1=CONTROLLER://127.0.0.1:9093")
+
+
+def test_a_sole_voters_snapshot_is_not_its_log(sole: Quorum) -> None:
+    altered(sole.segment(1), lambda data: b"")
+    assert "--set seed=ID" in refused(sole, "is a voter, and its log has not one record left")
+    assert planned(sole).loss.verdict is Verdict.UNBOUNDED
+
+
+def test_what_was_behind_the_snapshot_of_a_damaged_log_is_not_known(sole: Quorum) -> None:
+    half = sole.segment(1).stat().st_size // 2
+    altered(sole.segment(1), lambda data: data[:half] + os.urandom(half))
+    refused(sole, "what its log had behind offset 195 cannot be told")
+    plan: Plan = sole.plan(accept=["ahead"])
+    assert plan.cases == ("snapshot-only",)
+    assert plan.loss.verdict is Verdict.UNBOUNDED
+    sole.carry_out(plan)
+    assert sole.plan().method is Method.NONE, "a checkpoint alone is what the plan left"

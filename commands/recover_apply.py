@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -169,7 +170,7 @@ def _done(to: Output, repair: Apply, checked: DirectoryCheck, plan: str, *, agai
         to.line(to.style(f"Plan {short} is applied to {name}.", "good"))
         to.line(f"The originals are in {printable(repair.backup.path)}/old.")
     write_findings(to, checked.findings, "")
-    if not _is_wrong(checked):
+    if not _is_wrong(repair, checked):
         write_steps(to, steps_after(repair.plan, repair.host), plan)
         return
     to.line()
@@ -178,11 +179,17 @@ def _done(to: Output, repair: Apply, checked: DirectoryCheck, plan: str, *, agai
     to.line(f"{undo}collect and plan again.")
 
 
-def _is_wrong(checked: DirectoryCheck) -> bool:
-    """Whether the directory is one that no node is started on next."""
+def _is_wrong(repair: Apply, checked: DirectoryCheck) -> bool:
+    """Whether the directory is one that no node is started on next. What is the matter with a file
+    that the plan was made with, and relies on as it is, is told, and hinders nothing."""
     from kraftool.reports.findings import Severity
 
-    return any(each.severity is Severity.ERROR for each in checked.findings)
+    relied = {
+        os.path.join(repair.directory.path, each.target.path) for each in repair.host.expected
+    }
+    return any(
+        each.severity is Severity.ERROR and each.file not in relied for each in checked.findings
+    )
 
 
 def _settle(to: Output, checked: DirectoryCheck) -> None:
@@ -199,7 +206,7 @@ def _document(
     from kraftool.commands.recover_run import steps_after
     from kraftool.repair.edits import in_turn
 
-    is_next = checked is None or not _is_wrong(checked)
+    is_next = checked is None or not _is_wrong(repair, checked)
     steps = steps_after(repair.plan, repair.host) if is_next else []
     return {
         **_head(repair.plan, repair.host.name, dry_run=dry_run, again=again),

@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from kraftool.commands.recover_run import steps_after
+from kraftool.commands.recover_run import read_plan, steps_after
 from kraftool.repair.backup import FOLDER
 from kraftool.repair.plan import Action, HostPlan, Method, Plan, Risk, Role, Setting, Step
 from tests.commands.conftest import ROOT, Run
 from tests.commands.recover_files import fitting, signalled, written
 from tests.commands.test_secrets import assert_no_secret
+from tests.repair.directories import Quorum
 from tests.repair.repair_cases import (
     PARTITION,
     VOTER,
@@ -177,6 +178,21 @@ def test_after_an_error_a_start_is_not_the_next_step(
         assert "Do not start the node" in ran.text
         assert "It leads within seconds." not in ran.text
     assert fitting(kraftool(*apply, "-o", "json").text)["next"] == []
+
+
+def test_what_is_the_matter_with_a_file_that_the_plan_relies_on_hinders_no_start(
+    kraftool: Run, tmp_path: Path
+) -> None:
+    """Kafka's own error, in a snapshot of node 4: its users are made anew when a node runs."""
+    quorum = Quorum(tmp_path / "quorum", SCENARIO, [4, 11])
+    file = tmp_path / "plan.yaml"
+    lost = ("--set", "lost=2,3", "--method", "append", "--out", file)
+    assert kraftool("recover", "plan", quorum[4], quorum[11], *lost).code == 0
+    plan = read_plan(str(file))
+    ran = kraftool("recover", "apply", file, "--dir", quorum[4], "--yes", plan.id)
+    assert (ran.code, "KT-SNAP-SCRAM-LOST" in ran.text) == (1, True), ran.text + ran.err
+    assert "Do not start" not in ran.text
+    assert "Next:" in ran.text
 
 
 def test_a_plan_without_a_change_says_so(kraftool: Run, directory: Path, tmp_path: Path) -> None:

@@ -30,6 +30,9 @@ from kraftool.repair.plan_yaml import plan_from_yaml
 MESSAGES = 40
 OURS, THEIRS = 1_111_111, 2_222_222
 """What the recovered quorum says, and what the old majority does (`Kept.say`)."""
+STAYS = "pope"
+"""Has credentials, and the first place in every hash map: Kafka's snapshots do not lose those of
+others then, whatever it takes up at once (test_scram_loss.py)."""
 SAID = "/image/configs/BROKER/message.max.bytes"
 """Where Kafka's shell shows it."""
 
@@ -179,6 +182,7 @@ class Kept:
         self.plan_file = cluster.root.parent / "plan.yaml"
         self.copies = cluster.root.parent / "copies"
         self.controllers, self.broker = begin(cluster, controllers=controllers, dynamic=dynamic)
+        cluster.admin("upsert-scram", user=STAYS, password="CANARY-stays", salt="CANARY-salt")
         operations.everything(cluster, self.broker, "a")
         cluster.wait_caught_up(*self.controllers, self.broker)
         if cleaned:

@@ -11,10 +11,12 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
+import os
 import select
+import signal
 import socket
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -289,6 +291,17 @@ class Cluster:
             node.process.kill()
             node.process = None
             self.note(f"node {node.id}: kill -9")
+
+    @contextlib.contextmanager
+    def paused(self, node: Node) -> Iterator[None]:
+        """SIGSTOP, and SIGCONT at the end: a node that answers nobody for a while."""
+        assert node.process is not None
+        node.process.require_alive()
+        os.kill(node.process.pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(node.process.pid, signal.SIGCONT)
 
     def running(self) -> list[Node]:
         return [node for node in self.nodes.values() if node.process is not None]

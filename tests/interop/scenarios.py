@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import kafka
 from clusters import Cluster, at_least
@@ -277,6 +278,33 @@ def many_partitions(cluster: Cluster) -> None:
     cluster.stop(controller)
 
 
+def _wait_grown(log: Path, size: int) -> None:
+    end = log.stat().st_size + size
+    kafka.wait_for(f"{size} bytes more in {log.name}", lambda: log.stat().st_size > end)
+
+
+def slow_follower(cluster: Cluster) -> None:
+    """Two voters; the follower stops answering four times, for up to a second, while the leader
+    appends. The leader's snapshots then have the time of a later batch in their headers."""
+    leader = cluster.add_node(1, ("controller",))
+    patience = {"controller.quorum.election.timeout.ms": "60000"}
+    follower = cluster.add_node(2, ("controller",), patience)
+    cluster.use_static_voters()
+    cluster.format([leader, follower])
+    cluster.start(leader, follower)
+    if cluster.wait_leader() is not leader:
+        raise kafka.KafkaFailed("node 2 leads, which should have waited a minute for it")
+    log = leader.metadata_log_dir / "__cluster_metadata-0" / f"{0:020}.log"
+    for _ in range(4):
+        with cluster.paused(follower):
+            _wait_grown(log, 1000)
+        cluster.note("node 2: SIGSTOP, SIGCONT once node 1's log was a kilobyte longer")
+        cluster.wait_caught_up(follower)
+        _wait_grown(log, 1000)
+    cluster.stop(leader)
+    cluster.kill(follower)
+
+
 ALL = kafka.VERSIONS
 SMALL_SNAPSHOTS = {
     "metadata.log.max.record.bytes.between.snapshots": "5000",
@@ -331,6 +359,18 @@ SCENARIOS: dict[str, Scenario] = {
         common=SMALL_SNAPSHOTS,
         about="one controller, whose folder is kept, and three brokers; topics of 240 partitions "
         "with three replicas each, made and deleted",
+        keeps=("node-1",),
+    ),
+    "slow-follower": Scenario(
+        run=slow_follower,
+        versions=("3.9.1", "4.3.0"),
+        common=SMALL_SNAPSHOTS
+        | {
+            "metadata.log.max.record.bytes.between.snapshots": "500",
+            "metadata.max.idle.interval.ms": "40",
+        },
+        about="two voters, of which the leader's folder is kept; the follower was paused again and "
+        "again, so that headers of the leader's snapshots have the time of a later batch",
         keeps=("node-1",),
     ),
 }

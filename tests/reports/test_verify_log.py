@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from kraftool.decoders import framing
-from kraftool.decoders.batch import encode_batch
+from kraftool.decoders.batch import RecordBatch, encode_batch
+from kraftool.decoders.segment import scan
 from kraftool.reports.directory import read_location
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.verify.log import LogVerification, verify_logs
@@ -98,6 +99,27 @@ def test_nothing_that_real_kafka_left_is_above_info_but_what_it_does_wrong(path:
         checked = report.verified[0].checked
         assert checked.replayed_to == checked.end_offset, "every record was replayed"
         assert not [each for each in report.all_findings if each.code == "KT-LOG-NOT-CHECKED"]
+
+
+@pytest.mark.parametrize("version", ["3.9.1", "4.3.0"])
+def test_a_slow_follower_left_headers_with_the_time_of_a_later_batch(version: str):
+    """Without such headers the fixture would not show that they give no finding."""
+    path = FIXTURES / f"kafka-{version}/slow-follower/node-1/data"
+    (directory,) = read_location(open_path(str(path))).directories
+    (segment,) = [each for each in directory.files if each.name.endswith(".log") and each.log]
+    batches = scan(lambda at, size: Path(segment.name).read_bytes()[at : at + size])
+    times = {
+        each.last_offset + 1: each.header.max_timestamp
+        for each in batches
+        if isinstance(each, RecordBatch)
+    }
+    later = [
+        each
+        for each in directory.summary.snapshots
+        if each.offset and each.timestamp != times[each.offset]
+    ]
+    assert len(later) == 4
+    assert {each.timestamp for each in later} <= set(times.values())
 
 
 def test_there_are_fixtures_of_six_versions():

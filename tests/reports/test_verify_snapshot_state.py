@@ -120,6 +120,16 @@ def test_a_snapshot_under_another_offset_is_found_by_the_log(node: Path):
     assert found & {"LOG-BOUNDARY", "LOG-TIMESTAMP"}
 
 
+def test_a_snapshot_under_an_earlier_offset_of_its_leader_is_found_by_its_state(node: Path):
+    """Its header's time is that of a later batch, as a leader may write it: the state decides."""
+    log = batches_of(node / PARTITION / f"{0:020}.log")
+    (last,) = [each for each in log if each.last_offset + 1 == 203]
+    earlier = next(each for each in log if each.epoch == last.epoch and each.last_offset > 150)
+    path = snapshot_of(node, 203)
+    path.rename(path.with_name(write_checkpoint_name(earlier.last_offset + 1, 3)))
+    assert codes(node) == ["DIFFERS"]
+
+
 def test_a_snapshot_of_another_epoch_is_found_by_the_log(node: Path):
     snapshot = Snapshot()
     snapshot.epoch = 2

@@ -73,7 +73,8 @@ LOG_BOUNDARY = _kind(
 LOG_TIMESTAMP = _kind(
     "LOG-TIMESTAMP",
     _WARNING,
-    "The header's lastContainedLogTimestamp is not the time of the last batch that it covers.",
+    "The header's lastContainedLogTimestamp is neither the time of the last batch that the snapshot"
+    " covers nor that of a later batch of the same leader epoch.",
     "snapshot and log may be of different histories; retention by time counts from the header",
 )
 LOG_VOTERS = _kind(

@@ -36,6 +36,7 @@ from kraftool.reports.verify.log_indexes import (
     Trace,
 )
 from kraftool.reports.verify.log_replay import LogReplay, NewestSnapshot, SnapshotReplay
+from kraftool.reports.verify.log_times import HeaderTimes
 from kraftool.reports.verify.notes import Notes
 from kraftool.storage.entry import Entry
 
@@ -67,6 +68,7 @@ class DirectoryPass:
     history: History = field(default_factory=History)
     replay: LogReplay = field(default_factory=LogReplay)
     places: dict[int, Place] = field(default_factory=dict)
+    times: HeaderTimes = field(default_factory=HeaderTimes)
     late: list[Finding] = field(default_factory=list)
     """What was found in a file after its turn."""
     left_indexes: dict[str, bool] = field(default_factory=dict)
@@ -108,6 +110,14 @@ class DirectoryPass:
 
     def _snapshot(self, entry: Entry, name: CheckpointName, options: ReadOptions) -> FileReport:
         insort(self._wanted, name.offset)
+        report = self._snapshot_read(entry, name, options)
+        if report.log is not None and report.log.header_timestamp is not None:
+            self.times.header(name.offset, report.log.header_timestamp)
+        return report
+
+    def _snapshot_read(
+        self, entry: Entry, name: CheckpointName, options: ReadOptions
+    ) -> FileReport:
         begins = self.replay.wants(name)
         if not begins and not (self.compares and name.offset and name.offset == self._newest):
             return read_file(entry, options)
@@ -234,16 +244,20 @@ class _SegmentPass:
         if isinstance(item, Damage):
             self.damaged = True
             directory.replay.damage()
+            directory.times.stop()
             return
         directory.replay.batch(self._notes.file, item, valid=valid)
         if not valid:
             self.damaged = True
+            directory.times.stop()
             return
         header = item.header
         last = item.last_offset
         if not self.damaged:
             for watch in self._watchers:
                 watch(item.position, header.base_offset, last, header.max_timestamp)
+        if directory.times.is_waiting or last + 1 >= self._due:
+            directory.times.batch(item)
         if last + 1 >= self._due:
             self._place(item)
         epoch = header.partition_leader_epoch

@@ -88,10 +88,11 @@ def snapshots(report: DirectoryReport, seen: DirectoryPass) -> Iterator[Finding]
                 position=None,
                 offset=each.offset,
             )
-        elif each.timestamp is not None and each.timestamp != place.timestamp:
+        elif each.timestamp is not None and seen.times.contradict(each.offset, each.timestamp):
             yield snap_kinds.LOG_TIMESTAMP.at(
                 each.file,
-                f"the batch at position {place.position} of {place.file} has another time",
+                f"the batch at position {place.position} of {place.file}, and each later batch of"
+                f" leader epoch {place.epoch}, has another time",
                 offset=each.offset,
                 field="lastContainedLogTimestamp",
                 expected=str(place.timestamp),

@@ -17,7 +17,7 @@ CANDIDATES   := python3 python3.14 python3.13 python3.12 python3.11 python
 PYTHON       ?= $(shell for p in $(CANDIDATES); do \
                   $$p -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
-.PHONY: help demo test check fresh format catalogue man soak spark chaos sim mutants bench-dump bench-inspect bench-spark bench-sim bench-node bench-watch package clean
+.PHONY: help demo test check fresh format catalogue man soak spark chaos sim mutants bench-dump bench-inspect bench-spark bench-sim bench-node bench-watch bench-memory package clean
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -82,6 +82,9 @@ bench-node: $(VENV)/.installed-dev  ## a node beside Kafka's: failover, throughp
 
 bench-watch: $(VENV)/.installed-dev  ## the dashboard with 105 nodes: CPU, first picture, keys, memory
 	$(BIN)/python tests/bench/watch.py
+
+bench-memory: $(VENV)/.installed-dev  ## one process over 750 damaged files: memory after each 150, and the peak
+	$(BIN)/python tests/bench/memory.py
 
 bench-sim: $(VENV)/.installed-dev  ## events of the core a second with all checkers, and elections
 	$(BIN)/python tests/bench/sim.py

@@ -7,7 +7,7 @@ lacks is not an error here: it is handed on by its numbers, so that newer logs c
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 from kraftool.decoders import codec, schema
 from kraftool.decoders.errors import DecodeError
@@ -30,7 +30,7 @@ class RecordFormat:
     """See `codec.bare_json_decoder`."""
 
 
-@cache
+@lru_cache(maxsize=schema.MOST_KEYS)
 def record_format(api_key: int, version: int) -> RecordFormat | None:
     """The format of an api key and version, or None where the catalogue lacks it."""
     message = schema.metadata_record(api_key)

@@ -6,7 +6,7 @@ Owns the lookup. The facts stand in `metadata_records`, `data_messages` and `rpc
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.schema.notation import Field, Message, Versions, parse
@@ -15,6 +15,9 @@ __all__ = ["Field", "Message", "UnknownMessage", "Versions", "message", "metadat
 
 KAFKA = "4.4.0"
 """The release that the catalogue describes; its modules say the same, and a test compares."""
+
+MOST_KEYS = 1024
+"""Lookups by api key that stay in memory. Each record of damaged data may have another key."""
 
 _MODULES = ("metadata_records", "data_messages", "rpc_messages")
 
@@ -51,14 +54,14 @@ def _keys(module: str) -> dict[tuple[str, int], str]:
     return found
 
 
-@cache
+@lru_cache(maxsize=MOST_KEYS)
 def metadata_record(api_key: int) -> Message | None:
     """Return the metadata record with this api key, or None for one that Kafka 4.4 lacks."""
     name = _keys("metadata_records").get(("metadata", api_key))
     return message(name) if name is not None else None
 
 
-@cache
+@lru_cache(maxsize=MOST_KEYS)
 def rpc(kind: str, api_key: int) -> Message | None:
     """Return the `request` or `response` with this api key."""
     name = _keys("rpc_messages").get((kind, api_key))

@@ -27,7 +27,7 @@ KEY, NAME, QUIET, GOOD, WARN, BAD, TYPE = (
 )
 SEVERITY_STYLES = {Severity.ERROR: BAD, Severity.WARNING: WARN, Severity.INFO: QUIET}
 _MOST_ALIKE = 3
-"""So many findings of one kind in one file are told in full; JSON has them all."""
+"""Findings of one kind in one file that are shown in full, and further places that one lists."""
 
 
 def text(value: object, style: str = "") -> Text:
@@ -92,6 +92,10 @@ def write_findings(
         if where:
             body.append("  ").append_text(text(where))
         body.append("\n").append_text(text(each.sentence()))
+        for place in each.places[:_MOST_ALIKE]:
+            body.append("\n").append_text(text(f"also at {place.where()}: {place.text}", QUIET))
+        if each.count > 1:
+            body.append("\n").append_text(text(_places(each), QUIET))
         if explain and each.code not in explained and each.code in KINDS:
             explained.add(each.code)
             body.append("\n").append(KINDS[each.code].meaning, style=QUIET)
@@ -103,6 +107,13 @@ def write_findings(
         if count > _MOST_ALIKE:
             words = f"… and {count - _MOST_ALIKE} more {code} in {_below(directory, file)}"
             output.rich(text(words, QUIET))
+
+
+def _places(finding: Finding) -> str:
+    """The number of places for which the finding stands."""
+    shown = 1 + len(finding.places[:_MOST_ALIKE])
+    hidden = f" ({finding.count - shown} are not shown)" if finding.count > shown else ""
+    return f"{finding.count} places in the file{hidden}"
 
 
 def _below(directory: str, where: str) -> str:

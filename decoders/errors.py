@@ -30,6 +30,7 @@ class DecodeError(KraftoolError):
         expected: str = "",
         found: str = "",
         file: str = "",
+        count: int = 1,
     ) -> None:
         self.reason = reason
         self.position = position
@@ -37,6 +38,8 @@ class DecodeError(KraftoolError):
         self.expected = expected
         self.found = found
         self.file = file
+        self.count = count
+        """The number of mismatches that the error stands for."""
         super().__init__(self.describe())
 
     def describe(self) -> str:
@@ -61,4 +64,5 @@ class DecodeError(KraftoolError):
             expected=self.expected,
             found=self.found,
             file=file or self.file,
+            count=self.count,
         )

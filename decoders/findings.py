@@ -76,6 +76,7 @@ class Findings:
                 DecodeError(
                     f"{self._unlisted} more findings from here on are not listed",
                     position=self._unlisted_position,
+                    count=self._unlisted,
                 ),
             )
         return (*self._refused, *self._noted, *rest)

@@ -7,12 +7,31 @@ people look it up. It refuses to decide what is odd; each report has its own tab
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kraftool.decoders.errors import DecodeError
 from kraftool.storage.entry import Severity
 
-__all__ = ["Finding", "FindingKind", "Severity", "in_order", "tally"]
+__all__ = ["Finding", "FindingKind", "FindingPlace", "Severity", "in_order", "tally"]
+
+MOST_PLACES = 9
+"""Places that a finding lists besides its own: a damaged index can have a million."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingPlace:
+    """A further place in the file where the same kind of thing is odd."""
+
+    text: str
+    position: int | None = None
+    offset: int | None = None
+    field: str = ""
+    expected: str = ""
+    found: str = ""
+
+    def where(self) -> str:
+        """The place in words."""
+        return _place(self.position, self.offset)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +40,8 @@ class Finding:
 
     `position` is a byte in `file`, `offset` a place in the log, `field` what lies there.
     `undecoded` says that something asked for could not be read or decoded because of it.
+    `count` is the number of places in the file for which the finding stands; `places` lists the
+    first of them after its own.
     """
 
     code: str
@@ -34,6 +55,8 @@ class Finding:
     found: str = ""
     advice: str = ""
     undecoded: bool = False
+    count: int = 1
+    places: tuple[FindingPlace, ...] = ()
 
     def sentence(self) -> str:
         """The text with the field and both sides of the mismatch."""
@@ -44,9 +67,8 @@ class Finding:
 
     def where(self) -> str:
         """The file and the place in it, in words; empty for a directory as a whole."""
-        place = [f"position {self.position}"] if self.position is not None else []
-        place += [f"offset {self.offset}"] if self.offset is not None else []
-        return " ".join([*([f"{self.file}:"] if self.file and place else [self.file]), *place])
+        place = _place(self.position, self.offset)
+        return f"{self.file}: {place}" if self.file and place else self.file or place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +94,7 @@ class FindingKind:
         found: str = "",
         advice: str | None = None,
         severity: Severity | None = None,
+        count: int = 1,
     ) -> Finding:
         """A finding of this kind in a file (or a directory), said in the words of the case."""
         return Finding(
@@ -86,6 +109,7 @@ class FindingKind:
             found=found,
             advice=self.advice if advice is None else advice,
             undecoded=self.undecoded and severity is not Severity.INFO,
+            count=count,
         )
 
     def of(self, file: str, error: DecodeError, *, advice: str | None = None) -> Finding:
@@ -98,15 +122,62 @@ class FindingKind:
             expected=error.expected,
             found=error.found,
             advice=advice,
+            count=error.count,
         )
 
 
 _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
+def _place(position: int | None, offset: int | None) -> str:
+    words = [f"position {position}"] if position is not None else []
+    words += [f"offset {offset}"] if offset is not None else []
+    return " ".join(words)
+
+
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The worst first, otherwise as they came."""
-    return tuple(sorted(findings, key=lambda each: _RANK[each.severity]))
+    """One finding for each kind and file, the worst first, otherwise as they came."""
+    return tuple(sorted(_merged(findings), key=lambda each: _RANK[each.severity]))
+
+
+def _merged(findings: Iterable[Finding]) -> Iterable[Finding]:
+    """The places of one kind in one file as one finding, with their number.
+
+    Only findings with a place are merged: without one, the text is about something of its own. A
+    finding that stands for several places has none where it lists what others left out.
+    """
+    merged: dict[tuple[object, ...], list[Finding]] = {}
+    for each in findings:
+        has_place = each.position is not None or each.offset is not None
+        repeats = each.file and (has_place or each.count > 1)
+        key = (each.code, each.severity, each.file) if repeats else (len(merged),)
+        merged.setdefault(key, []).append(each)
+    return (_one(alike) if len(alike) > 1 else alike[0] for alike in merged.values())
+
+
+def _one(alike: list[Finding]) -> Finding:
+    first, *others = alike
+    places = (*first.places, *(place for each in others for place in _places(each)))
+    return replace(
+        first,
+        undecoded=any(each.undecoded for each in alike),
+        count=sum(each.count for each in alike),
+        places=places[:MOST_PLACES],
+    )
+
+
+def _places(finding: Finding) -> tuple[FindingPlace, ...]:
+    if finding.position is None and finding.offset is None:
+        return finding.places
+    own = FindingPlace(
+        text=finding.text,
+        position=finding.position,
+        offset=finding.offset,
+        field=finding.field,
+        expected=finding.expected,
+        found=finding.found,
+    )
+    return own, *finding.places
 
 
 def tally(findings: Iterable[Finding]) -> dict[Severity, int]:

@@ -270,5 +270,5 @@ def test_a_garbage_snapshot_has_a_bounded_number_of_findings(snapshot: Snapshot,
     for number in range(300):
         snapshot.again("PartitionRecord", partitionId=number, isr=[99], leader=99)
     found = findings(snapshot.write(tmp_path))
-    assert len(found) < 50
-    assert "more such places" in found[-1].text
+    assert len(found) < 5
+    assert max(each.count for each in found) >= 300

@@ -395,5 +395,5 @@ def _told(replay: Replay, path: str, start: _Start) -> list[Finding]:
         return found
     found = list(replay.findings)
     if more:
-        found.append(log_kinds.REPLAY.at(path, f"{more} more findings are not listed"))
+        found.append(log_kinds.REPLAY.at(path, f"{more} more findings are not listed", count=more))
     return found

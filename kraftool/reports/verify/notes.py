@@ -48,7 +48,9 @@ class Notes:
 
     def findings(self) -> tuple[Finding, ...]:
         more = [
-            self._kinds[code].at(self.file, f"{count - MOST_ALIKE} more such places")
+            self._kinds[code].at(
+                self.file, f"{count - MOST_ALIKE} more such places", count=count - MOST_ALIKE
+            )
             for code, count in self._counts.items()
             if count > MOST_ALIKE
         ]

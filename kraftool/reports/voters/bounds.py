@@ -26,4 +26,5 @@ def bounded(findings: Iterable[Finding]) -> Iterator[Finding]:
         if count > MOST_ALIKE:
             one = first[key]
             text = f"{count - MOST_ALIKE} more such places"
-            yield KINDS[one.code].at(one.file, text, severity=one.severity)
+            rest = count - MOST_ALIKE
+            yield KINDS[one.code].at(one.file, text, severity=one.severity, count=rest)

@@ -107,12 +107,19 @@ def _news(
     known = set(seen[1:]) if seen is not None else set()
     by_digest = {_digest(each): each for each in findings}
     news = in_order(each for digest, each in by_digest.items() if digest not in known)
-    told = list(news[:MOST])
+    told = [_with_count(each) for each in news[:MOST]]
     if len(news) > MOST:
         text = f"{len(news) - MOST} more findings, which kraftool dump tells"
         told.append(replace(news[MOST], text=text, expected="", found="", advice=""))
     found.findings += ([owner_object(owner), asdict(each)] for each in told)
     return [mark, *by_digest]
+
+
+def _with_count(finding: Finding) -> Finding:
+    """A row has no column for the number of places: the text has it."""
+    if finding.count == 1:
+        return finding
+    return replace(finding, text=f"{finding.text}; {finding.count} places in the file")
 
 
 def _findings(file: FleetFile) -> tuple[Finding, ...]:

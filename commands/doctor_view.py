@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kraftool.commands.finding_view import (
+    BAD,
     GOOD,
     NAME,
     QUIET,
@@ -66,7 +67,10 @@ def _section(to: Output, section: Section, *, is_live: bool) -> None:
         if patient is not None and patient.node_id is not None:
             head.append_text(text(f"  node {patient.node_id}", QUIET))
         if patient is not None and patient.source.is_live:
-            head.append_text(text("  leads, and told its log", QUIET))
+            if patient.source.is_witness:
+                head.append("  leads without a controller; its log was read", style=BAD)
+            else:
+                head.append_text(text("  leads, and told its log", QUIET))
         if patient is not None and patient.is_live:
             head.append_text(text("  another process holds the lock", QUIET))
         to.rich(head, unbroken=True)

@@ -43,8 +43,11 @@ def describe(
     whom it takes for the leader, of which epoch, and which feature levels it has applied; that is
     told without a leader too. --status and --replication print what kafka-metadata-quorum prints.
 
-    It ends with 1 where no node leads or nodes disagree, with 4 where none could be reached.
-    Nothing is changed; nobody takes the asker for an observer.
+    A voter that runs no controller, as kraftool node, is shown as a witness. While one leads,
+    topics cannot be created, and brokers that start exit.
+
+    Exit 1 if no node leads, the leader runs no controller, or nodes disagree; 4 if no node could be
+    reached. Nothing is changed; nobody takes the asker for an observer.
     """
     import asyncio
     import time
@@ -69,10 +72,13 @@ def describe(
 
         to.write(json_document(describe_document(view)))
     elif status or replication:
+        from kraftool.client.active_controller import without_controller
         from kraftool.client.kafka_text import replication_text, status_text
 
         if view.quorum is None:
             to.note("no node leads: what only a leader knows is left out")
+        elif view.lacks_controller:
+            to.note(without_controller(view))
         if status:
             to.write(status_text(view))
         else:

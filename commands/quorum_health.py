@@ -31,11 +31,12 @@ def health(
 
     Example: kraftool quorum health --bootstrap-controller ctl-1:9093
 
-    Two looks, a moment apart: one leader that everyone knows, a majority of voters that fetch,
-    a high watermark that moves, replicas less than 1000 records and 5 s behind, levels of features
-    that every node supports. Meanwhile the leader's committed metadata is read, as no replica of
-    the quorum: fenced brokers, partitions offline or under min.insync.replicas, and what else
-    doctor knows of a state. Without a leader it is told what is known, and what is not.
+    Two looks, a moment apart: one leader that everyone knows and that runs a controller, a majority
+    of voters that fetch, a high watermark that moves, replicas less than 1000 records and 5 s
+    behind, levels of features that every node supports. Meanwhile the leader's committed metadata
+    is read, as no replica of the quorum: fenced brokers, partitions offline or under
+    min.insync.replicas, and what else doctor knows of a state. Without a leader it is told what is
+    known, and what is not.
     kraftool doctor --explain CODE tells more of each finding.
 
     It ends with 1 from a warning up, with 4 where no node could be reached. Nothing is changed.

@@ -92,6 +92,9 @@ def tell_agreement(to: Output, view: QuorumView) -> None:
 
 
 def tell_reach(to: Output, view: QuorumView) -> None:
-    """End with 4 where nobody was reached; with 1 where there is no leader, or nodes disagree."""
+    """Exit 4 if no node was reached; 1 if no node leads, the leader runs no controller, or nodes
+    disagree."""
     tell_unreached(to, view)
     tell_agreement(to, view)
+    if view.lacks_controller:
+        to.raise_code(ExitCode.FINDING)

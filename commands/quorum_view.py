@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from kraftool.client.active_controller import next_step, without_controller
 from kraftool.client.endpoints import shown
-from kraftool.client.health import Health
+from kraftool.client.health import Health, keeping_up
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
 from kraftool.commands.dump_view import heading, plain_table
 from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, text, write_findings
@@ -37,6 +38,10 @@ def write_quorum(output: Output, view: QuorumView, zone: tzinfo) -> None:
     output.rich(_nodes(view))
     _problems(output, view)
     _features(output, view)
+    if view.quorum is not None and view.lacks_controller:
+        output.line()
+        output.rich(text(without_controller(view), BAD))
+        output.rich(text(f"→ {next_step(view, keeping_up(view.quorum))}", GOOD))
 
 
 def write_health(output: Output, health: Health, zone: tzinfo) -> None:
@@ -94,12 +99,14 @@ def _head(output: Output, view: QuorumView) -> None:
     if view.cluster_ids:
         line.append(" of cluster ", style="").append_text(text(", ".join(view.cluster_ids), NAME))
     if view.leader is not None and view.quorum is not None:
-        line.append(f": node {view.leader.node_id} leads epoch {view.epoch}", style=GOOD)
+        style = BAD if view.lacks_controller else GOOD
+        lacking = " without a controller" if view.lacks_controller else ""
+        line.append(f": node {view.leader.node_id} leads epoch {view.epoch}{lacking}", style=style)
         mark = view.quorum.high_watermark
         words = f"high watermark {mark}" if mark >= 0 else "no high watermark yet"
         fits = len(line) + len(words) + 2 <= output.width
-        line.append(", " if fits else ",\n", style=GOOD)
-        line.append(words, style=GOOD if mark >= 0 else WARN)
+        line.append(", " if fits else ",\n", style=style)
+        line.append(words, style=style if mark >= 0 else WARN)
     else:
         epoch = "" if view.epoch is None else f" (epoch {view.epoch})"
         words = f"no node leads{epoch}" if view.reached else "no node is reached"
@@ -117,19 +124,26 @@ def _replicas(view: QuorumView, zone: tzinfo) -> Table:
     clock = max((each.last_fetch_timestamp for each in view.voters), default=-1)
     voters = sorted(view.voters, key=lambda each: each.replica.id)
     for each in (*voters, *sorted(view.observers, key=lambda each: each.replica.id)):
-        role = "observer"
-        if each in view.voters:
-            role = "leader" if each.replica.id == view.quorum.leader_id else "voter"
+        is_leader = each.replica.id == view.quorum.leader_id and each in view.voters
         known = each.log_end_offset >= 0
         table.add_row(
             text(each.replica.id, NAME),
-            Text(role, style=GOOD if role == "leader" else ""),
+            _role(view, each, is_leader=is_leader),
             text(each.replica.directory_id or "-", QUIET),
             text(each.log_end_offset) if known else Text("?", style=WARN),
             text(max(end - each.log_end_offset, 0)) if known else Text("?", style=WARN),
-            *_times(each, clock, zone, is_leader=role == "leader"),
+            *_times(each, clock, zone, is_leader=is_leader),
         )
     return table
+
+
+def _role(view: QuorumView, each: ReplicaState, *, is_leader: bool) -> Text:
+    is_witness = each in view.voters and view.is_witness(each.replica.id)
+    if is_leader:
+        return Text("leader, witness", style=BAD) if is_witness else Text("leader", style=GOOD)
+    if each not in view.voters:
+        return Text("observer")
+    return Text("witness", style=WARN) if is_witness else Text("voter")
 
 
 def _times(each: ReplicaState, clock: int, zone: tzinfo, *, is_leader: bool) -> Iterable[Text]:
@@ -147,7 +161,7 @@ def _times(each: ReplicaState, clock: int, zone: tzinfo, *, is_leader: bool) -> 
 
 def _nodes(view: QuorumView) -> Table:
     table = plain_table(
-        "Nodes, as each says itself", "node", "asked at", "leader", "epoch", "answer",
+        "Nodes, as each says itself", "node", "runs", "asked at", "leader", "epoch", "answer",
         right=("node", "leader", "epoch"),
     )  # fmt: skip
     for each in view.nodes:
@@ -158,12 +172,21 @@ def _nodes(view: QuorumView) -> Table:
         style = "" if agrees or view.leader is None else WARN
         table.add_row(
             text("?" if each.node_id is None else each.node_id, NAME),
+            _runs(view, each),
             text(shown(each.endpoint)),
             text(_or_none(each.leader_id, each), style),
             text(_or_none(each.epoch, each), style),
             _answer(each),
         )
     return table
+
+
+def _runs(view: QuorumView, each: NodeAnswer) -> Text:
+    if each.runs_controller is None:
+        return Text("?", style=QUIET)
+    if each.runs_controller:
+        return Text("controller")
+    return Text("witness" if view.is_witness(each.node_id) else "no controller", style=WARN)
 
 
 def _or_none(value: int | None, each: NodeAnswer) -> str:

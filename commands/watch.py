@@ -73,8 +73,8 @@ def watch(
 
     Every controller is asked itself, so that it works without a leader, with nodes down, and with
     nodes that disagree. Keys are shown at the bottom; ? explains them. --once prints what the first
-    view shows, for scripts and tickets, and ends with 1 where no node leads or nodes disagree, with
-    3 where a directory cannot be read, with 4 where no node could be reached.
+    view shows, for scripts and tickets. It exits 1 if no node leads, the leader runs no controller
+    or nodes disagree, 3 if a directory cannot be read, 4 if no node could be reached.
 
     Nothing is changed, and nothing is locked; nobody takes the asker for an observer.
     """

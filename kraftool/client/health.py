@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kraftool.client.active_controller import next_step, only_controller
 from kraftool.client.endpoints import shown
 from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.image.metadata_version import KRAFT_VERSION
@@ -70,8 +71,8 @@ def health(
     if quorum is not None and leader is not None:
         keeping = keeping_up(quorum)
         findings += [*_voters(now, quorum, keeping), *_replicas(quorum)]
-        speed, stuck = _progress(before, now)
-        findings += stuck
+        speed, progress = _progress(before, now)
+        findings += [*_controllers(now, keeping, progress)]
     return Health(
         view=now,
         findings=tuple(in_order(findings)),
@@ -213,6 +214,26 @@ def _voters(
         yield kinds.STATIC.at("", "kraft.version 0")
 
 
+def _controllers(
+    now: QuorumView, keeping: tuple[int, ...], progress: Iterable[Finding]
+) -> Iterator[Finding]:
+    """A leader that runs no controller, or only one voter that runs one; and the progress."""
+    leader, only = now.leader, only_controller(now, keeping)
+    assert leader is not None, "the caller has a leader"
+    if now.lacks_controller:
+        # That the log stands still is evidence for it, and no finding of its own.
+        still = [each.text for each in progress if each.code == kinds.IDLE.code]
+        progress = [each for each in progress if each.code != kinds.IDLE.code]
+        words = "; ".join(["it does not offer CreateTopics", *still])
+        yield kinds.NO_CONTROLLER.at(leader.name, words, advice=next_step(now, keeping))
+    elif only is not None and len(keeping) > len(now.voters) // 2 + 1:
+        yield kinds.ONE_CONTROLLER.at(
+            f"voter {only}",
+            f"{many(len(keeping), 'voter')} keep up, and only {only} is known to run a controller",
+        )
+    yield from progress
+
+
 def _replicas(quorum: DescribeQuorumResponse) -> Iterator[Finding]:
     clock = leader_clock(quorum)
     end = max((each.log_end_offset for each in quorum.voters), default=-1)
@@ -252,7 +273,7 @@ def _progress(before: QuorumView, now: QuorumView) -> tuple[float | None, list[F
         found.append(
             kinds.STUCK.at("", f"{grown} records were written in {seconds:.1f} s, none committed")
         )
-    elif grown <= 0:
+    elif grown <= 0 and seconds > 0:
         found.append(kinds.IDLE.at("", f"no record was written in {seconds:.1f} s"))
     return (committed / seconds if seconds > 0 else None), found
 

@@ -17,6 +17,12 @@ from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
 from kraftool.raft.names import Endpoint, Endpoints
 
 _NOTHING_OFFERED = Offered(apis={})
+_OF_CONTROLLERS = "CreateTopics"
+"""Every Kafka controller offers it on its controller listener, whether it is active or on standby
+(seen with each release from 3.3.2 to 4.4.0). `kraftool node` does not: it runs no controller. Once
+it runs one, it has to offer this API."""
+_OF_QUORUM_MEMBERS = "Vote"
+"""Controllers offer it, and brokers do not: what a broker offers says nothing of a controller."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +54,13 @@ class NodeAnswer:
         """By its id, as far as that is known, and where it was asked."""
         where = shown(self.endpoint)
         return where if self.node_id is None else f"node {self.node_id} ({where})"
+
+    @property
+    def runs_controller(self) -> bool | None:
+        """True if the node can be the active controller, by its ApiVersions; None if unknown."""
+        if _OF_QUORUM_MEMBERS not in self.offered.apis:
+            return None
+        return _OF_CONTROLLERS in self.offered.apis
 
     @property
     def election(self) -> QuorumState:
@@ -134,6 +147,32 @@ class QuorumView:
     def voter_endpoints(self) -> Mapping[int, Endpoints]:
         """Of every listener, from 3.9 on."""
         return {} if self.quorum is None else self.quorum.nodes
+
+    @property
+    def lacks_controller(self) -> bool:
+        """True if the leader is known to run no controller."""
+        return self.leader is not None and self.leader.runs_controller is False
+
+    @property
+    def witnesses(self) -> frozenset[int]:
+        """The voters that are known to run no controller, by id."""
+        return frozenset(
+            each.replica.id for each in self.voters if self.is_witness(each.replica.id)
+        )
+
+    def is_witness(self, node_id: int | None) -> bool | None:
+        """True for a voter that runs no controller; None if its APIs or the voters are unknown."""
+        runs = None if node_id is None else self.runs_controller(node_id)
+        if runs is not False:
+            return None if runs is None else False
+        if self.quorum is None:
+            return None
+        return any(each.replica.id == node_id for each in self.voters)
+
+    def runs_controller(self, node_id: int) -> bool | None:
+        """True if a node can be the active controller; None if it was not asked, or not reached."""
+        node = self.node(node_id)
+        return None if node is None else node.runs_controller
 
     def directory_id(self, node_id: int) -> str | None:
         """Of the directory that a node runs on, as the leader knows it.

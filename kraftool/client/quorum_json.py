@@ -97,13 +97,14 @@ def _quorum(view: QuorumView) -> dict[str, Any]:
     return {
         "clusterId": view.cluster_id,
         "leaderId": None if view.leader is None else view.leader.node_id,
+        "leaderRunsController": None if view.leader is None else view.leader.runs_controller,
         "epoch": view.epoch,
         "highWatermark": None
         if quorum is None or quorum.high_watermark < 0
         else quorum.high_watermark,
         "voters": _replicas(view, view.voters) if quorum is not None else None,
         "observers": _replicas(view, view.observers) if quorum is not None else None,
-        "nodes": [_node(each) for each in view.nodes],
+        "nodes": [_node(view, each) for each in view.nodes],
     }
 
 
@@ -133,7 +134,7 @@ def _known(number: int) -> int | None:
     return None if number < 0 else number
 
 
-def _node(each: NodeAnswer) -> dict[str, Any]:
+def _node(view: QuorumView, each: NodeAnswer) -> dict[str, Any]:
     return {
         "id": each.node_id,
         "endpoint": shown(each.endpoint),
@@ -142,6 +143,7 @@ def _node(each: NodeAnswer) -> dict[str, Any]:
         "tookMs": each.took_ms,
         "clusterId": each.cluster_id,
         "isLeader": each.quorum is not None,
+        "isWitness": view.is_witness(each.node_id),
         "leaderId": each.leader_id,
         "epoch": each.epoch,
         "finalizedFeaturesEpoch": _known(each.offered.finalized_epoch),

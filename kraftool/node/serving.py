@@ -54,7 +54,8 @@ SERVED: Mapping[str, tuple[int, int]] = {
         for versions in [schema.message(f"{name}Request").versions]
     },
 }
-"""The versions that Kafka 4.3's controllers serve."""
+"""The versions that Kafka 4.3's controllers serve. CreateTopics is not among them as long as the
+node runs no controller: `client/model.py` recognizes a witness by that."""
 _BY_KEY = sorted(
     (schema.message(f"{name}Request").api_key or 0, versions) for name, versions in SERVED.items()
 )

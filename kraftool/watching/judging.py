@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
+from kraftool.client.active_controller import next_step, only_controller, without_controller
 from kraftool.client.endpoints import shown
 from kraftool.client.health import keeping_up
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
@@ -63,10 +64,16 @@ def tolerance(view: QuorumView | None, voters: VoterState) -> Tolerance:
         return Tolerance(count=None, text="directories do not tell who is up")
     if view.quorum is None:
         return _without_leader(view, voters)
-    keeping = len(keeping_up(view.quorum))
+    ids = keeping_up(view.quorum)
+    keeping = len(ids)
     said = f"{keeping} of {many(count, 'voter')} keep up, {majority} {_are(majority)} needed"
     if keeping < majority:
         return Tolerance(count=0, text=f"{said}: nothing can be committed", is_lost=True)
+    if view.lacks_controller:
+        return Tolerance(count=0, text=f"{said}; the leader runs no controller")
+    only = only_controller(view, ids)
+    if only is not None and keeping > majority:
+        return Tolerance(count=0, text=f"{said}; only node {only} is known to run a controller")
     return Tolerance(count=keeping - majority, text=said)
 
 
@@ -82,6 +89,13 @@ def _without_leader(view: QuorumView, voters: VoterState) -> Tolerance:
             count=0,
             text=f"{said}, {voters.majority} {_are(voters.majority)} needed to elect a leader:"
             f" {missing} more must come back",
+            is_lost=True,
+        )
+    if all(view.runs_controller(each.id) is False for each in up):
+        return Tolerance(
+            count=0,
+            text=f"{said}, and no one of them runs a controller: a voter that runs Kafka must come"
+            " back",
             is_lost=True,
         )
     return Tolerance(count=None, text=f"{said}, enough to elect a leader")
@@ -101,14 +115,20 @@ def restarts(view: QuorumView | None, voters: VoterState) -> Mapping[int, Restar
     for each in view.quorum.observers:
         found[each.replica.id] = Restart(is_safe=True, reason="it has no vote")
     for each in view.quorum.voters:
-        found[each.replica.id] = _restart(each.replica, keeping, view.quorum.leader_id, voters)
+        found[each.replica.id] = _restart(
+            each.replica, keeping, view, view.quorum.leader_id, voters
+        )
     return found
 
 
-def _restart(each: ReplicaKey, keeping: set[int], leader_id: int, voters: VoterState) -> Restart:
+def _restart(
+    each: ReplicaKey, keeping: set[int], view: QuorumView, leader_id: int, voters: VoterState
+) -> Restart:
     left = len(keeping - {each.id})
     if each.id not in keeping:
         return Restart(is_safe=True, reason="it does not keep up as it is")
+    if view.lacks_controller:
+        return _restart_without_controller(each, view, keeping, voters)
     if left < voters.majority:
         return Restart(
             is_safe=False,
@@ -117,11 +137,31 @@ def _restart(each: ReplicaKey, keeping: set[int], leader_id: int, voters: VoterS
         )
     if voters.is_uncommitted:
         return Restart(is_safe=False, reason="a voter change is not committed yet")
+    if keeping - {each.id} <= view.witnesses:
+        return Restart(is_safe=False, reason="no other voter that keeps up runs a controller")
     if each.id == leader_id:
         return Restart(
             is_safe=True, reason="it leads: another one will be elected; restart it last"
         )
     return Restart(is_safe=True, reason=f"{left} others keep up")
+
+
+def _restart_without_controller(
+    each: ReplicaKey, view: QuorumView, keeping: set[int], voters: VoterState
+) -> Restart:
+    """While the leader runs no controller: first a Kafka voter has to lead again."""
+    assert view.leader is not None, "a leader lacks a controller"
+    leader_id = view.leader.node_id
+    if each.id != leader_id:
+        return Restart(
+            is_safe=False,
+            reason=f"node {leader_id} leads without a controller: first let a Kafka voter lead",
+        )
+    others = keeping - {each.id}
+    return Restart(
+        is_safe=len(others) >= voters.majority and not others <= view.witnesses,
+        reason=f"it leads without a controller: {next_step(view, tuple(keeping))}",
+    )
 
 
 # --- what should be read ----------------------------------------------------------------------
@@ -142,6 +182,9 @@ def _live(view: QuorumView, voters: VoterState) -> Iterator[Statement]:
         yield _error("No node can be reached.")
     elif view.leader is None:
         yield from _no_leader(view)
+    if view.quorum is not None and view.lacks_controller:
+        step = next_step(view, keeping_up(view.quorum))
+        yield _error(f"{without_controller(view)} Next: {step}.")
     if len(view.cluster_ids) > 1:
         told = "; ".join(
             f"{_node(each)} says {each.cluster_id}" for each in view.nodes if each.cluster_id

@@ -185,7 +185,13 @@ def _node(
         kraft_versions=() if is_static else ((formatted, 1),),
     )
     election = ElectionState(epoch=epoch, leader_id=sample.leader_id)
-    return NodeCase(settings=settings, log=log, election=election, source="what its leader told")
+    return NodeCase(
+        settings=settings,
+        log=log,
+        election=election,
+        source="what its leader told",
+        is_witness=view is not None and view.runs_controller(key.id) is False,
+    )
 
 
 def _assumed(sample: Sample, picture: Picture, late: Sequence[int]) -> Iterator[str]:

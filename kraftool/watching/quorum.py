@@ -66,6 +66,15 @@ class Replica:
     disk_end_offset: int | None = None
     """The end of the log in that directory."""
     restart: Restart | None = None
+    runs_controller: bool | None = None
+    """By its ApiVersions; None if it was not reached, or is not a controller."""
+
+    @property
+    def is_witness(self) -> bool | None:
+        """True for a voter that runs no controller; None if that is unknown."""
+        if self.runs_controller is not False:
+            return None if self.runs_controller is None else False
+        return None if self.role == "unknown" else self.is_voter
 
     @property
     def key(self) -> str:
@@ -100,6 +109,8 @@ class QuorumReport:
     """How many looks at live nodes it is of; after one, nothing was seen to happen."""
     statements: tuple[Statement, ...]
     unreached: int = 0
+    leader_runs_controller: bool | None = None
+    """By the leader's ApiVersions; None without a live leader."""
 
 
 def quorum_report(picture: Picture) -> QuorumReport:
@@ -140,6 +151,9 @@ def quorum_report(picture: Picture) -> QuorumReport:
         looks=len(samples),
         statements=tuple(statements(picture, voters)),
         unreached=sum(each.is_asked and not each.is_reached for each in found),
+        leader_runs_controller=None
+        if view is None or view.leader is None
+        else view.leader.runs_controller,
     )
 
 
@@ -330,6 +344,7 @@ def _with_answer(row: Replica, answer: NodeAnswer | None) -> Replica:
         says_leader=answer.leader_id,
         says_epoch=answer.epoch,
         problem=answer.problem,
+        runs_controller=answer.runs_controller,
     )
 
 

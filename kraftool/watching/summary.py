@@ -20,6 +20,7 @@ MOST_ELECTIONS = 5
 _ROLES = {
     "leader": "● leader",
     "voter": "○ voter",
+    "witness": "◌ witness",
     "observer": "· observer",
     "unknown": "? unknown",
 }
@@ -64,6 +65,8 @@ def lines(report: QuorumReport, width: int = 80) -> Iterator[Line]:
 def _leader(report: QuorumReport) -> Iterator[Part]:
     if report.leader_id is None:
         yield Part("✖ none", "bad")
+    elif report.leader_runs_controller is False:
+        yield Part(f"✖ node {report.leader_id}, without a controller", "bad")
     elif report.is_live:
         yield Part(f"● node {report.leader_id}", "good")
     else:
@@ -115,7 +118,9 @@ def _tolerance(report: QuorumReport) -> Iterator[Part]:
     elif told.count is None:
         yield Part(f"? {told.text}", "warn" if report.is_live else "quiet")
     else:
-        yield Part(str(told.count), "warn" if told.count == 0 else "good")
+        is_bad = report.leader_runs_controller is False
+        meaning = "bad" if is_bad else "warn" if told.count == 0 else "good"
+        yield Part(str(told.count), meaning)
         yield Part(told.text, "quiet")
 
 
@@ -157,8 +162,11 @@ def columns(report: QuorumReport, width: int) -> list[str]:
 def cells(report: QuorumReport, each: Replica, trend: int = 8) -> dict[str, Part]:
     """All cells of a replica, by column."""
     is_down = each.is_asked and not each.is_reached
-    role = f"✖ {each.role}" if is_down else _ROLES[each.role] + (" +" if each.is_joining else "")
-    meaning = {"leader": "good", "observer": "quiet"}.get(each.role, "")
+    name = "witness" if each.is_witness and each.role == "voter" else each.role
+    role = f"✖ {name}" if is_down else _ROLES[name] + (" +" if each.is_joining else "")
+    meaning = {"leader": "good", "observer": "quiet", "witness": "warn"}.get(name, "")
+    if each.role == "leader" and each.runs_controller is False:
+        role, meaning = "✖ leader, witness" if each.is_witness else "✖ leader", "bad"
     return {
         NODE: Part("?" if each.node_id is None else str(each.node_id), "name"),
         ROLE: Part(role, "bad" if is_down else "warn" if each.is_joining else meaning),
@@ -191,7 +199,8 @@ def _restart(each: Replica) -> Part:
         return Part("-", "quiet")
     if not each.restart.is_safe:
         return Part("✖ no", "warn")
-    return Part("✓ last" if each.role == "leader" else "✓ yes", "good")
+    is_last = each.role == "leader" and each.runs_controller is not False
+    return Part("✓ last" if is_last else "✓ yes", "good")
 
 
 def says(report: QuorumReport, each: Replica) -> Part:
@@ -210,6 +219,8 @@ def details(report: QuorumReport, each: Replica) -> Iterator[tuple[Part, ...]]:
         identity.append(Part(f"directory {each.directory_id}", "quiet"))
     if each.endpoint:
         identity.append(Part(each.endpoint, "quiet"))
+    if each.is_witness:
+        identity.append(Part("a witness: it runs no controller", "warn"))
     yield tuple(identity)
     if not each.is_asked and each.path is None:
         yield (Part("not asked itself: the leader tells of it", "quiet"),)

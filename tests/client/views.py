@@ -40,14 +40,21 @@ def node(
     finalized: Mapping[str, int] = FINALIZED,
     supported: Mapping[str, tuple[int, int]] = SUPPORTED,
     controllers: Sequence[int] = (),
+    runs_controller: bool | None = None,
 ) -> NodeAnswer:
     """What a node said that was reached."""
+    offered = () if runs_controller is None else ("Vote", *["CreateTopics"] * runs_controller)
     return NodeAnswer(
         endpoint=endpoint(number),
         node_id=number,
         asked_ms=NOW,
         cluster_id="cluster",
-        offered=Offered(apis={}, supported=supported, finalized=finalized, finalized_epoch=9),
+        offered=Offered(
+            apis=dict.fromkeys(offered, (0, 1)),
+            supported=supported,
+            finalized=finalized,
+            finalized_epoch=9,
+        ),
         epoch=epoch,
         leader_id=leader,
         quorum=quorum,
@@ -92,3 +99,20 @@ def well(*, mark: int = 100, at: int = NOW) -> QuorumView:
     """Three voters that keep up."""
     voters = [replica(number, end=mark, fetched=at) for number in (1, 2, 3)]
     return view(described(voters, mark=mark), node(2), node(3))
+
+
+def without_controller(*, leader: int = 3, end: int = 100, at: int = NOW) -> QuorumView:
+    """Two Kafkas and one of ours, which is node 3; all three keep up."""
+    voters = [replica(number, end=end, fetched=at) for number in (1, 2, 3)]
+    quorum = described(voters, mark=end, leader=leader)
+    return QuorumView(
+        nodes=tuple(
+            node(
+                number,
+                leader=leader,
+                quorum=quorum if number == leader else None,
+                runs_controller=number != 3,
+            )
+            for number in (1, 2, 3)
+        )
+    )

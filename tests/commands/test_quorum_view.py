@@ -10,7 +10,7 @@ import pytest
 from kraftool.client.model import QuorumView
 from kraftool.commands.output import Output
 from kraftool.commands.quorum_view import write_quorum
-from tests.client.views import described, node, replica, view, well
+from tests.client.views import described, node, replica, view, well, without_controller
 
 
 def _told(shown: QuorumView, capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -45,3 +45,23 @@ def test_where_nobody_was_reached_it_is_not_said_that_nobody_leads(
     assert _told(replace(well(), nodes=()), capsys)[0] == "Quorum: no node is reached"
     followers = _told(replace(well(), nodes=(node(2), node(3))), capsys)
     assert followers[0].startswith("Quorum of cluster cluster: no node leads")
+
+
+def test_a_leader_without_a_controller_is_said_first_and_last(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lines = _told(without_controller(), capsys)
+    assert lines[0] == "Quorum of cluster cluster: node 3 leads epoch 5 without a controller,"
+    table = " ".join(lines)
+    assert "3  leader, witness" in table
+    assert [each.split()[1] for each in lines if "ctl-" in each] == [
+        "controller", "controller", "witness",
+    ]  # fmt: skip
+    assert "Node 3 leads, but it runs no controller: topics cannot be created" in table
+    assert "→ stop node 3, or restart it without --lead-without-controller" in table
+
+
+def test_a_witness_that_follows_is_in_its_row(capsys: pytest.CaptureFixture[str]) -> None:
+    table = "\n".join(_told(without_controller(leader=1), capsys))
+    assert "3  witness  directory-000000000003" in table
+    assert "without a controller" not in table

@@ -15,6 +15,7 @@ from typing import Any
 import kafka
 import pytest
 from clusters import Cluster, Node
+from our_commands import document, kraftool
 from our_nodes import (
     ROOT,
     assert_same_log,
@@ -119,12 +120,35 @@ def test_ours_leads_kafkas_that_replicate_from_it(quorum: Cluster) -> None:
 
     shown = kafka.wait_for("all of it to be committed", committed, every=0.2)
     assert {each["id"] for each in shown["voters"]} == {1, 2, 3}
+    at = ("--bootstrap-controller", ours.at("CONTROLLER"), "--timeout", "60")
+    judged = document("quorum", "health", "--quorum-only", *at, code=1)
+    found = {each["code"]: each for each in judged["health"]["findings"]}
+    assert found["KT-LIVE-NO-CONTROLLER"]["severity"] == "error"
+    assert found["KT-LIVE-NO-CONTROLLER"]["advice"].startswith(f"stop node {ours.id}, or restart")
+    assert {each["id"] for each in judged["nodes"] if each["isWitness"]} == {ours.id}
+    looked = document("watch", "--once", *at, code=1)
+    assert "runs no controller" in looked["statements"][0]["text"]
+    examined = document("doctor", *at, code=1)
+    assert examined["findingCounts"]["error"] == 1
+
     # An orderly end hands over to one of them.
     epoch = metric(ours, "current_epoch")
     assert ours.process is not None
     assert ours.process.stop() == 0
     ours.process = None
     quorum.wait_leader(above_epoch=epoch)
+    # Once it votes again and does not stand for election, the quorum is healthy.
+    start_ours(quorum, ours, options=WITNESS)
+    quorum.wait_caught_up(ours, old, other)
+
+    def healthy() -> bool:
+        shown = kraftool("quorum", "health", "--quorum-only", *at)
+        return shown.returncode == 0 and "The quorum is well." in shown.stdout
+
+    kafka.wait_for("a healthy quorum", healthy, every=0.5)
+    assert {
+        each["id"] for each in document("quorum", "describe", *at)["nodes"] if each["isWitness"]
+    } == {ours.id}
 
 
 def test_three_of_ours_and_a_rolling_change_from_kafka_and_back(quorum: Cluster) -> None:

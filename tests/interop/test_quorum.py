@@ -145,6 +145,8 @@ def test_every_controller_is_found_from_one_and_nobody_notices(quorum: Cluster) 
     assert {each["leaderId"] for each in told["nodes"]} == {told["leaderId"]}
     assert sorted(each["id"] for each in told["voters"]) == [1, 2, 3]
     assert [each["id"] for each in told["observers"]] == [4], "whoever asks does not observe"
+    assert told["leaderRunsController"], "and so could those that do not lead"
+    assert {each["isWitness"] for each in told["nodes"]} == {False}
     endpoints = {each["id"]: each["endpoints"][0]["port"] for each in told["voters"]}
     assert endpoints == {each: quorum.nodes[each].ports["CONTROLLER"] for each in (1, 2, 3)}
 
@@ -242,6 +244,31 @@ def test_without_a_majority_every_node_still_tells_what_it_knows(quorum: Cluster
         quorum.kill(node)
     assert _kraftool("describe", *_at(leader)).returncode == 4
     assert _kraftool("remove-controller", *_at(leader), "-i", "1").returncode == 4
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("version", ["3.3.2", "3.7.2"])
+def test_old_controllers_on_standby_are_no_witnesses(version: str, tmp_path: Path) -> None:
+    """The newer ones are those of the quorum above."""
+    if problem := kafka.available(version, kafka.TOOLS_VERSION):
+        pytest.skip(problem)
+    with Cluster(version, tmp_path / "nodes") as cluster:
+        nodes = [cluster.add_node(number, ("controller",)) for number in (1, 2)]
+        cluster.use_static_voters()
+        cluster.format(nodes)
+        cluster.start(*nodes)
+        told = kafka.wait_for("a leader", lambda: _led(nodes[0]), every=0.5)
+        assert told["leaderRunsController"]
+        assert [(each["id"], each["isWitness"]) for each in told["nodes"]] == [
+            (1, False),
+            (2, False),
+        ]
+
+
+def _led(node: Node) -> Any:
+    """What `quorum describe` says of both nodes, once one leads."""
+    told = json.loads(_kraftool("describe", *_at(node), "-o", "json").stdout)
+    return told if told["leaderId"] is not None and len(told["nodes"]) == 2 else None
 
 
 @pytest.mark.parametrize("version", ["3.9.1", "4.3.0"])

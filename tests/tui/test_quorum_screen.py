@@ -13,11 +13,13 @@ from textual.pilot import Pilot
 from kraftool.client.model import QuorumView
 from kraftool.raft.names import ReplicaKey
 from kraftool.tui.app import WatchApp
+from kraftool.tui.headline import headline
 from kraftool.tui.palette import COLOUR_BLIND, DARK, LIGHT, NO_COLOUR
 from kraftool.tui.table import ReportTable
 from kraftool.watching.directory import DirectoryWatch
 from kraftool.watching.picture import Picture
 from kraftool.watching.remembering import Remembering
+from tests.client.views import without_controller
 from tests.tui.dashboards import press, settled
 from tests.tui.recording import Replayed, pictures, views
 from tests.tui.snapshots import assert_snapshot, screen
@@ -157,3 +159,19 @@ def test_a_hundred_observers_are_rows_like_any() -> None:
         assert "observer 199" in screen(app)
 
     _over([Picture(at_ms=at_ms, view=crowded, history=history)], steps)
+
+
+def test_the_title_is_red_while_the_leader_runs_no_controller() -> None:
+    picture = Picture(at_ms=0, view=without_controller())
+
+    async def steps(app: WatchApp, _: Pilot[None]) -> None:
+        title, _right = headline(app.picture, app.palette, is_paused=False)
+        assert "✖ node 3 leads without a controller" in title.plain
+        styles = [each.style for each in title.spans]
+        assert app.palette.bad in styles
+        assert app.palette.good not in styles
+        shown = screen(app)
+        assert "✖ leader, witness" in shown
+        assert "Node 3 leads, but it runs no controller" in shown
+
+    _over([picture], steps, size=(100, 30))

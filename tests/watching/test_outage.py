@@ -14,6 +14,7 @@ from kraftool.reports.election.read import read_case
 from kraftool.sim.election.conditions import ConditionError
 from kraftool.sim.election.document import document
 from kraftool.sim.election.report import simulate
+from kraftool.sim.election.verdict import verdict
 from kraftool.watching.apart import apart
 from kraftool.watching.outage import (
     Question,
@@ -23,7 +24,9 @@ from kraftool.watching.outage import (
     lost_already,
 )
 from kraftool.watching.picture import Picture
+from kraftool.watching.remembering import Remembering
 from kraftool.watching.task import Task
+from tests.client.views import without_controller
 from tests.tui.recording import pictures
 
 
@@ -118,3 +121,18 @@ def test_a_cut_is_written_as_the_command_has_it() -> None:
     assert found.is_elected
     with pytest.raises(ConditionError, match="not a partition"):
         answer(case, Question(partition="somewhere"), Task())
+
+
+def test_a_quorum_that_a_witness_may_lead_is_not_fine() -> None:
+    view = without_controller(leader=1)
+    picture = Picture(at_ms=0, view=view, history=Remembering().take(0, view, ()))
+    case = case_of_live(picture)
+    assert case is not None
+    assert [each.id for each in case.nodes if each.is_witness] == [3]
+    found = answer(case, Question(down=frozenset({1}), runs=5), Task())
+    assert found.is_elected
+    assert found.without_controller == (3,)
+    assert not found.is_fine
+    assert verdict(found).details[0].startswith("Node 3 runs no controller: ")
+    without = answer(case, Question(down=frozenset({3}), runs=5), Task())
+    assert without.is_fine

@@ -11,6 +11,7 @@ from kraftool.client.model import QuorumView
 from kraftool.raft.names import ReplicaKey
 from kraftool.reports.csv_text import csv_text
 from kraftool.reports.findings import Severity
+from kraftool.watching import summary
 from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.document import quorum_document, quorum_rows
 from kraftool.watching.export import json_text
@@ -18,7 +19,7 @@ from kraftool.watching.picture import Picture
 from kraftool.watching.quorum import QuorumReport, Replica, quorum_report
 from kraftool.watching.remembering import MOST_ELECTIONS, MOST_SAMPLES, Remembering
 from kraftool.watching.voter_state import Commit
-from tests.client.views import described, gone, node, replica, view, well
+from tests.client.views import described, gone, node, replica, view, well, without_controller
 from tests.tui.recording import pictures
 
 
@@ -198,6 +199,64 @@ def test_the_last_two_voters_must_not_be_restarted_and_a_dead_one_may() -> None:
     assert told[2].reason == "without it 1 of 3 voters would keep up, 2 are needed"
     assert told[3] is not None
     assert told[3].is_safe
+
+
+def test_a_leader_without_a_controller_is_red_and_said_in_words() -> None:
+    report = quorum_report(_picture(without_controller()))
+    assert report.leader_runs_controller is False
+    assert report.tolerance.count == 0
+    [said] = report.statements
+    assert said.severity is Severity.ERROR
+    assert said.text.startswith(
+        "Node 3 leads, but it runs no controller: topics cannot be created, and brokers that start"
+        " exit. Next: stop node 3, or restart it without --lead-without-controller: nodes 1 and 2"
+    )
+    words = {each.name: each.parts for each in summary.lines(report)}
+    assert words["Leader"][0] == ("✖ node 3, without a controller", "bad")
+    assert words["May fail"][0] == ("0", "bad")
+    cells = summary.cells(report, _row(report, 3))
+    assert cells[summary.ROLE] == ("✖ leader, witness", "bad")
+    assert cells[summary.RESTART] == ("✓ yes", "good")
+    other = _row(report, 1).restart
+    assert other is not None
+    assert not other.is_safe
+    meanings = {part.meaning for parts in words.values() for part in parts}
+    assert "good" not in meanings
+
+
+def test_a_witness_that_follows_is_shown_as_one() -> None:
+    report = quorum_report(_picture(without_controller(leader=1)))
+    assert report.leader_runs_controller is True
+    assert report.statements == ()
+    assert report.tolerance.count == 1
+    assert summary.cells(report, _row(report, 3))[summary.ROLE] == ("◌ witness", "warn")
+    assert [each.is_witness for each in report.replicas] == [False, False, True]
+    told = quorum_document(report)
+    assert [each["isWitness"] for each in told["replicas"]] == [False, False, True]
+    assert told["leaderRunsController"] is True
+
+
+def test_a_kafka_among_witnesses_is_not_to_be_restarted() -> None:
+    quorum = described([replica(number) for number in (1, 2, 3)])
+    witnesses = [node(number, runs_controller=False) for number in (2, 3)]
+    report = quorum_report(_picture(view(quorum, *witnesses)))
+    assert report.tolerance.count == 0
+    assert report.tolerance.text == (
+        "3 of 3 voters keep up, 2 are needed; only node 1 is known to run a controller"
+    )
+    safe = {each.node_id: each.restart.is_safe for each in report.replicas if each.restart}
+    assert safe == {1: False, 2: True, 3: True}
+
+
+def test_witnesses_alone_elect_no_controller() -> None:
+    electing = [node(each, leader=None, epoch=8, runs_controller=False) for each in (2, 3)]
+    now = QuorumView(nodes=(gone(1), *electing))
+    report = quorum_report(_picture(well(), now))
+    assert report.tolerance.is_lost
+    assert report.tolerance.text == (
+        "2 of 3 voters are reached, and no one of them runs a controller: a voter that runs Kafka"
+        " must come back"
+    )
 
 
 def test_a_directory_whose_name_is_no_utf_8_can_be_exported() -> None:

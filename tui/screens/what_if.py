@@ -242,7 +242,8 @@ class WhatIfScreen(TaskView):
         if report is None or node.id in report.conditions.down:
             return self.text("")
         if node.id in report.leaders:
-            return self.text("yes", "good")
+            no = node.is_witness
+            return self.text("yes, no controller", "warn") if no else self.text("yes", "good")
         chance = next(each for each in report.chances if each.node == node.id)
         if not report.case.voters.has(node.key):
             why = "not a voter"

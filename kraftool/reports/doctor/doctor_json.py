@@ -44,6 +44,7 @@ def _section(section: Section) -> dict[str, Any]:
         "nodeId": patient.node_id if patient is not None else None,
         "live": patient is not None and patient.is_live,
         "asked": patient is not None and patient.source.is_live,
+        "isWitness": None if patient is None else patient.source.is_witness,
         "diagnoses": [_diagnosis(each) for each in section.diagnoses],
     }
 

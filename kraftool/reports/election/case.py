@@ -122,6 +122,8 @@ class NodeCase:
     assumed: str = ""
     """What was assumed of it, in words, where no directory tells."""
     notes: tuple[str, ...] = ()
+    is_witness: bool = False
+    """True for a running node that is known to run no controller; directories do not say it."""
 
     @property
     def id(self) -> int:

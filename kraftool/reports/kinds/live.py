@@ -26,6 +26,21 @@ TWO_LEADERS = _kind(
     " and resigns when its time has run out. In one epoch this would be two separate quorums.",
     "ask again after a few seconds; if it stays, compare the voter sets with kraftool diff-voters",
 )
+NO_CONTROLLER = _kind(
+    "NO-CONTROLLER",
+    _ERROR,
+    "The leader runs no controller: topics cannot be created, brokers that start exit, and brokers"
+    " that fail are not fenced. kraftool node leads so with --lead-without-controller.",
+    "make sure that a voter runs Kafka and has caught up, and that a majority remains. Then restart"
+    " the leader without --lead-without-controller",
+)
+ONE_CONTROLLER = _kind(
+    "ONE-CONTROLLER",
+    _WARNING,
+    "Only one of the voters that keep up runs a controller; the others are witnesses. If that one"
+    " fails, no active controller can be elected.",
+    "start Kafka in place of a witness, or bring back the voters that do not keep up",
+)
 UNREACHED = _kind(
     "UNREACHED",
     _WARNING,
@@ -184,8 +199,8 @@ SHUTTING_DOWN = _kind(
 BROKER_ABSENT = _kind(
     "BROKER-ABSENT",
     _WARNING,
-    "A broker counts as active and does not fetch metadata from the leader: it is about to be"
-    " fenced, or reaches the leader with heartbeats only and works with old metadata.",
+    "A broker counts as active and does not fetch metadata from the leader: the active controller"
+    " is about to fence it, or the broker sends only heartbeats and works with old metadata.",
     "look whether the broker reaches the leader's controller listener",
 )
 UNDER_MIN_ISR = _kind(

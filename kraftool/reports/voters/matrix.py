@@ -91,6 +91,8 @@ def about(compared: ComparedSource) -> Iterator[str]:
         yield f"{source.missing} is not there"
     if node.node_id is not None:
         yield f"node {node.node_id}"
+        if source.is_witness:
+            yield "a witness: it runs no controller"
         if node.directory_id is not None:
             yield f"directory {node.directory_id}"
     if source.log is not None:

@@ -189,6 +189,8 @@ class VoterSourceReport:
     """Voters that no record tells: of the settings, a LeaderChange or quorum-state."""
     is_live: bool = False
     """Whether a running node said this, and no file."""
+    is_witness: bool | None = None
+    """True for a running voter without a controller; None where that is unknown."""
     high_watermark: int | None = None
     """Of a running leader, whose log this is."""
     findings: tuple[Finding, ...] = ()
@@ -255,6 +257,7 @@ class VoterSourceReport:
             self,
             told=self.told if self.newest is not None else node.told,
             registered_controllers=node.registered_controllers,
+            is_witness=node.is_witness,
         )
 
     def epoch_at(self, offset: int) -> int | None:

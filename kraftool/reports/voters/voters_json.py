@@ -41,6 +41,7 @@ def _source(compared: ComparedSource) -> dict[str, Any]:
         "behind": compared.behind,
         "differences": list(compared.differences),
         "node": plain(source.node),
+        "isWitness": source.is_witness,
         "kraftVersion": source.kraft_version,
         "voters": _voters(source.in_force),
         "endOffset": source.end,

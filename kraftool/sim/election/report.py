@@ -124,9 +124,15 @@ class Report:
         return bool(self.leaders) and (bool(self.wins) or not self.runs)
 
     @property
+    def without_controller(self) -> tuple[int, ...]:
+        """The possible leaders that run no controller."""
+        return tuple(each for each in self.leaders if self.case.by_id[each].is_witness)
+
+    @property
     def is_fine(self) -> bool:
-        """Whether there is a leader, and none that takes away what may be committed."""
-        return self.is_elected and not self.grave
+        """True if there is a leader, every possible one runs a controller as far as is known, and
+        no one of them takes away what may be committed."""
+        return self.is_elected and not self.grave and not self.without_controller
 
     def quantile_ms(self, share: float) -> int | None:
         """A time within which so many runs had a leader, of those that had one."""

@@ -49,8 +49,8 @@ def verdict(report: Report) -> Verdict:
         elected=report.is_elected,
         headline=headline,
         details=(
-            *_graves(report), *slow(report), *_doubts(report), *_standing(report),
-            *_changed(report),
+            *_graves(report), *_witnesses(report), *slow(report), *_doubts(report),
+            *_standing(report), *_changed(report),
         ),
         next_steps=tuple(next_steps(report)),
     )  # fmt: skip
@@ -86,6 +86,15 @@ def _danger(report: Report) -> str:
         return ""
     is_sure = report.wins.keys() <= {each.leader for each in report.grave}
     return "Records are lost. " if is_sure else "Records may be lost. "
+
+
+def _witnesses(report: Report) -> Iterable[str]:
+    if ids := report.without_controller:
+        runs = "runs" if len(ids) == 1 else "run"
+        yield (
+            f"Node {listed(ids)} {runs} no controller: a witness does not stand for election, or it"
+            " leads and topics cannot be created."
+        )
 
 
 def _graves(report: Report) -> Iterable[str]:

@@ -1,0 +1,69 @@
+"""Says which voters cannot become an active controller, and what makes one of Kafka's lead again.
+
+Owns the words on a leader that runs no controller, for health, the dashboard and their advice.
+"""
+
+from __future__ import annotations
+
+from kraftool.client.model import QuorumView, leader_end
+from kraftool.reports.words import listed, many
+
+CONSEQUENCE = "topics cannot be created, and brokers that start exit"
+
+
+def without_controller(view: QuorumView) -> str:
+    """Return a sentence on a leader that runs no controller; empty where the leader runs one."""
+    if view.leader is None or not view.lacks_controller:
+        return ""
+    return f"Node {view.leader.node_id} leads, but it runs no controller: {CONSEQUENCE}."
+
+
+def next_step(view: QuorumView, keeping: tuple[int, ...]) -> str:
+    """Return what makes a Kafka controller lead again; `keeping`: the voters that keep up."""
+    assert view.quorum is not None, "the caller has a leader"
+    leader_id, end = view.quorum.leader_id, leader_end(view)
+    count = len(view.voters)
+    others = {*keeping} - {leader_id}
+    ready = sorted(
+        each.replica.id
+        for each in view.voters
+        if each.replica.id in others
+        and each.log_end_offset >= end
+        and view.runs_controller(each.replica.id)
+    )
+    restart = f"restart node {leader_id} without --lead-without-controller"
+    if not ready:
+        step = (
+            "first make sure that a voter runs Kafka and that its lag is 0 (kraftool quorum"
+            f" describe). Then {restart}: that voter is elected"
+        )
+    elif len(others) > count // 2:
+        step = (
+            f"stop node {leader_id}, or restart it without --lead-without-controller:"
+            f" {_elected(ready)}"
+        )
+    else:
+        step = (
+            f"{restart}: {_elected(ready)}. Do not leave node {leader_id} stopped: without it"
+            f" {len(others)} of {many(count, 'voter')} would be left, and a leader needs"
+            f" {count // 2 + 1} votes"
+        )
+    rivals = sorted(view.witnesses & others)
+    if rivals:
+        step += f". Do the same with node {listed(rivals)}, which may be elected and runs none"
+    return step
+
+
+def _elected(ready: list[int]) -> str:
+    if len(ready) == 1:
+        return f"node {ready[0]} runs Kafka, has caught up, and is elected"
+    return f"nodes {listed(ready)} run Kafka and have caught up; one of them is elected"
+
+
+def only_controller(view: QuorumView, keeping: tuple[int, ...]) -> int | None:
+    """Return the voter that alone keeps up and may run a controller, beside witnesses.
+
+    None where there are several, no one, or no witness.
+    """
+    able = {*keeping} - view.witnesses
+    return able.pop() if len(able) == 1 and view.witnesses & {*keeping} else None

@@ -100,10 +100,10 @@ def _head(output: Output, view: QuorumView) -> None:
         line.append(" of cluster ", style="").append_text(text(", ".join(view.cluster_ids), NAME))
     if view.leader is not None and view.quorum is not None:
         style = BAD if view.lacks_controller else GOOD
-        lacking = " without a controller" if view.lacks_controller else ""
-        line.append(f": node {view.leader.node_id} leads epoch {view.epoch}{lacking}", style=style)
+        line.append(f": node {view.leader.node_id} leads epoch {view.epoch}", style=style)
         mark = view.quorum.high_watermark
-        words = f"high watermark {mark}" if mark >= 0 else "no high watermark yet"
+        words = "without a controller, " if view.lacks_controller else ""
+        words += f"high watermark {mark}" if mark >= 0 else "no high watermark yet"
         fits = len(line) + len(words) + 2 <= output.width
         line.append(", " if fits else ",\n", style=style)
         line.append(words, style=style if mark >= 0 else WARN)
@@ -140,7 +140,8 @@ def _replicas(view: QuorumView, zone: tzinfo) -> Table:
 def _role(view: QuorumView, each: ReplicaState, *, is_leader: bool) -> Text:
     is_witness = each in view.voters and view.is_witness(each.replica.id)
     if is_leader:
-        return Text("leader, witness", style=BAD) if is_witness else Text("leader", style=GOOD)
+        # On two lines: the table just fits into 80 columns.
+        return Text("leader,\nwitness", style=BAD) if is_witness else Text("leader", style=GOOD)
     if each not in view.voters:
         return Text("observer")
     return Text("witness", style=WARN) if is_witness else Text("voter")

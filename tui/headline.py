@@ -24,7 +24,7 @@ def headline(picture: Picture | None, palette: Palette, *, is_paused: bool) -> t
         if view.cluster_ids:
             left.append("  ").append_text(palette.text(", ".join(view.cluster_ids)))
         if view.leader is not None and view.lacks_controller:
-            words = f"  ✖ node {view.leader.node_id} leads without a controller"
+            words = f"  ✖ node {view.leader.node_id} leads, no controller"
             left.append_text(palette.text(words, "bad"))
         elif view.leader is not None:
             words = f"  ● node {view.leader.node_id} leads epoch {view.epoch}"

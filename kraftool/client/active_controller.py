@@ -8,6 +8,7 @@ from __future__ import annotations
 from kraftool.client.model import QuorumView, leader_end
 from kraftool.reports.words import listed, many
 
+EVIDENCE = "runs no controller: its ApiVersions lacks CreateTopics"
 CONSEQUENCE = "topics cannot be created, and brokers that start exit"
 
 

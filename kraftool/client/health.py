@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kraftool.client.active_controller import next_step, only_controller
+from kraftool.client.active_controller import EVIDENCE, next_step, only_controller
 from kraftool.client.endpoints import shown
 from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.image.metadata_version import KRAFT_VERSION
@@ -224,7 +224,7 @@ def _controllers(
         # That the log stands still is evidence for it, and no finding of its own.
         still = [each.text for each in progress if each.code == kinds.IDLE.code]
         progress = [each for each in progress if each.code != kinds.IDLE.code]
-        words = "; ".join(["it does not offer CreateTopics", *still])
+        words = "; ".join([f"it leads, but {EVIDENCE}", *still])
         yield kinds.NO_CONTROLLER.at(leader.name, words, advice=next_step(now, keeping))
     elif only is not None and len(keeping) > len(now.voters) // 2 + 1:
         yield kinds.ONE_CONTROLLER.at(

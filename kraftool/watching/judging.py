@@ -113,7 +113,8 @@ def restarts(view: QuorumView | None, voters: VoterState) -> Mapping[int, Restar
     keeping = {*keeping_up(view.quorum)}
     found = {}
     for each in view.quorum.observers:
-        found[each.replica.id] = Restart(is_safe=True, reason="it has no vote")
+        safe = Restart(is_safe=True, reason="it has no vote")
+        found[each.replica.id] = _wait(view) if view.lacks_controller else safe
     for each in view.quorum.voters:
         found[each.replica.id] = _restart(
             each.replica, keeping, view, view.quorum.leader_id, voters
@@ -146,17 +147,20 @@ def _restart(
     return Restart(is_safe=True, reason=f"{left} others keep up")
 
 
+def _wait(view: QuorumView) -> Restart:
+    leader = "none" if view.leader is None else view.leader.node_id
+    return Restart(
+        is_safe=False,
+        reason=f"node {leader} leads without a controller: first let a Kafka voter lead",
+    )
+
+
 def _restart_without_controller(
     each: ReplicaKey, view: QuorumView, keeping: set[int], voters: VoterState
 ) -> Restart:
     """While the leader runs no controller: first a Kafka voter has to lead again."""
-    assert view.leader is not None, "a leader lacks a controller"
-    leader_id = view.leader.node_id
-    if each.id != leader_id:
-        return Restart(
-            is_safe=False,
-            reason=f"node {leader_id} leads without a controller: first let a Kafka voter lead",
-        )
+    if view.quorum is None or each.id != view.quorum.leader_id:
+        return _wait(view)
     others = keeping - {each.id}
     return Restart(
         is_safe=len(others) >= voters.majority and not others <= view.witnesses,

@@ -166,7 +166,7 @@ def cells(report: QuorumReport, each: Replica, trend: int = 8) -> dict[str, Part
     role = f"✖ {name}" if is_down else _ROLES[name] + (" +" if each.is_joining else "")
     meaning = {"leader": "good", "observer": "quiet", "witness": "warn"}.get(name, "")
     if each.role == "leader" and each.runs_controller is False:
-        role, meaning = "✖ leader, witness" if each.is_witness else "✖ leader", "bad"
+        role, meaning = "◌ leader", "bad"
     return {
         NODE: Part("?" if each.node_id is None else str(each.node_id), "name"),
         ROLE: Part(role, "bad" if is_down else "warn" if each.is_joining else meaning),

@@ -102,9 +102,10 @@ def well(*, mark: int = 100, at: int = NOW) -> QuorumView:
 
 
 def without_controller(*, leader: int = 3, end: int = 100, at: int = NOW) -> QuorumView:
-    """Two Kafkas and one of ours, which is node 3; all three keep up."""
+    """Two Kafkas, one of ours, which is node 3, and a broker; all keep up."""
     voters = [replica(number, end=end, fetched=at) for number in (1, 2, 3)]
-    quorum = described(voters, mark=end, leader=leader)
+    observers = [replica(4, end=end, fetched=at)]
+    quorum = described(voters, observers, mark=end, leader=leader)
     return QuorumView(
         nodes=tuple(
             node(

@@ -218,7 +218,8 @@ class WhatIfScreen(TaskView):
         for node in case.nodes:
             is_lost = node.id in self._question.down
             is_voter = case.voters.has(node.key)
-            role = "voter" if is_voter else "observer"
+            name = "witness" if node.is_witness else "voter"
+            role = name if is_voter else "observer"
             yield (
                 str(node.id),
                 (

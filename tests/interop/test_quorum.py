@@ -6,6 +6,7 @@ are upgraded. The last test of a quorum takes its majority away.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -19,6 +20,8 @@ import pytest
 from clusters import Cluster, Node, at_least
 from our_commands import document, kraftool
 
+from kraftool.client.model import QuorumView
+from kraftool.client.target import target_of
 from tests.ports import HOST
 
 T = TypeVar("T")
@@ -257,18 +260,15 @@ def test_old_controllers_on_standby_are_no_witnesses(version: str, tmp_path: Pat
         cluster.use_static_voters()
         cluster.format(nodes)
         cluster.start(*nodes)
-        told = kafka.wait_for("a leader", lambda: _led(nodes[0]), every=0.5)
-        assert told["leaderRunsController"]
-        assert [(each["id"], each["isWitness"]) for each in told["nodes"]] == [
-            (1, False),
-            (2, False),
-        ]
+        # Those of 3.3 name no other controller's address.
+        where = [f"{each.id}={each.at('CONTROLLER')}" for each in nodes]
 
+        def led() -> QuorumView | None:
+            view = asyncio.run(target_of(nodes[0].at("CONTROLLER"), where, "", 60.0).survey())
+            return view if view.leader is not None and len(view.reached) == 2 else None
 
-def _led(node: Node) -> Any:
-    """What `quorum describe` says of both nodes, once one leads."""
-    told = json.loads(_kraftool("describe", *_at(node), "-o", "json").stdout)
-    return told if told["leaderId"] is not None and len(told["nodes"]) == 2 else None
+        view = kafka.wait_for("a leader", led, every=0.5)
+        assert [each.runs_controller for each in view.nodes] == [True, True]
 
 
 @pytest.mark.parametrize("version", ["3.9.1", "4.3.0"])

@@ -69,7 +69,8 @@ def diff_voters(
     if paths.count("-") > 1:
         raise UsageError("stdin can be read once only", hint="name - once")
     to = Output(color=color, quiet=quiet, out=out)
-    with live_quorum(to, bootstrap_controller, command_config, timeout, resolve) as live:
+    access = bootstrap_controller, command_config, timeout, resolve
+    with live_quorum(to, *access, shown=lambda view: view.nodes) as live:
         found = read_sources(paths)
         if live is not None:
             from kraftool.client.live_sources import live_sources

@@ -80,7 +80,10 @@ def doctor(
     locations, findings = locations_of(named)
     to = Output(color=color, quiet=quiet, out=out)
     access = bootstrap_controller, command_config, timeout, resolve
-    with live_quorum(to, *access, judged=True) as live, read_progress(to, locations) as progress:
+    with (
+        live_quorum(to, *access, judged=True, shown=lambda view: view.asked) as live,
+        read_progress(to, locations) as progress,
+    ):
         if live is None:
             examination = examine(locations, findings, progress)
         else:

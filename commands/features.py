@@ -135,7 +135,8 @@ def features(
 def _unavailable(live: LiveQuorum) -> NoReturn:
     """There is nothing to tell features from."""
     if not live.now.reached:
-        raise UnreachableError("no node could be reached")
+        # Why is on stderr already.
+        raise UnreachableError("there are no features to show")
     raise KraftoolError(
         "no leader tells its log, and no PATH is named to tell the features from",
         hint="name a controller's data directory too",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from kraftool.commands.quorum_options import target as target_of
 
 if TYPE_CHECKING:
     from kraftool.client.live import LiveQuorum
+    from kraftool.client.model import NodeAnswer, QuorumView
 
 
 def refuse_nothing(paths: list[str] | None, bootstrap: str, what: str) -> None:
@@ -41,10 +42,12 @@ def live_quorum(
     resolve: list[str] | None,
     *,
     judged: bool = False,
+    shown: Callable[[QuorumView], Sequence[NodeAnswer]] | None = None,
 ) -> Iterator[LiveQuorum | None]:
     """Yields what was had, None where no quorum is asked for; its log is gone afterwards.
 
-    The run ends with 4 where no node was reached.
+    The run ends with 4 where no node was reached. `shown`: the nodes whose problems are among the
+    findings that the command prints, where it prints any; stderr does not repeat them.
     """
     if not bootstrap:
         if command_config or resolve:
@@ -64,7 +67,7 @@ def live_quorum(
     with Capturing() as capturing:
         with to.task_progress("the leader's log") as progress:
             live = asyncio.run(look(target, capturing, judged=judged, progress=progress))
-        if live.now.reached and live.unobserved:
+        if live.now.reached and live.unobserved and shown is None:
             to.note(f"the leader's log could not be read: {live.unobserved}")
-        tell_unreached(to, live.now)
+        tell_unreached(to, live.now, shown=() if shown is None else shown(live.now))
         yield live

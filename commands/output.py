@@ -207,11 +207,11 @@ class Output:
         if not self.quiet:
             _tell(UNSAFE.sub(escape, text))
 
-    def problem(self, text: str, *, code: ExitCode = ExitCode.UNREADABLE) -> None:
+    def problem(self, text: str, *, hint: str = "", code: ExitCode = ExitCode.UNREADABLE) -> None:
         """Report on stderr what could not be had; the run goes on and ends with `code`."""
         self.raise_code(code)
         self._flush()
-        _complain(text)
+        _complain(text, hint)
 
     def raise_code(self, code: ExitCode) -> None:
         """End with this code, unless a worse one is due already."""

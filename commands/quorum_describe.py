@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet, TimeZone
 from kraftool.commands.output import ColorWhen, Output, UsageError
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
+
+if TYPE_CHECKING:
+    from kraftool.client.model import NodeAnswer
 
 
 def describe(
@@ -66,6 +69,7 @@ def describe(
     target = target_of(bootstrap_controller, command_config, timeout, resolve)
     to = Output(color=color, quiet=quiet, out=out)
     view = asyncio.run(target.survey())
+    shown: tuple[NodeAnswer, ...] = ()
     if output is PlainFormat.JSON:
         from kraftool.client.quorum_json import describe_document
         from kraftool.commands.output import json_document
@@ -87,5 +91,6 @@ def describe(
         from kraftool.commands.quorum_view import write_quorum
 
         write_quorum(to, view, zone)
-    tell_reach(to, view)
+        shown = view.asked
+    tell_reach(to, view, shown=shown)
     to.finish()

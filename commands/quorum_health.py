@@ -54,6 +54,7 @@ def health(
     to = Output(color=color, quiet=quiet, out=out)
     with to.task_progress("the committed metadata") as progress:
         found = asyncio.run(check(target, with_metadata=not quorum_only, progress=progress))
+    shown = () if output is PlainFormat.JSON else found.view.asked
     if output is PlainFormat.JSON:
         from kraftool.client.quorum_json import health_document
         from kraftool.commands.output import json_document
@@ -63,6 +64,6 @@ def health(
         from kraftool.commands.quorum_view import write_health
 
         write_health(to, found, zone)
-    tell_reach(to, found.view)
+    tell_reach(to, found.view, shown=shown)
     settle(to, found.findings)
     to.finish()

@@ -9,7 +9,9 @@ import typer
 from kraftool.commands.output import ExitCode, Output, UsageError
 
 if TYPE_CHECKING:
-    from kraftool.client.model import QuorumView
+    from collections.abc import Sequence
+
+    from kraftool.client.model import NodeAnswer, QuorumView
     from kraftool.client.target import Target
 
 Bootstrap = Annotated[
@@ -78,11 +80,22 @@ def directory_id_of(text: str) -> str | None:
     return found
 
 
-def tell_unreached(to: Output, view: QuorumView) -> None:
-    """End with 4 where nobody was reached."""
-    if not view.reached:
-        for each in view.nodes:
-            to.problem(each.problem, code=ExitCode.UNREACHABLE)
+def tell_unreached(to: Output, view: QuorumView, *, shown: Sequence[NodeAnswer] = ()) -> None:
+    """Say which address is a broker's. Exit 4 where no controller was reached.
+
+    `shown`: whose problems the output on stdout has, so that stderr does not repeat them.
+    """
+    from kraftool.client.reaching import broker_words, unreached_words
+
+    if view.reached:
+        for broker in view.brokers:
+            if broker not in shown:
+                to.note(broker_words(broker))
+        return
+    problems, advice = unreached_words(view, shown)
+    for number, problem in enumerate(problems, 1):
+        hint = advice if number == len(problems) else ""
+        to.problem(problem, hint=hint, code=ExitCode.UNREACHABLE)
 
 
 def tell_agreement(to: Output, view: QuorumView) -> None:
@@ -91,10 +104,10 @@ def tell_agreement(to: Output, view: QuorumView) -> None:
         to.raise_code(ExitCode.FINDING)
 
 
-def tell_reach(to: Output, view: QuorumView) -> None:
+def tell_reach(to: Output, view: QuorumView, *, shown: Sequence[NodeAnswer] = ()) -> None:
     """Exit 4 if no node was reached; 1 if no node leads, the leader runs no controller, or nodes
     disagree."""
-    tell_unreached(to, view)
+    tell_unreached(to, view, shown=shown)
     tell_agreement(to, view)
     if view.lacks_controller:
         to.raise_code(ExitCode.FINDING)

@@ -16,6 +16,7 @@ from kraftool.client.active_controller import next_step, without_controller
 from kraftool.client.endpoints import shown
 from kraftool.client.health import Health, keeping_up
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
+from kraftool.client.reaching import broker_words, reason
 from kraftool.commands.dump_view import heading, plain_table
 from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, text, write_findings
 from kraftool.commands.output import Output
@@ -35,7 +36,8 @@ def write_quorum(output: Output, view: QuorumView, zone: tzinfo) -> None:
         output.line()
         output.rich(_replicas(view, zone))
     output.line()
-    output.rich(_nodes(view))
+    if view.nodes:
+        output.rich(_nodes(view))
     _problems(output, view)
     _features(output, view)
     if view.quorum is not None and view.lacks_controller:
@@ -205,9 +207,13 @@ def _answer(each: NodeAnswer) -> Text:
 
 
 def _problems(output: Output, view: QuorumView) -> None:
+    for each in view.brokers:
+        output.rich(text(broker_words(each), WARN))
     for each in view.nodes:
         if each.problem:
-            output.rich(text(each.problem, WARN))
+            output.rich(text(f"{each.name}: {reason(each)}", WARN))
+    for advice in dict.fromkeys(each.advice for each in view.asked if each.advice):
+        output.rich(Text("→ ", style=GOOD).append_text(text(advice)))
 
 
 def _features(output: Output, view: QuorumView) -> None:

@@ -89,7 +89,8 @@ def verify(
     else:
         _write(to, found, zone)
     if found.quorum is not None:
-        tell_reach(to, found.quorum.health.view)
+        view = found.quorum.health.view
+        tell_reach(to, view, shown=() if output is PlainFormat.JSON else view.asked)
     settle(to, found.findings)
     to.finish()
 

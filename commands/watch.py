@@ -137,15 +137,15 @@ def _print(to: Output, sources: Sources, timeout_s: float, *, is_json: bool) -> 
         from kraftool.commands.watch_view import write_watched
 
         write_watched(to, report)
-    _settle(to, picture, report)
+    _settle(to, picture, report, is_shown=not is_json)
 
 
-def _settle(to: Output, picture: Picture, report: QuorumReport) -> None:
+def _settle(to: Output, picture: Picture, report: QuorumReport, *, is_shown: bool) -> None:
     """The exit code: as `quorum describe` ends, and 3 for a directory that cannot be read."""
     from kraftool.commands.quorum_options import tell_reach
 
     if picture.view is not None:
-        tell_reach(to, picture.view)
+        tell_reach(to, picture.view, shown=picture.view.asked if is_shown else ())
     # A node that is down is no disagreement; what directories say against each other is.
     weighty = {"error"} if picture.view is not None else {"error", "warning"}
     if any(each.severity.value in weighty for each in report.statements):

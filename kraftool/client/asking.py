@@ -12,7 +12,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
+from kraftool.client.failures import (
+    NAME_A_CONTROLLER,
+    OLD_METADATA_VERSION,
+    advice_on_refusal,
+    unasked,
+)
 from kraftool.client.model import NodeAnswer, QuorumView
+from kraftool.client.reaching import reason
 from kraftool.net.connection import Connection, connect
 from kraftool.net.errors import NetError, UnsupportedError
 from kraftool.net.security import ClientSecurity
@@ -24,15 +31,15 @@ from kraftool.raft.messages import (
     Request,
     Response,
 )
-from kraftool.raft.names import NO_ID, Endpoint, Error
+from kraftool.raft.names import NO_ID, Endpoint, Error, error_name
 from kraftool.raft.wire import requests, responses
 from kraftool.raft.wire.shapes import Value
 
 CLIENT_ID = "kraftool"
 LISTENER = "CONTROLLER"
 """Stands for the listener that was asked, whose name one cannot know from outside."""
-_CONTROLLERS = 2
-"""DescribeCluster's endpoint type."""
+_BROKERS, _CONTROLLERS = 1, 2
+"""DescribeCluster's endpoint types."""
 _FETCH = (12, 18)
 
 
@@ -91,13 +98,12 @@ async def question(
             server_name=server_name,
         )
     except NetError as error:
-        answer = replace(answer, is_reached=False, problem=error.message)
-        return _timed(answer, began)
+        return _timed(unasked(answer, error), began)
     try:
         answer = replace(answer, offered=connection.offered)
         answer = await answered(connection, answer, access.timeout_s)
     except NetError as error:
-        answer = replace(answer, problem=error.message)
+        answer = unasked(answer, error)
     finally:
         await connection.close()
     return _timed(answer, began)
@@ -109,13 +115,16 @@ def _timed(answer: NodeAnswer, began: float) -> NodeAnswer:
 
 async def answered(connection: Connection, answer: NodeAnswer, timeout_s: float) -> NodeAnswer:
     """What a node says over a connection; the questions go out at once. Raises NetError."""
+    if answer.is_broker:
+        return await _by_broker(connection, answer, timeout_s)
     told = await asyncio.gather(
         _who_leads(connection, timeout_s),
         _describe(connection, timeout_s),
         _cluster(connection, timeout_s),
         return_exceptions=True,
     )
-    problems = []
+    problems: list[str] = []
+    advice: list[str] = []
     for each in told:
         if isinstance(each, UnsupportedError):
             problems.append(each.message)
@@ -125,6 +134,7 @@ async def answered(connection: Connection, answer: NodeAnswer, timeout_s: float)
     if isinstance(leads, FetchResponse):
         if leads.top_error is not Error.NONE:
             problems.append(f"it refuses a fetch: {leads.top_error.name}")
+            advice.append(advice_on_refusal(leads.top_error))
         else:
             answer = replace(
                 answer,
@@ -135,6 +145,7 @@ async def answered(connection: Connection, answer: NodeAnswer, timeout_s: float)
     if isinstance(quorum, DescribeQuorumResponse):
         if quorum.top_error is not Error.NONE:
             problems.append(f"it refuses to describe the quorum: {quorum.top_error.name}")
+            advice.append(advice_on_refusal(quorum.top_error))
         elif quorum.error is Error.NONE:
             answer = replace(
                 answer,
@@ -145,8 +156,9 @@ async def answered(connection: Connection, answer: NodeAnswer, timeout_s: float)
             )
     if isinstance(cluster, dict):
         if cluster["errorCode"]:
-            said = cluster["errorMessage"] or f"error {cluster['errorCode']}"
-            problems.append(f"it refuses to describe the cluster: {said}")
+            problems.append(f"it refuses to describe the cluster: {_refusal(cluster)}")
+            old = cluster["errorCode"] == Error.UNSUPPORTED_VERSION
+            advice.append(OLD_METADATA_VERSION if old else advice_on_refusal(cluster["errorCode"]))
         else:
             answer = replace(
                 answer,
@@ -156,7 +168,54 @@ async def answered(connection: Connection, answer: NodeAnswer, timeout_s: float)
                     for each in cluster["brokers"]
                 },
             )
-    return replace(answer, problem="; ".join(problems))
+    return replace(
+        answer,
+        problem="; ".join(problems),
+        advice="; ".join(dict.fromkeys(each for each in advice if each)),
+    )
+
+
+def _refusal(body: Value) -> str:
+    """The words of an error. Those of a missing permission have Kafka's internals in them."""
+    code: int = body["errorCode"]
+    if code == Error.CLUSTER_AUTHORIZATION_FAILED:
+        return error_name(code)
+    return body["errorMessage"] or error_name(code)
+
+
+async def _by_broker(connection: Connection, answer: NodeAnswer, timeout_s: float) -> NodeAnswer:
+    """The controllers that a broker names, or why it does not. Raises NetError.
+
+    It passes the question on to the leader, and waits long for one where there is no leader.
+    """
+    quorum, cluster = await asyncio.gather(
+        _describe(connection, timeout_s),
+        _cluster(connection, timeout_s, _BROKERS),
+        return_exceptions=True,
+    )
+    if isinstance(cluster, dict) and not cluster["errorCode"]:
+        answer = replace(answer, cluster_id=cluster["clusterId"])
+    advice = NAME_A_CONTROLLER
+    if isinstance(quorum, NetError):
+        told = unasked(answer, quorum)
+        problem, advice = reason(told), f"{told.advice}; {advice}" if told.advice else advice
+    elif isinstance(quorum, BaseException):
+        raise quorum
+    else:
+        assert isinstance(quorum, DescribeQuorumResponse), "it is answered as one"
+        error = quorum.error if quorum.top_error is Error.NONE else quorum.top_error
+        named = {
+            node_id: next(iter(endpoints.values()))
+            for node_id, endpoints in quorum.nodes.items()
+            if endpoints
+        }
+        if named:
+            return replace(answer, controllers=named)
+        problem = "brokers before Kafka 3.9 cannot"
+        if error is not Error.NONE:
+            problem = f"it refuses to describe the quorum: {error.name}"
+            advice = "; ".join(filter(None, (advice_on_refusal(error), advice)))
+    return replace(answer, problem=f"it does not name the controllers: {problem}", advice=advice)
 
 
 async def _who_leads(connection: Connection, timeout_s: float) -> Response:
@@ -175,10 +234,12 @@ async def _describe(connection: Connection, timeout_s: float) -> Response:
     return await ask(connection, "DescribeQuorum", DescribeQuorumRequest(), timeout_s)
 
 
-async def _cluster(connection: Connection, timeout_s: float) -> Value:
+async def _cluster(
+    connection: Connection, timeout_s: float, endpoint_type: int = _CONTROLLERS
+) -> Value:
     body: Value = {"includeClusterAuthorizedOperations": False}
 
     def said(version: int) -> Value:
-        return body | ({"endpointType": _CONTROLLERS} if version >= 1 else {})
+        return body | ({"endpointType": endpoint_type} if version >= 1 else {})
 
     return await connection.request("DescribeCluster", None, said, timeout_s)

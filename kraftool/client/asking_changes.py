@@ -6,14 +6,18 @@ later look tells.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 
 from kraftool.client.asking import Access, ask, connected
-from kraftool.client.change import Answer
-from kraftool.client.model import QuorumView
+from kraftool.client.change import Answer, Change
+from kraftool.client.endpoints import shown
+from kraftool.client.model import QuorumView, is_broker
+from kraftool.client.target import Target
 from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.net.connection import Connection
-from kraftool.net.errors import DisconnectedError, RequestTimeoutError
+from kraftool.net.errors import DisconnectedError, NetError, RequestTimeoutError
 from kraftool.raft.messages import (
     AddVoterRequest,
     RemoveVoterRequest,
@@ -25,21 +29,52 @@ from kraftool.raft.wire.shapes import Value
 
 CHANGE_S = 30.0
 """A change is answered once it is committed, or when the leader gives up."""
+_ELECTION_S = 20.0
+"""Time for another node to be elected: Kafka's default for fetching and for an election, twice."""
+_BETWEEN_LOOKS_S = 0.5
 _UPGRADE = 1
 """UpdateFeatures' upgrade type."""
+
+
+class LeaderLostError(NetError):
+    """The leader could not be reached any more. No request was sent."""
 
 
 async def at_leader(
     view: QuorumView, access: Access, send: Callable[[Connection], Awaitable[Answer]]
 ) -> Answer | None:
-    """Send something to the leader; None where its answer did not come."""
+    """Send something to the leader; None where its answer did not come. Raises LeaderLostError."""
     leader = view.leader
     assert leader is not None, "a change was checked against a leader"
-    async with connected(view, leader, access) as connection:
+    async with AsyncExitStack() as stack:
+        try:
+            connection = await stack.enter_async_context(connected(view, leader, access))
+        except NetError as error:
+            raise LeaderLostError(error.message, hint=error.hint) from None
+        if is_broker(connection.offered):
+            raise LeaderLostError(f"{shown(leader.endpoint)} is a broker now, not the leader")
         try:
             return await send(connection)
         except (DisconnectedError, RequestTimeoutError):
             return None
+
+
+async def with_leader(target: Target, change: Callable[[QuorumView], Awaitable[Change]]) -> Change:
+    """Look at the quorum, and change it. Where the leader is lost before the request is sent, wait
+    for another leader, and begin again with all checks. Raises NetError."""
+    view = await target.reached()
+    gives_up = asyncio.get_running_loop().time() + _ELECTION_S
+    while True:
+        try:
+            return await change(view)
+        except LeaderLostError as error:
+            while True:
+                if asyncio.get_running_loop().time() > gives_up:
+                    raise error
+                await asyncio.sleep(_BETWEEN_LOOKS_S)
+                view = await target.survey()
+                if view.leader is not None:
+                    break
 
 
 async def add_voter(

@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from kraftool.client.health import keeping_up
 from kraftool.client.model import QuorumView
+from kraftool.client.reaching import broker_words
 from kraftool.raft.messages import ReplicaState
 
 
@@ -105,6 +106,7 @@ def leadership(view: QuorumView) -> list[Check]:
             )
         ]
     found = [fine(f"node {view.leader.node_id} leads epoch {view.epoch}")]
+    found += [caution(broker_words(each), each.advice) for each in view.brokers]
     if len(view.cluster_ids) > 1:
         found.append(blocked(f"the nodes are of clusters {', '.join(view.cluster_ids)}"))
     if view.quorum.high_watermark < 0:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from kraftool.client.active_controller import EVIDENCE, next_step, only_controller
 from kraftool.client.endpoints import shown
 from kraftool.client.model import NodeAnswer, QuorumView
+from kraftool.client.reaching import broker_findings, node_findings
 from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
 from kraftool.reports.findings import Finding, Severity, in_order
@@ -95,11 +96,9 @@ def unobserved_finding(now: QuorumView, file: str, why: str) -> Finding:
 
 
 def _nodes(now: QuorumView) -> Iterator[Finding]:
+    yield from broker_findings(now)
     for each in now.nodes:
-        if not each.is_reached:
-            yield kinds.UNREACHED.at(each.name, each.problem)
-        elif each.problem:
-            yield kinds.REFUSED.at(each.name, each.problem)
+        yield from node_findings(each)
     if len(now.cluster_ids) > 1:
         yield kinds.CLUSTER_ID.at("", f"cluster ids {', '.join(now.cluster_ids)}")
     yield from _moved(now)

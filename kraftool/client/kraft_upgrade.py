@@ -7,9 +7,12 @@ first.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from kraftool.client import asking_changes
+from kraftool.client.asking_changes import with_leader
 from kraftool.client.change import Change, blocked, caution, fine, finished, leadership
+from kraftool.client.model import QuorumView
 from kraftool.client.target import Target
 from kraftool.image.metadata_version import KRAFT_VERSION, METADATA_VERSION, level_of
 
@@ -22,7 +25,10 @@ _SOFTWARE = "upgrade its software to Kafka 4.1 or newer"
 
 async def upgrade(target: Target, *, dry_run: bool) -> Change:
     """Make the voters dynamic."""
-    view = await target.reached()
+    return await with_leader(target, partial(_upgrade, target, dry_run))
+
+
+async def _upgrade(target: Target, dry_run: bool, view: QuorumView) -> Change:
     checks = leadership(view)
     now = view.kraft_version
     change = Change(

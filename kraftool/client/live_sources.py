@@ -13,9 +13,8 @@ from kraftool.client.endpoints import shown
 from kraftool.client.health import unobserved_finding
 from kraftool.client.live import LiveQuorum
 from kraftool.client.model import NodeAnswer, QuorumView
+from kraftool.client.reaching import node_findings
 from kraftool.raft.messages import DescribeQuorumResponse
-from kraftool.reports.findings import Finding
-from kraftool.reports.kinds import live as kinds
 from kraftool.reports.metadata_summary import Node, Voter, Voters, VoterSource
 from kraftool.reports.voters.model import VoterSourceReport
 from kraftool.reports.voters.read import Progress, read_sources_of
@@ -54,11 +53,6 @@ def leader_source(view: QuorumView) -> VoterSourceReport:
 
 def _of_node(view: QuorumView, node: NodeAnswer) -> VoterSourceReport:
     name = node.name
-    found: tuple[Finding, ...] = ()
-    if not node.is_reached:
-        found = (kinds.UNREACHED.at(name, node.problem),)
-    elif node.problem:
-        found = (kinds.REFUSED.at(name, node.problem),)
     return VoterSourceReport(
         name=name,
         kind=_KIND,
@@ -72,7 +66,7 @@ def _of_node(view: QuorumView, node: NodeAnswer) -> VoterSourceReport:
         is_witness=view.is_witness(node.node_id),
         quorum_state=node.election if node.is_reached and node.epoch is not None else None,
         told=None if node.quorum is None else _told(node.quorum),
-        findings=found,
+        findings=tuple(node_findings(node)),
     )
 
 

@@ -25,6 +25,12 @@ _OF_QUORUM_MEMBERS = "Vote"
 """Controllers offer it, and brokers do not: what a broker offers says nothing of a controller."""
 
 
+def is_broker(offered: Offered) -> bool:
+    """True for a broker's listener, also that of a node in combined mode. In all releases from 3.3
+    on, only a controller's listener offers Vote, and only a broker's offers Metadata."""
+    return "Metadata" in offered.apis and "Vote" not in offered.apis
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeAnswer:
     """One node, asked itself."""
@@ -37,6 +43,8 @@ class NodeAnswer:
     took_ms: int = 0
     problem: str = ""
     """Why it was not reached, or what it refused; empty where it answered everything."""
+    advice: str = ""
+    """What to do about the problem, where the cause is known."""
     is_reached: bool = True
     cluster_id: str | None = None
     offered: Offered = _NOTHING_OFFERED
@@ -47,7 +55,14 @@ class NodeAnswer:
     quorum: DescribeQuorumResponse | None = None
     """What it says as the leader; None from any other."""
     controllers: Mapping[int, Endpoint] = field(default_factory=dict)
-    """By id, as it answers DescribeCluster: on the listener on which it was asked."""
+    """By id, as it answers DescribeCluster: on the listener on which it was asked. A broker names
+    the voters that the leader's DescribeQuorum has."""
+
+    @property
+    def is_broker(self) -> bool:
+        """True for a broker's listener. It passes DescribeQuorum on to the leader, so that nothing
+        in such an answer is about the node that sent it."""
+        return is_broker(self.offered)
 
     @property
     def name(self) -> str:
@@ -75,6 +90,12 @@ class QuorumView:
 
     nodes: tuple[NodeAnswer, ...]
     """By id, the ones without last."""
+    brokers: tuple[NodeAnswer, ...] = ()
+    """What was asked and is a broker: it is no node of the quorum, and may name its controllers."""
+
+    @property
+    def asked(self) -> tuple[NodeAnswer, ...]:
+        return (*self.brokers, *self.nodes)
 
     @property
     def reached(self) -> tuple[NodeAnswer, ...]:

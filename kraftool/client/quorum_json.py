@@ -105,6 +105,7 @@ def _quorum(view: QuorumView) -> dict[str, Any]:
         "voters": _replicas(view, view.voters) if quorum is not None else None,
         "observers": _replicas(view, view.observers) if quorum is not None else None,
         "nodes": [_node(view, each) for each in view.nodes],
+        "brokers": [_broker(each) for each in view.brokers],
     }
 
 
@@ -134,12 +135,26 @@ def _known(number: int) -> int | None:
     return None if number < 0 else number
 
 
+def _broker(broker: NodeAnswer) -> dict[str, Any]:
+    return {
+        "endpoint": shown(broker.endpoint),
+        "problem": broker.problem,
+        "advice": broker.advice,
+        "clusterId": broker.cluster_id,
+        "controllers": [
+            {"id": node_id, "endpoint": shown(endpoint)}
+            for node_id, endpoint in sorted(broker.controllers.items())
+        ],
+    }
+
+
 def _node(view: QuorumView, each: NodeAnswer) -> dict[str, Any]:
     return {
         "id": each.node_id,
         "endpoint": shown(each.endpoint),
         "isReached": each.is_reached,
         "problem": each.problem,
+        "advice": each.advice,
         "tookMs": each.took_ms,
         "clusterId": each.cluster_id,
         "isLeader": each.quorum is not None,

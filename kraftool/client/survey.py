@@ -1,17 +1,19 @@
 """Asking a whole quorum: the nodes that are named, then those that they name.
 
-Owns whose answer is whose. It works without a leader, as every node is asked itself; what it then
-cannot know (who votes) is left out rather than guessed.
+Owns whose answer is whose, and which nodes a later look asks. It works without a leader, as every
+node is asked itself; what it then cannot know (who votes) is left out rather than guessed.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from kraftool.client.asking import Access, question
+from kraftool.client.endpoints import shown
+from kraftool.client.failures import NAME_A_CONTROLLER
 from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.raft.names import Endpoint
 from kraftool.reports.home_cluster import by_cluster
@@ -30,19 +32,48 @@ class Asking(Protocol):
     ) -> NodeAnswer: ...
 
 
+@dataclass(slots=True)
+class Known:
+    """Where earlier looks at a quorum found its controllers: they are asked like bootstrap nodes.
+
+    Without a leader it only grows. With a leader it keeps what some node names now, and the voters.
+    A look in another thread may replace it at any time, so that a mapping is never changed.
+    """
+
+    endpoints: Mapping[Endpoint, int] = field(default_factory=dict)
+
+    def learn(self, view: QuorumView) -> None:
+        """Take what the nodes of a look named."""
+        named = {
+            endpoint: node_id
+            for group in by_cluster((*view.nodes, *view.brokers), lambda each: each.cluster_id)
+            for node_id, endpoint in _advertised(group).items()
+        }
+        kept = self.endpoints
+        if view.quorum is not None:
+            silent = {each.replica.id for each in view.voters} - {*named.values()}
+            kept = {where: node_id for where, node_id in kept.items() if node_id in silent}
+        self.endpoints = {**kept, **named}
+
+
 async def survey(
     bootstrap: Sequence[Endpoint],
     access: Access,
     resolved: Mapping[int, Endpoint] | None = None,
     asking: Asking = question,
+    known: Mapping[Endpoint, int] | None = None,
 ) -> QuorumView:
     """Ask every node that can be found from these.
 
     `resolved`: where to reach nodes whose own endpoints do not lead there from here.
+    `known`: where earlier looks found nodes; one that no node names any longer is left out.
     """
     reach = dict(resolved or {})
     by_endpoint = {endpoint: node_id for node_id, endpoint in reach.items()}
     first = [*dict.fromkeys((*bootstrap, *reach.values()))]
+    given = {*first}
+    known = {where: node_id for where, node_id in (known or {}).items() if node_id not in reach}
+    first = [*dict.fromkeys((*first, *known))]
     answers = list(
         await asyncio.gather(
             *(asking(each, access, node_id=by_endpoint.get(each)) for each in first)
@@ -73,7 +104,51 @@ async def survey(
                 for node_id, where, host in missing
             )
         )
-    return QuorumView(nodes=_in_order(_without_doubles(answers)))
+    brokers = [each for each in answers if each.is_broker]
+    answers = [_as_node(each) for each in answers if not (each.is_broker and each.node_id is None)]
+    answers = _without_lost(answers, known, given)
+    return QuorumView(
+        nodes=_in_order(_without_doubles(answers)),
+        brokers=_in_order(brokers),
+    )
+
+
+def _as_node(answer: NodeAnswer) -> NodeAnswer:
+    """A broker that answers where a controller is said to be is no answer of that controller."""
+    if not answer.is_broker:
+        return answer
+    return NodeAnswer(
+        endpoint=answer.endpoint,
+        node_id=answer.node_id,
+        asked_ms=answer.asked_ms,
+        is_reached=False,
+        problem=f"{shown(answer.endpoint)} is a broker, not a controller",
+        advice=NAME_A_CONTROLLER,
+    )
+
+
+def _without_lost(
+    answers: Sequence[NodeAnswer], known: Mapping[Endpoint, int], given: Container[Endpoint]
+) -> list[NodeAnswer]:
+    """The answers, those of known nodes with their ids. A known node that no node names now was
+    removed, or it moved: it is left out if it does not answer and there is a leader, unless the
+    operator gave its address."""
+    named = _advertised(answers)
+    voters = {
+        each.replica.id for one in answers if one.quorum is not None for each in one.quorum.voters
+    }
+    found = []
+    for each in answers:
+        node_id = known.get(each.endpoint) if each.node_id is None else None
+        if node_id is None:
+            found.append(each)
+        elif node_id in named:
+            # The known node moved. Another one may answer in its place.
+            if each.is_reached or each.endpoint in given:
+                found.append(each)
+        elif each.is_reached or not voters or node_id in voters or each.endpoint in given:
+            found.append(replace(each, node_id=node_id))
+    return found
 
 
 def _advertised(answers: Sequence[NodeAnswer]) -> dict[int, Endpoint]:

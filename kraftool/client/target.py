@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from kraftool.client.asking import Access
+from kraftool.client.asking import Access, question
 from kraftool.client.endpoints import parse_endpoints, parse_resolved
 from kraftool.client.model import QuorumView
-from kraftool.client.survey import survey
+from kraftool.client.reaching import unreached_words
+from kraftool.client.survey import Asking, Known, survey
 from kraftool.net.errors import ConnectError
 from kraftool.net.settings import client_security, read_settings
 from kraftool.raft.names import Endpoint
@@ -19,21 +20,28 @@ from kraftool.raft.names import Endpoint
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A live quorum."""
+    """A live quorum. From look to look it learns where the controllers are, so that no single node
+    has to stay up for the next look."""
 
     bootstrap: tuple[Endpoint, ...]
     access: Access
     resolved: Mapping[int, Endpoint] = field(default_factory=dict)
+    known: Known = field(default_factory=Known, compare=False, repr=False)
 
-    async def survey(self) -> QuorumView:
-        """Ask every node that can be found."""
-        return await survey(self.bootstrap, self.access, self.resolved)
+    async def survey(self, asking: Asking = question) -> QuorumView:
+        """Ask every node that can be found, and those that earlier looks found."""
+        view = await survey(
+            self.bootstrap, self.access, self.resolved, asking, self.known.endpoints
+        )
+        self.known.learn(view)
+        return view
 
     async def reached(self) -> QuorumView:
         """The same, where there has to be somebody. Raises ConnectError."""
         view = await self.survey()
         if not view.reached:
-            raise ConnectError("; ".join(each.problem for each in view.nodes))
+            problems, advice = unreached_words(view)
+            raise ConnectError("; ".join(problems), hint=advice)
         return view
 
 

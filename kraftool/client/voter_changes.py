@@ -7,9 +7,11 @@ what would leave no majority is not asked at all.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from kraftool.client import asking_changes
 from kraftool.client.asking import question
+from kraftool.client.asking_changes import with_leader
 from kraftool.client.change import (
     Change,
     Check,
@@ -40,7 +42,10 @@ _RECENT_MS = 60 * 60 * 1000
 
 async def add_controller(target: Target, candidate: Candidate, *, dry_run: bool) -> Change:
     """Make an observing controller a voter."""
-    view = await target.reached()
+    return await with_leader(target, partial(_add, target, candidate, dry_run))
+
+
+async def _add(target: Target, candidate: Candidate, dry_run: bool, view: QuorumView) -> Change:
     assert candidate.node_id is not None, "somebody in particular is to be added"
     checks = [*leadership(view), *is_dynamic(view)]
     voter = of(view.voters, candidate.node_id)
@@ -160,6 +165,9 @@ async def _answers(target: Target, view: QuorumView, endpoints: Endpoints) -> li
                 )
             )
             continue
+        if told.is_broker:
+            found.append(blocked(f"{shown(each)} is a broker's listener, not a controller's"))
+            continue
         if told.cluster_id not in (None, view.cluster_id):
             found.append(blocked(f"{shown(each)} is of cluster {told.cluster_id}"))
             continue
@@ -177,7 +185,12 @@ async def remove_controller(
     target: Target, node_id: int, directory_id: str | None, *, dry_run: bool
 ) -> Change:
     """Let a voter vote no more."""
-    view = await target.reached()
+    return await with_leader(target, partial(_remove, target, node_id, directory_id, dry_run))
+
+
+async def _remove(
+    target: Target, node_id: int, directory_id: str | None, dry_run: bool, view: QuorumView
+) -> Change:
     checks = [*leadership(view), *is_dynamic(view)]
     voter = of(view.voters, node_id)
     known = voter.replica.directory_id if voter is not None else None
@@ -224,7 +237,12 @@ async def move_controller(
     target: Target, node_id: int, endpoints: Endpoints, *, dry_run: bool
 ) -> Change:
     """Tell the quorum where a voter is reached."""
-    view = await target.reached()
+    return await with_leader(target, partial(_move, target, node_id, endpoints, dry_run))
+
+
+async def _move(
+    target: Target, node_id: int, endpoints: Endpoints, dry_run: bool, view: QuorumView
+) -> Change:
     voter = of(view.voters, node_id)
     before = view.voter_endpoints.get(node_id, {})
     change = Change(
@@ -267,6 +285,9 @@ async def _is_there(
         told = await question(each, target.access)
         if not told.is_reached:
             found.append(blocked(f"{name}://{shown(each)} is not reached: {told.problem}"))
+            continue
+        if told.is_broker:
+            found.append(blocked(f"{shown(each)} is a broker's listener, not a controller's"))
             continue
         if told.cluster_id not in (None, view.cluster_id):
             found.append(blocked(f"{shown(each)} is of cluster {told.cluster_id}"))

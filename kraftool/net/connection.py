@@ -8,7 +8,9 @@ nothing on it can be relied on. Whoever wants another one connects again.
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
+import re
 import socket
 import ssl
 from collections import deque
@@ -25,6 +27,7 @@ from kraftool.net.errors import (
     AuthenticationError,
     ConnectError,
     DisconnectedError,
+    Failure,
     NetError,
     ProtocolViolation,
     RequestTimeoutError,
@@ -45,6 +48,12 @@ MAX_RESPONSE_BYTES = 100 << 20
 """Of an answer; a whole batch of metadata may have 8 MiB, and a fetch asks for one at least."""
 CONNECT_S = 10.0
 _PATIENCE_S = 30.0
+_FAILURES = {
+    errno.ECONNREFUSED: Failure.REFUSED,
+    errno.ETIMEDOUT: Failure.TIMED_OUT,
+    errno.EHOSTUNREACH: Failure.NO_ROUTE,
+    errno.ENETUNREACH: Failure.NO_ROUTE,
+}
 
 Body = Value | Callable[[int], Value]
 """Of a request; a function where it depends on the version that is spoken."""
@@ -78,17 +87,23 @@ async def connect(
         async with asyncio.timeout(timeout_s):
             reader, writer = await _open(endpoint, secured, server_name)
             connection = Connection(endpoint, reader, writer, client_id, max_response_bytes)
-            await connection.agree()
+            connection.has_login = secured.sasl is not None
+            await _first_answer(connection, secured)
             if secured.sasl is not None:
                 await secured.sasl.authenticate(connection)
             return connection
     except AuthenticationError as error:
         await _give_up(connection)
         said = error.message.removeprefix(f"{_shown(endpoint)}: ")
-        raise AuthenticationError(f"{_shown(endpoint)}: {said}", hint=error.hint) from None
+        failure = Failure.LOGIN if error.failure is Failure.OTHER else error.failure
+        raise AuthenticationError(
+            f"{_shown(endpoint)}: {said}", hint=error.hint, failure=failure
+        ) from None
     except TimeoutError:
         await _give_up(connection)
-        raise ConnectError(f"{_shown(endpoint)} did not answer within {timeout_s:g} s") from None
+        raise ConnectError(
+            f"{_shown(endpoint)} did not answer within {timeout_s:g} s", failure=Failure.TIMED_OUT
+        ) from None
     except BaseException:
         await _give_up(connection)
         raise
@@ -97,6 +112,20 @@ async def connect(
 async def _give_up(connection: Connection | None) -> None:
     if connection is not None:
         await connection.close()
+
+
+async def _first_answer(connection: Connection, security: ClientSecurity) -> None:
+    """Agree on versions. In plaintext, a close at this point is what a TLS listener may do."""
+    try:
+        await connection.agree()
+    except DisconnectedError as error:
+        if error.failure not in (Failure.CLOSED, Failure.NO_LOGIN):
+            raise
+        failure = Failure.NO_TLS if security.tls is None else Failure.CLOSED
+        raise DisconnectedError(
+            f"{_shown(connection.endpoint)} closed the connection before any answer",
+            failure=failure,
+        ) from None
 
 
 async def _open(
@@ -110,24 +139,39 @@ async def _open(
         return await asyncio.open_connection(endpoint.host, endpoint.port, **extra)
     except ssl.SSLCertVerificationError as error:
         raise AuthenticationError(
-            f"{where}: its certificate is not accepted: {error.verify_message}"
+            f"{where}: its certificate is not accepted: {error.verify_message}",
+            failure=Failure.SERVER_CERTIFICATE,
         ) from None
     except ssl.SSLError as error:
-        reason = error.reason or str(error)
-        raise AuthenticationError(f"{where}: no TLS: {reason.lower().replace('_', ' ')}") from None
+        raise AuthenticationError(
+            f"{where}: no TLS: {_tls_reason(error)}", failure=Failure.NO_PLAINTEXT
+        ) from None
+    except socket.gaierror as error:
+        raise ConnectError(
+            f"{where}: {error.strerror or error}", failure=Failure.UNKNOWN_NAME
+        ) from None
     except OSError as error:
-        if security.tls is not None and not error.errno:
-            raise AuthenticationError(f"{where}: it ends the TLS handshake") from None
-        raise ConnectError(f"{where}: {_reason(error)}") from None
+        number = _errno(error)
+        if security.tls is not None and not number:
+            raise AuthenticationError(
+                f"{where}: it ends the TLS handshake", failure=Failure.NO_PLAINTEXT
+            ) from None
+        said = os.strerror(number).lower() if number else error.strerror or str(error)
+        failure = _FAILURES.get(number, Failure.OTHER)
+        raise ConnectError(f"{where}: {said}", failure=failure) from None
     except (ValueError, OverflowError):  # what a lying node names may be neither host nor port
         raise ConnectError(f"{where}: not the address of a host") from None
 
 
-def _reason(error: OSError) -> str:
-    """asyncio says less than the system does, and says it for every address of a name."""
-    if isinstance(error, socket.gaierror) or not error.errno:
-        return error.strerror or str(error)
-    return os.strerror(error.errno).lower()
+def _errno(error: OSError) -> int:
+    """The system's number; 0 if there is none. Of a name with several addresses, asyncio puts each
+    address's error into one text: the last one counts."""
+    numbers = re.findall(r"\[Errno (\d+)\]", str(error))
+    return error.errno or (int(numbers[-1]) if numbers else 0)
+
+
+def _tls_reason(error: ssl.SSLError) -> str:
+    return (error.reason or str(error)).lower().replace("_", " ")
 
 
 def _shown(endpoint: Endpoint) -> str:
@@ -146,6 +190,7 @@ class Connection:
         max_response_bytes: int,
     ) -> None:
         self.endpoint = endpoint
+        self.has_login = False
         self.offered = Offered(apis={API_VERSIONS: (0, api_versions.FIRST_ASKED)})
         self._reader, self._writer = reader, writer
         self._client_id = client_id
@@ -236,7 +281,8 @@ class Connection:
 
     async def _receive(self) -> None:
         where = _shown(self.endpoint)
-        error: NetError = DisconnectedError(f"{where} closed the connection")
+        closed = Failure.CLOSED if self.has_login else Failure.NO_LOGIN
+        error: NetError = DisconnectedError(f"{where} closed the connection", failure=closed)
         try:
             while True:
                 frame = await read_frame(
@@ -250,11 +296,18 @@ class Connection:
         except TimeoutError:
             error = DisconnectedError(f"{where} stopped in the middle of an answer")
         except NetError as problem:
-            error = ProtocolViolation(f"{where}: {problem.message}")
+            error = ProtocolViolation(f"{where}: {problem.message}", failure=problem.failure)
         except DecodeError as problem:
             error = ProtocolViolation(f"{where}: an answer that cannot be read: {problem.message}")
         except asyncio.IncompleteReadError:
             error = DisconnectedError(f"{where} closed the connection in the middle of an answer")
+        except ssl.SSLError as problem:
+            reason = _tls_reason(problem)
+            # With TLS 1.3 a node refuses a client's certificate after the handshake.
+            failure = Failure.CLIENT_CERTIFICATE if "certificate" in reason else Failure.OTHER
+            error = DisconnectedError(f"{where} ended TLS: {reason}", failure=failure)
+        except ConnectionResetError:
+            error = DisconnectedError(f"{where} reset the connection", failure=closed)
         except OSError as problem:
             error = DisconnectedError(f"{where}: {problem.strerror or problem}")
         self._end(error)

@@ -2,11 +2,38 @@
 
 from __future__ import annotations
 
+from enum import Enum, auto
+
 from kraftool.decoders.errors import KraftoolError
+
+
+class Failure(Enum):
+    """What failed, as far as the next step of an operator depends on it."""
+
+    OTHER = auto()
+    REFUSED = auto()
+    """No process listens there."""
+    TIMED_OUT = auto()
+    NO_ROUTE = auto()
+    UNKNOWN_NAME = auto()
+    NO_TLS = auto()
+    """A plaintext client got no Kafka answer: a TLS listener behaves so."""
+    NO_PLAINTEXT = auto()
+    """The TLS handshake got no TLS answer: a plaintext listener behaves so."""
+    SERVER_CERTIFICATE = auto()
+    CLIENT_CERTIFICATE = auto()
+    LOGIN = auto()
+    NO_LOGIN = auto()
+    """The other side closed a connection without a login: a SASL listener behaves so."""
+    CLOSED = auto()
 
 
 class NetError(KraftoolError):
     """A connection, or a request on one, that came to nothing."""
+
+    def __init__(self, message: str, *, hint: str = "", failure: Failure = Failure.OTHER) -> None:
+        super().__init__(message, hint=hint)
+        self.failure = failure
 
 
 class ConnectError(NetError):

@@ -10,8 +10,10 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
-from kraftool.net.errors import ProtocolViolation
+from kraftool.net.errors import Failure, ProtocolViolation
 
+_TLS_ALERT = b"\x15\x03"
+"""The first bytes of a TLS alert of any version since SSL 3; as a size they are far too large."""
 _PART_BYTES = 64 << 10
 """So much has to come within the patience: whoever sends slower is cut off."""
 
@@ -35,6 +37,8 @@ async def read_frame(
     if len(first) < 4:
         async with asyncio.timeout(patience_s):
             first += await reader.readexactly(4 - len(first))
+    if first.startswith(_TLS_ALERT):
+        raise ProtocolViolation("a TLS alert instead of a Kafka answer", failure=Failure.NO_TLS)
     size = int.from_bytes(first, "big", signed=True)
     if not 0 <= size <= max_bytes:
         raise ProtocolViolation(f"a frame of {size} bytes; 0 to {max_bytes} are accepted")

@@ -13,6 +13,7 @@ from kraftool.client.active_controller import next_step, only_controller, withou
 from kraftool.client.endpoints import shown
 from kraftool.client.health import keeping_up
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
+from kraftool.client.reaching import broker_words, reason
 from kraftool.raft.names import ReplicaKey
 from kraftool.reports.findings import Severity
 from kraftool.reports.words import listed, many
@@ -208,9 +209,12 @@ def _live(view: QuorumView, voters: VoterState) -> Iterator[Statement]:
     for each in view.nodes:
         if not each.is_reached:
             what = ", a voter," if voters.key_of(each.node_id) is not None else ""
-            yield _warning(f"{_node(each)}{what} cannot be reached: {_why(each)}.")
+            yield _warning(f"{_node(each)}{what} cannot be reached: {reason(each)}.")
         elif each.problem:
-            yield _warning(f"{_node(each)} refuses: {_why(each)}.")
+            yield _warning(f"{_node(each)} did not answer everything: {reason(each)}.")
+    for each in view.brokers:
+        severity = Severity.INFO if each.controllers else Severity.WARNING
+        yield Statement(severity=severity, text=f"{broker_words(each)}.")
 
 
 def _no_leader(view: QuorumView) -> Iterator[Statement]:
@@ -365,13 +369,6 @@ def _node(answer: NodeAnswer) -> str:
     if answer.node_id is None:
         return f"A node at {shown(answer.endpoint)}"
     return f"Node {answer.node_id}"
-
-
-def _why(answer: NodeAnswer) -> str:
-    """Its problem without its address, which stands before it."""
-    said = answer.problem.removeprefix(f"{shown(answer.endpoint)}: ")
-    address = f"{shown(answer.endpoint)} "
-    return f"it {said.removeprefix(address)}" if said.startswith(address) else said
 
 
 def _are(count: int) -> str:

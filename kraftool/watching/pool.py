@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from kraftool.client.asking import CLIENT_ID, Access, answered
+from kraftool.client.failures import unasked
 from kraftool.client.model import NodeAnswer
 from kraftool.decoders.addresses import shown_address
 from kraftool.net.connection import Connection, connect
@@ -85,7 +86,10 @@ class Pool:
             answer = await self._answer(node, answer, access, server_name)
             node.failures = 0
         except NetError as error:
-            answer = replace(answer, is_reached=False, problem=error.message)
+            answer = unasked(answer, error)
+            if node.last is not None and node.last.is_broker:
+                # A broker that is down stays a broker, not an unknown node of the quorum.
+                answer = replace(answer, offered=node.last.offered)
             await _close(node)
             node.failures += 1
             # The first tries follow at once, as a restart is soon over.

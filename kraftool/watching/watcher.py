@@ -13,7 +13,6 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from kraftool.client.model import QuorumView
-from kraftool.client.survey import survey
 from kraftool.watching.directory import DirectoryWatch
 from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.picture import Picture
@@ -88,7 +87,7 @@ class Watcher:
         target = self.sources.target
         if target is None:
             return None
-        return await survey(target.bootstrap, target.access, target.resolved, self._pool.ask)
+        return await target.survey(self._pool.ask)
 
     async def _look_at_directories(self) -> None:
         """What takes long goes on, and counts in a later picture."""

@@ -13,7 +13,9 @@ from kraftool.client.asking import Access
 from kraftool.client.endpoints import EndpointError, parse_endpoints, parse_resolved
 from kraftool.client.listeners import parse_listeners
 from kraftool.client.model import QuorumView
+from kraftool.client.reaching import broker_words, unreached_words
 from kraftool.client.survey import survey
+from kraftool.client.target import Target
 from kraftool.net.server import Listener, Peer, Server
 from kraftool.raft.messages import DescribeQuorumResponse, FetchResponse
 from kraftool.raft.names import Endpoint, Error
@@ -28,7 +30,21 @@ SERVED = {
     "DescribeQuorum": (0, 2),
     "DescribeCluster": (0, 2),
 }
-KEYS = {"ApiVersions": 18, "Fetch": 1, "DescribeQuorum": 55, "DescribeCluster": 60}
+BROKERS = {
+    "ApiVersions": (0, 4),
+    "Metadata": (0, 13),
+    "DescribeQuorum": (0, 2),
+    "DescribeCluster": (0, 2),
+}
+KEYS = {
+    "ApiVersions": 18,
+    "Fetch": 1,
+    "Metadata": 3,
+    "DescribeQuorum": 55,
+    "DescribeCluster": 60,
+}
+BROKER = 10
+MISMATCHED_ENDPOINT_TYPE = 114
 
 
 class Quorum:
@@ -44,6 +60,9 @@ class Quorum:
         """Whether the leader names the voters' endpoints, which are where they listen."""
         self.fetched_as: set[int] = set()
         self.cluster_id, self.epoch = "cluster", 5
+        self.registered = (1, 2, 3)
+        self.servers: dict[int, Server] = {}
+        self.broker: Endpoint | None = None
 
     def endpoint(self, number: int) -> Endpoint:
         return (self._advertised or self.bound)[number]
@@ -59,23 +78,46 @@ class Quorum:
                     return self.answer(number, request)
 
                 listener = Listener(name="CONTROLLER", host="127.0.0.1", port=0)
-                server = Server([listener], handle, SERVED)
+                server = self.servers[number] = Server([listener], handle, SERVED)
                 await server.start()
                 stack.push_async_callback(server.close)
                 self.bound[number] = server.bound["CONTROLLER"]
             yield
 
+    @contextlib.asynccontextmanager
+    async def with_broker(self) -> AsyncIterator[Endpoint]:
+        """The quorum, and a broker as Kafka's: it passes DescribeQuorum on to the leader."""
+
+        async def handle(peer: Peer, request: RequestFrame) -> Value | None:
+            if request.name == "ApiVersions":
+                return _offered(BROKERS)
+            if request.name == "DescribeCluster":
+                wrong = request.body["endpointType"] != 1
+                return {
+                    "errorCode": MISMATCHED_ENDPOINT_TYPE if wrong else 0,
+                    "clusterId": "" if wrong else self.cluster_id,
+                    "brokers": [],
+                }
+            assert request.name == "DescribeQuorum", "a broker is asked nothing else"
+            assert self.leader is not None, "it would wait for a leader"
+            return self.answer(self.leader, request)
+
+        async with self.running():
+            listener = Listener(name="BROKER", host="127.0.0.1", port=0)
+            server = Server([listener], handle, BROKERS)
+            await server.start()
+            try:
+                yield server.bound["BROKER"]
+            finally:
+                await server.close()
+
     def answer(self, number: int, request: RequestFrame) -> Value:
         if request.name == "ApiVersions":
-            keys = [
-                {"apiKey": KEYS[name], "minVersion": low, "maxVersion": high}
-                for name, (low, high) in SERVED.items()
-            ]
-            return {"errorCode": 0, "apiKeys": keys}
+            return _offered(SERVED)
         if request.name == "DescribeCluster":
             brokers = [
                 {"brokerId": each, "host": where.host, "port": where.port, "rack": None}
-                for each in self.bound
+                for each in self.registered
                 for where in [self.endpoint(each)]
             ]
             return {
@@ -89,11 +131,13 @@ class Quorum:
             answer = DescribeQuorumResponse(error=Error.NOT_LEADER_OR_FOLLOWER)
             if leads:
                 answer = described(
-                    [replica(each) for each in (1, 2, 3)], leader=number, epoch=self.epoch
+                    [replica(each) for each in self.registered], leader=number, epoch=self.epoch
                 )
                 if self.told_voters:
-                    nodes = {id_: {"CONTROLLER": each} for id_, each in self.bound.items()}
+                    nodes = {id_: {"CONTROLLER": self.bound[id_]} for id_ in self.registered}
                     answer = replace(answer, nodes=nodes)
+                else:
+                    answer = replace(answer, nodes={})
             return responses.to_kafka("DescribeQuorum", answer, request.version)
         self.fetched_as.add(request.body["replicaState"]["replicaId"])
         told = FetchResponse(
@@ -103,6 +147,14 @@ class Quorum:
             endpoints={} if self.leader is None else {"X": self.endpoint(self.leader)},
         )
         return responses.to_kafka("Fetch", told, request.version)
+
+
+def _offered(served: dict[str, tuple[int, int]]) -> Value:
+    keys = [
+        {"apiKey": KEYS[name], "minVersion": low, "maxVersion": high}
+        for name, (low, high) in served.items()
+    ]
+    return {"errorCode": 0, "apiKeys": keys}
 
 
 def _survey(
@@ -200,3 +252,121 @@ def test_nodes_of_two_clusters_with_one_id_are_two_nodes() -> None:
             (number, cluster) for number in (1, 2, 3) for cluster in ("another", "cluster")
         ]
         assert view.cluster_id is None
+
+
+def _reached(view: QuorumView) -> list[tuple[int | None, bool]]:
+    return [(each.node_id, each.is_reached) for each in view.nodes]
+
+
+@pytest.mark.parametrize("lost", [1, 2, 3])
+def test_a_later_look_does_not_need_the_bootstrap_node(lost: int) -> None:
+    """Each node in turn is the only bootstrap node, and goes; node 1 leads, or node 2 then."""
+
+    async def run() -> tuple[QuorumView, QuorumView]:
+        quorum = Quorum(leader=1)
+        async with quorum.running():
+            target = Target(bootstrap=(quorum.bound[lost],), access=Access(timeout_s=10))
+            before = await target.survey()
+            await quorum.servers[lost].close()
+            quorum.leader, quorum.epoch = (2, 6) if lost == 1 else (1, 5)
+            return before, await target.survey()
+
+    before, after = asyncio.run(run())
+    assert _reached(before) == [(1, True), (2, True), (3, True)]
+    assert _reached(after) == [(number, number != lost) for number in (1, 2, 3)]
+    assert after.leader is not None
+    assert after.leader.node_id == (2 if lost == 1 else 1)
+
+
+def test_a_removed_node_is_not_asked_for_ever_but_a_lost_one_is() -> None:
+    async def run() -> list[QuorumView]:
+        quorum = Quorum(leader=1)
+        quorum.told_voters = True
+        async with quorum.running():
+            target = Target(bootstrap=(quorum.bound[1],), access=Access(timeout_s=10))
+            views = [await target.survey()]
+            await quorum.servers[3].close()
+            quorum.leader = None  # then no node names another one: all are kept
+            views.append(await target.survey())
+            quorum.leader, quorum.registered = 1, (1, 2)
+            views.append(await target.survey())
+            views.append(await target.survey())
+            return views
+
+    first, leaderless, *removed = asyncio.run(run())
+    assert _reached(first) == [(1, True), (2, True), (3, True)]
+    assert _reached(leaderless) == [(1, True), (2, True), (3, False)]
+    for view in removed:
+        assert _reached(view) == [(1, True), (2, True)]
+
+
+def test_a_voter_that_moved_is_asked_at_its_new_address_only() -> None:
+    async def run() -> list[QuorumView]:
+        quorum, other = Quorum(leader=1), Quorum(leader=1)
+        quorum.told_voters = True
+        async with quorum.running(), other.running():
+            target = Target(bootstrap=(quorum.bound[1],), access=Access(timeout_s=10))
+            views = [await target.survey()]
+            await quorum.servers[3].close()
+            quorum.bound[3] = other.bound[3]
+            views.append(await target.survey())
+            views.append(await target.survey())
+            return views
+
+    for view in asyncio.run(run()):
+        assert _reached(view) == [(1, True), (2, True), (3, True)]
+
+
+def test_a_broker_names_the_controllers_and_is_not_taken_for_the_leader() -> None:
+    """The leader is down, and the broker still has its answer: nothing of that is the broker's."""
+
+    async def run() -> tuple[QuorumView, QuorumView]:
+        quorum = Quorum(leader=1)
+        quorum.told_voters = True
+        async with quorum.with_broker() as broker:
+            target = Target(bootstrap=(broker,), access=Access(timeout_s=10))
+            whole = await target.survey()
+            await quorum.servers[1].close()
+            return whole, await target.survey()
+
+    whole, lost = asyncio.run(run())
+    assert _reached(whole) == [(1, True), (2, True), (3, True)]
+    assert not any(each.problem for each in whole.nodes)
+    assert whole.leader is not None
+    assert whole.leader.endpoint == whole.brokers[0].controllers[1]
+    assert whole.agrees
+    [broker] = whole.brokers
+    named = ", ".join(f"{id_} (127.0.0.1:{each.port})" for id_, each in broker.controllers.items())
+    assert broker_words(broker).endswith(f"is a broker; the controllers are {named}")
+    assert _reached(lost) == [(1, False), (2, True), (3, True)]
+    assert lost.leader is None
+
+
+def test_an_old_broker_cannot_name_the_controllers() -> None:
+    async def run() -> tuple[QuorumView, QuorumView]:
+        quorum = Quorum(leader=1)
+        async with quorum.with_broker() as broker:
+            alone = Target(bootstrap=(broker,), access=Access(timeout_s=10))
+            both = Target(bootstrap=(broker, quorum.bound[2]), access=Access(timeout_s=10))
+            return await alone.survey(), await both.survey()
+
+    alone, both = asyncio.run(run())
+    assert not alone.reached
+    problems, advice = unreached_words(alone)
+    assert "does not name the controllers" in problems[0]
+    assert "controller.quorum.voters" in advice
+    assert "controller.quorum.bootstrap.servers" in advice
+    assert _reached(both) == [(1, True), (2, True), (3, True)]
+
+
+def test_a_port_forward_to_a_broker_is_no_controller() -> None:
+    async def run() -> QuorumView:
+        quorum = Quorum(leader=1)
+        quorum.told_voters = True
+        async with quorum.with_broker() as broker:
+            bootstrap = [quorum.bound[1]]
+            return await survey(bootstrap, Access(timeout_s=10), {2: broker})
+
+    view = asyncio.run(run())
+    assert _reached(view) == [(1, True), (2, False), (3, True)]
+    assert view.nodes[1].problem.endswith("is a broker, not a controller")

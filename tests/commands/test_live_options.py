@@ -61,12 +61,24 @@ def test_the_commands_that_are_told_ask_as_this_one_did():
     )
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "quorum health"])
-def test_nobody_there_ends_with_4(kraftool: Run, command: str):
+LIVE = (*COMMANDS, "quorum health", "quorum describe", "watch --once")
+
+
+@pytest.mark.parametrize("command", LIVE)
+def test_nobody_there_ends_with_4_and_the_reason_is_printed_once(kraftool: Run, command: str):
     done = kraftool(*command.split(), *NOWHERE)
     assert done.code == 4
-    assert done.err.count("127.0.0.1:1: connection refused") == 1
+    assert (done.text + done.err).count("connection refused") == 1
     assert "Traceback" not in done.err
+    if command != "watch --once":  # its screen has one line for each problem, and no advice
+        assert "check that the process is running" in " ".join((done.text + done.err).split())
+
+
+@pytest.mark.parametrize("command", ["quorum health", "quorum describe", "watch --once"])
+def test_scripts_read_the_reason_on_stderr_too(kraftool: Run, command: str):
+    done = kraftool(*command.split(), *NOWHERE, "-o", "json")
+    assert done.code == 4
+    assert done.err.count("127.0.0.1:1: connection refused") == 1
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -111,4 +123,4 @@ def test_a_server_that_is_no_kafka_is_nobody(kraftool: Run, silent_server: socke
     port = silent_server.getsockname()[1]
     done = kraftool("doctor", "--bootstrap-controller", f"127.0.0.1:{port}", "--timeout", "0.2")
     assert done.code == 4
-    assert "did not answer within 0.2 s" in done.err
+    assert "did not answer within 0.2 s" in done.text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from typing import NoReturn
 
 import pytest
@@ -74,6 +75,30 @@ def test_a_node_that_started_again_is_reached_at_once() -> None:
         await pool.close()
         await server.close()
 
+    asyncio.run(run())
+
+
+def test_a_name_that_moved_is_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name is looked up for every new connection, as a pod that moved has a new address."""
+    there = NOWHERE
+    system = socket.getaddrinfo
+
+    def resolve(host: str, port: int, *more: int, **options: int) -> object:
+        where = there if host == "ctl-1.example" else Endpoint(host, port)
+        return system(where.host, where.port, *more, **options)
+
+    async def run() -> None:
+        nonlocal there
+        named = Endpoint("ctl-1.example", 9093)
+        pool = Pool(patience_s=PATIENT)
+        async with serving(_told) as (_, there):
+            assert (await pool.ask(named, ACCESS)).is_reached
+        assert not (await pool.ask(named, ACCESS)).is_reached
+        async with serving(_told) as (_, there):
+            assert (await pool.ask(named, ACCESS)).is_reached
+        await pool.close()
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
     asyncio.run(run())
 
 

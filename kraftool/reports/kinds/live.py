@@ -44,16 +44,24 @@ ONE_CONTROLLER = _kind(
 UNREACHED = _kind(
     "UNREACHED",
     _WARNING,
-    "A controller of this quorum could not be asked: it is down, unreachable from here, or does not"
-    " accept whoever asks.",
-    "from outside its network, name a port-forward with --resolve ID=HOST:PORT",
+    "A controller of this quorum could not be asked: it is down, unreachable from here, or rejects"
+    " our credentials.",
+    "check that the process is running. Then check the network between here and there; outside its"
+    " network, name a port-forward with --resolve ID=HOST:PORT",
 )
 REFUSED = _kind(
     "REFUSED",
     _WARNING,
     "A node did not answer everything that it was asked, so that less can be said of it.",
-    "an authorizer wants ClusterAction, Describe and, for changes, Alter on the cluster: ask as"
-    " one of super.users",
+    "look for the error in the node's own log",
+)
+BROKER = _kind(
+    "BROKER",
+    _INFO,
+    "An address of --bootstrap-controller is a broker's. A broker passes questions on to the"
+    " leader, so that its answers are about the leader. kraftool asks a broker only for the"
+    " controllers' addresses, and never sends it a change.",
+    "name the controllers with --bootstrap-controller: they answer while no node leads, too",
 )
 DISAGREE = _kind(
     "DISAGREE",

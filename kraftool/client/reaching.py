@@ -1,0 +1,53 @@
+"""Which nodes of a look were not asked, and which address is a broker's: findings, and words.
+
+Owns how that is reported, for every report on a live quorum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kraftool.client.endpoints import shown
+from kraftool.client.model import NodeAnswer, QuorumView
+from kraftool.reports.findings import Finding
+from kraftool.reports.kinds import live as kinds
+
+
+def node_findings(node: NodeAnswer) -> Iterator[Finding]:
+    """What stood in the way of asking a node; its address is the finding's subject."""
+    if node.problem:
+        kind = kinds.REFUSED if node.is_reached else kinds.UNREACHED
+        yield kind.at(node.name, reason(node), advice=node.advice or None)
+
+
+def broker_findings(view: QuorumView) -> Iterator[Finding]:
+    for each in view.brokers:
+        yield kinds.BROKER.at(shown(each.endpoint), broker_words(each), advice=each.advice or None)
+
+
+def broker_words(broker: NodeAnswer) -> str:
+    """That it is a broker, and which controllers it names, or why it names no controller."""
+    where = shown(broker.endpoint)
+    if not broker.controllers:
+        return f"{where} is a broker, and {reason(broker)}"
+    named = ", ".join(
+        f"{node_id} ({shown(endpoint)})" for node_id, endpoint in sorted(broker.controllers.items())
+    )
+    return f"{where} is a broker; the controllers are {named}"
+
+
+def reason(node: NodeAnswer) -> str:
+    """Its problem without its address, which stands before it."""
+    where = shown(node.endpoint)
+    said = node.problem.removeprefix(f"{where}: ")
+    return f"it {said.removeprefix(f'{where} ')}" if said.startswith(f"{where} ") else said
+
+
+def unreached_words(
+    view: QuorumView, shown: Sequence[NodeAnswer] = ()
+) -> tuple[tuple[str, ...], str]:
+    """Why no controller was reached: the problems that are not shown elsewhere, and the advice."""
+    left = [each for each in view.asked if each not in shown]
+    problems = [broker_words(each) if each.is_broker else each.problem for each in left]
+    advice = dict.fromkeys(each.advice for each in left if each.advice)
+    return tuple(problems) or ("no controller was reached",), "; ".join(advice)

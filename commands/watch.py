@@ -97,12 +97,11 @@ def watch(
         from kraftool.commands.watch_serve import serve as serve_windows
 
         config = ("--command-config", command_config) if command_config else ()
-        where = ("--bootstrap-controller", bootstrap_controller) if bootstrap_controller else ()
         colours = ("--theme", theme.value) if theme is not None else ()
         ports = (f"--resolve={each}" for each in resolve or ())
         own = ("--served", "--timeout", str(timeout), "--interval", str(interval), "--view", view)
-        arguments = (*own, *where, *config, *colours, *ports, "--", *sources.directories)
-        serve_windows(arguments, serve, Output(color=color, quiet=quiet))
+        arguments = (*own, *config, *colours, *ports, "--", *sources.directories)
+        serve_windows(arguments, serve, Output(color=color, quiet=quiet), target)
         return
     if once:
         to = Output(color=color, quiet=quiet, out=out)

@@ -10,9 +10,17 @@ import asyncio
 import secrets
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from kraftool.commands.output import Output, UsageError
+
+if TYPE_CHECKING:
+    from kraftool.client.target import Target
+
+_LOOK_S = 2.0
+"""How long a new window waits for the controllers' addresses."""
 
 
 def _secret() -> str:
@@ -24,27 +32,44 @@ class Served:
     """What is served, and the secrets of this run."""
 
     arguments: tuple[str, ...]
-    """The command line of each dashboard."""
+    """The command line of each dashboard, behind `program` and the address of the quorum."""
+    program: tuple[str, ...] = ()
+    target: Target | None = None
+    """The quorum that dashboards watch. A new window begins with all controllers that earlier
+    windows could begin with, so that it opens while the first of them is down."""
     token: str = field(default_factory=_secret, repr=False)
     """In the address that is printed."""
     cookie: str = field(default_factory=_secret, repr=False)
     """What the token is exchanged for."""
 
+    async def command(self) -> tuple[str, ...]:
+        """The command line of a window that opens now."""
+        if self.target is None:
+            return (*self.program, *self.arguments)
+        from kraftool.client.endpoints import shown
 
-def serve(arguments: Sequence[str], port: int, to: Output) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.target.survey(), _LOOK_S)
+        where = dict.fromkeys((*self.target.bootstrap, *self.target.known.endpoints))
+        named = ",".join(map(shown, where))
+        return (*self.program, "--bootstrap-controller", named, *self.arguments)
+
+
+def serve(arguments: Sequence[str], port: int, to: Output, target: Target | None = None) -> None:
     """Serve until a signal ends it. `arguments` are those of `kraftool watch` for each window.
 
     Raises UsageError without textual-serve, RefusedError where the port cannot be had.
     """
     # This Python's kraftool, whatever is in the PATH.
-    command = (sys.executable, "-m", "kraftool", "watch", *arguments)
+    program = (sys.executable, "-m", "kraftool", "watch")
 
     def announce(address: str) -> None:
         to.line(address)
         to.flush()
         to.note("for this machine and whoever has that address; Ctrl-C ends it")
 
-    run(Served(arguments=command), port, announce, to.note)
+    served = Served(program=program, arguments=tuple(arguments), target=target)
+    run(served, port, announce, to.note)
 
 
 def run(

@@ -157,7 +157,7 @@ class Server:
 
     async def _dashboard(self, request: web.Request, window: web.WebSocketResponse) -> None:
         """A dashboard's process, as long as the window and it are there."""
-        session = Session(self._served.arguments, window.send_bytes)
+        session = Session(await self._served.command(), window.send_bytes)
         width, height = columns(request.query.get("width")), rows(request.query.get("height"))
         running: asyncio.Task[None] | None = None
         try:

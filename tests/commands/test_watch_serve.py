@@ -20,6 +20,11 @@ from pathlib import Path
 
 import pytest
 
+from kraftool.client.asking import Access
+from kraftool.client.endpoints import shown
+from kraftool.client.target import Target
+from kraftool.commands.watch_serve import Served
+from tests.client.scripted_quorum import Quorum
 from tests.commands.conftest import PATIENCE_S, apart
 
 aiohttp = pytest.importorskip("aiohttp")
@@ -430,3 +435,21 @@ def test_without_textual_serve_it_says_what_to_install() -> None:
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.startswith("--serve needs aiohttp, which is not installed")
     assert "pip install 'kraftool[serve]'" in told.stdout
+
+
+def test_a_new_window_begins_with_every_controller_that_is_known() -> None:
+    """The one that was named goes; a page that is reloaded then still finds the others."""
+
+    async def run() -> tuple[tuple[str, ...], tuple[str, ...], str]:
+        quorum = Quorum(leader=1)
+        async with quorum.running():
+            target = Target(bootstrap=(quorum.bound[1],), access=Access(timeout_s=10))
+            served = Served(program=("kraftool", "watch"), arguments=("--", "DIR"), target=target)
+            first = await served.command()
+            await quorum.servers[1].close()
+            every = ",".join(shown(quorum.bound[number]) for number in (1, 2, 3))
+            return first, await served.command(), every
+
+    first, second, every = asyncio.run(run())
+    expected = ("kraftool", "watch", "--bootstrap-controller", every, "--", "DIR")
+    assert (first, second) == (expected, expected)

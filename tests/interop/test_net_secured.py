@@ -16,7 +16,7 @@ import kafka
 import pytest
 from clusters import Cluster, Node
 
-from kraftool.client.asking import Access
+from kraftool.client.asking import Access, question
 from kraftool.client.checking import check
 from kraftool.client.survey import survey
 from kraftool.client.target import target_of
@@ -190,6 +190,34 @@ def _asker(protocol: str, stores: Stores, kind: str, mechanism: str) -> dict[str
         module = _PLAIN if mechanism == "PLAIN" else _SCRAM
         client |= {"sasl.mechanism": mechanism, "sasl.jaas.config": _jaas(module, {})}
     return client
+
+
+_WRONG = {
+    # What kraftool is configured for, by the listener: the begin of the advice.
+    ("SSL", "PLAINTEXT"): "is this a TLS port?",
+    ("SASL_SSL", "PLAINTEXT"): "is this a TLS port?",
+    ("SASL_PLAINTEXT", "PLAINTEXT"): "check that the process is running. If this listener requires"
+    " SASL",
+    ("SASL_PLAINTEXT", "SSL"): "is this a plaintext port?",
+    ("SASL_SSL", "SSL"): "check that the process is running. If this listener requires SASL",
+}
+
+
+@pytest.mark.parametrize("ours", ["PLAINTEXT", "SSL"])
+def test_a_wrong_security_protocol_is_named(
+    secured: tuple[str, list[Node]], stores: Stores, ours: str
+) -> None:
+    protocol, nodes = secured
+    advice = _WRONG.get((protocol, ours))
+    if advice is None:
+        pytest.skip("this one is right")
+    client = {"security.protocol": ours}
+    if ours == "SSL":
+        client |= stores.settings("PEM", key=False)
+    access = Access(security=client_security(client))
+    answer = asyncio.run(question(Endpoint(HOST, nodes[0].ports["CONTROLLER"]), access))
+    assert not answer.is_reached
+    assert answer.advice.startswith(advice), answer
 
 
 def test_real_controllers_are_reached(secured: tuple[str, list[Node]], stores: Stores) -> None:

@@ -46,8 +46,8 @@ UNREACHED = _kind(
     _WARNING,
     "A controller of this quorum could not be asked: it is down, unreachable from here, or rejects"
     " our credentials.",
-    "check that the process is running. Then check the network between here and there; outside its"
-    " network, name a port-forward with --resolve ID=HOST:PORT",
+    "check that the process is running, then the network on the way. Outside the node's network,"
+    " name a port-forward with --resolve ID=HOST:PORT",
 )
 REFUSED = _kind(
     "REFUSED",

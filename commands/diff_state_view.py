@@ -11,7 +11,17 @@ from collections.abc import Iterable, Iterator
 from rich.table import Table
 from rich.text import Text
 
-from kraftool.commands.finding_view import BAD, GOOD, KEY, NAME, QUIET, WARN, text, write_findings
+from kraftool.commands.finding_view import (
+    BAD,
+    GOOD,
+    KEY,
+    NAME,
+    QUIET,
+    WARN,
+    style_of,
+    text,
+    write_findings,
+)
 from kraftool.commands.output import Output
 from kraftool.image.state_hash import state_hash
 from kraftool.reports.state.compare import TwoStates
@@ -19,6 +29,7 @@ from kraftool.reports.state.diff import KINDS, Change, ChangeType
 from kraftool.reports.state.diff_json import Counts
 from kraftool.reports.state.diff_words import TITLES, change_name, value_text, what_it_was
 from kraftool.reports.state.load import LoadedState
+from kraftool.reports.status import overall_status
 
 _SIGNS = {
     ChangeType.ADDED: ("+", GOOD),
@@ -106,7 +117,8 @@ def _verdict(both: TwoStates, counts: Counts) -> Text:
     if counts.by_kind:
         total = sum(sum(of_kind.values()) for of_kind in counts.by_kind.values())
         return Text(f"{total} {'difference' if total == 1 else 'differences'}", style=BAD)
-    told = Text("no difference", style=GOOD)
+    severities = [each.severity for each in both.findings]
+    told = Text("no difference", style=style_of(overall_status(severities, is_complete=True)))
     old = state_hash(both.old.image)
     if old == state_hash(both.new.image):
         told.append(f"\nstate hash  {old}", style=QUIET)

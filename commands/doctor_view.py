@@ -14,10 +14,11 @@ from rich.text import Text
 
 from kraftool.commands.finding_view import (
     BAD,
-    GOOD,
+    COMMAND,
     NAME,
     QUIET,
     SEVERITY_STYLES,
+    WARN,
     headline,
     text,
     verdict,
@@ -32,12 +33,15 @@ from kraftool.reports.words import many
 _MOST_ALIKE = 3
 """So many diagnoses of one code in a section are told in full; JSON has them all."""
 _INDENT = 9
+_FINE, _INCOMPLETE = "no problems found", "no problems found in what was looked at"
 
 
 def write_report(to: Output, report: DoctorReport) -> None:
     """Every section, then the verdict and what looks deeper."""
+    left_out = {each.path for each in report.unexamined}
     for section in report.sections:
-        _section(to, section, is_live=report.is_live)
+        is_complete = section.path not in left_out and not report.ignored
+        _section(to, section, is_live=report.is_live, is_complete=is_complete)
         to.line()
     names = many(len(report.rules), "rule")
     paths = [each.patient for each in report.sections if each.path]
@@ -50,19 +54,23 @@ def write_report(to: Output, report: DoctorReport) -> None:
         verdict(
             f"{names} looked at {directories}{ignored}",
             report.findings,
-            fine="nothing known to be wrong",
+            fine=_FINE if report.is_complete else _INCOMPLETE,
+            is_complete=report.is_complete,
         )
     )
+    for part in report.unexamined:
+        to.rich(text(f"not looked at: {part.path}: {part.text}", WARN))
     if report.deeper:
         to.rich(text("To look deeper:", QUIET))
         for each in report.deeper:
             to.rich(text(f"  {each}"), unbroken=True)
 
 
-def _section(to: Output, section: Section, *, is_live: bool) -> None:
+def _section(to: Output, section: Section, *, is_live: bool, is_complete: bool) -> None:
     findings = [each.finding for each in section.diagnoses]
     if section.path:
-        head = headline(section.path, findings)
+        fine = _FINE if is_complete else _INCOMPLETE
+        head = headline(section.path, findings, fine=fine, is_complete=is_complete)
         patient = section.patient
         if patient is not None and patient.node_id is not None:
             head.append_text(text(f"  node {patient.node_id}", QUIET))
@@ -70,7 +78,7 @@ def _section(to: Output, section: Section, *, is_live: bool) -> None:
             if patient.source.is_witness:
                 head.append("  leads without a controller; its log was read", style=BAD)
             else:
-                head.append_text(text("  leads, and told its log", QUIET))
+                head.append_text(text("  current leader; its log was read over the network", QUIET))
         if patient is not None and patient.is_live:
             head.append_text(text("  another process holds the lock", QUIET))
         to.rich(head, unbroken=True)
@@ -104,7 +112,8 @@ def _diagnosis(to: Output, diagnosis: Diagnosis, directory: str) -> None:
     _lines(to, "evidence", told)
     if finding.advice:
         _sentence(to, "next", finding.advice)
-    _lines(to, "" if finding.advice else "next", [text(each, GOOD) for each in diagnosis.commands])
+    commands = [text(each, COMMAND) for each in diagnosis.commands]
+    _lines(to, "" if finding.advice else "next", commands)
 
 
 def _below(directory: str, evidence: Evidence) -> str:

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kraftool.commands.dump_view import plain_table, type_table
-from kraftool.commands.finding_view import GOOD, KEY, NAME, QUIET, text
+from kraftool.commands.finding_view import COMMAND, KEY, NAME, QUIET, text
 from kraftool.commands.output import Output
 from kraftool.commands.times import iso
 from kraftool.decoders.checkpoint_files import LeaderEpochCheckpoint, PartitionMetadata
@@ -199,7 +199,7 @@ def _log(output: Output, file: FileReport, log: LogSummary, zone: tzinfo) -> Non
     output.line()
     hint = Text("its records: ", style=QUIET)
     command = f"kraftool dump-log {shlex.quote(file.name)}"
-    output.rich(hint.append_text(text(command, GOOD)), unbroken=True)
+    output.rich(hint.append_text(text(command, COMMAND)), unbroken=True)
 
 
 def _feature(name: str, level: int) -> str:

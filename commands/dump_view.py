@@ -14,7 +14,7 @@ from rich.text import Text
 
 from kraftool.commands.finding_view import (
     BAD,
-    GOOD,
+    COMMAND,
     KEY,
     NAME,
     QUIET,
@@ -32,8 +32,10 @@ from kraftool.decoders.names import FileState, parse_checkpoint_name
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.image.metadata_version import METADATA_VERSION
 from kraftool.reports.directory import DirectoryReport, DumpReport
+from kraftool.reports.doctor import tools
 from kraftool.reports.file_words import by_label, folder_counts, holds
 from kraftool.reports.findings import Severity
+from kraftool.reports.kinds import KINDS
 from kraftool.reports.log_summary import TypeCount
 from kraftool.reports.metadata_summary import (
     MetadataSummary,
@@ -59,7 +61,7 @@ def write_report(output: Output, report: DumpReport, zone: tzinfo) -> None:
         if not first:
             output.line()
         first = False
-        _write_directory(output, directory, zone)
+        _write_directory(output, directory, zone, tools.line("kraftool", "doctor", report.path))
     if report.findings and report.directories:
         output.line()
         output.rich(Text("Of the PATH as a whole", style=NAME))
@@ -71,8 +73,13 @@ def write_report(output: Output, report: DumpReport, zone: tzinfo) -> None:
     write_findings(output, report.findings, "")
 
 
-def _write_directory(output: Output, report: DirectoryReport, zone: tzinfo) -> None:
-    output.rich(headline(report.path, report.findings), unbroken=True)
+def _write_directory(output: Output, report: DirectoryReport, zone: tzinfo, doctor: str) -> None:
+    output.rich(
+        headline(report.path, report.findings, fine=_what_was_read(report), is_complete=False),
+        unbroken=True,
+    )
+    hint = Text("to judge what is in them: ", style=QUIET)
+    output.rich(hint.append_text(text(doctor, COMMAND)), unbroken=True)
     rows = _Rows(output.width)
     _identity(rows, report)
     _leadership(rows, report, zone)
@@ -90,6 +97,15 @@ def _write_directory(output: Output, report: DirectoryReport, zone: tzinfo) -> N
     if report.files:
         output.line()
         output.rich(_files(report, output.width))
+
+
+def _what_was_read(report: DirectoryReport) -> str:
+    """Say how many files were read. A dump decodes them; doctor judges what is in them."""
+    unknown = sum(each.kind is FileKind.UNKNOWN for each in report.files)
+    words = f"{many(len(report.files) - unknown, 'file')} read"
+    if not any(KINDS[each.code].undecoded for each in report.findings if each.code in KINDS):
+        words += ", all decodable"
+    return f"{words}, {many(unknown, 'file')} of no known kind" if unknown else words
 
 
 class _Rows:
@@ -204,7 +220,7 @@ def _voters(rows: _Rows, summary: MetadataSummary, voters: Voters) -> None:
         if marks:
             last = len(line.plain.rpartition("\n")[2])
             line.append("\n     " if last + 2 + len(", ".join(marks)) > rows.room else "  ")
-            line.append(", ".join(marks), style=GOOD)
+            line.append(", ".join(marks), style=NAME)
         rows.add("", line)
 
 
@@ -319,7 +335,7 @@ def _snapshot_state(snapshot: Snapshot) -> Text:
         words = "no footer"
     if snapshot.state is FileState.DELETED:
         return Text(f"deleted, {words}", style=QUIET)
-    return Text(words, style=GOOD if snapshot.intact else BAD)
+    return Text(words, style="" if snapshot.intact else BAD)
 
 
 def type_table(title: str, types: Sequence[TypeCount], width: int) -> Table:

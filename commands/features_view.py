@@ -15,7 +15,17 @@ from rich.table import Table
 from rich.text import Text
 
 from kraftool.commands.dump_view import heading, plain_table
-from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, text, write_findings
+from kraftool.commands.finding_view import (
+    BAD,
+    COMMAND,
+    GOOD,
+    NAME,
+    QUIET,
+    WARN,
+    style_of,
+    text,
+    write_findings,
+)
 from kraftool.commands.output import Output
 from kraftool.commands.times import iso
 from kraftool.image.cluster import FeatureRange
@@ -31,6 +41,7 @@ from kraftool.reports.features.model import (
 from kraftool.reports.features.plan import Plan
 from kraftool.reports.features.rules import Blocker, named, unregistered_voters
 from kraftool.reports.features.target import Request
+from kraftool.reports.status import Status, worst_status
 from kraftool.reports.words import many
 
 _FRACTION = re.compile(r"\.\d+(?=Z|[+-])")
@@ -175,7 +186,7 @@ def _reach(output: Output, reached: Sequence[Reach]) -> None:
 
 
 def _arrow(words: str) -> Text:
-    return Text("→ ", style=GOOD).append_text(text(words))
+    return Text("→ ", style=COMMAND).append_text(text(words))
 
 
 def _plan(output: Output, plan: Plan) -> None:
@@ -197,7 +208,10 @@ def _plan(output: Output, plan: Plan) -> None:
         _list(output, "What blocks it", (_blocker(each) for each in _grouped(plan.blockers)), BAD)
     else:
         output.line()
-        output.rich(Text("Nothing known blocks it.", style=GOOD))
+        minds = [Status.WARN] if plan.cautions or plan.losses or plan.newer_records else []
+        output.rich(
+            Text("Nothing known blocks it.", style=style_of(worst_status([Status.GOOD, *minds])))
+        )
     _list(output, "Mind", (text(each) for each in plan.cautions), WARN)
     _list(output, "A downgrade would lose", (_loss(each) for each in plan.losses), WARN)
     newer = (

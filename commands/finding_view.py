@@ -6,7 +6,7 @@ Owns the look of findings, which all commands share. Everything that comes from 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from rich.table import Table
 from rich.text import Text
@@ -14,6 +14,7 @@ from rich.text import Text
 from kraftool.commands.output import Output, printable
 from kraftool.reports.findings import Finding, Severity, tally
 from kraftool.reports.kinds import KINDS
+from kraftool.reports.status import Status, overall_status, status_of
 from kraftool.reports.words import many
 
 KEY, NAME, QUIET, GOOD, WARN, BAD, TYPE = (
@@ -25,7 +26,13 @@ KEY, NAME, QUIET, GOOD, WARN, BAD, TYPE = (
     "bold red",
     "magenta",
 )
-SEVERITY_STYLES = {Severity.ERROR: BAD, Severity.WARNING: WARN, Severity.INFO: QUIET}
+MEANING_STYLES = {
+    "": "", "name": NAME, "quiet": QUIET, "good": GOOD, "warn": WARN, "bad": BAD, "key": KEY,
+    "line": KEY,
+}  # fmt: skip
+"""A style for each meaning that reports and `watching` know."""
+COMMAND = KEY
+"""What is to be pasted: no verdict, and so in no colour of a verdict."""
 _MOST_ALIKE = 3
 """Findings of one kind in one file that are shown in full, and further places that one lists."""
 
@@ -35,34 +42,47 @@ def text(value: object, style: str = "") -> Text:
     return Text(printable(str(value)), style=style)
 
 
-def headline(path: str, findings: Sequence[Finding]) -> Text:
-    """A path with how much is wrong with it."""
-    line = text(path, NAME)
-    told = _counted(findings)
-    line.append("  ")
-    for number, (words, style) in enumerate(told):
-        line.append(", " if number else "").append(words, style=style)
-    return line if told else line.append("nothing wrong seen", style=GOOD)
+def style_of(status: Status) -> str:
+    """Return the style of a verdict."""
+    return MEANING_STYLES[status.meaning]
 
 
-def _counted(findings: Iterable[Finding]) -> list[tuple[str, str]]:
-    counts = tally(findings)
-    return [
-        (many(counts[severity], severity.value), SEVERITY_STYLES[severity])
-        for severity in (Severity.ERROR, Severity.WARNING)
-        if counts[severity]
-    ]
+SEVERITY_STYLES = {each: style_of(status_of(each)) for each in Severity}
 
 
-def verdict(checked: str, findings: Sequence[Finding], *, fine: str) -> Text:
+def headline(
+    path: str, findings: Sequence[Finding], *, fine: str = "", is_complete: bool = True
+) -> Text:
+    """A path with how much is wrong with it; `fine` where no finding is a warning or an error."""
+    line = text(path, NAME).append("  ")
+    return line.append_text(_outcome(findings, ", ", fine, is_complete=is_complete))
+
+
+def verdict(
+    checked: str, findings: Sequence[Finding], *, fine: str, is_complete: bool = True
+) -> Text:
     """The line that ends a verification: the result, then what was checked."""
-    counted = _counted(findings)
-    line = Text()
-    for number, (words, style) in enumerate(counted):
-        line.append(" and " if number else "").append(words, style=style)
-    if not counted:
-        line.append(fine, style=GOOD)
-    return line.append(f": {checked}")
+    outcome = _outcome(findings, " and ", fine, is_complete=is_complete)
+    return outcome.append(f": {checked}")
+
+
+def _outcome(findings: Sequence[Finding], between: str, fine: str, *, is_complete: bool) -> Text:
+    """Errors and warnings by number; without any, `fine` in the colour of what is left."""
+    counts, line = tally(findings), Text()
+    for severity in (Severity.ERROR, Severity.WARNING):
+        if counts[severity]:
+            line.append(between if line else "")
+            line.append(many(counts[severity], severity.value), style=SEVERITY_STYLES[severity])
+    if not line:
+        status = overall_status((each.severity for each in findings), is_complete=is_complete)
+        notes = f"{counts[Severity.INFO]} info" if counts[Severity.INFO] else ""
+        line.append(", ".join(filter(None, (fine, notes))), style=style_of(status))
+    return line
+
+
+def advice_line(words: str, status: Status) -> Text:
+    """What to do, behind an arrow in the colour of what it warns of."""
+    return Text("→ ", style=style_of(status)).append_text(text(words))
 
 
 def write_findings(
@@ -100,7 +120,7 @@ def write_findings(
             explained.add(each.code)
             body.append("\n").append(KINDS[each.code].meaning, style=QUIET)
         if each.advice:
-            body.append("\n→ ", style=GOOD).append_text(text(each.advice))
+            body.append("\n").append_text(advice_line(each.advice, status_of(each.severity)))
         table.add_row(Text(each.severity.value, style=SEVERITY_STYLES[each.severity]), body)
     output.rich(table)
     for (code, file), count in alike.items():

@@ -11,7 +11,16 @@ from collections.abc import Iterable, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, SEVERITY_STYLES, WARN, text
+from kraftool.commands.finding_view import (
+    BAD,
+    NAME,
+    QUIET,
+    SEVERITY_STYLES,
+    WARN,
+    advice_line,
+    style_of,
+    text,
+)
 from kraftool.commands.output import Output
 from kraftool.reports.findings import Severity
 from kraftool.reports.fleet.model import (
@@ -23,6 +32,7 @@ from kraftool.reports.fleet.model import (
     SeverityCounts,
     VersionCount,
 )
+from kraftool.reports.status import overall_status, status_of
 from kraftool.reports.words import many, size
 
 _MOST_CLUSTERS = 20
@@ -167,7 +177,7 @@ def _body(each: FleetFinding, explained: set[str]) -> Text:
         body.append("\n").append_text(text(f"about {', '.join(others)}", QUIET))
     if finding.advice and finding.code not in explained:
         explained.add(finding.code)
-        body.append("\n→ ", style=GOOD).append_text(text(finding.advice))
+        body.append("\n").append_text(advice_line(finding.advice, status_of(finding.severity)))
     return body
 
 
@@ -199,8 +209,10 @@ def _verdict(counts: FleetCounts) -> Text:
     for number, (words, style) in enumerate(told):
         line.append(" and " if number else "").append(words, style=style)
     if not told:
-        fine = "nothing wrong seen" if counts.directories else "no directory was examined"
-        line.append(fine, style=GOOD if counts.directories else WARN)
+        fine = "no problems found" if counts.directories else "no directory was examined"
+        is_complete = bool(counts.directories) and not (counts.undecoded or counts.ignored)
+        notes = [Severity.INFO] * counts.findings.info
+        line.append(fine, style=style_of(overall_status(notes, is_complete=is_complete)))
     directories = many(counts.directories, "directory")
     line.append(f": {directories} of {many(counts.clusters, 'cluster')} audited")
     if counts.undecoded:

@@ -11,12 +11,17 @@ from rich.text import Text
 
 from kraftool.client.change import Change, Outcome, Verdict
 from kraftool.client.quorum_json import change_document
-from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, text
+from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, advice_line, style_of, text
 from kraftool.commands.options import PlainFormat
 from kraftool.commands.output import ExitCode, Output, UnreachableError, json_document
 from kraftool.net.errors import NetError
+from kraftool.reports.status import Status, worst_status
 
-_STYLES = {Verdict.FINE: GOOD, Verdict.CAUTION: WARN, Verdict.BLOCKED: BAD}
+_STATUSES = {
+    Verdict.FINE: Status.GOOD,
+    Verdict.CAUTION: Status.WARN,
+    Verdict.BLOCKED: Status.BAD,
+}
 _DONE = {
     "add-controller": "Added",
     "remove-controller": "Removed",
@@ -56,8 +61,9 @@ def _write(to: Output, change: Change, *, dry_run: bool) -> None:
     for each in change.checks:
         body = text(each.text)
         if each.advice:
-            body.append("\n→ ", style=GOOD).append_text(text(each.advice))
-        table.add_row(Text(each.verdict.value, style=_STYLES[each.verdict]), body)
+            advice = advice_line(each.advice, _STATUSES[each.verdict])
+            body.append("\n").append_text(advice)
+        table.add_row(Text(each.verdict.value, style=style_of(_STATUSES[each.verdict])), body)
     if change.checks:
         to.rich(table)
     to.line()
@@ -70,7 +76,8 @@ def _ending(change: Change, *, dry_run: bool) -> Text:
     if not change.is_needed:
         return Text("Nothing to do: it is so already.", style=GOOD)
     if dry_run:
-        return Text("It could be done; nothing was changed.", style=GOOD)
+        status = worst_status(_STATUSES[each.verdict] for each in change.checks)
+        return Text("It could be done; nothing was changed.", style=style_of(status))
     if change.outcome is Outcome.DONE:
         return (
             Text(f"{_DONE[change.kind]} ", style=GOOD)

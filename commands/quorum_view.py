@@ -18,11 +18,20 @@ from kraftool.client.health import Health, keeping_up
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
 from kraftool.client.reaching import broker_words, reason
 from kraftool.commands.dump_view import heading, plain_table
-from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, text, write_findings
+from kraftool.commands.finding_view import (
+    BAD,
+    NAME,
+    QUIET,
+    WARN,
+    style_of,
+    text,
+    write_findings,
+)
 from kraftool.commands.output import Output
 from kraftool.commands.times import iso
 from kraftool.image.metadata_version import METADATA_VERSION, level_name
 from kraftool.raft.messages import ReplicaState
+from kraftool.reports.status import overall_status
 from kraftool.reports.words import many
 
 if TYPE_CHECKING:
@@ -43,13 +52,17 @@ def write_quorum(output: Output, view: QuorumView, zone: tzinfo) -> None:
     if view.quorum is not None and view.lacks_controller:
         output.line()
         output.rich(text(without_controller(view), BAD))
-        output.rich(text(f"→ {next_step(view, keeping_up(view.quorum))}", GOOD))
+        output.rich(text(f"→ {next_step(view, keeping_up(view.quorum))}", NAME))
 
 
 def write_health(output: Output, health: Health, zone: tzinfo) -> None:
     """Write what the nodes said, and what is wrong."""
     view = health.view
-    _head(output, view)
+    # Without the metadata nothing is known of brokers and partitions.
+    is_complete = health.cluster is not None
+    severities = [each.severity for each in health.findings]
+    style = style_of(overall_status(severities, is_complete=is_complete))
+    _head(output, view, style)
     if view.quorum is not None:
         count = len(view.voters)
         words = f"{len(health.keeping_up)} of {count} voters keep up, {count // 2 + 1} are needed"
@@ -69,11 +82,11 @@ def write_health(output: Output, health: Health, zone: tzinfo) -> None:
     write_findings(output, health.findings, "", explain=True)
     output.line()
     if health.is_well:
-        output.rich(Text("The quorum is well.", style=GOOD))
+        output.rich(Text("The quorum is healthy.", style=style))
     elif health.is_quorum_well:
-        output.rich(Text("The quorum is well; the cluster is not.", style=BAD))
+        output.rich(Text("The quorum is healthy; the cluster is not.", style=style))
     else:
-        output.rich(Text("The quorum is not well.", style=BAD))
+        output.rich(Text("The quorum is not healthy.", style=style))
 
 
 def _cluster(cluster: ClusterHealth) -> Text:
@@ -96,12 +109,13 @@ def _cluster(cluster: ClusterHealth) -> Text:
     return text(f"{'; '.join(words)}; metadata to offset {cluster.observation.end_offset}", QUIET)
 
 
-def _head(output: Output, view: QuorumView) -> None:
+def _head(output: Output, view: QuorumView, style: str = NAME) -> None:
+    """The leader, in the colour of a verdict if there is one."""
     line = Text("Quorum", style=NAME)
     if view.cluster_ids:
         line.append(" of cluster ", style="").append_text(text(", ".join(view.cluster_ids), NAME))
     if view.leader is not None and view.quorum is not None:
-        style = BAD if view.lacks_controller else GOOD
+        style = BAD if view.lacks_controller else style
         line.append(f": node {view.leader.node_id} leads epoch {view.epoch}", style=style)
         mark = view.quorum.high_watermark
         words = "without a controller, " if view.lacks_controller else ""
@@ -143,7 +157,7 @@ def _role(view: QuorumView, each: ReplicaState, *, is_leader: bool) -> Text:
     is_witness = each in view.voters and view.is_witness(each.replica.id)
     if is_leader:
         # On two lines: the table just fits into 80 columns.
-        return Text("leader,\nwitness", style=BAD) if is_witness else Text("leader", style=GOOD)
+        return Text("leader,\nwitness", style=BAD) if is_witness else Text("leader", style=NAME)
     if each not in view.voters:
         return Text("observer")
     return Text("witness", style=WARN) if is_witness else Text("voter")

@@ -11,7 +11,16 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
-from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, text, write_findings
+from kraftool.commands.finding_view import (
+    BAD,
+    GOOD,
+    NAME,
+    QUIET,
+    WARN,
+    style_of,
+    text,
+    write_findings,
+)
 from kraftool.commands.output import Output, printable
 from kraftool.repair.plan import SHORT_ID
 from kraftool.repair.rehearsal import AppliedCopy, Rehearsal
@@ -22,6 +31,7 @@ from kraftool.repair.rehearsal_election import (
     is_fenced,
 )
 from kraftool.repair.rehearsal_nodes import NodesRehearsal, Returned
+from kraftool.reports.status import overall_status
 from kraftool.reports.words import listed, many, span
 from kraftool.sim.election.words import seconds
 
@@ -212,4 +222,5 @@ def _verdict(found: Rehearsal) -> Text:
         return Text("Too little was given to show what comes of it.", style=WARN)
     if not found.is_well:
         return Text("It does not all go as it should, see above.", style=WARN)
-    return Text("It goes as planned, as far as was rehearsed.", style=GOOD)
+    status = overall_status((), is_complete=not found.not_given)
+    return Text("It goes as planned, as far as was rehearsed.", style=style_of(status))

@@ -123,10 +123,11 @@ def _live(
 def _write(to: Output, found: Verification, zone: tzinfo) -> None:
     from rich.text import Text
 
-    from kraftool.commands.finding_view import BAD, GOOD, write_findings
+    from kraftool.commands.finding_view import style_of, write_findings
     from kraftool.commands.quorum_view import write_quorum
     from kraftool.commands.recover_run import no_action
     from kraftool.repair.plan import SHORT_ID
+    from kraftool.reports.status import Status, overall_status
 
     if found.plan.changes:
         to.line(f"Plan {found.plan.id[:SHORT_ID]}, {found.plan.method.value}")
@@ -142,9 +143,11 @@ def _write(to: Output, found: Verification, zone: tzinfo) -> None:
     write_findings(to, found.findings, "", explain=True)
     to.line()
     if found.is_fine:
-        to.rich(Text("It is as planned, as far as was looked.", style=GOOD))
+        is_complete = found.quorum is not None
+        status = overall_status((each.severity for each in found.findings), is_complete=is_complete)
+        to.rich(Text("It is as planned, as far as was looked.", style=style_of(status)))
     else:
-        to.rich(Text("It is not as it should be, see above.", style=BAD))
+        to.rich(Text("It is not as it should be, see above.", style=style_of(Status.BAD)))
 
 
 def _directory(to: Output, each: DirectoryCheck, zone: tzinfo) -> None:

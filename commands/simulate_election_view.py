@@ -11,7 +11,17 @@ from rich.table import Table
 from rich.text import Text
 
 from kraftool.commands.dump_view import heading, plain_table
-from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, text, write_findings
+from kraftool.commands.finding_view import (
+    BAD,
+    GOOD,
+    NAME,
+    QUIET,
+    WARN,
+    advice_line,
+    style_of,
+    text,
+    write_findings,
+)
 from kraftool.commands.output import Output
 from kraftool.raft.names import ElectionState
 from kraftool.reports.election.case import NodeCase
@@ -58,11 +68,12 @@ def _section(output: Output, title: str, *parts: Iterable[Text]) -> None:
 
 def _verdict(output: Output, report: Report) -> None:
     told = verdict(report)
-    output.rich(text(told.headline, f"bold {GOOD}" if report.is_fine else BAD))
+    style = style_of(told.status)
+    output.rich(text(f"{told.status.mark} {told.headline}", f"bold {style}"))
     for each in told.details:
         output.rich(text(each, BAD if each.startswith("DATA LOSS") else ""))
     for step in told.next_steps:
-        output.rich(Text("→ ", style=GOOD).append_text(text(step.words)))
+        output.rich(advice_line(step.words, told.status))
         for command in step.commands:  # on one line however long, so that it can be copied
             output.rich(text(f"    {command}", NAME), unbroken=True)
 
@@ -93,7 +104,8 @@ def _nodes(report: Report) -> Table:
 def _can_lead(node: NodeCase, chance: Chance, report: Report) -> Text:
     if node.id in report.leaders:
         rare = "" if report.wins.get(node.id) else ", but in no run"
-        return Text(f"yes{rare}", style=GOOD)
+        grave = any(each.standing.weighs for each in report.losses_by(node.id))
+        return Text(f"yes{rare}", style=BAD if grave else "")
     if node.id in report.conditions.down:
         return Text("down", style=QUIET)
     if report.case.is_stranger(node):
@@ -192,7 +204,7 @@ def _after(report: Report) -> Iterator[Text]:
     if report.changes:
         voters = listed(report.voters_after)
         then = (
-            f"stand {stands(report.failures_after)}"
+            f"tolerate {stands(report.failures_after)}"
             if report.failures_after is not None
             else "have no leader"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -62,6 +63,9 @@ def verify_log(
     to.finish()
 
 
+_FINE, _NO_LOG = "verified", "no log to verify"
+
+
 def _write(to: Output, report: LogVerification) -> None:
     """The findings of each directory, a line on what was checked, and the verdict."""
     from kraftool.commands.finding_view import NAME, QUIET, headline, text, verdict, write_findings
@@ -69,7 +73,10 @@ def _write(to: Output, report: LogVerification) -> None:
     for number, each in enumerate(report.verified):
         if number:
             to.line()
-        to.rich(headline(each.path, each.findings), unbroken=True)
+        has_log = _has_log((each,))
+        fine = _FINE if has_log else _NO_LOG
+        head = headline(each.path, each.findings, fine=fine, is_complete=has_log)
+        to.rich(head, unbroken=True)
         for line in _checked(each):
             to.rich(text(line, QUIET))
         write_findings(to, each.findings, each.path, explain=True)
@@ -79,16 +86,17 @@ def _write(to: Output, report: LogVerification) -> None:
         write_findings(to, report.findings, "", explain=True)
     if report.verified:
         to.line()
-    fine = "verified" if _has_log(report) else "no log to verify"
-    to.rich(verdict(_sum(report), report.all_findings, fine=fine))
+    has_log = _has_log(report.verified)
+    fine = _FINE if has_log else _NO_LOG
+    to.rich(verdict(_sum(report), report.all_findings, fine=fine, is_complete=has_log))
 
 
-def _has_log(report: LogVerification) -> bool:
-    """Whether any PATH has more than a directory without a log."""
+def _has_log(verified: Sequence[Verified]) -> bool:
+    """True if any of these has more than a directory without a log."""
     from kraftool.reports.kinds import log as log_kinds
 
     none = log_kinds.NONE.code
-    return any(all(each.code != none for each in one.findings) for one in report.verified)
+    return any(all(each.code != none for each in one.findings) for one in verified)
 
 
 def _checked(each: Verified) -> list[str]:

@@ -116,7 +116,9 @@ def _write(to: Output, report: SnapshotVerification) -> None:
         if number:
             to.line()
         findings = in_order(each.all_findings)
-        to.rich(headline(each.path, findings), unbroken=True)
+        has_any = any(one.batches for one in each.snapshots)
+        head = headline(each.path, findings, fine=_fine(has_any), is_complete=has_any)
+        to.rich(head, unbroken=True)
         for snapshot in each.snapshots:
             for line in _lines(each, snapshot):
                 to.rich(line, unbroken=True)
@@ -134,7 +136,12 @@ def _write(to: Output, report: SnapshotVerification) -> None:
     ]
     compared = sum(1 for each in judged if each.compared_with)
     checked = f"{', '.join(counts)} checked, {compared} compared with a log"
-    to.rich(verdict(checked, report.all_findings, fine="verified"))
+    fine, findings = _fine(bool(judged)), report.all_findings
+    to.rich(verdict(checked, findings, fine=fine, is_complete=bool(judged)))
+
+
+def _fine(is_complete: bool) -> str:
+    return "verified" if is_complete else "no snapshot to verify"
 
 
 def _lines(of: VerifiedDirectory, each: VerifiedSnapshot) -> Iterator[Text]:

@@ -70,8 +70,10 @@ def shortened(source: Path, target: Path, offset: int) -> Path:
 def test_the_verdict_comes_first_and_everything_fits_80_columns(voters: list[Path], kraftool: Run):
     ran = kraftool("simulate-election", *FEW, *voters)
     assert (ran.code, ran.err) == (0, "")
-    assert ran.text.startswith("A leader is elected: 3 or 4 (2 only if all else is late)")
-    assert "The quorum stands 1 more failure." in ran.text
+    assert words(ran.text).startswith(
+        "✓ A leader is elected: 3 or 4 (node 2 can win only if the other votes are delayed)"
+    )
+    assert "The quorum tolerates 1 more failure." in ran.text
     assert "→ Nothing has to be done." in ran.text
     assert max(map(len, ran.text.splitlines())) <= 80
     for title in (
@@ -105,7 +107,9 @@ def test_a_voter_without_a_directory_counts_as_down_unless_assumed_up(
     ran = kraftool("simulate-election", *FEW, "--assume-up", "3=empty", voters[0])
     assert ran.code == 0
     assert "3 is assumed to be up, with an empty log" in words(ran.text)
-    assert ran.text.startswith("A leader is elected: 2, the only one that can win")
+    assert ran.text.startswith(
+        "▲ Leader possible, but no failure is tolerated: 2, the only one that can win"
+    )
 
 
 def test_a_shorter_log_is_refused_by_name_and_offset(
@@ -135,9 +139,9 @@ def test_a_voter_that_lost_its_log_votes_for_whoever_asks(
     ran = kraftool("simulate-election", *FEW, voters[0], wiped, short, "--down", 2)
     told = words(ran.text)
     assert ran.code == 1, "DATA LOSS is no quorum to start"
-    assert told.startswith("Records are lost. A leader is elected: 4, the only one that can win")
+    assert told.startswith("✖ Records are lost. A leader is elected: 4, the only one that can win")
     assert "DATA LOSS if 4 leads" in told
-    assert "The quorum stands" not in told, "what it would stand is no comfort"
+    assert "The quorum tolerates" not in told, "what it would stand is no comfort"
     assert "→ Bring back 2 before any other node starts" in told
     assert "which were committed" in told
     assert "3 is a voter with an empty log: it votes for whoever asks first." in told
@@ -165,7 +169,7 @@ def test_one_wiped_node_of_three_is_replaced_by_commands_on_one_line(
     ran = kraftool("simulate-election", *FEW, "--wipe", 3, "--wipe", 3, *voters)
     assert ran.code == 0
     told = words(ran.text)
-    assert "→ Restart no voter now (2 or 4): without it there may be no leader." in told
+    assert "→ Do not restart voter 2 or 4 now: the quorum could lose its leader." in told
     assert "→ Start 3 only once there is a leader." in told
     assert (
         "    kafka-metadata-quorum --bootstrap-controller 127.0.0.1:41733 remove-controller"
@@ -224,16 +228,16 @@ def test_a_voter_formatted_as_a_quorum_of_its_own_is_no_good_news(
     ran = kraftool("simulate-election", *FEW, voters[0], file, voters[2])
     told = words(ran.text)
     assert ran.code == 1
-    assert told.startswith("Records may be lost. A leader is elected: ")
+    assert told.startswith("✖ Records may be lost. A leader is elected: ")
     assert "DATA LOSS if 3 leads" in told
-    assert "The quorum stands" not in told
+    assert "The quorum tolerates" not in told
     assert "another replica, and by its own log it is the only one" in told
     assert "→ Format 3 anew with --no-initial-controllers" in told
     assert "→ Then start 2 and 4 alone" in told
     assert "Bring back" not in told
     ran = kraftool("simulate-election", *FEW, voters[0], file, voters[2], "--down", 2)
     told = words(ran.text)
-    assert told.startswith("Records are lost. A leader is elected: 3")
+    assert told.startswith("✖ Records are lost. A leader is elected: 3")
     assert "→ Bring back 2 before any other node starts" in told
 
 
@@ -320,7 +324,7 @@ def test_explored_states_are_counted_and_nothing_breaks(voters: list[Path], kraf
 def test_a_path_that_cannot_be_read_ends_with_3(voters: list[Path], tmp_path: Path, kraftool: Run):
     ran = kraftool("simulate-election", *FEW, *voters, tmp_path / "nothing")
     assert ran.code == 3
-    assert ran.text.startswith("A leader is elected: ")
+    assert "A leader is elected: " in ran.text
     assert "no such file or directory" in ran.text
 
 
@@ -351,7 +355,9 @@ def test_a_scenario_is_run(tmp_path: Path, kraftool: Run):
     path.write_text("nodes: {1: {end: 9}, 2: {end: 8}, 3: {end: 9, down: true}}\n")
     ran = kraftool("simulate-election", *FEW, "--scenario", path)
     assert ran.code == 0
-    assert ran.text.startswith("A leader is elected: 1, the only one that can win")
+    assert ran.text.startswith(
+        "▲ Leader possible, but no failure is tolerated: 1, the only one that can win"
+    )
     ran = kraftool("simulate-election", *FEW, "--scenario", path, "--down", 1)
     assert ran.code == 1
 

@@ -260,7 +260,7 @@ def test_without_a_leader_nothing_is_advised_that_needs_one() -> None:
 def test_a_replica_is_replaced_by_commands_that_can_be_copied() -> None:
     told = simulate(wiped(scenario(EQUAL).case, 3), Conditions(), seed=0, runs=3)
     first, second = verdict(told).next_steps
-    assert first.words.startswith("Restart no voter now (1 or 2)")
+    assert first.words.startswith("Do not restart voter 1 or 2 now")
     anywhere = "kafka-metadata-quorum --bootstrap-controller HOST:PORT"
     remove, wait, add = second.commands
     replica = "--controller-id 3 --controller-directory-id directory-3"
@@ -282,7 +282,7 @@ def test_restarts_are_advised_as_the_table_has_them() -> None:
 def test_a_voter_that_is_down_is_to_come_back_first() -> None:
     five = "nodes: {1: {end: 5}, 2: {end: 5}, 3: {end: 5}, 4: {end: 5}, 5: {down: true}}"
     assert steps(report(five, runs=1)) == (
-        "Bring back 5. Restart no other voter before it has caught up.",
+        "Bring node 5 back. Do not restart another voter before it has caught up.",
     )
 
 
@@ -293,7 +293,7 @@ def test_failures_that_were_not_all_tried_are_at_least_so_many(
     five = "nodes: {1: {end: 5}, 2: {end: 5}, 3: {end: 5}, 4: {end: 5}, 5: {end: 5}}"
     told = report(five, runs=1)
     assert told.failures == Failures(count=0, is_exact=False)
-    assert "The quorum stands at least 0 more failures." in verdict(told).details
+    assert "The quorum tolerates at least 0 more failures." in verdict(told).details
     assert document(told)["moreFailures"] == {"count": 0, "exact": False}
 
 
@@ -304,7 +304,7 @@ def test_a_tie_has_no_favourite_and_who_is_late_is_named() -> None:
     assert "1, 2 or 3, most often 1 (50%); within " in verdict(often).headline
     resigns = "nodes: {1: {end: 9, leader: 1}, 2: {end: 9, leader: 1}, 3: {voters: []}}"
     assert verdict(report(resigns, runs=3)).headline.startswith(
-        "A leader is elected: 2 (1 only if all else is late); within "
+        "A leader is elected: 2 (node 1 can win only if the other votes are delayed); within "
     )
 
 
@@ -341,8 +341,9 @@ def test_a_run_with_too_many_events_says_so(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_half_of_the_runs_means_of_those_that_had_a_leader() -> None:
     told = replace(report(EQUAL, runs=10), wins={1: 5}, times_ms=(10, 20, 30, 40, 50))
-    assert "1 (2 or 3 only if all else is late); in 5 of 10 runs, and then" in (
-        verdict(told).headline
+    assert (
+        "1 (node 2 or 3 can win only if the other votes are delayed); in 5 of 10 runs, and then"
+        in (verdict(told).headline)
     )
 
 

@@ -26,6 +26,7 @@ def document(report: DoctorReport) -> dict[str, Any]:
         "liveQuorum": report.is_live,
         "rules": list(report.rules),
         "ignored": report.ignored,
+        "unexamined": [plain(each) for each in report.unexamined],
         "deeper": [plain(each) for each in report.deeper],
         "findingCounts": finding_counts(report.findings),
     }  # fmt: skip

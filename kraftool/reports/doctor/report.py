@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from kraftool.reports.doctor import next_steps, tools
 from kraftool.reports.doctor.model import Diagnosis, Examination, Patient
 from kraftool.reports.doctor.rules import rules
+from kraftool.reports.doctor.unexamined import Unexamined, unexamined
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import directory as dir_kinds
 from kraftool.reports.kinds import live as live_kinds
@@ -63,6 +64,13 @@ class DoctorReport:
     """Commands that look deeper than doctor does."""
     is_live: bool = False
     """Whether a live quorum was asked."""
+    unexamined: tuple[Unexamined, ...] = ()
+    """What the rules could not look at."""
+
+    @property
+    def is_complete(self) -> bool:
+        """True if nothing was left out: only then can a report without findings be a good one."""
+        return not self.unexamined and not self.ignored
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -87,6 +95,7 @@ def diagnose(examination: Examination, ignore: Collection[str] = ()) -> DoctorRe
         rules=tuple(each.name for each in rules()),
         ignored=len(told) - len(kept),
         is_live=bool(examination.live),
+        unexamined=tuple(unexamined(examination)),
         deeper=tuple(each for each in _deeper(examination) if not each.endswith(" -")),
     )
 

@@ -72,12 +72,12 @@ def _restarting(report: Report, *, is_fine: bool) -> Iterable[Step]:
     missing = [each for each in report.case.unknown if each in report.case.voters.ids]
     voting = {each.key.id for each in report.case.voters}
     down = sorted(voting & {*report.conditions.down, *missing})
-    back = f" Bring back {listed(down)} first." if down else ""
+    back = f" Bring node {listed(down)} back first." if down else ""
     names = listed((each.node for each in unsafe), "or")
     if len(report.case.voters) == 1:
         yield Step("It is the only voter: while it is down there is no leader.")
     elif not safe:
-        yield Step(f"Restart no voter now ({names}): without it there may be no leader.{back}")
+        yield Step(f"Do not restart voter {names} now: the quorum could lose its leader.{back}")
     elif unsafe:
         for each in unsafe:
             why = "without it there is no leader"
@@ -87,7 +87,9 @@ def _restarting(report: Report, *, is_fine: bool) -> Iterable[Step]:
             yield Step(f"Do not restart {each.node} now: {why}.{back}")
         yield Step(f"Restart {listed(safe)} one by one only, each once the last has caught up.")
     elif down:
-        yield Step(f"Bring back {listed(down)}. Restart no other voter before it has caught up.")
+        yield Step(
+            f"Bring node {listed(down)} back. Do not restart another voter before it has caught up."
+        )
     elif is_fine:
         grave = any(each.severity is not Severity.INFO for each in report.case.findings)
         done = "Do what the findings below say." if grave else "Nothing has to be done."

@@ -134,6 +134,11 @@ class Report:
         no one of them takes away what may be committed."""
         return self.is_elected and not self.grave and not self.without_controller
 
+    @property
+    def is_last_majority(self) -> bool:
+        """True if the quorum may have no leader once one more voter stops."""
+        return self.failures is not None and self.failures.is_exact and not self.failures.count
+
     def quantile_ms(self, share: float) -> int | None:
         """A time within which so many runs had a leader, of those that had one."""
         if not self.times_ms:

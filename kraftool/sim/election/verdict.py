@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from kraftool.reports.status import Status, overall_status
 from kraftool.reports.words import listed, many
 from kraftool.sim.election.advice import Step, next_steps
 from kraftool.sim.election.chances import Failures
@@ -27,6 +28,8 @@ class Verdict:
     elected: bool
     """Whether there is a leader, in the runs, too."""
     headline: str
+    status: Status
+    """Of the whole report: what the headline and the next steps look like."""
     details: tuple[str, ...] = ()
     next_steps: tuple[Step, ...] = ()
 
@@ -48,12 +51,25 @@ def verdict(report: Report) -> Verdict:
     return Verdict(
         elected=report.is_elected,
         headline=headline,
+        status=_status(report),
         details=(
             *_graves(report), *_witnesses(report), *slow(report), *_doubts(report),
             *_standing(report), *_changed(report),
         ),
         next_steps=tuple(next_steps(report)),
     )  # fmt: skip
+
+
+def _status(report: Report) -> Status:
+    """Return GOOD only if a failure is tolerated, every run had a leader, and every voter's
+    directory was given."""
+    if not report.is_fine:
+        return Status.BAD
+    if report.is_last_majority or report.without_leader or report.given_up or report.broken:
+        return Status.WARN
+    unknown = [each for each in report.case.unknown if each in report.case.voters.ids]
+    severities = [each.severity for each in report.case.findings]
+    return overall_status(severities, is_complete=not unknown)
 
 
 # --- with a leader ----------------------------------------------------------------------------
@@ -73,10 +89,12 @@ def _who(report: Report) -> str:
     if len(report.leaders) == 1:
         who += ", the only one that can win"
     elif late:
-        who += f" ({listed(late, 'or')} only if all else is late)"
+        who += f" (node {listed(late, 'or')} can win only if the other votes are delayed)"
     if len(ranked) > 1:
         first, second = (100 * report.wins[each] / sum(report.wins.values()) for each in ranked[:2])
         who += f", most often {ranked[0]} ({first:.0f}%)" if first - second >= _CLEARLY else ""
+    if report.is_last_majority and not report.grave:
+        return f"Leader possible, but no failure is tolerated: {who}; {within}."
     return f"{_danger(report)}A leader is elected: {who}; {within}."
 
 
@@ -131,10 +149,10 @@ def _standing(report: Report) -> Iterable[str]:
     case, failures = report.case, report.failures
     if failures is not None and report.is_fine:
         yield (
-            f"The quorum stands {stands(failures)}."
-            if failures.count or not failures.is_exact
-            else "The quorum stands no further failure: one more stopped voter can leave it without"
-            " a leader."
+            "The quorum cannot tolerate another failure: if one more voter stops, there may be no"
+            " leader."
+            if report.is_last_majority
+            else f"The quorum tolerates {stands(failures)}."
         )
     missing = dict(case.missing)
     absent = [each for each in case.unknown if each in case.voters.ids or not case.voters]

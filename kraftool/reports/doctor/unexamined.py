@@ -1,0 +1,40 @@
+"""The parts of the PATHs that the rules could not look at, so that nobody takes them for right.
+
+Owns the sentences. It refuses to judge: why a part is missing is a finding where it is a fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kraftool.reports.doctor.model import Examination, Patient
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unexamined:
+    """One part that no rule looked at."""
+
+    path: str
+    text: str
+
+
+def unexamined(examination: Examination) -> Iterator[Unexamined]:
+    """Yield what was not looked at, directory by directory, then files that were named alone."""
+    for patient in examination.patients:
+        if words := _missing(patient):
+            yield Unexamined(path=patient.path, text=words)
+    for file in examination.files:
+        yield Unexamined(path=file.name, text="the rules look at whole directories, not at a file")
+
+
+def _missing(patient: Patient) -> str:
+    if patient.report is None:
+        return "" if patient.source.is_live else "its data directory was not read"
+    state = patient.state
+    if state is None:
+        return "it has no metadata state that could be loaded"
+    if not state.has_its_beginning:
+        start = state.start_offset
+        return f"its metadata state before offset {start} is not there, or could not be read"
+    return ""

@@ -52,7 +52,7 @@ def write_quorum(output: Output, view: QuorumView, zone: tzinfo) -> None:
     if view.quorum is not None and view.lacks_controller:
         output.line()
         output.rich(text(without_controller(view), BAD))
-        output.rich(text(f"→ {next_step(view, keeping_up(view.quorum))}", NAME))
+        output.rich(text(f"→ {next_step(view, keeping_up(view.quorum))}", BAD))
 
 
 def write_health(output: Output, health: Health, zone: tzinfo) -> None:

@@ -28,6 +28,7 @@ from kraftool.tui.view import View
 from kraftool.tui.views import VIEWS, named
 from kraftool.watching.attempt import Failed, attempt
 from kraftool.watching.export import Memory, json_text, write_new
+from kraftool.watching.overview import Overview
 from kraftool.watching.picture import Picture
 from kraftool.watching.sources import Sources
 from kraftool.watching.watcher import Shown
@@ -90,6 +91,7 @@ class WatchApp(App[None]):
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (140, "-wide")]
         self.watcher = watcher
         self.picture: Picture | None = None
+        self.overview = Overview()
         self.is_served = is_served
         self.is_paused = False
         self._memory = None if is_served else memory
@@ -134,11 +136,19 @@ class WatchApp(App[None]):
 
     def _show(self) -> None:
         """Show the newest picture in what is seen."""
-        left, right = headline(self.picture, self.palette, is_paused=self.is_paused)
-        self.query_one(Headline).tell(left, right)
+        if self.picture is not None:
+            self.overview.take(self.picture)
         seen = self.seen
         if self.picture is not None and seen is not None and seen.is_mounted:
             seen.show(self.picture)
+        self.show_verdict()
+
+    def show_verdict(self) -> None:
+        """Show the worst of what is known in the title and in the tabs."""
+        overview = self.overview
+        left, right = headline(self.picture, overview, self.palette, is_paused=self.is_paused)
+        self.query_one(Headline).tell(left, right)
+        self.query_one(ViewTabs).tell({each.name: overview.tab(each.name) for each in VIEWS})
 
     @property
     def palette(self) -> Palette:

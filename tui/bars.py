@@ -5,7 +5,7 @@ Owns their layout. They are one line each, as a terminal of 24 lines has few to 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from rich.text import Text
@@ -15,6 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from kraftool.tui.views import Registered
+from kraftool.watching.overview import TabStatus
 
 if TYPE_CHECKING:
     from kraftool.tui.app import WatchApp
@@ -26,7 +27,8 @@ class Headline(Static):
     def tell(self, left: Text, right: Text) -> None:
         room = max(self.size.width or self.app.size.width, 1) - 2
         line = left.copy()
-        line.truncate(room, overflow="ellipsis")
+        # The right has the clock, and that it is paused: the left gives way.
+        line.truncate(max(room - right.cell_len - 2, 1), overflow="ellipsis")
         if line.cell_len + right.cell_len + 2 <= room:
             line.append(" " * (room - line.cell_len - right.cell_len)).append_text(right)
         self.update(line, layout=False)
@@ -45,6 +47,13 @@ class ViewTabs(Widget):
         self._views = views
         self._places: list[tuple[int, int, str]] = []
         self._active = ""
+        self._found: Mapping[str, TabStatus | None] = {}
+
+    def tell(self, found: Mapping[str, TabStatus | None]) -> None:
+        """Show how much is wrong in each view."""
+        if found != self._found:
+            self._found = found
+            self.refresh()
 
     def activate(self, name: str) -> None:
         self._active = name
@@ -54,19 +63,26 @@ class ViewTabs(Widget):
         palette = cast("WatchApp", self.app).palette
         line = Text(no_wrap=True, end="")
         self._places = []
-        short = self._width(" {} {} ") > self.size.width
+        room = self.size.width - sum(len(f" 1 {each.title} ") for each in self._views)
+        counts = {each.name: self._count(each.name) for each in self._views}
+        short, has_counts = room < 0, sum(map(len, counts.values())) <= room
         for number, each in enumerate(self._views, 1):
             began = line.cell_len
             is_active = each.name == self._active
             title = each.title if not short or is_active else each.title[:5]
             style = "bold reverse" if is_active else ""
-            line.append(f" {number} ", style=style or palette.key)
-            line.append(f"{title} ", style=style or palette.quiet)
+            found = self._found.get(each.name)
+            worst = palette.quiet if found is None else getattr(palette, found.status.meaning)
+            # The mark is where a blank was, so that it needs no room.
+            line.append(f" {number}", style=style or palette.key)
+            line.append(" " if found is None else found.status.mark, style=style or worst)
+            line.append(f"{title}{counts[each.name] if has_counts else ''} ", style=style or worst)
             self._places.append((began, line.cell_len, each.name))
         return line
 
-    def _width(self, form: str) -> int:
-        return sum(len(form.format(1, each.title)) for each in self._views)
+    def _count(self, name: str) -> str:
+        found = self._found.get(name)
+        return "" if found is None else f" {found.count}"
 
     def on_click(self, event: events.Click) -> None:
         for began, ended, name in self._places:

@@ -1,6 +1,6 @@
 """Findings as rows of a table: a sign, the code, the place, and the sentence.
 
-Owns how severities look: by a sign and a word, so that colour is never all.
+Owns how severities look in a row: by a sign and a word, so that colour is never all.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from collections.abc import Iterator, Sequence
 from rich.text import Text
 
 from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.status import status_of
 from kraftool.tui.palette import Palette
 from kraftool.tui.table import Row
 
-SIGNS = {Severity.ERROR: "✗", Severity.WARNING: "▲", Severity.INFO: "·"}
-MEANINGS = {Severity.ERROR: "bad", Severity.WARNING: "warn", Severity.INFO: "quiet"}
+SIGNS = {each: status_of(each).mark for each in Severity}
+MEANINGS = {each: status_of(each).meaning for each in Severity}
 
 
 _ZEROS = re.compile(r"(?<!\d)0{6,}(?=\d{4})")

@@ -1,39 +1,79 @@
-"""The first line: whose quorum, who leads, how far it is, and how old what one sees is.
+"""The first line: whose quorum, who leads, how much may fail, and how old what one sees is.
 
-Owns its words.
+Owns its words. Its colour is that of the worst thing that any view has found.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 
 from rich.text import Text
 
-from kraftool.reports.words import many
+from kraftool.reports.findings import Severity
+from kraftool.reports.words import listed, many
 from kraftool.tui.palette import Palette
+from kraftool.watching.overview import Overview
 from kraftool.watching.picture import Picture
+from kraftool.watching.quorum import QuorumReport
+
+_ID = 10
 
 
-def headline(picture: Picture | None, palette: Palette, *, is_paused: bool) -> tuple[Text, Text]:
-    """What stands at the left and at the right."""
+def headline(
+    picture: Picture | None, overview: Overview, palette: Palette, *, is_paused: bool
+) -> tuple[Text, Text]:
+    """Return what is at the left and at the right."""
     left = Text("kraftool", style=palette.name, no_wrap=True, end="")
-    if picture is None:
+    report = overview.report
+    if picture is None or report is None:
         return left.append("  asking …", style=palette.quiet), Text("")
-    view = picture.view
-    if view is not None:
-        if view.cluster_ids:
-            left.append("  ").append_text(palette.text(", ".join(view.cluster_ids)))
-        if view.leader is not None and view.lacks_controller:
-            words = f"  ✖ node {view.leader.node_id} leads, no controller"
-            left.append_text(palette.text(words, "bad"))
-        elif view.leader is not None:
-            words = f"  ● node {view.leader.node_id} leads epoch {view.epoch}"
-            left.append_text(palette.text(words, "good"))
-        else:
-            left.append("  ▲ no node leads", style=palette.bad)
-    elif picture.directories:
-        left.append(f"  {many(len(picture.directories), 'directory')}")
+    if picture.view is not None and picture.view.cluster_ids:
+        left.append("  ").append_text(
+            palette.text(", ".join(map(_short, picture.view.cluster_ids)))
+        )
+    words = " · ".join(_live(report) if report.is_live else _directories(picture, overview))
+    if words:
+        status = overview.status
+        left.append("  ").append_text(palette.text(f"{status.mark} {words}", status.meaning))
     at = time.strftime("%H:%M:%SZ", time.gmtime(picture.at_ms / 1000))
     right = Text(f"{'‖ paused ' if is_paused else ''}{at}", end="")
     right.stylize(palette.warn if is_paused else palette.quiet)
     return left, right
+
+
+def _short(cluster_id: str) -> str:
+    """Return both ends of an id, as the rest of the line has to be seen on 80 columns."""
+    return cluster_id if len(cluster_id) <= _ID else f"{cluster_id[:5]}…{cluster_id[-4:]}"
+
+
+def _live(report: QuorumReport) -> Iterator[str]:
+    if report.leader_id is None:
+        yield "no node leads"
+    else:
+        yield f"node {report.leader_id} leads epoch {report.epoch}"
+        if report.leader_runs_controller is False:
+            yield "no controller"
+    if report.tolerance.count is not None:
+        yield f"{many(report.tolerance.count, 'failure')} tolerated"
+    down = [
+        each.node_id
+        for each in report.replicas
+        if each.is_voter and each.is_asked and not each.is_reached and each.node_id is not None
+    ]
+    if down:
+        yield f"voter {listed(sorted(down))} down"
+
+
+def _directories(picture: Picture, overview: Overview) -> Iterator[str]:
+    if not picture.directories:
+        return
+    yield many(len(picture.directories), "directory")
+    counts = [(overview.loud.count(each), each) for each in (Severity.ERROR, Severity.WARNING)]
+    words = ", ".join(many(count, each.value) for count, each in counts if count)
+    if words:
+        yield words
+    if overview.examined is None:
+        yield "not examined yet"
+    elif not words:
+        yield "no problems found"

@@ -16,6 +16,7 @@ from kraftool.watching.attempt import Failed, attempt
 from kraftool.watching.pace import PATIENCE
 from kraftool.watching.picture import Picture
 from kraftool.watching.places import is_live, place_names
+from kraftool.watching.staleness import CURRENT, Currency, currency, newest_directory
 
 _AGAIN_S = 3.0
 """After so long, what could not be opened is tried again."""
@@ -40,6 +41,10 @@ class PlaceView(TaskView):
     _number = 0
     _is_opening = False
     _not_before = 0.0
+    _is_by_hand = False
+    """True once somebody has chosen a place."""
+    _known = -1
+    """Of how many logs the place was chosen."""
 
     @property
     def place(self) -> str:
@@ -50,6 +55,31 @@ class PlaceView(TaskView):
     @property
     def is_live(self) -> bool:
         return is_live(self.sources, self._number)
+
+    def choose_place(self, picture: Picture) -> bool:
+        """Turn to the newest log as soon as more of them are known; whether that is another one."""
+        view = picture.view
+        known = sum(each.log_end_offset is not None for each in picture.directories)
+        leads = self.sources.target is not None and view is not None and view.quorum is not None
+        known += leads * (len(self.sources.directories) + 1)
+        if self._is_by_hand or known <= self._known:
+            return False
+        self._known, before = known, self._number
+        self._number = len(self.sources.directories) if leads else newest_directory(picture)
+        if self._number != before:
+            self._not_before = 0.0
+        return self._number != before
+
+    def currency_of(self, picture: Picture | None) -> Currency:
+        """Return how current the place is."""
+        if picture is None:
+            return CURRENT
+        if self.is_live:
+            leads = picture.view is not None and picture.view.quorum is not None
+            return CURRENT if leads else Currency(idle="no node leads")
+        if self._number >= len(picture.directories):
+            return CURRENT
+        return currency(picture, picture.directories[self._number])
 
     def has_grown(self, picture: Picture, end_offset: int) -> bool:
         """Whether the leader's log goes further than what is shown of it."""
@@ -94,5 +124,8 @@ class PlaceView(TaskView):
             self.watch_app.tell("nothing else is watched")
             return False
         self._number = (self._number + 1) % len(names)
+        self._is_by_hand = True
+        words = self.currency_of(self.picture).words
+        self.watch_app.tell(f"{self.place}: {words}" if words else self.place)
         self._not_before = 0.0
         return True

@@ -64,7 +64,8 @@ class DirectoryWatch:
         segments = self._read_segments(entries, by_name, until, problems)
         snapshots = self._read_checkpoints(entries, problems)
         controls = [each for one in segments for each in one.controls.values()]
-        voters, before = self._voters(controls, state, _static(location))
+        sets = self._voter_sets(controls)
+        voters, before = _in_force(sets, controls, state, _static(location))
         ends = [each for each in segments if each.end_offset is not None]
         last = ends[-1] if ends else None
         if segments and segments[-1].damaged_at is not None:
@@ -89,6 +90,7 @@ class DirectoryWatch:
             snapshots=snapshots,
             voters=voters,
             previous_voters=before,
+            voter_sets=sets[-_MOST_CHANGES:],
             leader_changes=_leader_changes(controls),
             lock=lock_holder(location.data_directory).state,
             problem="; ".join(problems),
@@ -155,19 +157,13 @@ class DirectoryWatch:
         self._checkpoints = kept
         return tuple(sorted(found))
 
-    def _voters(
-        self,
-        controls: Iterable[ControlSeen],
-        state: QuorumState | None,
-        static: tuple[Voter, ...],
-    ) -> tuple[Voters | None, Voters | None]:
-        """The newest voter set and the one before it, by the records; else what else tells."""
+    def _voter_sets(self, controls: Iterable[ControlSeen]) -> tuple[Voters, ...]:
+        """Every voter set that a record tells, the oldest first."""
         sets = {
             -1 if each.offset is None else each.offset: each
             for known in self._checkpoints.values()
             for each in known
         }
-        last_change = None
         for each in controls:
             if each.type == "KRaftVoters":
                 sets[each.offset] = Voters(
@@ -176,30 +172,37 @@ class DirectoryWatch:
                     offset=each.offset,
                     file="log",
                 )
-            elif each.type == "LeaderChange" and (
-                last_change is None or each.offset > last_change.offset
-            ):
-                last_change = each
-        ordered = [sets[offset] for offset in sorted(sets)]
-        if ordered:
-            newest = ordered[-1]
-            # A snapshot repeats the set that the log had: that is no change.
-            while len(ordered) > 1 and set(ordered[-2].voters) == set(newest.voters):
-                newest = ordered[-2]
-                del ordered[-1]
-            return newest, (ordered[-2] if len(ordered) > 1 else None)
-        if static:
-            return Voters(source=VoterSource.PROPERTIES, voters=static), None
-        if last_change is not None:
-            ids = tuple(Voter(id=each["voterId"]) for each in last_change.data["voters"])
-            return (
-                Voters(source=VoterSource.LEADER_CHANGE, voters=ids, offset=last_change.offset),
-                None,
-            )
-        if state is not None and state.current_voters:
-            ids = tuple(Voter(id=each) for each in state.current_voters)
-            return Voters(source=VoterSource.QUORUM_STATE, voters=ids), None
-        return None, None
+        return tuple(sets[offset] for offset in sorted(sets))
+
+
+def _in_force(
+    sets: Iterable[Voters],
+    controls: Iterable[ControlSeen],
+    state: QuorumState | None,
+    static: tuple[Voter, ...],
+) -> tuple[Voters | None, Voters | None]:
+    """The newest voter set and the one before it, by the records; else what else tells."""
+    if ordered := [*sets]:
+        newest = ordered[-1]
+        # A snapshot repeats the set that the log had: that is no change.
+        while len(ordered) > 1 and set(ordered[-2].voters) == set(newest.voters):
+            newest = ordered[-2]
+            del ordered[-1]
+        return newest, (ordered[-2] if len(ordered) > 1 else None)
+    if static:
+        return Voters(source=VoterSource.PROPERTIES, voters=static), None
+    changes = [each for each in controls if each.type == "LeaderChange"]
+    last_change = max(changes, key=lambda each: each.offset, default=None)
+    if last_change is not None:
+        ids = tuple(Voter(id=each["voterId"]) for each in last_change.data["voters"])
+        return (
+            Voters(source=VoterSource.LEADER_CHANGE, voters=ids, offset=last_change.offset),
+            None,
+        )
+    if state is not None and state.current_voters:
+        ids = tuple(Voter(id=each) for each in state.current_voters)
+        return Voters(source=VoterSource.QUORUM_STATE, voters=ids), None
+    return None, None
 
 
 def _meta(entry: Entry | None, problems: list[str]) -> Node:

@@ -36,6 +36,8 @@ class DirectoryLook:
     """The newest that the control records, or else quorum-state, tell."""
     previous_voters: Voters | None = None
     """Those before; they hold while the newest are not committed."""
+    voter_sets: tuple[Voters, ...] = ()
+    """Of the records that are there, the oldest first; bounded."""
     leader_changes: tuple[LeaderChange, ...] = ()
     """The last ones in the log, the oldest first."""
     lock: LockState = LockState.UNKNOWN

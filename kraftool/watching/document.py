@@ -84,6 +84,7 @@ def _replica(each: Replica) -> dict[str, Any]:
         "problem": plain(each.problem),
         "directory": plain(each.path),
         "directoryEndOffset": each.disk_end_offset,
+        "directoryStale": plain(each.stale) or None,
         "restart": None
         if each.restart is None
         else {"isSafe": each.restart.is_safe, "reason": each.restart.reason},

@@ -20,6 +20,7 @@ from kraftool.reports.words import listed, many
 from kraftool.storage.lock import LockState
 from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.picture import Picture
+from kraftool.watching.staleness import currency
 from kraftool.watching.voter_state import VoterState
 
 STUCK_S = 3.0
@@ -298,6 +299,10 @@ def _directories(picture: Picture, voters: VoterState) -> Iterator[Statement]:
             yield _warning(f"{each.path}: {each.problem}.")
         if picture.view is not None:
             yield from _beside_live(each, picture.view)
+        found = currency(picture, each)
+        if found.stale:
+            said = f"{each.path} is stale: {found.words}."
+            yield Statement(severity=Severity.INFO, text=said)
         yield from _as_voter(each, voters)
     for one, other in combinations(picture.directories, 2):
         yield from _between(one, other)

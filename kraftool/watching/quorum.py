@@ -24,6 +24,7 @@ from kraftool.watching.judging import (
     tolerance,
 )
 from kraftool.watching.picture import Election, Picture, Sample
+from kraftool.watching.staleness import currency
 from kraftool.watching.voter_state import VoterState, voter_state
 
 RATE_MS = 10_000
@@ -65,6 +66,8 @@ class Replica:
     """A directory of it that is looked at."""
     disk_end_offset: int | None = None
     """The end of the log in that directory."""
+    stale: str = ""
+    """Why the log in its directory is older than the newest one; empty where it is not."""
     restart: Restart | None = None
     runs_controller: bool | None = None
     """By its ApiVersions; None if it was not reached, or is not a controller."""
@@ -193,11 +196,18 @@ def _replicas(picture: Picture, voters: VoterState) -> Iterator[Replica]:
             mine = next((each for each in left if _is_of(each, row)), None)
             if mine is not None:
                 left.remove(mine)
-                row = _with_directory(row, mine)
+                row = _with_directory(row, mine, _stale(picture, mine))
             yield row
     end = _end(picture) if view is None else None
     for each in left:
-        yield _from_directory(each, voters, end)
+        row = _from_directory(each, voters, end)
+        yield replace(row, stale=_stale(picture, each))
+
+
+def _stale(picture: Picture, each: DirectoryLook) -> str:
+    """Return why a directory's log is old, and that nobody writes it, if so."""
+    found = currency(picture, each)
+    return found.words if found.stale else ""
 
 
 def _is_of(directory: DirectoryLook, row: Replica) -> bool:
@@ -207,12 +217,13 @@ def _is_of(directory: DirectoryLook, row: Replica) -> bool:
     return None in (node.directory_id, row.directory_id) or node.directory_id == row.directory_id
 
 
-def _with_directory(row: Replica, directory: DirectoryLook) -> Replica:
+def _with_directory(row: Replica, directory: DirectoryLook, stale: str) -> Replica:
     return replace(
         row,
         directory_id=row.directory_id or directory.node.directory_id,
         path=directory.path,
         disk_end_offset=directory.log_end_offset,
+        stale=stale,
         problem=row.problem or directory.problem,
     )
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from kraftool.client.health import LAG_MS, LAG_RECORDS, SILENT_MS
 from kraftool.reports.findings import Severity
+from kraftool.reports.status import Status, status_of
 from kraftool.watching.quorum import QuorumReport, Replica
 from kraftool.watching.voter_state import Commit
 from kraftool.watching.words import age, clock, count, sparkline
@@ -23,11 +24,6 @@ _ROLES = {
     "witness": "◌ witness",
     "observer": "· observer",
     "unknown": "? unknown",
-}
-_SIGNS = {
-    Severity.ERROR: ("✖", "bad"),
-    Severity.WARNING: ("▲", "warn"),
-    Severity.INFO: ("·", "quiet"),
 }
 
 
@@ -48,7 +44,8 @@ class Line:
 
 def sign(severity: Severity) -> Part:
     """Stands before a statement: severity is not told by colour alone."""
-    return Part(*_SIGNS[severity])
+    status = status_of(severity)
+    return Part(status.mark, status.meaning)
 
 
 def lines(report: QuorumReport, width: int = 80) -> Iterator[Line]:
@@ -68,7 +65,7 @@ def _leader(report: QuorumReport) -> Iterator[Part]:
     elif report.leader_runs_controller is False:
         yield Part(f"✖ node {report.leader_id}, without a controller", "bad")
     elif report.is_live:
-        yield Part(f"● node {report.leader_id}", "good")
+        yield Part(f"● node {report.leader_id}", "name")
     else:
         yield Part(f"node {report.leader_id}, as the newest quorum-state has it")
     if report.epoch is not None:
@@ -118,9 +115,10 @@ def _tolerance(report: QuorumReport) -> Iterator[Part]:
     elif told.count is None:
         yield Part(f"? {told.text}", "warn" if report.is_live else "quiet")
     else:
-        is_bad = report.leader_runs_controller is False
-        meaning = "bad" if is_bad else "warn" if told.count == 0 else "good"
-        yield Part(str(told.count), meaning)
+        status = Status.GOOD if told.count else Status.WARN
+        if report.leader_runs_controller is False:
+            status = Status.BAD
+        yield Part(str(told.count), status.meaning)
         yield Part(told.text, "quiet")
 
 
@@ -164,7 +162,7 @@ def cells(report: QuorumReport, each: Replica, trend: int = 8) -> dict[str, Part
     is_down = each.is_asked and not each.is_reached
     name = "witness" if each.is_witness and each.role == "voter" else each.role
     role = f"✖ {name}" if is_down else _ROLES[name] + (" +" if each.is_joining else "")
-    meaning = {"leader": "good", "observer": "quiet", "witness": "warn"}.get(name, "")
+    meaning = {"leader": "name", "observer": "quiet", "witness": "warn"}.get(name, "")
     if each.role == "leader" and each.runs_controller is False:
         role, meaning = "◌ leader", "bad"
     return {
@@ -179,14 +177,24 @@ def cells(report: QuorumReport, each: Replica, trend: int = 8) -> dict[str, Part
         CAUGHT_UP: _limited(each.caught_up_ms, LAG_MS, age(each.caught_up_ms)),
         RESTART: _restart(each),
         SAYS: says(report, each),
-        DISK: Part(count(each.disk_end_offset) if each.path else "-"),
+        DISK: _disk(each),
         TREND: Part(sparkline(each.trend, trend), "line"),
     }
 
 
+def _disk(each: Replica) -> Part:
+    if not each.path:
+        return Part("-")
+    end = count(each.disk_end_offset)
+    return Part(f"▲ {end}", "warn") if each.stale else Part(end)
+
+
 def _end(each: Replica) -> Part:
     if each.log_end_offset is not None:
-        return Part(count(each.log_end_offset))
+        # Of a live node the leader tells the end; without one, its directory.
+        is_of_disk = each.stale and not each.is_asked
+        end = count(each.log_end_offset)
+        return Part(f"▲ {end}", "warn") if is_of_disk else Part(end)
     return Part("?" if each.last_end is None else f"~{count(each.last_end)}", "warn")
 
 
@@ -200,7 +208,7 @@ def _restart(each: Replica) -> Part:
     if not each.restart.is_safe:
         return Part("✖ no", "warn")
     is_last = each.role == "leader" and each.runs_controller is not False
-    return Part("✓ last" if is_last else "✓ yes", "good")
+    return Part("✓ last" if is_last else "✓ yes", Status.GOOD.meaning)
 
 
 def says(report: QuorumReport, each: Replica) -> Part:
@@ -233,6 +241,9 @@ def details(report: QuorumReport, each: Replica) -> Iterator[tuple[Part, ...]]:
         words = "can be restarted" if safe else "do not restart it"
         yield (Part(f"{words}: {each.restart.reason}", "" if safe else "warn"),)
     if each.path is not None:
-        yield (Part(f"{each.path}: log ends at {count(each.disk_end_offset)}", "quiet"),)
+        if each.stale:
+            yield (Part(f"▲ {each.path} is stale: {each.stale}", "warn"),)
+        else:
+            yield (Part(f"{each.path}: log ends at {count(each.disk_end_offset)}", "quiet"),)
     if each.problem:
         yield (Part(each.problem, "bad"),)

@@ -108,7 +108,7 @@ def test_a_leader_is_killed_while_one_watches(quorum: Cluster, tmp_path: Path) -
 
         quorum.kill(leader)
         successor = quorum.wait_leader(above_epoch=epoch)
-        terminal.wait(rf"● node {successor.id} leads epoch (?!{epoch}\b)")
+        terminal.wait(rf"▲ node {successor.id} leads epoch (?!{epoch}\b)")
         terminal.wait(r"1 seen since .* epoch \d+: node \d, \d\d:")
         terminal.wait(rf"▲ Node {leader.id}, a voter, cannot be reached: connection")
         terminal.wait(rf"{leader.id} +✖ voter")

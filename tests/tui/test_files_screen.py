@@ -86,9 +86,9 @@ def test_v_verifies_and_the_findings_stand_below(folder: Path) -> None:
     path = damaged(folder)
 
     async def body(pilot: Pilot[None], view: FilesScreen) -> None:
-        assert "✗ 1 finding" in shown(pilot), "a small file is judged at once"
+        assert "✖ 1 finding" in shown(pilot), "a small file is judged at once"
         await press(pilot, "v")
-        assert "✗ 3 findings" in shown(pilot)
+        assert "✖ 3 findings" in shown(pilot)
         assert "3 errors: 13 files" in shown(pilot)
         await press(pilot, "tab", "j")
         assert "LOG-CRC" in shown(pilot)
@@ -201,7 +201,7 @@ def test_search_copy_and_export(folder: Path) -> None:
 
 def test_a_directory_that_is_not_there_and_none_at_all(folder: Path) -> None:
     async def gone(pilot: Pilot[None], _: FilesScreen) -> None:
-        assert "✗ nowhere: no such file or directory" in shown(pilot)
+        assert "✖ nowhere: no such file or directory" in shown(pilot)
         await press(pilot, "v")
         assert "1 error" in shown(pilot)
 

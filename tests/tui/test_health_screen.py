@@ -66,7 +66,7 @@ def test_all_that_doctor_finds_is_there_with_the_command_to_run(folder: Path) ->
         codes = [each["code"] for each in told["complaints"]]
         assert sorted(codes) == sorted(each.finding.code for each in expected.complaints)
         assert len([*view.as_rows()]) == 1 + len(codes)
-        assert "✗ 2 errors" in shown(pilot)
+        assert "✖ 2 errors" in shown(pilot)
         first = view.as_json()["complaints"][0]
         assert first["code"].removeprefix("KT-") in shown(pilot)
         await press(pilot, "y")
@@ -81,7 +81,7 @@ def test_i_leaves_out_what_is_no_reason_to_worry(folder: Path) -> None:
         await press(pilot, "i")
         assert "· info" not in shown(pilot)
         assert "info left out" in shown(pilot)
-        assert "✗ error" in shown(pilot)
+        assert "✖ error" in shown(pilot)
         await press(pilot, "i")
         assert "· info" in shown(pilot)
 

@@ -85,7 +85,7 @@ def test_other_voters_are_told_in_words(folder: Path) -> None:
 
     async def body(pilot: Pilot[None], view: VotersScreen) -> None:
         assert "of another cluster: not compared" in shown(pilot)
-        assert "✗" in shown(pilot)
+        assert "✖" in shown(pilot)
         told = view.as_json()
         assert [each["otherCluster"] for each in told["sources"]] == [False, True]
 

@@ -84,7 +84,7 @@ def test_space_loses_nodes_and_the_answer_is_simulate_elections(folder: Path) ->
         assert "What if 2 was lost?" in shown(pilot)
         await press(pilot, "j", "space")
         assert view.as_json() == expected(2, 3)
-        assert "✗ No leader is possible" in shown(pilot)
+        assert "✖ No leader is possible" in shown(pilot)
         assert [row[1] for row in view.as_rows()][1:] == [True, True, False]
         await press(pilot, "space")
         assert view.as_json() == expected(2)

@@ -16,14 +16,16 @@ from textual.widgets import DataTable, Static
 
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.plain_json import finding_object, plain
+from kraftool.reports.status import overall_status
 from kraftool.reports.words import many, size
 from kraftool.tui.details import Details, Working
-from kraftool.tui.findings import SIGNS, finding_rows, joined, place, shortened, tail
+from kraftool.tui.findings import MEANINGS, SIGNS, finding_rows, joined, place, shortened, tail
 from kraftool.tui.table import ReportTable, Row
 from kraftool.tui.tasks import TaskView
 from kraftool.watching.apart import apart
 from kraftool.watching.files import DirectoryFiles, FileLook, Files
 from kraftool.watching.picture import Picture
+from kraftool.watching.staleness import currencies
 from kraftool.watching.task import Task
 from kraftool.watching.verification import Verification, document, verify
 from kraftool.watching.words import age
@@ -52,6 +54,7 @@ class FilesScreen(TaskView):
         self._verified: dict[str, Verification] = {}
         self._stamp: object = None
         self._at_ms = 0
+        self._stale: dict[str, str] = {}
 
     def compose(self) -> ComposeResult:
         yield ReportTable(*_COLUMNS, id="files-table")
@@ -65,6 +68,8 @@ class FilesScreen(TaskView):
 
     def show(self, picture: Picture) -> None:
         self._at_ms = picture.at_ms
+        found = zip(picture.directories, currencies(picture), strict=True)
+        self._stale = {each.path: current.stale for each, current in found}
         if picture.stamp != self._stamp:
             self._stamp = picture.stamp
             paths = self.sources.directories
@@ -84,15 +89,20 @@ class FilesScreen(TaskView):
             [row for each in self._directories for row in self._rows(each)]
         )
         self._draw_below()
+        found = (one for each in self._directories for one in self._findings_of(each, None))
+        self.watch_app.overview.tell("files", (each.severity for each in found))
+        self.watch_app.show_verdict()
 
     def _rows(self, each: DirectoryFiles) -> Iterator[Row]:
         verification = self._verified.get(each.path)
         verdict = Text("") if verification is None else self._verdict(verification.findings)
         words = ", ".join(each.words())
+        if stale := self._stale.get(each.path):
+            words = f"▲ stale: {stale}"
         room = self.size.width // 2 - 8
         yield each.path, (
             self.text(tail(each.path, room), "name"), verdict, self.text(size(each.size), "quiet"),
-            Text(""), self.text(words, "quiet"),
+            Text(""), self.text(words, "warn" if self._stale.get(each.path) else "quiet"),
         )  # fmt: skip
         for number, problem in enumerate(each.problems):
             told = self.text(f"  {SIGNS[Severity.ERROR]} {problem}", "bad")
@@ -121,15 +131,15 @@ class FilesScreen(TaskView):
             return self._verdict(found) if found else Text("")
         if file.modified_ms > verification.at_ms:
             return self.text("changed since", "quiet")
-        return self.text("✓ fine", "good")
+        return self._verdict(())
 
     def _verdict(self, findings: Sequence[Finding]) -> Text:
         loud = [each for each in findings if each.severity is not Severity.INFO]
+        status = overall_status((each.severity for each in findings), is_complete=True)
+        words = many(len(loud), "finding")
         if not loud:
-            return self.text("✓ fine" if not findings else f"✓ fine, {len(findings)} info", "good")
-        worst = loud[0].severity
-        meaning = "bad" if worst is Severity.ERROR else "warn"
-        return self.text(f"{SIGNS[worst]} {many(len(loud), 'finding')}", meaning)
+            words = "fine" if not findings else f"fine, {len(findings)} info"
+        return self.text(f"{status.mark} {words}", status.meaning)
 
     # --- what is under the cursor -------------------------------------------------------------
 
@@ -199,7 +209,7 @@ class FilesScreen(TaskView):
         meaning = "bad" if each.severity is Severity.ERROR else ""
         rows = [("finding", self.text(each.sentence(), meaning)), ("place", self.text(place(each)))]
         if each.advice:
-            rows.append(("next", self.text(each.advice, "good")))
+            rows.append(("next", self.text(each.advice, MEANINGS[each.severity])))
         details.tell(rows)
 
     def on_data_table_row_highlighted(self, message: DataTable.RowHighlighted) -> None:

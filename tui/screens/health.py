@@ -17,16 +17,16 @@ from textual.widgets import DataTable, Static
 from kraftool.client.health import Health
 from kraftool.client.model import QuorumView
 from kraftool.reports.findings import Severity
+from kraftool.reports.status import Status, overall_status
 from kraftool.reports.words import many
 from kraftool.tui.details import Details, Working
-from kraftool.tui.findings import MEANINGS, SIGNS, joined, place, severity, shortened, tail
+from kraftool.tui.findings import MEANINGS, joined, place, severity, shortened, tail
 from kraftool.tui.table import ReportTable, Row
 from kraftool.tui.tasks import TaskView
 from kraftool.watching.apart import apart
 from kraftool.watching.checkup import (
     Complaint,
     Examined,
-    LiveHealth,
     Metadata,
     MetadataWatch,
     complaints,
@@ -60,7 +60,6 @@ class HealthScreen(TaskView):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._judge = LiveHealth()
         self._live: Health | None = None
         self._watch: MetadataWatch | None = None
         self._metadata: Metadata | None = None
@@ -80,7 +79,7 @@ class HealthScreen(TaskView):
     def show(self, picture: Picture) -> None:
         self._at_ms = picture.at_ms
         if picture.view is not None:
-            self._live = self._judge.judge(picture.view, self._metadata)
+            self._live = self.watch_app.overview.live
             self._look_at_metadata(picture.view)
         if self.sources.directories and not self.is_working and picture.stamp != self._stamp:
             examined = self._examined
@@ -102,7 +101,7 @@ class HealthScreen(TaskView):
                 return None  # the view has ended
 
         def then(found: Metadata | None) -> None:
-            self._metadata = found
+            self._metadata = self.watch_app.overview.metadata = found
 
         self.work("metadata", look, then, again=False)
 
@@ -124,7 +123,7 @@ class HealthScreen(TaskView):
             return Examined(found=found, at_ms=at_ms, took_ms=took_ms)
 
         def then(examined: Examined) -> None:
-            self._examined = examined
+            self._examined = self.watch_app.overview.examined = examined
             self._draw()
 
         self._stamp = stamp
@@ -139,6 +138,8 @@ class HealthScreen(TaskView):
 
     def _draw(self) -> None:
         self._found = complaints(self._live, self._examined)
+        self.watch_app.overview.tell("health", (each.finding.severity for each in self._found))
+        self.watch_app.show_verdict()
         self.query_one("#health-summary", Static).update(self._summary())
         seen = [each for each in self._found if self._is_seen(each)]
         table = self.query_one(ReportTable)
@@ -150,18 +151,24 @@ class HealthScreen(TaskView):
         return self._with_info or each.finding.severity is not Severity.INFO
 
     def _summary(self) -> Text:
-        worst = next((each.finding.severity for each in self._found), Severity.INFO)
-        waits = self._examined is None and bool(self.sources.directories)
-        if worst is not Severity.INFO:
-            parts = [self.text(f"{SIGNS[worst]} {counted(self._found)}", MEANINGS[worst])]
-        elif waits and self._live is None:
-            parts = [self.text("not examined yet", "quiet")]
+        severities = [each.finding.severity for each in self._found]
+        missing = [*self._not_looked_at()]
+        status = overall_status(severities, is_complete=not missing)
+        if status in (Status.BAD, Status.WARN):
+            words = counted(self._found)
         else:
-            parts = [self.text("✓ nothing known to be wrong", "good")]
-            if self._found:
-                parts.append(self.text(f", {counted(self._found)}", "quiet"))
+            words = ", ".join(filter(None, ("no problems found", counted(self._found))))
+        if missing:
+            words += f"; not looked at yet: {', '.join(missing)}"
+        parts = [self.text(f"{status.mark} {words}", status.meaning)]
         parts += (self.text(f"   {words}", "quiet") for words in self._about())
         return joined(*parts)
+
+    def _not_looked_at(self) -> Iterable[str]:
+        if self._live is not None and self._live.cluster is None:
+            yield "brokers and partitions"
+        if self._examined is None and self.sources.directories:
+            yield "directories"
 
     def _about(self) -> Iterable[str]:
         live, examined = self._live, self._examined
@@ -208,7 +215,7 @@ class HealthScreen(TaskView):
         if finding.advice:
             rows.append(("next", self.text(finding.advice)))
         for number, command in enumerate(each.commands):
-            rows.append(("" if number or finding.advice else "next", self.text(command, "good")))
+            rows.append(("" if number or finding.advice else "next", self.text(command, "key")))
         for number, one in enumerate(each.evidence):
             words = ": ".join(part for part in (shortened(one.where()), one.text) if part)
             rows.append(("" if number else "evidence", self.text(words)))

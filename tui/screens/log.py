@@ -99,6 +99,8 @@ class LogScreen(PlaceView):
         sample = picture.history.samples[-1] if picture.history.samples else None
         painter.high_watermark = sample.high_watermark if sample is not None else None
         self._painter = painter
+        if self.choose_place(picture):
+            self._turn()
         feed, stretch = self._feed, self._stretch
         if feed is None:
             self._open(picture)
@@ -166,11 +168,15 @@ class LogScreen(PlaceView):
     def action_directory(self) -> None:
         """The log of the next directory."""
         if self.next_place():
-            self._close_feed()
-            self._stretch, self._problem = None, ""
-            self.lines.set_rows((), 0)
+            self._turn()
             self._open(self.picture)
             self._draw()
+
+    def _turn(self) -> None:
+        """Let go of the log that was shown: the place is another one."""
+        self._close_feed()
+        self._stretch, self._problem = None, ""
+        self.lines.set_rows((), 0)
 
     # --- what is at hand ----------------------------------------------------------------------
 
@@ -352,7 +358,10 @@ class LogScreen(PlaceView):
         names = [*place_names(self.sources)]
         if self._feed is not None:
             names[self._number] = self._feed.session.path
-        words = log_title(self.palette, names, self._number, self._stretch, self._problem)
+        is_stale = bool(self.currency_of(self.picture).stale)
+        words = log_title(
+            self.palette, names, self._number, self._stretch, self._problem, is_stale=is_stale
+        )
         title.update(words)
         status.update(self._status())
         self.lines.refresh()
@@ -366,7 +375,8 @@ class LogScreen(PlaceView):
             self._stretch,
             self.lines.row,
             self._painter.high_watermark if self._painter is not None else None,
-            follows=self._stretch.is_at_end and self.lines.is_at_end,
+            is_at_end=self._stretch.is_at_end and self.lines.is_at_end,
+            currency=self.currency_of(self.picture),
             searches=self._asker.is_asking,
             is_wide=self.size.width >= _LEGEND_FROM,
         )

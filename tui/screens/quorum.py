@@ -72,7 +72,7 @@ class QuorumScreen(View):
         yield Static(id="quorum-detail")
 
     def show(self, picture: Picture) -> None:
-        self.report = report = quorum_report(picture)
+        self.report = report = self.watch_app.overview.report or quorum_report(picture)
         _put(self.query_one("#quorum-summary", Static), self._summary(report))
         self.query_one("#quorum-words").display = bool(report.statements)
         _put(self.query_one("#quorum-statements", Static), self._statements(report))

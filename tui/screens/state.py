@@ -108,6 +108,8 @@ class StateScreen(PlaceView):
     # --- which state --------------------------------------------------------------------------
 
     def show(self, picture: Picture) -> None:
+        if self.choose_place(picture):
+            self._turn()
         history = self._history
         if history is None:
             self._open(picture)
@@ -261,13 +263,17 @@ class StateScreen(PlaceView):
     def action_directory(self) -> None:
         """The state of the next directory."""
         if self.next_place():
-            self._close_history()
-            self._state, self._tree, self._difference, self._problem = None, None, None, ""
-            self._wanted = self._marked = None
-            self._tree_lines.set_rows((), 0)
-            self._changes.set_rows((), 0)
+            self._turn()
             self._open(self.picture)
             self._draw()
+
+    def _turn(self) -> None:
+        """Let go of the states that were shown: the place is another one."""
+        self._close_history()
+        self._state, self._tree, self._difference, self._problem = None, None, None, ""
+        self._wanted = self._marked = None
+        self._tree_lines.set_rows((), 0)
+        self._changes.set_rows((), 0)
 
     def on_tree_lines_branch(self, message: TreeLines.Branch) -> None:
         row, tree = self._tree_lines.row, self._tree
@@ -362,7 +368,9 @@ class StateScreen(PlaceView):
             found = self._difference
             words = headline(found.total, found.old_offset, found.new_offset)
             return self.text(words, "key").append(f"  {self.place}", self.palette.quiet)
-        return state_words(state, self.palette, is_newest=self._wanted is None)
+        stale = self.currency_of(self.picture).stale
+        is_newest = self._wanted is None
+        return state_words(state, self.palette, is_newest=is_newest, stale=stale)
 
     # --- ways out -----------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from textual.binding import Binding, BindingType
 from textual.widgets import DataTable, Static
 
 from kraftool.reports.findings import Severity
+from kraftool.reports.status import Status, overall_status, worst_status
 from kraftool.reports.voters import matrix
 from kraftool.reports.voters.diff import VoterDiff
 from kraftool.reports.voters.matrix import HistoryRow, Mark
@@ -140,12 +141,17 @@ class VotersScreen(TaskView):
     def _summary(self, diff: VoterDiff | None) -> Text:
         if diff is None:
             return self.text("nothing is read yet", "quiet")
+        statuses = [overall_status((each.severity for each in diff.findings),
+                                   is_complete=self._is_whole())]  # fmt: skip
+        words = "all sources have the same voters"
         if diff.voters is None:
-            parts = [self.text("▲ no source tells who votes", "warn")]
+            statuses.append(Status.WARN)
+            words = "voters unknown: no source reports them"
         elif diff.differ:
-            parts = [self.text("✗ voters differ", "bad")]
-        else:
-            parts = [self.text("✓ all who tell have the same voters", "good")]
+            statuses.append(Status.BAD)
+            words = "voters differ"
+        status = worst_status(statuses)
+        parts = [self.text(f"{status.mark} {words}", status.meaning)]
         if diff.voters is not None:
             words = matrix.title(diff, diff.voters).removeprefix("Voters: ")
             parts.append(self.text(f"   {words}"))
@@ -154,12 +160,17 @@ class VotersScreen(TaskView):
             parts.append(self.text(f"   read {seconds} s ago", "quiet"))
         return joined(*parts)
 
+    def _is_whole(self) -> bool:
+        """True if every source could be read, the leader's log too."""
+        board = self._board
+        return board is not None and not board.unobserved
+
     def _sources(self, diff: VoterDiff) -> Iterator[Row]:
         for letter, each in zip(matrix.letters(diff), diff.sources, strict=True):
             words, is_bad = matrix.standing(each)
             told = self.text(f"{words}: " if words else "", "bad" if is_bad else "warn")
             if each.source is diff.newest:
-                told = self.text("the newest: ", "good")
+                told = self.text("the newest: ", "name")
             about = [*matrix.about(each)]
             if self.size.width < _NARROW:
                 about = [one for one in about[1:] if not one.startswith("directory ")] or about
@@ -206,6 +217,8 @@ class VotersScreen(TaskView):
         diff = self._diff
         if diff is None:
             return
+        self.watch_app.overview.tell("voters", (each.severity for each in diff.findings))
+        self.watch_app.show_verdict()
         rows = [*self._about_cursor(diff)]
         differences = [
             each

@@ -223,7 +223,7 @@ class WhatIfScreen(TaskView):
             yield (
                 str(node.id),
                 (
-                    self.text("✗ lost" if is_lost else "· up", "bad" if is_lost else "good"),
+                    self.text("✗ lost" if is_lost else "· up", "bad" if is_lost else "quiet"),
                     self.text(node.id, "name"),
                     self.text(f"{role}, {node.assumed}" if node.assumed else role, "quiet"),
                     self.text(node.end.offset),
@@ -243,8 +243,9 @@ class WhatIfScreen(TaskView):
         if report is None or node.id in report.conditions.down:
             return self.text("")
         if node.id in report.leaders:
-            no = node.is_witness
-            return self.text("yes, no controller", "warn") if no else self.text("yes", "good")
+            grave = any(each.standing.weighs for each in report.losses_by(node.id))
+            words = "yes, no controller" if node.is_witness else "yes"
+            return self.text(words, "bad" if grave else "warn" if node.is_witness else "")
         chance = next(each for each in report.chances if each.node == node.id)
         if not report.case.voters.has(node.key):
             why = "not a voter"
@@ -264,15 +265,14 @@ class WhatIfScreen(TaskView):
 
     def _verdict(self, report: Report) -> Iterator[tuple[str, Text]]:
         told = verdict(report)
-        meaning = "good" if report.is_fine else "warn" if told.elected else "bad"
-        sign = {"good": "✓", "warn": "▲", "bad": "✗"}[meaning]
-        yield "verdict", self.text(f"{sign} {told.headline}", meaning)
+        status = told.status
+        yield "verdict", self.text(f"{status.mark} {told.headline}", status.meaning)
         for each in told.details:
             yield "", self.text(each, "bad" if each.startswith("DATA LOSS") else "")
         for step in told.next_steps:
-            yield "next", self.text(step.words)
+            yield "next", self.text(step.words, status.meaning)
             for command in step.commands:
-                yield "", self.text(command, "good")
+                yield "", self.text(command, "key")
         yield from self._restarts(report)
         for node in report.leaders:
             for loss in report.losses_by(node):

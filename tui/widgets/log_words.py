@@ -14,15 +14,23 @@ from kraftool.reports.browse.rows import LogRow
 from kraftool.reports.words import size
 from kraftool.tui.palette import Palette
 from kraftool.tui.widgets.log_lines import LEGEND
+from kraftool.watching.staleness import Currency
 
 
 def log_title(
-    palette: Palette, paths: Sequence[str], number: int, stretch: Stretch | None, problem: str
+    palette: Palette,
+    paths: Sequence[str],
+    number: int,
+    stretch: Stretch | None,
+    problem: str,
+    *,
+    is_stale: bool,
 ) -> Text:
     """Which log it is, what is shown of it, and how long it is."""
     if not paths:
         return palette.text("nothing is watched whose log could be read", "quiet")
-    line = Text(no_wrap=True, end="")
+    line = Text("▲ stale  " if is_stale else "", palette.warn, no_wrap=True, end="")
+    line = Text(no_wrap=True, end="").append_text(line)
     if stretch is not None:
         extent = stretch.extent
         words = f"offsets {extent.start_offset} to {extent.end_offset - 1}, {size(extent.size)}"
@@ -46,7 +54,8 @@ def log_status(
     row: LogRow | None,
     high_watermark: int | None,
     *,
-    follows: bool,
+    is_at_end: bool,
+    currency: Currency,
     searches: bool,
     is_wide: bool,
 ) -> Text:
@@ -58,9 +67,14 @@ def log_status(
     if stretch.query.text and (stretch.seen_from > 0 or stretch.seen_to < 1):
         part = f"{stretch.seen_from:.0%} to {stretch.seen_to:.0%} of the log looked through"
         words += f"; {part}{', x stops' if searches else ''}"
-    if follows:
+    if is_at_end and currency.is_current:
         words += "; following"
     elif row is not None and row.offset is not None:
         words += f"; {row.offset / max(stretch.extent.end_offset, 1):.0%} of the log"
-    line = palette.text(words, "quiet")
+    line = Text(no_wrap=True, end="")
+    if currency.stale:
+        line.append_text(palette.text(f"▲ {currency.words}  ", "warn"))
+    elif currency.idle:
+        line.append_text(palette.text(f"{currency.idle}; ", "quiet"))
+    line.append_text(palette.text(words, "quiet"))
     return line.append(f"    {LEGEND}", palette.quiet) if is_wide else line

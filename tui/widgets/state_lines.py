@@ -69,10 +69,12 @@ def headline(found_total: int, old: int, new: int) -> str:
     return f"{many(found_total, 'difference')} from offset {old} to {new}"
 
 
-def state_words(state: LoadedState, palette: Palette, *, is_newest: bool) -> Text:
+def state_words(state: LoadedState, palette: Palette, *, is_newest: bool, stale: str) -> Text:
     """Which state it is, and what it may lack."""
     line = Text(f"at offset {state.end_offset}", palette.key, no_wrap=True, end="")
-    if is_newest:
+    if stale:
+        line.append_text(palette.text(f"  ▲ stale: {stale}", "warn"))
+    elif is_newest:
         line.append(", the newest", palette.quiet)
     at = state.image.provenance
     if at.last_offset >= 0:

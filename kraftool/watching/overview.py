@@ -1,0 +1,89 @@
+"""What is wrong by all that is known at a moment, view by view, and the worst of it for the title.
+
+Owns which findings count for a tab and for the title: warnings and errors of every view that has
+judged. It refuses to read anything: pictures and findings come from those who do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from kraftool.client.health import Health
+from kraftool.reports.findings import Severity
+from kraftool.reports.status import Status, overall_status
+from kraftool.watching.checkup import Examined, LiveHealth, Metadata, complaints
+from kraftool.watching.judging import Tolerance
+from kraftool.watching.picture import Picture
+from kraftool.watching.quorum import QuorumReport, quorum_report
+
+QUORUM, HEALTH = "quorum", "health"
+
+
+@dataclass(frozen=True, slots=True)
+class TabStatus:
+    """The worst of a view, and how many warnings and errors it has."""
+
+    status: Status
+    count: int
+
+
+@dataclass(slots=True, kw_only=True)
+class Overview:
+    """The newest judgements; the dashboard has one."""
+
+    report: QuorumReport | None = None
+    live: Health | None = None
+    metadata: Metadata | None = None
+    """Set by whoever reads the metadata of a live quorum."""
+    examined: Examined | None = None
+    """Set by whoever examines the directories."""
+    _judge: LiveHealth = field(default_factory=LiveHealth)
+    _found: dict[str, tuple[Severity, ...]] = field(default_factory=dict)
+
+    def take(self, picture: Picture) -> None:
+        """Judge a picture."""
+        self.report = quorum_report(picture)
+        self._found[QUORUM] = (
+            *(each.severity for each in self.report.statements),
+            *_of_tolerance(self.report.tolerance),
+        )
+        self.live = None
+        if picture.view is not None:
+            self.live = self._judge.judge(picture.view, self.metadata)
+        found = complaints(self.live, self.examined)
+        self._found[HEALTH] = tuple(each.finding.severity for each in found)
+
+    def tell(self, view: str, severities: Iterable[Severity]) -> None:
+        """Note what a view has found."""
+        self._found[view] = tuple(severities)
+
+    def tab(self, view: str) -> TabStatus | None:
+        """Return the status of a view, or None where it has no warning and no error."""
+        loud = _loud(self._found.get(view, ()))
+        return TabStatus(overall_status(loud, is_complete=True), len(loud)) if loud else None
+
+    @property
+    def loud(self) -> tuple[Severity, ...]:
+        """Return every warning and error."""
+        return tuple(each for found in self._found.values() for each in _loud(found))
+
+    @property
+    def status(self) -> Status:
+        """Return the worst of all; GOOD only if what the title speaks of was looked at."""
+        report = self.report
+        is_complete = False
+        if report is not None:
+            is_live = report.is_live and report.tolerance.count is not None
+            is_complete = is_live or (not report.is_live and self.examined is not None)
+        return overall_status(self.loud, is_complete=is_complete)
+
+
+def _loud(severities: Iterable[Severity]) -> tuple[Severity, ...]:
+    return tuple(each for each in severities if each is not Severity.INFO)
+
+
+def _of_tolerance(tolerance: Tolerance) -> tuple[Severity, ...]:
+    if tolerance.is_lost:
+        return (Severity.ERROR,)
+    return (Severity.WARNING,) if tolerance.count == 0 else ()

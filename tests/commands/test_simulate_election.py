@@ -90,7 +90,7 @@ def test_two_of_three_down_ends_with_1_and_says_what_to_start(voters: list[Path]
     ran = kraftool("simulate-election", *FEW, "--down", 2, "--down", 3, *voters)
     assert ran.code == 1
     told = words(ran.text)
-    assert told.startswith("No leader is possible: 4 alone of the 3 voters 2, 3 and 4 is there")
+    assert told.startswith("✖ No leader is possible: 4 alone of the 3 voters 2, 3 and 4 is there")
     assert "→ Start 2 or 3: with either a leader can be elected." in told
     assert "2 does not answer 4: it is down" in ran.text
 
@@ -256,7 +256,7 @@ def test_a_directory_that_was_formatted_anew_forgot_no_vote(
 def test_no_run_with_a_leader_ends_with_1(voters: list[Path], kraftool: Run):
     ran = kraftool("simulate-election", "--runs", 1, "--delay", 1990, *voters)
     assert ran.code == 1
-    assert ran.text.startswith("No leader could commit in 1 run: ")
+    assert ran.text.startswith("✖ No leader could commit in 1 run: ")
     assert "Nothing has to be done" not in ran.text
 
 

@@ -33,6 +33,15 @@ def options_again(
     return tuple(options)
 
 
+def refuse_quorum_options(command_config: str, resolve: list[str] | None) -> None:
+    """Options that lead to a quorum have no use without one."""
+    if command_config or resolve:
+        raise UsageError(
+            "--command-config and --resolve are for a live quorum",
+            hint="name --bootstrap-controller too",
+        )
+
+
 @contextmanager
 def live_quorum(
     to: Output,
@@ -50,11 +59,7 @@ def live_quorum(
     findings that the command prints, where it prints any; stderr does not repeat them.
     """
     if not bootstrap:
-        if command_config or resolve:
-            raise UsageError(
-                "--command-config and --resolve are for a live quorum",
-                hint="name --bootstrap-controller too",
-            )
+        refuse_quorum_options(command_config, resolve)
         yield None
         return
 

@@ -84,7 +84,7 @@ def plan(
     from kraftool.repair.plan_yaml import plan_to_yaml
     from kraftool.repair.planner import plan_for, read_surveys
     from kraftool.repair.request import Request, with_settings
-    from kraftool.storage.format_plan import random_uuid
+    from kraftool.storage.random_ids import random_uuid
 
     refuse_unknown_words(accept or ())
     to = Output(quiet=quiet, out=out)

@@ -8,10 +8,12 @@ import typer
 
 from kraftool.commands.options import Debug, PlainFormat, PlainOutput, Quiet, ServerProperties
 from kraftool.commands.output import Output, RefusedError, UsageError, printable
+from kraftool.commands.quorum_options import TIMEOUT_S, CommandConfig, Resolve, Timeout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kraftool.commands.format_release import Release
     from kraftool.storage.format_plan import FormatPlan
 
 
@@ -44,7 +46,24 @@ def format_(
             "--release-version",
             "-r",
             metavar="RELEASE",
-            help="Feature levels of a release as 4.3 or 4.3-IV0; the newest if not given.",
+            help="Start the cluster with the feature levels of this release, such as 4.3 or"
+            " 4.3-IV0. Required when a cluster begins, unless one of the next two is given.",
+        ),
+    ] = "",
+    kafka_home: Annotated[
+        str,
+        typer.Option(
+            "--kafka-home",
+            metavar="DIR",
+            help="Take the release from this Kafka installation, by its libs/*server-common*.jar.",
+        ),
+    ] = "",
+    bootstrap_controller: Annotated[
+        str,
+        typer.Option(
+            "--bootstrap-controller",
+            metavar="HOST:PORT,…",
+            help="Take the metadata.version that this running quorum has finalized.",
         ),
     ] = "",
     feature: Annotated[
@@ -63,6 +82,9 @@ def format_(
             " saltedpassword; repeatable.",
         ),
     ] = None,
+    command_config: CommandConfig = "",
+    resolve: Resolve = None,
+    timeout: Timeout = TIMEOUT_S,
     ignore_formatted: Annotated[
         bool,
         typer.Option("--ignore-formatted", "-g", help="Leave formatted directories as they are."),
@@ -78,13 +100,19 @@ def format_(
 
     \b
     Examples:
-    $ kraftool format -c /etc/kafka/server.properties -t 5L6g3nShT-eMCtK--X86sw -s --dry-run
+    $ kraftool format -c /etc/kafka/server.properties -t 5L6g3nShT-eMCtK--X86sw -s -r 4.3 --dry-run
     $ kraftool storage format -c /etc/kafka/server.properties -t 5L6g3nShT-eMCtK--X86sw -N --dry-run
 
     What kafka-storage format does, with its options: meta.properties in each directory, the first
     records of the cluster, and on controllers of a quorum that can change its voters the first
-    voters. Up to metadata.version 4.3-IV0 it is as Kafka 4.3 lays it out, from 4.4 on as 4.4.0
-    does; give --release-version where a server of the cluster is older than 4.4.
+    voters. Up to metadata.version 4.3-IV0 it lays out files as Kafka 4.3 does, from 4.4 on as 4.4.0
+    does.
+
+    When a cluster begins, the release of its oldest server has to be given: an older Kafka exits
+    when it starts on a newer level, or loses the users of --add-scram. --release-version,
+    --kafka-home, --bootstrap-controller and --feature metadata.version=LEVEL are the ways, and the
+    output names the one that was used. A broker and a controller with --no-initial-controllers need
+    no release: without one only meta.properties is written, which every Kafka reads.
 
     Beyond what Kafka refuses it refuses what would give one cluster two voter sets: a directory
     whose metadata partition has a log already, a second directory with one, voters that share an
@@ -94,10 +122,14 @@ def format_(
     A formatted directory is never changed. meta.properties is written last, so what was cut short
     can be run again. Relative directories are below the working directory, as for Kafka.
     """
+    from kraftool.commands.format_release import choose_release
+    from kraftool.commands.live_reading import refuse_quorum_options
+    from kraftool.commands.quorum_options import target as target_of
     from kraftool.decoders.java_text import read_uuid
     from kraftool.node.config import read_config
     from kraftool.storage.format_levels import FormatImpossible, FormatRefused, feature_levels
-    from kraftool.storage.format_plan import FormatRequest, plan_format
+    from kraftool.storage.format_plan import plan_format
+    from kraftool.storage.format_request import FormatRequest
     from kraftool.storage.scram_records import scram_user
 
     to = Output(quiet=quiet)
@@ -111,7 +143,14 @@ def format_(
             f"--cluster-id {printable(cluster_id)} is no id as `kraftool storage random-uuid` gives"
             " one; Kafka takes it: every node of the cluster needs these very letters"
         )
+    target = None
+    if bootstrap_controller:
+        target = target_of(bootstrap_controller, command_config, timeout, resolve)
+    else:
+        refuse_quorum_options(command_config, resolve)
     try:
+        features = feature_levels(feature or [])
+        release = choose_release(release_version, features, kafka_home, target)
         request = FormatRequest(
             node_id=read.node_id,
             cluster_id=cluster_id,
@@ -124,8 +163,9 @@ def format_(
             standalone=standalone,
             initial_controllers=initial_controllers,
             no_initial_controllers=no_initial_controllers,
-            release=release_version,
-            features=feature_levels(feature or []),
+            release=release.name,
+            running_cluster=release.cluster_id,
+            features=features,
             scram=[scram_user(each) for each in add_scram or ()],
             ignore_formatted=ignore_formatted,
         )
@@ -142,10 +182,12 @@ def format_(
         if not dry_run:
             for _ in _written(plan):
                 pass
-        to.write(json_document(_document(plan, dry_run=dry_run)))
+        to.write(json_document(_document(plan, release, dry_run=dry_run)))
     elif dry_run:
-        _show(to, plan)
+        _show(to, plan, release)
     else:
+        if release.is_looked_up and plan.directories:
+            to.line(f"The release {release.name} is that of {printable(release.source)}.")
         for line in _written(plan):
             to.line(line)
             to.flush()
@@ -155,24 +197,24 @@ def format_(
 
 
 def _written(plan: FormatPlan) -> Iterator[str]:
-    """Carry the plan out; a line for each directory when it is begun."""
+    """Carry the plan out; a line for each directory when it is begun, in kafka-storage's words."""
     import time
 
     from kraftool.image.metadata_version import METADATA_VERSION, level_name
     from kraftool.storage.files import Files
     from kraftool.storage.format_write import write_format
 
-    named = level_name(plan.metadata_version)
+    level = plan.metadata_version
+    named = "" if level is None else f" with {METADATA_VERSION} {level_name(level)}"
     for each in write_format(plan, Files(), int(time.time() * 1000)):
-        path = printable(each.path)
-        yield f"Formatting {each.role.value} {path} with {METADATA_VERSION} {named}."
+        yield f"Formatting {each.role.value} {printable(each.path)}{named}."
 
 
-def _show(to: Output, plan: FormatPlan) -> None:
+def _show(to: Output, plan: FormatPlan, release: Release) -> None:
     """What would be done. Directory ids that are chosen by lot are not shown: others will be."""
     to.line(f"Cluster {printable(plan.cluster_id)}, node {plan.node_id}")
     if plan.is_beginning:
-        _show_beginning(to, plan)
+        _show_beginning(to, plan, release)
     for each in plan.directories:
         to.line(f"Would format {each.role.value} {printable(each.path)}")
     for path in plan.formatted:
@@ -181,13 +223,13 @@ def _show(to: Output, plan: FormatPlan) -> None:
         to.line("All of the log directories are already formatted: nothing would be written.")
 
 
-def _show_beginning(to: Output, plan: FormatPlan) -> None:
+def _show_beginning(to: Output, plan: FormatPlan, release: Release) -> None:
     """The cluster's first records and voters."""
-    from kraftool.image.metadata_version import release_name
+    from kraftool.image.metadata_version import METADATA_VERSION, level_name
 
     for name, level in plan.levels.items():
-        named = release_name(name, level)
-        to.line(f"  {name}={level}" + (f" ({named})" if named else ""))
+        said = f" ({level_name(level)}), from {printable(release.source)}"
+        to.line(f"  {name}={level}{said if name == METADATA_VERSION else ''}")
     for user in plan.scram:
         to.line(f"  {user.mechanism} for {printable(user.name)}")
     for voter in plan.voters or ():
@@ -196,13 +238,14 @@ def _show_beginning(to: Output, plan: FormatPlan) -> None:
             to.line(f"  voter {voter.key.id} at {where}")
 
 
-def _document(plan: FormatPlan, *, dry_run: bool) -> dict[str, object]:
+def _document(plan: FormatPlan, release: Release, *, dry_run: bool) -> dict[str, object]:
     return {
         "schemaVersion": 1,
         "dryRun": dry_run,
         "clusterId": plan.cluster_id,
         "nodeId": plan.node_id,
         "features": dict(plan.levels),
+        "metadataVersionSource": release.source or None,
         "scramUsers": [{"name": each.name, "mechanism": each.mechanism} for each in plan.scram],
         "voters": [
             {

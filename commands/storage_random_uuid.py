@@ -13,7 +13,7 @@ def random_uuid(debug: Debug = False) -> None:
 
     It never begins with a hyphen, so that it can stand alone on a command line. Nothing is written.
     """
-    from kraftool.storage.format_plan import random_uuid as new_uuid
+    from kraftool.storage.random_ids import random_uuid as new_uuid
 
     to = Output()
     to.write(new_uuid() + "\n")

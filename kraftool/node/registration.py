@@ -23,7 +23,7 @@ from kraftool.node.narration import say
 from kraftool.node.runner import Runner
 from kraftool.raft.names import Endpoint, Error, VersionRange, error_name
 from kraftool.raft.raft import Raft
-from kraftool.storage.format_plan import random_uuid
+from kraftool.storage.random_ids import random_uuid
 
 _REQUEST = "ControllerRegistration"
 _REQUEST_S = 5.0

@@ -60,7 +60,10 @@ def release_level(name: str) -> int:
 
 
 def starting_levels(release: str, asked: Mapping[str, int], *, is_dynamic: bool) -> dict[str, int]:
-    """Each feature's level, metadata.version first. Raises FormatImpossible."""
+    """Each feature's level, metadata.version first. Raises FormatImpossible.
+
+    The release, or the asked levels, state metadata.version; never both.
+    """
     levels = release_levels(_metadata_version(release, asked))
     for name in asked:
         if name not in levels:
@@ -98,11 +101,7 @@ def _metadata_version(release: str, asked: Mapping[str, int]) -> int:
     level = asked.get(METADATA_VERSION)
     if level is None:
         return release_level(release)
-    if release:
-        raise FormatImpossible(
-            f"both --release-version and --feature {METADATA_VERSION} are given",
-            hint="give --release-version alone",
-        )
+    assert not release, "the level has one source"
     check_level(METADATA_VERSION, level)
     return level
 

@@ -1,26 +1,19 @@
 """What a format is going to do: decided whole before anything is written.
 
-Owns which directories are formatted as what, the first voters, and the refusals: those of
-kafka-storage, and beside them whatever would give one cluster two voter sets, which kafka-storage
-lets pass. It refuses to write.
+Owns which directories are formatted as what, and the refusals: those of kafka-storage, and also
+whatever would give one cluster two voter sets, which kafka-storage lets pass. It refuses to write.
 """
 
 from __future__ import annotations
 
-import ipaddress
 import os
-import secrets
-from base64 import urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from uuid import uuid4
 
 from kraftool.decoders import meta_properties
-from kraftool.decoders.addresses import shown_address
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import encode_record
-from kraftool.decoders.java_text import read_int32, read_uuid
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import parse_checkpoint_name, parse_segment_name
 from kraftool.image.metadata_version import (
@@ -28,12 +21,13 @@ from kraftool.image.metadata_version import (
     METADATA_VERSION,
     SCRAM_LEVEL,
 )
-from kraftool.image.uuids import is_reserved_directory
-from kraftool.raft.names import Endpoint, ReplicaKey, Voter, VoterSet
-from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION
+from kraftool.raft.names import VoterSet
 from kraftool.storage.entry import METADATA_PARTITION
 from kraftool.storage.format_levels import FormatImpossible, FormatRefused, starting_levels
+from kraftool.storage.format_request import FormatRequest
+from kraftool.storage.format_voters import first_voters
 from kraftool.storage.lock import LockState, lock_holder
+from kraftool.storage.random_ids import random_directory_id
 from kraftool.storage.scram_records import ScramUser
 
 META_PROPERTIES = "meta.properties"
@@ -53,29 +47,6 @@ class DirectoryRole(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FormatRequest:
-    """What a server.properties and the options ask for."""
-
-    node_id: int
-    cluster_id: str
-    directories: Sequence[str]
-    metadata_directory: str
-    is_controller: bool
-    static_voters: VoterSet
-    listener: str
-    """The first of controller.listener.names: a voter's endpoint has this name."""
-    advertised: Endpoint | None
-    """Where this node's own controller listener is reached; None for a broker."""
-    standalone: bool = False
-    initial_controllers: str = ""
-    no_initial_controllers: bool = False
-    release: str = ""
-    features: Mapping[str, int]
-    scram: Sequence[ScramUser] = ()
-    ignore_formatted: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedDirectory:
     """A directory that will be formatted."""
 
@@ -92,6 +63,7 @@ class FormatPlan:
     cluster_id: str
     is_controller: bool
     levels: Mapping[str, int]
+    """Of features, metadata.version first; empty where no record is written."""
     scram: tuple[ScramUser, ...]
     voters: VoterSet | None
     """The first voters, for a directory of the metadata; None where none are written."""
@@ -103,8 +75,8 @@ class FormatPlan:
     notes: tuple[str, ...]
 
     @property
-    def metadata_version(self) -> int:
-        return self.levels[METADATA_VERSION]
+    def metadata_version(self) -> int | None:
+        return self.levels.get(METADATA_VERSION)
 
     @property
     def is_beginning(self) -> bool:
@@ -114,10 +86,17 @@ class FormatPlan:
     @property
     def in_one_file(self) -> bool:
         """Whether the records are in the first snapshot, and no bootstrap.checkpoint is."""
-        return self.metadata_version >= ONE_FILE_LEVEL
+        return self.metadata_version is not None and self.metadata_version >= ONE_FILE_LEVEL
+
+    @property
+    def has_bootstrap_checkpoint(self) -> bool:
+        """Whether the records are in a file of their own in each directory."""
+        return bool(self.levels) and not self.in_one_file
 
     def has_first_snapshot(self, planned: PlannedDirectory) -> bool:
         """Whether a directory gets a 0-0 snapshot."""
+        if not self.levels:
+            return False
         if self.in_one_file:
             return self.is_controller and planned.role is not DirectoryRole.LOG
         return planned.role in (DirectoryRole.DYNAMIC_METADATA, DirectoryRole.DYNAMIC_VOTER)
@@ -137,42 +116,20 @@ class FormatPlan:
         ]
 
 
-def random_directory_id() -> str:
-    """An id for a directory: none that Kafka reserves or that begins like an option."""
-    while True:
-        text = _text_of(secrets.token_bytes(16))
-        if not text.startswith("-") and not is_reserved_directory(text):
-            return text
-
-
-def random_uuid() -> str:
-    """A uuid as `kafka-storage random-uuid` gives it."""
-    while True:
-        text = _text_of(uuid4().bytes)
-        if not text.startswith("-"):
-            return text
-
-
-def _text_of(raw: bytes) -> str:
-    return urlsafe_b64encode(raw).decode("ascii").rstrip("=")
-
-
 def plan_format(request: FormatRequest) -> FormatPlan:
     """Decide everything. Raises FormatRefused."""
-    voters, notes = _first_voters(request)
-    is_dynamic = not request.static_voters
-    levels = starting_levels(request.release, request.features, is_dynamic=is_dynamic)
+    voters, notes = first_voters(request)
+    if voters is not None and request.running_cluster == request.cluster_id:
+        raise FormatRefused(
+            f"cluster {request.cluster_id} runs and has voters; these would be a second set",
+            hint="--no-initial-controllers formats a controller that joins it",
+        )
+    levels = _levels(request)
     if request.scram and levels[METADATA_VERSION] < SCRAM_LEVEL:
         raise FormatImpossible(f"SCRAM users need {METADATA_VERSION}={SCRAM_LEVEL} (3.5-IV2)")
     found = _look(request)
     _refuse_a_second_set(request, found, voters)
     directories = tuple(_planned(request, path, voters) for path in found.empty)
-    was_asked = request.release or METADATA_VERSION in request.features
-    if request.is_controller and not was_asked and levels[METADATA_VERSION] >= ONE_FILE_LEVEL:
-        notes.append(
-            "only servers from Kafka 4.4 on read what is formatted so: where one is older, give its"
-            " --release-version"
-        )
     return FormatPlan(
         node_id=request.node_id,
         cluster_id=request.cluster_id,
@@ -185,6 +142,23 @@ def plan_format(request: FormatRequest) -> FormatPlan:
         unusable=found.unusable,
         notes=tuple(notes) if _has_metadata(directories) else (),
     )
+
+
+def _levels(request: FormatRequest) -> dict[str, int]:
+    """The levels of the first records. There is no default: a server that is older than the level
+    exits on such a directory (3.9.1), or passes over the records in it (4.3.0)."""
+    if not request.release and METADATA_VERSION not in request.features:
+        if not request.writes_records:
+            return {}
+        raise FormatImpossible(
+            f"the {METADATA_VERSION} of the new cluster is not given",
+            hint="give the release of its oldest server with --release-version, such as 4.3;"
+            " or --kafka-home with the folder of that Kafka,"
+            " --bootstrap-controller to take the level of a running quorum,"
+            f" or --feature {METADATA_VERSION}=LEVEL",
+        )
+    is_dynamic = not request.static_voters
+    return starting_levels(request.release, request.features, is_dynamic=is_dynamic)
 
 
 def _has_metadata(directories: Sequence[PlannedDirectory]) -> bool:
@@ -203,138 +177,6 @@ def _planned(request: FormatRequest, path: str, voters: VoterSet | None) -> Plan
     return PlannedDirectory(
         path=path, role=role, directory_id=directory_id or random_directory_id()
     )
-
-
-# Voters
-
-
-def _first_voters(request: FormatRequest) -> tuple[VoterSet | None, list[str]]:
-    """The voters that the options make, and what is worth a word about them."""
-    asked = [
-        name
-        for name, given in (
-            ("--standalone", request.standalone),
-            ("--initial-controllers", request.initial_controllers),
-            ("--no-initial-controllers", request.no_initial_controllers),
-        )
-        if given
-    ]
-    if len(asked) > 1:
-        raise FormatImpossible(f"{' and '.join(asked)} exclude each other")
-    if request.static_voters:
-        if asked and not request.no_initial_controllers:
-            raise FormatRefused(
-                f"controller.quorum.voters names the voters already; {asked[0]} would make"
-                " a second set",
-                hint="take controller.quorum.voters out and set controller.quorum.bootstrap.servers"
-                " for a quorum that can change its voters",
-            )
-        return None, []
-    if request.standalone:
-        return _standalone(request)
-    if request.initial_controllers:
-        voters = voters_of(request.initial_controllers, request.listener)
-        return voters, _about_oneself(request, voters)
-    if request.is_controller and not request.no_initial_controllers:
-        raise FormatImpossible(
-            "controller.quorum.voters is not set: who are the first voters?",
-            hint="--standalone for this node alone, --initial-controllers for several (the same"
-            " words on each), --no-initial-controllers for one that joins a quorum",
-        )
-    return None, []
-
-
-def _standalone(request: FormatRequest) -> tuple[VoterSet, list[str]]:
-    if not request.is_controller or request.advertised is None:
-        raise FormatImpossible("only a controller can be --standalone; process.roles has none")
-    host, port = request.advertised.host or "localhost", request.advertised.port
-    if port <= 0:
-        raise FormatImpossible(
-            "its controller listener has port 0: nobody would find the only voter",
-            hint="give it a port",
-        )
-    voter = _voter(request.node_id, host, port, random_uuid(), request.listener)
-    note = "this node alone will be the quorum; controllers that join are formatted with"
-    return VoterSet.of(voter), [f"{note} --no-initial-controllers, and then added"]
-
-
-def _about_oneself(request: FormatRequest, voters: VoterSet) -> list[str]:
-    own = voters.voters.get(request.node_id)
-    if own is None:
-        return [f"node {request.node_id} is not among the initial controllers and will not vote"]
-    if not request.is_controller:
-        raise FormatImpossible(
-            f"node {request.node_id} is among the initial controllers, and process.roles says that"
-            " it is none"
-        )
-    told, listed = request.advertised, own.endpoints[request.listener.upper()]
-    if told is not None and told.host and (_as_java(told.host), told.port) != listed:
-        at = f"node {request.node_id} is listed at {shown_address(*listed)}"
-        return [f"{at} and advertises {shown_address(*told)}"]
-    return []
-
-
-def voters_of(text: str, listener: str) -> VoterSet:
-    """Read ID@HOST:PORT:DIRECTORY_ID,… . Raises FormatImpossible."""
-    words = filter(None, (each.strip() for each in text.split(",")))
-    found = [_read_voter(word, listener) for word in words]
-    if not found:
-        raise FormatImpossible("--initial-controllers names nobody")
-    name = listener.upper()
-    for what, each in (
-        ("the id", [str(voter.key.id) for voter in found]),
-        ("the directory id", [voter.key.directory_id or "" for voter in found]),
-        ("the address", ["{}:{}".format(*voter.endpoints[name]) for voter in found]),
-    ):
-        twice = next((value for value in each if each.count(value) > 1), None)
-        if twice is not None:
-            raise FormatImpossible(f"--initial-controllers: {what} {twice} is given twice")
-    return VoterSet.of(*sorted(found, key=lambda voter: voter.key.id))
-
-
-def _read_voter(word: str, listener: str) -> Voter:
-    id_text, mark, rest = word.partition("@")
-    node_id = read_int32(id_text) if mark else None
-    if rest.startswith("["):
-        host, closing, rest = rest[1:].partition("]")
-        rest = rest.removeprefix(":") if closing and rest.startswith(":") else ""
-    else:
-        host, _, rest = rest.partition(":")
-    port_text, colon, directory_text = rest.partition(":")
-    port = read_int32(port_text) if colon else None
-    directory_id = read_uuid(directory_text) if colon else None
-    if node_id is None or node_id < 0 or port is None or directory_id is None:
-        raise FormatImpossible(
-            f"--initial-controllers: {word} is not of the form ID@HOST:PORT:DIRECTORY_ID",
-            hint="`kraftool storage random-uuid` gives a directory id",
-        )
-    if not host or not 0 < port <= 65535:
-        raise FormatImpossible(f"--initial-controllers: nobody reaches {word}")
-    if is_reserved_directory(directory_id):
-        raise FormatImpossible(
-            f"--initial-controllers: no directory may have the id {directory_id}"
-        )
-    return _voter(node_id, host, port, directory_id, listener)
-
-
-def _voter(node_id: int, host: str, port: int, directory_id: str, listener: str) -> Voter:
-    return Voter(
-        key=ReplicaKey(node_id, directory_id),
-        endpoints={listener.upper(): Endpoint(_as_java(host), port)},
-        kraft_version=SUPPORTED_KRAFT_VERSION,
-    )
-
-
-def _as_java(host: str) -> str:
-    """A host as kafka-storage writes it: an IPv6 address with all its groups."""
-    try:
-        address = ipaddress.IPv6Address(host)
-    except ValueError:
-        return host
-    if address.ipv4_mapped is not None:
-        return str(address.ipv4_mapped)
-    groups = address.exploded.split(":")
-    return ":".join(each.lstrip("0") or "0" for each in groups)
 
 
 # Directories

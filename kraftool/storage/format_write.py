@@ -48,7 +48,7 @@ def write_format(plan: FormatPlan, files: Files, now_ms: int) -> Iterator[Planne
 
 
 def _write(plan: FormatPlan, planned: PlannedDirectory, files: Files, now_ms: int) -> None:
-    if not plan.in_one_file:
+    if plan.has_bootstrap_checkpoint:
         frame = SnapshotFrame(epoch=0, last_contained_log_timestamp=0, timestamp=now_ms)
         data = b"".join(encode_snapshot(plan.records(), frame))
         replace(files, os.path.join(planned.path, BOOTSTRAP_CHECKPOINT), data)

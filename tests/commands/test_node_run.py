@@ -210,7 +210,7 @@ advertised.listeners=CONTROLLER://127.0.0.1:9093
 log.dirs={tmp_path / "data"}
 """
     )
-    told = kraftool("format", "-c", config, "-t", "cccccccccccccccccccccA", "--standalone")
+    told = kraftool("format", "-c", config, "-t", "cccccccccccccccccccccA", "-s", "-r", "4.4")
     assert told.code == 0, told.err
     unknown = b"\x01\xe7\x07\x00\x00"
     batch = Batch(base_offset=0, last_offset=0, epoch=1, timestamp_ms=1, data=[unknown])

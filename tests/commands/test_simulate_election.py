@@ -196,7 +196,7 @@ def formatted(file: Path, beside: Path, how: str, kraftool: Run) -> None:
     """A node made ready for the cluster of another one."""
     lines = (beside / "meta.properties").read_text().splitlines()
     (cluster,) = (each.partition("=")[2] for each in lines if each.startswith("cluster.id="))
-    assert kraftool("storage", "format", "-c", file, "-t", cluster, how).code == 0
+    assert kraftool("storage", "format", "-c", file, "-t", cluster, how, "-r", "4.4").code == 0
 
 
 def test_a_directory_that_is_not_there_is_told_as_that(

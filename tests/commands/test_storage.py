@@ -15,7 +15,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from kraftool.decoders import meta_properties
-from kraftool.storage.format_plan import random_directory_id, voters_of
+from kraftool.storage.format_voters import voters_of
+from kraftool.storage.random_ids import random_directory_id
 from kraftool.storage.scram_records import scram_user
 
 Run = Callable[..., Any]
@@ -23,6 +24,8 @@ ROOT = Path(__file__).resolve().parents[2]
 CLUSTER = "5L6g3nShT-eMCtK--X86sw"
 FIRST, SECOND = "m4edhskZReujT5KaPved-A", "tZQSAvsjSkG1h6dlBS_MFA"
 PARTITION = "__cluster_metadata-0"
+BEGINS = ("-s", "-r", "4.4")
+"""The options of a cluster's first controller."""
 FIRST_SNAPSHOT = f"{PARTITION}/{0:020}-{0:010}.checkpoint"
 
 
@@ -51,7 +54,7 @@ def _files(folder: Path) -> list[str]:
 
 def test_a_dry_run_tells_and_writes_nothing(kraftool: Run, tmp_path: Path):
     config = _settings(tmp_path)
-    words = ("format", "-c", config, "-t", CLUSTER, "--standalone", "--dry-run")
+    words = ("format", "-c", config, "-t", CLUSTER, *BEGINS, "--dry-run")
     ran = kraftool(*words, "--add-scram", "SCRAM-SHA-256=[name=alice,password=canary]")
     assert ran.code == 0
     assert "Would format dynamic metadata voter directory" in ran.text
@@ -65,7 +68,7 @@ def test_the_document_fits_its_schema(kraftool: Run, tmp_path: Path, dry: bool):
     schema = json.loads((ROOT / "docs/schemas/format.json").read_text())
     Draft202012Validator.check_schema(schema)
     config = _settings(tmp_path)
-    words = ("format", "-c", config, "-t", CLUSTER, "-o", "json", "--standalone")
+    words = ("format", "-c", config, "-t", CLUSTER, "-o", "json", *BEGINS)
     ran = kraftool(
         *words,
         *("-S", "SCRAM-SHA-512=[name=alice,password=canary]"),
@@ -90,12 +93,12 @@ def test_the_document_fits_its_schema(kraftool: Run, tmp_path: Path, dry: bool):
 
 def test_a_formatted_directory_is_refused_and_left_alone(kraftool: Run, tmp_path: Path):
     config = _settings(tmp_path)
-    assert kraftool("format", "-c", config, "-t", CLUSTER, "-s").code == 0
+    assert kraftool("format", "-c", config, "-t", CLUSTER, *BEGINS).code == 0
     before = {name: (tmp_path / name).read_bytes() for name in _files(tmp_path)}
-    ran = kraftool("format", "-c", config, "-t", CLUSTER, "-s")
+    ran = kraftool("format", "-c", config, "-t", CLUSTER, *BEGINS)
     assert ran.code == 5
     assert "is formatted already" in ran.err
-    ran = kraftool("format", "-c", config, "-t", CLUSTER, "-s", "--ignore-formatted")
+    ran = kraftool("format", "-c", config, "-t", CLUSTER, *BEGINS, "--ignore-formatted")
     assert ran.code == 0
     assert ran.text == "All of the log directories are already formatted.\n"
     assert {name: (tmp_path / name).read_bytes() for name in _files(tmp_path)} == before
@@ -103,9 +106,9 @@ def test_a_formatted_directory_is_refused_and_left_alone(kraftool: Run, tmp_path
 
 def test_with_ignore_formatted_the_others_are_formatted(kraftool: Run, tmp_path: Path):
     config = _settings(tmp_path)
-    assert kraftool("format", "-c", config, "-t", CLUSTER, "-s").code == 0
+    assert kraftool("format", "-c", config, "-t", CLUSTER, *BEGINS).code == 0
     (tmp_path / "b" / "meta.properties").unlink()
-    ran = kraftool("format", "-c", config, "-t", CLUSTER, "-s", "-g")
+    ran = kraftool("format", "-c", config, "-t", CLUSTER, *BEGINS, "-g")
     assert ran.code == 0, ran.err
     assert ran.text.startswith(f"Formatting data directory {tmp_path / 'b'} ")
     assert (tmp_path / "b" / "meta.properties").exists()
@@ -113,11 +116,11 @@ def test_with_ignore_formatted_the_others_are_formatted(kraftool: Run, tmp_path:
 
 def test_another_cluster_or_node_is_refused(kraftool: Run, tmp_path: Path):
     config = _settings(tmp_path)
-    assert kraftool("format", "-c", config, "-t", CLUSTER, "-s").code == 0
-    ran = kraftool("format", "-c", config, "-t", "another", "-s", "-g")
+    assert kraftool("format", "-c", config, "-t", CLUSTER, *BEGINS).code == 0
+    ran = kraftool("format", "-c", config, "-t", "another", *BEGINS, "-g")
     assert (ran.code, f"cluster.id {CLUSTER}" in ran.err) == (5, True)
     config = _settings(tmp_path, node_id="2")
-    ran = kraftool("format", "-c", config, "-t", CLUSTER, "-s", "-g")
+    ran = kraftool("format", "-c", config, "-t", CLUSTER, *BEGINS, "-g")
     assert (ran.code, "node.id 1" in ran.err) == (5, True)
 
 
@@ -136,7 +139,7 @@ def test_where_a_quorum_has_begun_no_other_begins(kraftool: Run, tmp_path: Path,
     path = tmp_path / left
     path.parent.mkdir(parents=True)
     path.write_bytes(b"x")
-    ran = kraftool("format", "-c", config, "-t", CLUSTER, "-s")
+    ran = kraftool("format", "-c", config, "-t", CLUSTER, *BEGINS)
     assert ran.code == 5
     assert "metadata already" in ran.err
     assert _files(tmp_path) == [left]
@@ -167,7 +170,7 @@ def test_a_directory_in_use_is_refused(kraftool: Run, tmp_path: Path):
     ) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"
-        ran = kraftool("format", "-c", config, "-t", CLUSTER, "-s")
+        ran = kraftool("format", "-c", config, "-t", CLUSTER, *BEGINS)
         holder.communicate(b"")
     assert (ran.code, "in use" in ran.err) == (5, True)
     assert _files(tmp_path) == ["a/.lock"]
@@ -179,7 +182,7 @@ def test_a_directory_that_cannot_be_written_is_told_and_is_not_formatted(
     config = _settings(tmp_path)
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / PARTITION).write_text("")
-    ran = kraftool("format", "-c", config, "-t", CLUSTER, "-s")
+    ran = kraftool("format", "-c", config, "-t", CLUSTER, *BEGINS)
     assert (ran.code, "does not count as formatted" in ran.err) == (3, True)
     assert _files(tmp_path) == [f"a/{PARTITION}"]
 
@@ -187,8 +190,9 @@ def test_a_directory_that_cannot_be_written_is_told_and_is_not_formatted(
 def test_the_same_voter_in_another_directory_is_refused(kraftool: Run, tmp_path: Path):
     config = _settings(tmp_path)
     mine = f"1@127.0.0.1:9093:{FIRST}"
-    assert kraftool("format", "-c", config, "-t", CLUSTER, "-I", mine).code == 0
-    again = kraftool("format", "-c", config, "-t", CLUSTER, "-g", "-I", mine.replace(FIRST, SECOND))
+    assert kraftool("format", "-c", config, "-t", CLUSTER, "-r", "4.4", "-I", mine).code == 0
+    other = mine.replace(FIRST, SECOND)
+    again = kraftool("format", "-c", config, "-t", CLUSTER, "-r", "4.4", "-g", "-I", other)
     assert (again.code, FIRST in again.err) == (5, True)
 
 
@@ -221,9 +225,9 @@ def test_voters_that_could_not_be_told_apart_are_refused(
         (("-s", "-N"), "exclude each other"),
         (("-s", "-r", "4.5"), "no release"),
         (("-s", "-f", "nonsense"), "NAME=LEVEL"),
-        (("-s", "-f", "foo.version=1"), "no feature that is known"),
-        (("-s", "-f", "group.version=9"), "has no level 9"),
-        (("-s", "-S", "nonsense"), "--add-scram"),
+        ((*BEGINS, "-f", "foo.version=1"), "no feature that is known"),
+        ((*BEGINS, "-f", "group.version=9"), "has no level 9"),
+        ((*BEGINS, "-S", "nonsense"), "--add-scram"),
     ],
 )
 def test_options_that_can_mean_nothing_are_a_mistake_of_usage(
@@ -238,8 +242,8 @@ def test_options_that_can_mean_nothing_are_a_mistake_of_usage(
 def test_nothing_is_promised_where_all_is_formatted(kraftool: Run, tmp_path: Path):
     """A dry run over a voter's directory does not say that this node alone will be the quorum."""
     config = _settings(tmp_path)
-    assert kraftool("format", "-c", config, "-t", CLUSTER, "-s").code == 0
-    ran = kraftool("format", "-c", config, "-t", CLUSTER, "-s", "-g", "--dry-run")
+    assert kraftool("format", "-c", config, "-t", CLUSTER, *BEGINS).code == 0
+    ran = kraftool("format", "-c", config, "-t", CLUSTER, *BEGINS, "-g", "--dry-run")
     assert (ran.code, ran.err) == (0, "")
     first, *left, last = ran.text.splitlines()
     assert first == f"Cluster {CLUSTER}, node 1"
@@ -247,20 +251,9 @@ def test_nothing_is_promised_where_all_is_formatted(kraftool: Run, tmp_path: Pat
     assert last == "All of the log directories are already formatted: nothing would be written."
 
 
-@pytest.mark.parametrize(
-    ("options", "told"), [((), True), (("-r", "4.4"), False), (("-r", "4.3"), False)]
-)
-def test_who_asks_for_no_release_is_told_which_servers_read_what_is_written(
-    kraftool: Run, tmp_path: Path, options: tuple[str, ...], told: bool
-):
-    """Kafka 3.9.1 ends at its start on it, 4.3.0 starts and knows nothing of levels and users."""
-    ran = kraftool("format", "-c", _settings(tmp_path), "-t", CLUSTER, "-s", *options)
-    assert (ran.code, "only servers from Kafka 4.4 on read" in ran.err) == (0, told)
-
-
 def test_a_cluster_id_that_is_no_uuid_is_taken_with_a_word(kraftool: Run, tmp_path: Path):
     """kafka-storage takes it, too."""
-    ran = kraftool("format", "-c", _settings(tmp_path), "-t", "hello", "-s")
+    ran = kraftool("format", "-c", _settings(tmp_path), "-t", "hello", *BEGINS)
     assert ran.code == 0
     assert "--cluster-id hello is no id as `kraftool storage random-uuid` gives one" in ran.err
     assert b"cluster.id=hello\n" in (tmp_path / "a" / "meta.properties").read_bytes()
@@ -268,7 +261,7 @@ def test_a_cluster_id_that_is_no_uuid_is_taken_with_a_word(kraftool: Run, tmp_pa
 
 def test_a_configuration_that_kafka_refuses_is_refused(kraftool: Run, tmp_path: Path):
     config = _settings(tmp_path, listeners="OTHER://127.0.0.1:9093")
-    ran = kraftool("format", "-c", config, "-t", CLUSTER, "-s")
+    ran = kraftool("format", "-c", config, "-t", CLUSTER, *BEGINS)
     assert ran.code != 0
     assert "listener.security.protocol.map says nothing of OTHER" in ran.err
     assert _files(tmp_path) == []
@@ -288,7 +281,7 @@ def test_which_files_depend_on_the_release(kraftool: Run, tmp_path: Path):
 
 def test_a_format_is_what_verify_snapshot_accepts(kraftool: Run, tmp_path: Path):
     config = _settings(tmp_path)
-    assert kraftool("format", "-c", config, "-t", CLUSTER, "-s").code == 0
+    assert kraftool("format", "-c", config, "-t", CLUSTER, *BEGINS).code == 0
     ran = kraftool("verify-snapshot", tmp_path / "a" / FIRST_SNAPSHOT)
     assert ran.code == 0, ran.text
 

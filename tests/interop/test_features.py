@@ -26,6 +26,7 @@ from kraftool.reports.features.read import read_features
 from kraftool.reports.features.rules import Rule, blockers
 from kraftool.reports.features.target import Direction, Request, request
 from kraftool.reports.state.load import load_state
+from kraftool.storage.kafka_home import installed_release
 
 pytestmark = pytest.mark.interop
 JAVA = Path(__file__).with_name("java")
@@ -62,6 +63,12 @@ def test_levels_have_the_names_and_the_changes_that_kafka_gives_them(version: st
 
 def test_the_newest_release_has_no_level_that_the_table_lacks() -> None:
     assert told(kafka.VERSIONS[-1])["latest"] == table.LATEST_LEVEL
+
+
+@pytest.mark.parametrize("version", kafka.VERSIONS)
+def test_the_release_of_an_installed_kafka_is_its_newest_production_level(version: str) -> None:
+    level = table.level_of(installed_release(str(kafka.home(version))).name)
+    assert level == told(version)["latest"]
 
 
 @pytest.mark.parametrize("version", kafka.VERSIONS)

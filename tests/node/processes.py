@@ -155,7 +155,7 @@ async def pair(root: Path) -> AsyncIterator[Pair]:
             "controller.quorum.fetch.timeout.ms=10000\n"
         )
         command = [sys.executable, "-m", "kraftool", "storage", "format", "-c", str(each.config)]
-        options = ["-t", CLUSTER_ID, "--initial-controllers", initial, "--quiet"]
+        options = ["-t", CLUSTER_ID, "--initial-controllers", initial, "-r", "4.4", "--quiet"]
         subprocess.run([*command, *options], cwd=ROOT, check=True, capture_output=True)
     found = Pair(*made)
     try:

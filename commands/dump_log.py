@@ -19,6 +19,7 @@ from kraftool.commands.options import (
     Until,
 )
 from kraftool.commands.output import ColorWhen
+from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
 
 def dump_log(
@@ -80,6 +81,10 @@ def dump_log(
         int,
         typer.Option(min=0, metavar="N", help="Processes for large files; 0 takes what there is."),
     ] = 0,
+    bootstrap_controller: Bootstrap = "",
+    command_config: CommandConfig = "",
+    resolve: Resolve = None,
+    timeout: Timeout = TIMEOUT_S,
     show_secrets: ShowSecrets = False,
     tz: TimeZone = "UTC",
     out: Out = "",
@@ -103,13 +108,23 @@ def dump_log(
 
     Example: kraftool dump-log /var/lib/kafka/data --type PartitionRecord --tail 20
 
+    Example: kraftool dump-log --bootstrap-controller ctl-1:9093 --since 1h
+
+    With --bootstrap-controller the leader's log is read over the network, without joining as a
+    replica: its snapshot and the log behind it, up to the high watermark. Records that are not
+    committed yet are not shown. --follow shows each record once it is committed,
+    through changes of the leader too; --snapshots adds the snapshot. The command exits with 4 if no
+    node could be reached, and with 3 if there is no leader.
+
     Nothing is written to the log, and nothing is locked; a running Kafka is not disturbed.
     """
+    from kraftool.commands.live_reading import leader_log, live_quorum, refuse_both
     from kraftool.commands.log_run import LogRun, Request
 
-    LogRun(
+    named = [*(paths or []), *(name for name in files.split(",") if name)]
+    refuse_both(named, bootstrap_controller)
+    run = LogRun(
         Request(
-            paths=[*(paths or []), *(name for name in files.split(",") if name)],
             format=output,
             offsets=offsets,
             epoch=epoch,
@@ -135,4 +150,20 @@ def dump_log(
             quiet=quiet,
             skip_record_metadata=skip_record_metadata,
         )
-    ).run()
+    )
+    access = bootstrap_controller, command_config, timeout, resolve
+    with live_quorum(run.output, *access, committed=True) as live:
+        if live is None:
+            run.run(named)
+            return
+        from kraftool.commands.log_follow_live import LiveFollowing
+        from kraftool.commands.quorum_options import target
+
+        captured = leader_log(run.output, live)
+        if follow:
+            run.following = LiveFollowing(
+                target(bootstrap_controller, command_config, timeout, resolve),
+                live.now,
+                captured.end,
+            )
+        run.run([captured.location])

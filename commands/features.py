@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
 from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet, TimeZone
-from kraftool.commands.output import ColorWhen, ExitCode, Output, UnreachableError, UsageError
+from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 from kraftool.decoders.errors import KraftoolError
-
-if TYPE_CHECKING:
-    from kraftool.client.live import LiveQuorum
 
 
 def features(
@@ -82,7 +79,7 @@ def features(
     Nothing is written, and no feature is changed; a running Kafka is not disturbed.
     """
     from kraftool.commands.finding_options import settle
-    from kraftool.commands.live_reading import live_quorum, refuse_nothing
+    from kraftool.commands.live_reading import live_quorum, refuse_nothing, unavailable
     from kraftool.commands.read_progress import read_progress
     from kraftool.commands.times import time_zone
     from kraftool.reports.features.plan import plan, reach
@@ -109,7 +106,7 @@ def features(
             from kraftool.client.live_features import features_of
 
             if not named and live.captured is None:
-                _unavailable(live)
+                unavailable(live)
             cluster = features_of(live, named, progress)
     if assume_nodes:
         with _words_of_options():
@@ -130,17 +127,6 @@ def features(
         to_.raise_code(ExitCode.FINDING)
     settle(to_, cluster.findings)
     to_.finish()
-
-
-def _unavailable(live: LiveQuorum) -> NoReturn:
-    """There is nothing to tell features from."""
-    if not live.now.reached:
-        # Why is on stderr already.
-        raise UnreachableError("there are no features to show")
-    raise KraftoolError(
-        "no leader tells its log, and no PATH is named to tell the features from",
-        hint="name a controller's data directory too",
-    )
 
 
 @contextmanager

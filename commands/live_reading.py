@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
-from kraftool.commands.output import Output, UsageError
+from kraftool.commands.output import Output, UnreachableError, UsageError
 from kraftool.commands.quorum_options import TIMEOUT_S, tell_unreached
 from kraftool.commands.quorum_options import target as target_of
+from kraftool.decoders.errors import KraftoolError
 
 if TYPE_CHECKING:
+    from kraftool.client.capture import Captured
     from kraftool.client.live import LiveQuorum
     from kraftool.client.model import NodeAnswer, QuorumView
 
@@ -19,6 +21,15 @@ def refuse_nothing(paths: list[str] | None, bootstrap: str, what: str) -> None:
     """There has to be something to look at."""
     if not paths and not bootstrap:
         raise UsageError(f"no {what}", hint="name a data directory, or --bootstrap-controller")
+
+
+def refuse_both(paths: list[str], bootstrap: str) -> None:
+    """One thing is looked at: files, or a live quorum."""
+    refuse_nothing(paths, bootstrap, "PATH")
+    if paths and bootstrap:
+        raise UsageError(
+            "a PATH and --bootstrap-controller are two things to look at", hint="name one of them"
+        )
 
 
 def options_again(
@@ -51,12 +62,14 @@ def live_quorum(
     resolve: list[str] | None,
     *,
     judged: bool = False,
+    committed: bool = False,
     shown: Callable[[QuorumView], Sequence[NodeAnswer]] | None = None,
 ) -> Iterator[LiveQuorum | None]:
     """Yields what was had, None where no quorum is asked for; its log is gone afterwards.
 
-    The run ends with 4 where no node was reached. `shown`: the nodes whose problems are among the
-    findings that the command prints, where it prints any; stderr does not repeat them.
+    The run ends with 4 where no node was reached. With `committed` the log ends at the high
+    watermark. `shown`: the nodes whose problems are among the findings that the command prints,
+    where it prints any; stderr does not repeat them.
     """
     if not bootstrap:
         refuse_quorum_options(command_config, resolve)
@@ -71,8 +84,36 @@ def live_quorum(
     target = target_of(bootstrap, command_config, timeout, resolve)
     with Capturing() as capturing:
         with to.task_progress("the leader's log") as progress:
-            live = asyncio.run(look(target, capturing, judged=judged, progress=progress))
+            looking = look(target, capturing, judged=judged, committed=committed, progress=progress)
+            live = asyncio.run(looking)
         if live.now.reached and live.unobserved and shown is None:
             to.note(f"the leader's log could not be read: {live.unobserved}")
         tell_unreached(to, live.now, shown=() if shown is None else shown(live.now))
         yield live
+
+
+def leader_log(to: Output, live: LiveQuorum) -> Captured:
+    """The leader's committed log. Raises UnreachableError or KraftoolError where there is none."""
+    from kraftool.client.model import leader_end
+
+    if live.captured is None:
+        unavailable(live)
+    mark = live.captured.location.high_watermark
+    end = leader_end(live.now) if live.now.quorum is not None else -1
+    if mark is not None and end > mark:
+        to.note(
+            f"the leader has records up to offset {end - 1} that are not committed yet: the high"
+            f" watermark is {mark}, and what follows it is not shown"
+        )
+    return live.captured
+
+
+def unavailable(live: LiveQuorum) -> NoReturn:
+    """There is no log of a leader."""
+    if not live.now.reached:
+        # Why is on stderr already.
+        raise UnreachableError("no node could be reached")
+    raise KraftoolError(
+        "no leader tells its log, and no PATH is named",
+        hint="name a controller's data directory",
+    )

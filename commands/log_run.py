@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
 from kraftool.commands.log_follow import Following
+from kraftool.commands.log_follow_live import LiveFollowing
 from kraftool.commands.log_table import LogTable
 from kraftool.commands.options import DumpLogFormat
 from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError, printable
@@ -30,6 +31,7 @@ from kraftool.reports.log_render import Rendered, RenderPlan, render
 from kraftool.reports.log_source import LogFile, log_files
 from kraftool.reports.processes import quicken
 from kraftool.reports.transactions import Transactions, find_transactions
+from kraftool.storage.paths import Location
 from kraftool.storage.source import ByteSource, FileSource
 
 WORTH_SPLITTING = 8 << 20
@@ -42,7 +44,6 @@ _LARGEST_SIDE_FILE = 64 << 20
 class Request:
     """What the command line asked for, as it was written."""
 
-    paths: list[str]
     format: DumpLogFormat = DumpLogFormat.TABLE
     offsets: str = ""
     epoch: int | None = None
@@ -114,10 +115,6 @@ class LogRun:
     """Carries out one request."""
 
     def __init__(self, request: Request) -> None:
-        if not request.paths:
-            raise UsageError(
-                "no PATH given", hint="name a data directory, a segment or a checkpoint"
-            )
         if request.transactions not in ("", "mark", "hide"):
             raise UsageError(f"--transactions {request.transactions!r} is neither mark nor hide")
         if request.follow and request.format is DumpLogFormat.JSON:
@@ -133,7 +130,7 @@ class LogRun:
         self.remaining = request.head
         self.last: deque[tuple[LogFile, Entry]] = deque()
         self.tail = request.tail
-        self.following = Following() if request.follow else None
+        self.following: Following | LiveFollowing | None = Following() if request.follow else None
         self.kept = 0
         self.passed = 0
         self.matched = False
@@ -148,14 +145,14 @@ class LogRun:
         )
         self.shown: LogFile | None = None
 
-    def run(self) -> None:
-        """Dump everything asked for and end with the exit code that it came to."""
+    def run(self, where: Sequence[str | Location]) -> None:
+        """Dump PATHs, or a live leader's log, and end with the exit code that it came to."""
         quicken()
         if self.verbatim:
             self.output.note("kraftool: -o kafka is verbatim: secrets are not masked")
         request = self.request
         files: Iterable[LogFile] = log_files(
-            request.paths,
+            where,
             self._unreadable,
             snapshots=request.snapshots,
             side_files=self.verbatim,

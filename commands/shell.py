@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kraftool.commands.options import Debug, Quiet, ShowSecrets
+from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
 if TYPE_CHECKING:
     from kraftool.commands.output import Output
@@ -29,7 +30,7 @@ def shell(
             help="A data directory, one checkpoint or segment, a server.properties or a tar;"
             " - reads a tar from stdin.",
         ),
-    ],
+    ] = "",
     at: Annotated[
         int | None,
         typer.Option(
@@ -45,6 +46,10 @@ def shell(
             help="Run these, separated by ;, instead of asking. May be repeated.",
         ),
     ] = None,
+    bootstrap_controller: Bootstrap = "",
+    command_config: CommandConfig = "",
+    resolve: Resolve = None,
+    timeout: Timeout = TIMEOUT_S,
     show_secrets: ShowSecrets = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -53,24 +58,36 @@ def shell(
 
     Example: kraftool shell /var/lib/kafka/data -c "ls image; cat image/provenance"
 
+    Example: kraftool shell --bootstrap-controller ctl-1:9093 -c "tree image/topics"
+
     On a terminal it asks for commands, with completion and history; elsewhere, without -c, it
     reads them from stdin. They are those of kafka-metadata-shell: ls, cat, find, tree, cd, pwd,
     man, history, help and exit. What an unfinished transaction would change is not shown.
+
+    With --bootstrap-controller the leader's log is read over the network, without joining as a
+    replica: its snapshot and the log behind it, up to the high watermark. Records that are not
+    committed yet are not shown. The tree is that of one moment; it does not
+    follow the quorum. The command exits with 4 if no node could be reached, and with 3 if there is
+    no leader.
 
     Files are only read, and nothing is ever written.
     """
     import sys
 
+    from kraftool.commands.live_reading import leader_log, live_quorum, refuse_both
     from kraftool.commands.output import Output
     from kraftool.commands.shell_load import image_of, load
     from kraftool.commands.shell_session import Session
     from kraftool.commands.shell_terminal import become_stdin, interact, open_terminal
     from kraftool.reports.shell.tree import shell_tree
 
+    refuse_both([path] if path else [], bootstrap_controller)
     to = Output(quiet=quiet)
     asks = not commands and sys.stdin is not None and sys.stdin.isatty() and to.to_terminal
     terminal = open_terminal(to) if path == "-" and not commands else None
-    state = load(to, path, at)
+    access = bootstrap_controller, command_config, timeout, resolve
+    with live_quorum(to, *access, committed=True) as live:
+        state = load(to, path if live is None else leader_log(to, live).location, at)
     session = Session(
         root=shell_tree(image_of(state), show_secrets=show_secrets),
         show=lambda lines: _show(to, lines),

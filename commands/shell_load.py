@@ -14,15 +14,16 @@ from kraftool.commands.output import ExitCode, Output, printable
 from kraftool.image.image import MetadataImage
 from kraftool.reports.findings import Severity
 from kraftool.reports.state.load import LoadedState, load_state
+from kraftool.storage.paths import Location
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def load(to: Output, path: str, at: int | None) -> LoadedState:
-    """Load the image of a PATH and tell what it is. What is damaged is told, and shown without."""
+def load(to: Output, where: str | Location, at: int | None) -> LoadedState:
+    """Load an image and tell what it is. What is damaged is told, and shown without."""
     with _Bars(to) as bars:
-        state = load_state(path, at=at, progress=bars.reached)
+        state = load_state(where, at=at, progress=bars.reached)
     for each in state.findings:
         place = each.where()
         text = f"{place}: {each.sentence()}" if place else each.sentence()

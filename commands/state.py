@@ -9,6 +9,7 @@ import typer
 
 from kraftool.commands.options import OUTPUT, Color, Debug, Out, Quiet, ShowSecrets, TimeZone
 from kraftool.commands.output import ColorWhen, Output, UsageError
+from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
 if TYPE_CHECKING:
     from kraftool.reports.state.load import LoadedState
@@ -48,7 +49,7 @@ def state(
             help="Data directory, __cluster_metadata-0, checkpoint, segment, server.properties,"
             " tar or -.",
         ),
-    ],
+    ] = "",
     at: Annotated[
         int | None,
         typer.Option(
@@ -80,6 +81,10 @@ def state(
             "--limit", metavar="N", min=0, help="So many rows of a table, the rest counted; 0: all."
         ),
     ] = 1000,
+    bootstrap_controller: Bootstrap = "",
+    command_config: CommandConfig = "",
+    resolve: Resolve = None,
+    timeout: Timeout = TIMEOUT_S,
     output: Annotated[StateFormat, OUTPUT] = StateFormat.TABLE,
     show_secrets: ShowSecrets = False,
     tz: TimeZone = "UTC",
@@ -94,15 +99,23 @@ def state(
 
     Example: kraftool state /var/lib/kafka/data --at 100 --section topics --section acls
 
+    Example: kraftool state --bootstrap-controller ctl-1:9093
+
     The table says which brokers are fenced, what is finalized, and how many partitions are not
     well. min.insync.replicas is taken from dynamic configs, and as 1 where only a server.properties
     may set it. -o tree is what kafka-metadata-shell shows; -o json and jsonl have everything,
     sorted, one entity a line. An offset is exclusive; what an unfinished transaction would change
     is not shown. Whether the last records were committed cannot be seen in one node's files.
 
+    With --bootstrap-controller the leader's log is read over the network, without joining as a
+    replica: its snapshot and the log behind it, up to the high watermark. Records that are not
+    committed yet are not shown. --at and --at-time reach back to that snapshot. The
+    command exits with 4 if no node could be reached, and with 3 if there is no leader.
+
     Nothing is written to the directory, and nothing is locked; a running Kafka is not disturbed.
     """
     from kraftool.commands.finding_options import settle
+    from kraftool.commands.live_reading import leader_log, live_quorum, refuse_both
     from kraftool.commands.read_progress import read_progress
     from kraftool.commands.times import parse_time, time_zone
     from kraftool.reports.processes import quicken
@@ -119,10 +132,13 @@ def state(
             f"--section and --topic choose tables; -o {output.value} has everything",
             hint="leave them out, or leave -o out",
         )
-    location = open_path(path)
+    refuse_both([path] if path else [], bootstrap_controller)
     to = Output(color=color, quiet=quiet, out=out)
-    with read_progress(to, [location]) as progress:
-        loaded = load_state(path, at=at, at_time=moment, progress=progress)
+    access = bootstrap_controller, command_config, timeout, resolve
+    with live_quorum(to, *access, committed=True) as live:
+        location = open_path(path) if live is None else leader_log(to, live).location
+        with read_progress(to, [location]) as progress:
+            loaded = load_state(location, at=at, at_time=moment, progress=progress)
     if output is StateFormat.TABLE:
         from kraftool.commands.state_view import write_overview
 

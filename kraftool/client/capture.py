@@ -44,6 +44,8 @@ class Captured:
 
     location: Location
     """Its files, as long as the capture is open; its path is the node's name."""
+    end: OffsetAndEpoch
+    """One beyond its last record, and the epoch of that."""
     observation: Observation | None = None
     """The image of what is committed in it, if it was asked for."""
 
@@ -66,14 +68,17 @@ class Capturing:
         access: Access,
         *,
         with_image: bool = False,
+        committed: bool = False,
         progress: Progress = silent,
         limit_s: float = LIMIT_S,
     ) -> Captured:
-        """Read the leader's log, what is not committed yet too. Raises UnobservableError."""
+        """Read the leader's log; what is not committed yet too, unless only `committed` records
+        are wanted. Raises UnobservableError."""
         end = max((each.log_end_offset for each in view.voters), default=0)
         image = ImageTaker()
         taker = _Both(self._taker, image) if with_image else self._taker
-        reached = await read_log(view, access, taker, upto=end, progress=progress, limit_s=limit_s)
+        upto = None if committed else end
+        reached = await read_log(view, access, taker, upto=upto, progress=progress, limit_s=limit_s)
         observation = image.observation(reached) if with_image else None
         return _captured(view, reached, self._taker, observation)
 
@@ -105,6 +110,7 @@ def _captured(
             held=tuple(entries),
             high_watermark=reached.high_watermark,
         ),
+        end=reached.end,
         observation=observation,
     )
 
@@ -167,6 +173,8 @@ class _FileTaker:
         if self._snapshot is not None:
             id, file = self._snapshot
             yield write_checkpoint_name(*id), file
+        if self._log is None and self._snapshot is not None:
+            self._log = self._snapshot[0].offset, _temporary()  # as Kafka begins a segment there
         if self._log is not None:
             offset, file = self._log
             yield write_segment_name(offset, ".log"), file

@@ -33,12 +33,14 @@ async def look(
     capturing: Capturing,
     *,
     judged: bool = False,
+    committed: bool = False,
     progress: Progress = silent,
     limit_s: float = LIMIT_S,
 ) -> LiveQuorum:
     """Ask every node that is found, and read the leader's log. Nothing is raised for what fails.
 
-    What is to be `judged` is looked at twice, and has an image.
+    What is to be `judged` is looked at twice, and has an image. With `committed` the log ends at
+    the high watermark.
     """
     view = await target.survey()
     if not view.reached:
@@ -47,7 +49,12 @@ async def look(
     captured, unobserved = None, ""
     try:
         captured = await capturing.capture(
-            view, target.access, with_image=judged, progress=progress, limit_s=limit_s
+            view,
+            target.access,
+            with_image=judged,
+            committed=committed,
+            progress=progress,
+            limit_s=limit_s,
         )
     except UnobservableError as error:
         unobserved = error.message

@@ -65,6 +65,8 @@ class Reached:
 
     leader: NodeAnswer
     high_watermark: int
+    end: OffsetAndEpoch
+    """One beyond the last record read, and its epoch."""
 
 
 def silent(what: str, done: int, total: int) -> None:
@@ -94,7 +96,7 @@ async def read_log(
         try:
             async with asyncio.timeout(limit_s), connected(view, node, access) as connection:
                 mark = await reading.run(connection, node.epoch or 0, access.timeout_s)
-                return Reached(leader=node, high_watermark=mark)
+                return Reached(leader=node, high_watermark=mark, end=reading.place)
         except TimeoutError:
             said.append(f"{node.name}: not read within {limit_s:g} s")
         except NetError as error:

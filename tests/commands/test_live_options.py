@@ -1,4 +1,4 @@
-"""A live quorum among the sources of doctor, diff-voters and features: usage, codes, interruption.
+"""A live quorum instead of a PATH, or among several of them: usage, codes, interruption.
 
 What real controllers tell is shown by tests/interop/test_live_reports.py.
 """
@@ -21,7 +21,10 @@ from tests.commands.conftest import Run
 
 ROOT = Path(__file__).parents[2]
 DIRECTORY = ROOT / "fixtures/kafka-4.3.0/dynamic-quorum/node-2/data"
-COMMANDS = ("diff-voters", "doctor", "features")
+BESIDE = ("diff-voters", "doctor", "features")
+"""These take directories and a quorum together."""
+INSTEAD = ("state", "dump-log", "shell")
+COMMANDS = (*BESIDE, *INSTEAD)
 NOWHERE = ("--bootstrap-controller", "127.0.0.1:1")
 
 
@@ -81,7 +84,14 @@ def test_scripts_read_the_reason_on_stderr_too(kraftool: Run, command: str):
     assert done.err.count("127.0.0.1:1: connection refused") == 1
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", INSTEAD)
+def test_a_path_and_a_quorum_are_two_things(kraftool: Run, command: str):
+    done = kraftool(command, DIRECTORY, *NOWHERE)
+    assert (done.code, done.out) == (2, b"")
+    assert "name one of them" in done.err
+
+
+@pytest.mark.parametrize("command", BESIDE)
 def test_nobody_there_costs_no_directory(kraftool: Run, command: str):
     both = kraftool(command, DIRECTORY, *NOWHERE, "-o", "json")
     assert both.code == 4

@@ -35,15 +35,20 @@ def add_controller(
     controller_id: Annotated[
         int | None,
         typer.Option(
-            "--controller-id", metavar="ID", min=0, help="Instead of --config: its node.id."
+            "--controller-id",
+            "-i",
+            metavar="ID",
+            min=0,
+            help="Instead of --config: its node.id; the quorum knows the rest.",
         ),
     ] = None,
     controller_directory_id: Annotated[
         str,
         typer.Option(
             "--controller-directory-id",
+            "-d",
             metavar="UUID",
-            help="Its directory.id; without one the one with which it observes.",
+            help="Its directory.id (default: the one with which it fetches from the leader).",
         ),
     ] = "",
     endpoint: Annotated[
@@ -51,7 +56,8 @@ def add_controller(
         typer.Option(
             "--endpoint",
             metavar="LISTENER://HOST:PORT",
-            help="Where others reach it; may be given repeatedly.",
+            help="Address for the other controllers, once for each of its controller listeners"
+            " (default: those that it has registered).",
         ),
     ] = None,
     dry_run: DryRun = False,
@@ -67,8 +73,13 @@ def add_controller(
     """Add a controller to the voters of a live quorum.
 
     \b
-    Example:
+    Examples:
+    $ kraftool quorum add-controller --bootstrap-controller c1:9093 -i 4
     $ kraftool quorum add-controller --bootstrap-controller c1:9093 -c /etc/kafka/server.properties
+
+    With --controller-id the leader reports the directory id of the controller, and the cluster's
+    metadata has the endpoints that it registered; --controller-directory-id and --endpoint replace
+    them. With --config both come from the controller's own files. Kafka's tool sends the same.
 
     The controller has to run already, as an observer that has caught up. Before the leader is asked
     it is checked that there is one, that the voters are dynamic, that the controller observes with
@@ -97,11 +108,12 @@ def _candidate(
     from kraftool.net.settings import SettingsError
 
     if bool(config) == (controller_id is not None):
-        raise UsageError("name either --config or --controller-id")
+        raise UsageError(
+            "name either --config or --controller-id",
+            hint="-i ID takes directory id and endpoints from the quorum",
+        )
     if config and (directory_id or endpoint):
         raise UsageError("--config tells directory id and endpoints")
-    if controller_id is not None and not endpoint:
-        raise UsageError("--controller-id needs --endpoint")
     try:
         if config:
             return candidate_of(config)

@@ -30,10 +30,12 @@ from kraftool.client.endpoints import shown
 from kraftool.client.health import LAG_RECORDS
 from kraftool.client.listeners import Candidate, words
 from kraftool.client.model import QuorumView, leader_end
+from kraftool.client.observer import observe
+from kraftool.client.observing import UnobservableError
 from kraftool.client.target import Target
 from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.raft.messages import ReplicaState
-from kraftool.raft.names import Endpoints, ReplicaKey, VersionRange
+from kraftool.raft.names import Endpoint, Endpoints, ReplicaKey, VersionRange
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _RECENT_MS = 60 * 60 * 1000
@@ -48,6 +50,9 @@ async def add_controller(target: Target, candidate: Candidate, *, dry_run: bool)
 async def _add(target: Target, candidate: Candidate, dry_run: bool, view: QuorumView) -> Change:
     assert candidate.node_id is not None, "somebody in particular is to be added"
     checks = [*leadership(view), *is_dynamic(view)]
+    endpoints, unknown = candidate.endpoints, ""
+    if not endpoints and view.quorum is not None:
+        endpoints, unknown = await _registered(target, view, candidate.node_id)
     voter = of(view.voters, candidate.node_id)
     observer = _observer(view, candidate)
     directory_id = candidate.directory_id
@@ -57,13 +62,13 @@ async def _add(target: Target, candidate: Candidate, dry_run: bool, view: Quorum
     change = Change(
         kind="add-controller",
         subject=f"controller {candidate.node_id} with directory id {directory_id or 'unknown'}"
-        f" and endpoints {words(candidate.endpoints)}",
+        f" and endpoints {words(endpoints) or 'unknown'}",
         checks=(),
         is_needed=voter is None or voter.replica != key,
     )
     if view.quorum is not None and change.is_needed:
         checks += _addable(view, key, voter, observer)
-        checks += _endpoints(view, candidate.endpoints)
+        checks += _endpoints(view, endpoints, unknown)
         if candidate.cluster_id not in (None, view.cluster_id):
             checks.append(
                 blocked(
@@ -75,12 +80,27 @@ async def _add(target: Target, candidate: Candidate, dry_run: bool, view: Quorum
             majority_after((*voters, key.id), (*keeping(view), *([key.id] if observer else [])))
         )
         checks += parity(len(voters) + 1)
-        checks += await _answers(target, view, candidate.endpoints)
+        checks += await _answers(target, view, endpoints)
     change = replace(change, checks=tuple(checks))
     if dry_run or not change.is_possible or not change.is_needed:
         return change
-    answer = await asking_changes.add_voter(view, target.access, key, candidate.endpoints)
+    answer = await asking_changes.add_voter(view, target.access, key, endpoints)
     return finished(change, answer)
+
+
+async def _registered(target: Target, view: QuorumView, node_id: int) -> tuple[Endpoints, str]:
+    """Every endpoint with which a controller has registered, or why there is none.
+
+    Kafka's tool takes the same ones from the controller's own configuration.
+    """
+    try:
+        observed = await observe(view, target.access)
+    except UnobservableError as error:
+        return {}, f"its registration cannot be read: {error.message}"
+    registration = observed.image.cluster.controllers.get(node_id)
+    if registration is None or not registration.listeners:
+        return {}, f"node {node_id} has not registered as a controller (Kafka 3.7 and newer do)"
+    return {each.name: Endpoint(each.host, each.port) for each in registration.listeners}, ""
 
 
 def _observer(view: QuorumView, candidate: Candidate) -> ReplicaState | None:
@@ -100,6 +120,16 @@ def _addable(
                 f"node {key.id} votes already, with directory id {voter.replica.directory_id}",
                 "a disk that was formatted anew is another voter: remove the old one first, with"
                 f" kraftool quorum remove-controller --controller-id {key.id}",
+            )
+        ]
+    several = [each for each in view.observers if each.replica.id == key.id]
+    if observer is None and key.directory_id is None and len(several) > 1:
+        ids = ", ".join(str(each.replica.directory_id) for each in several)
+        return [
+            blocked(
+                f"node {key.id} fetches with several directory ids: {ids}",
+                "name the one that it runs on now with --controller-directory-id: directory.id in"
+                " its meta.properties",
             )
         ]
     if observer is None:
@@ -125,10 +155,16 @@ def _addable(
     return [fine(f"node {key.id} observes, {lag} records behind")]
 
 
-def _endpoints(view: QuorumView, endpoints: Endpoints) -> list[Check]:
+def _endpoints(view: QuorumView, endpoints: Endpoints, unknown: str = "") -> list[Check]:
     """Whether others could reach it: by the listener that they use, at an address of its own."""
     if not endpoints:
-        return [blocked("no endpoint is known of it", "name --endpoint LISTENER://HOST:PORT")]
+        return [
+            blocked(
+                unknown or "no endpoint is known of it",
+                "give its endpoints with --endpoint LISTENER://HOST:PORT, one for each controller"
+                " listener; or use --config on its own host",
+            )
+        ]
     found = []
     known = [set(each) for each in view.voter_endpoints.values()]
     common = set.intersection(*known) if known else set()

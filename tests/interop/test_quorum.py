@@ -33,17 +33,29 @@ _kraftool = partial(kraftool, "quorum")
 _document = partial(document, "quorum")
 
 
-def _tool(cluster: Cluster, *arguments: str) -> str:
+def _tool(cluster: Cluster, *arguments: str, cwd: Path | None = None) -> str:
     done = kafka.run(
         cluster.version,
         "org.apache.kafka.tools.MetadataQuorumCommand",
         *("--bootstrap-controller", cluster.wait_leader().at("CONTROLLER"), *arguments),
+        cwd=cwd,
         check=True,
     )
     return done.stdout.decode()
 
 
-@pytest.fixture(scope="module", params=["3.9.1", "4.1.1", "4.3.0", "4.4.0"])
+RELEASES = ("3.9.1", "4.1.1", "4.3.0", "4.4.0")
+on_one_release = pytest.mark.parametrize(
+    "quorum",
+    [
+        pytest.param(each, marks=() if each == kafka.TOOLS_VERSION else pytest.mark.soak)
+        for each in RELEASES  # all of them in the fixture's order, so that each is set up once
+    ],
+    indirect=True,
+)
+
+
+@pytest.fixture(scope="module", params=RELEASES)
 def quorum(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Cluster]:
@@ -55,7 +67,10 @@ def quorum(
         cluster.use_bootstrap_servers()
         initial = ",".join(cluster.initial_controllers().split(",")[:3])
         cluster.format(nodes, "--initial-controllers", initial)
-        cluster.format([fourth], "--no-initial-controllers")
+        # As an operator would: no release is given, and every Kafka starts on it.
+        words = ("format", "-N", "-t", cluster.id, "-c", _config(fourth))
+        done = kraftool(*words, cwd=fourth.directory)
+        assert done.returncode == 0, done.stderr
         cluster.start(*nodes, fourth)
         cluster.wait_caught_up(*nodes, fourth)
         _wait_whole(nodes[0], 4)
@@ -161,6 +176,103 @@ def test_a_quorum_that_is_well_is_told_to_be(quorum: Cluster) -> None:
     assert [each["code"] for each in told["findings"]] == ["KT-LIVE-STANDBY"]
 
 
+@on_one_release
+def test_a_cluster_begins_at_the_level_that_a_running_quorum_has_finalized(
+    quorum: Cluster, tmp_path: Path
+) -> None:
+    settings = Path(_config(quorum.nodes[1])).read_text()
+    config = tmp_path / "server.properties"
+    config.write_text(re.sub(r"(?m)^log\.dirs=.*", f"log.dirs={tmp_path / 'data'}", settings))
+    words = ("format", "-s", "-c", config, *_at(quorum.nodes[2]))
+    done = kraftool(*words, "-t", "AAAAAAAAAAAAAAAAAAAAAA", "-o", "json", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    [level] = {
+        each["finalizedFeatures"]["metadata.version"]
+        for each in _document("describe", *_at(quorum.nodes[2]))["nodes"]
+    }
+    assert told["features"]["metadata.version"] == level
+    assert told["metadataVersionSource"].startswith(f"cluster {quorum.id}, node ")
+    again = kraftool(*words, "-t", quorum.id)
+    assert (again.returncode, "second set" in again.stderr) == (5, True)
+
+
+def _answered(*words: str) -> str:
+    """What a command prints; asked again while the quorum elects, as it does on a busy machine."""
+
+    def probe() -> tuple[str] | None:
+        done = kraftool(*words)
+        if done.returncode == 3 and "no leader tells its log" in done.stderr:
+            return None
+        assert done.returncode == 0, done.stderr
+        return (done.stdout,)
+
+    [shown] = kafka.wait_for("a leader that tells its log", probe)
+    return shown
+
+
+def _log(*where: str) -> list[dict[str, Any]]:
+    """Batches and records, without the files that they were read from and the places in them."""
+    shown = [json.loads(line) for line in _answered("dump-log", *where, "-o", "jsonl").splitlines()]
+    for each in shown:
+        each.pop("file")
+        each.pop("position", None)
+    return shown
+
+
+def _kafka_log(*where: str) -> list[str]:
+    return _answered("dump-log", *where, "-o", "kafka").splitlines()
+
+
+@on_one_release
+def test_the_log_of_a_running_leader_is_that_of_its_directory(quorum: Cluster) -> None:
+    """What is committed: the directory, read afterwards, goes on with the same or more."""
+
+    def look() -> Any:
+        at, leader = _at(quorum.nodes[2]), quorum.wait_leader()
+        directory = str(leader.metadata_log_dir)
+        return leader, _log(*at), _kafka_log(*at), _log(directory), _kafka_log(directory)
+
+    leader, live, verbatim, kept, kept_verbatim = _in_one_epoch(quorum, look)
+    assert len(live) > 10
+    assert live == kept[: len(live)]
+    name = f"/__cluster_metadata-0/{0:020}.log"
+    assert verbatim[0] == f"Dumping node {leader.id} ({leader.at('CONTROLLER')}){name}"
+    assert verbatim[1:] == kept_verbatim[1 : len(verbatim)]
+
+
+def _state(*where: str) -> Any:
+    """Without the file that it was read from."""
+    told = json.loads(_answered("state", *where, "-o", "json"))
+    del told["source"]
+    return told
+
+
+@on_one_release
+def test_the_state_of_a_running_leader_is_that_of_its_directory(quorum: Cluster) -> None:
+    at = _at(quorum.nodes[2])
+    live = _state(*at)
+    offset = live["provenance"]["offset"]
+    directory = str(quorum.wait_leader().metadata_log_dir)
+    for more in ((), ("--at", "5")):
+        live = _state(*at, *more) if more else live
+        kept = _state(directory, *(more or ("--at", str(offset))))
+        assert live == kept
+    tree = ("-c", "tree image", "--at", str(offset))
+    assert _answered("shell", *at, *tree) == _answered("shell", directory, *tree)
+
+
+@on_one_release
+def test_the_log_of_a_running_quorum_is_followed(quorum: Cluster) -> None:
+    """A quorum without a broker commits a NoOp every half second."""
+    at = _at(quorum.nodes[2])
+    more = 4 + max(each["offset"] for each in _log(*at) if each["kind"] == "record")
+    words = ("dump-log", *at, "-o", "jsonl", "--follow", "--head", str(more + 1))
+    records = [json.loads(line) for line in _answered(*words).splitlines()]
+    offsets = [each["offset"] for each in records if each["kind"] == "record"]
+    assert offsets == list(range(more + 1))
+
+
 def test_a_controller_is_added_moved_and_removed(quorum: Cluster) -> None:
     fourth = quorum.nodes[4]
     at = _at(quorum.nodes[2])
@@ -170,8 +282,9 @@ def test_a_controller_is_added_moved_and_removed(quorum: Cluster) -> None:
     before = _document("describe", *at)
     assert [each["id"] for each in before["observers"]] == [4], "a dry run changes nothing"
 
-    done = _document("add-controller", *at, "--config", _config(fourth))
+    done = _document("add-controller", *at, "-i", "4")
     assert done["change"]["outcome"] == "done"
+    assert plan["change"]["subject"] == done["change"]["subject"]
     again = _document("add-controller", *at, "--config", _config(fourth))
     assert not again["change"]["isNeeded"]
     assert f'"id": 4, "directoryId": "{fourth.directory_id}"' in _tool(
@@ -194,6 +307,20 @@ def test_a_controller_is_added_moved_and_removed(quorum: Cluster) -> None:
     kafka.wait_for(
         "it to observe", lambda: observes.search(_tool(quorum, "describe", "--replication"))
     )
+    if quorum.version != kafka.TOOLS_VERSION:
+        return
+    ours = _voters_with(quorum, 4)[0]
+    tool = ("--command-config", _config(fourth), "add-controller")
+    _tool(quorum, *tool, cwd=fourth.directory)
+    assert _voters_with(quorum, 4)[-1] == ours
+    assert _document("remove-controller", *at, "-i", "4")["change"]["outcome"] == "done"
+
+
+def _voters_with(cluster: Cluster, node_id: int) -> list[Any]:
+    """What each set of voters that has a node says of it, in order."""
+    records = _log(*_at(cluster.nodes[2]), "--control")
+    sets = [each["data"]["voters"] for each in records if each.get("type") == "KRaftVoters"]
+    return [voter for voters in sets for voter in voters if voter["voterId"] == node_id]
 
 
 def test_what_kafka_would_refuse_is_not_asked(quorum: Cluster) -> None:

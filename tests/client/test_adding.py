@@ -1,0 +1,87 @@
+"""A controller is added by its id alone: what the quorum knows of it, and what it does not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kraftool.client.asking import Access
+from kraftool.client.change import Change, Verdict
+from kraftool.client.listeners import Candidate
+from kraftool.client.model import QuorumView
+from kraftool.client.target import Target
+from kraftool.client.voter_changes import add_controller
+from kraftool.raft.messages import ReplicaState
+from kraftool.raft.names import ReplicaKey
+from kraftool.reports.state.load import load_state
+from tests.client.scripted_leader import ScriptedLeader
+from tests.client.views import replica
+
+DIRECTORY = Path(__file__).parents[2] / "fixtures/kafka-4.3.0/dynamic-quorum/node-1/data"
+FIRST, SECOND = "m4edhskZReujT5KaPved-A", "tZQSAvsjSkG1h6dlBS_MFA"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scripted(Target):
+    """A quorum whose leader sees these observers."""
+
+    leader: ScriptedLeader
+    observers: Sequence[ReplicaState]
+
+    async def survey(self) -> QuorumView:
+        view = self.leader.view()
+        quorum = view.quorum
+        assert quorum is not None
+        quorum = replace(quorum, observers=tuple(self.observers))
+        return QuorumView(nodes=(replace(view.nodes[0], quorum=quorum),))
+
+
+def _observer(node_id: int, directory_id: str, end: int) -> ReplicaState:
+    return replace(replica(node_id, end=end), replica=ReplicaKey(node_id, directory_id))
+
+
+def _plan(node_id: int, *directory_ids: str) -> Change:
+    leader = ScriptedLeader(DIRECTORY / "__cluster_metadata-0")
+    seen = [_observer(node_id, each, leader.end) for each in directory_ids]
+
+    async def run() -> Change:
+        async with leader.running():
+            target = Scripted(
+                bootstrap=(leader.bound,),
+                access=Access(timeout_s=10),
+                leader=leader,
+                observers=seen,
+            )
+            candidate = Candidate(node_id=node_id, endpoints={})
+            return await add_controller(target, candidate, dry_run=True)
+
+    return asyncio.run(run())
+
+
+def _blocks(change: Change) -> list[tuple[str, str]]:
+    return [(e.text, e.advice) for e in change.checks if e.verdict is Verdict.BLOCKED]
+
+
+def test_directory_id_and_endpoints_are_those_that_the_quorum_knows() -> None:
+    registered = load_state(str(DIRECTORY)).image.cluster.controllers[4].listeners
+    assert registered
+    change = _plan(4, FIRST)
+    told = ", ".join(f"{each.name}://{each.host}:{each.port}" for each in registered)
+    assert change.subject == f"controller 4 with directory id {FIRST} and endpoints {told}"
+    assert not any("--endpoint" in advice for _, advice in _blocks(change))
+
+
+def test_a_controller_that_has_not_registered_needs_its_endpoints() -> None:
+    change = _plan(9, FIRST)
+    assert change.subject.endswith("and endpoints unknown")
+    [(text, advice)] = _blocks(change)
+    assert "node 9 has not registered as a controller" in text
+    assert "--endpoint LISTENER://HOST:PORT" in advice
+
+
+def test_of_two_directories_of_one_node_the_operator_names_one() -> None:
+    [(text, advice)] = _blocks(_plan(4, FIRST, SECOND))
+    assert text == f"node 4 fetches with several directory ids: {FIRST}, {SECOND}"
+    assert "--controller-directory-id" in advice

@@ -20,6 +20,7 @@ from kraftool.client.reaching import broker_words, reason
 from kraftool.commands.dump_view import heading, plain_table
 from kraftool.commands.finding_view import (
     BAD,
+    COMMAND,
     NAME,
     QUIET,
     WARN,
@@ -227,7 +228,7 @@ def _problems(output: Output, view: QuorumView) -> None:
         if each.problem:
             output.rich(text(f"{each.name}: {reason(each)}", WARN))
     for advice in dict.fromkeys(each.advice for each in view.asked if each.advice):
-        output.rich(Text("→ ", style=GOOD).append_text(text(advice)))
+        output.rich(Text("→ ", style=COMMAND).append_text(text(advice)))
 
 
 def _features(output: Output, view: QuorumView) -> None:

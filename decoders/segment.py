@@ -29,6 +29,11 @@ _RESYNC_WORK = 256 << 20
 """Bytes of CRC that looking for batches in damage may cost beyond a multiple of what was passed."""
 
 
+OTHER_MAGIC = "a batch magic other than 2"
+UNKNOWN_MAGIC = "a batch magic above 2, in a batch whose CRC fits"
+"""Kafka's recovery passes over it, and its first reader fails: a magic above 2 is not checked."""
+
+
 class DamageKind(Enum):
     """What a stretch of bytes that is no batch looks like."""
 
@@ -113,7 +118,7 @@ def scan(
         if have <= 0:
             return
         starts_with_zero = window.take(position, 1) == b"\x00"
-        problem = _problem(window, position, have)
+        problem = _problem(window, position, have, work)
         searched = None
         if problem is None:
             size = _batch_size(window, position)
@@ -140,7 +145,7 @@ def _batch_size(window: _Window, position: int) -> int:
     return LOG_OVERHEAD + int.from_bytes(window.data[at : at + 4], "big", signed=True)
 
 
-def _problem(window: _Window, position: int, have: int) -> tuple[str, str, str] | None:
+def _problem(window: _Window, position: int, have: int, work: _Work) -> tuple[str, str, str] | None:
     """Why no batch can begin here; None when one may. Loads the whole batch."""
     if have < HEADER_SIZE:
         return "the file ends inside a batch header", f"{HEADER_SIZE} bytes", f"{have} left"
@@ -151,13 +156,23 @@ def _problem(window: _Window, position: int, have: int) -> tuple[str, str, str] 
         length = size - LOG_OVERHEAD
         return "a batch length below the smallest", f"{SMALLEST_LENGTH} or more", str(length)
     if magic != 2:
-        return "a batch magic other than 2", "2", str(magic)
+        known_crc = 2 < magic < 128 and _crc_fits(window, position, size, work)
+        return UNKNOWN_MAGIC if known_crc else OTHER_MAGIC, "2", str(magic)
     if size > LARGEST_BATCH:
         return "an absurd batch length", f"at most {LARGEST_BATCH}", str(size)
     have = window.fill(position, size)
     if have < size:
         return "the file ends inside a batch", f"{size} bytes", f"{have} left"
     return None
+
+
+def _crc_fits(window: _Window, position: int, size: int, work: _Work) -> bool:
+    """True if a batch is whole but for its magic, which no CRC covers."""
+    if size > LARGEST_BATCH or not work.allows(position, size):
+        return False
+    if window.fill(position, size) < size:
+        return False
+    return RecordBatch.read(window.take(position, size)).is_valid
 
 
 def _stands(window: _Window, batch: RecordBatch) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from kraftool.decoders.checkpoint_files import LeaderEpochCheckpoint
 from kraftool.decoders.indexes import OffsetPosition
@@ -25,7 +26,8 @@ from kraftool.reports.kinds import directory as dir_kinds
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.kinds import snapshot as snap_kinds
 from kraftool.reports.log_findings import gap_advice
-from kraftool.reports.log_loss import loss_of
+from kraftool.reports.log_loss import hole, loss_of
+from kraftool.reports.log_summary import CUTTING
 from kraftool.reports.metadata_summary import MetadataSummary
 from kraftool.reports.snapshot_advice import DAMAGES, is_sound, snapshot_advice
 from kraftool.reports.voters.alone import voter_findings
@@ -99,16 +101,56 @@ def _settled(
     case: Case, file: FileReport, segments: Sequence[FileReport], sound: bool
 ) -> Iterator[Finding]:
     """A file's own findings, weighed by what lies beside it."""
-    lost = loss_of(case.summary) if file in segments else None
+    lost = _lost(case, file, segments) if file in segments else None
     is_last = file not in segments or file is segments[-1]
     for each in file.findings:
         if file.name in case.cut and not _is_before_the_cut(each):
             continue
         if each.code in DAMAGES and file.kind is FileKind.CHECKPOINT:
-            advice = snapshot_advice(case.summary, file.name, sound=sound)
+            advice = snapshot_advice(case.summary, each, sound=sound)
             yield replace(each, advice=advice)
         else:
             yield weighed(each, is_last=is_last, is_live=case.is_live, lost=lost)
+
+
+def _lost(case: Case, file: FileReport, segments: Sequence[FileReport]) -> str | None:
+    """What Kafka's start takes away of the log because of damage in a segment."""
+    for segment, after in pairwise(segments):
+        cut = _cut(segment)
+        if cut is None or _has_indexes(case, segment):
+            continue
+        if file is segment:
+            return hole(cut, base_offset(after))
+    cuts = (
+        _cut(segment)
+        for segment in segments
+        if segment is segments[-1] or _has_indexes(case, segment)
+    )
+    return loss_of(case.summary, next((cut for cut in cuts if cut is not None), None))
+
+
+def _cut(segment: FileReport) -> int | None:
+    """Where Kafka cuts a segment; None if all of its bytes are batches."""
+    log = segment.log
+    if log is None or not any(problem.kind in CUTTING for problem in log.problems):
+        return None
+    return log.intact_end_offset if log.intact_end_offset is not None else base_offset(segment)
+
+
+def _has_indexes(case: Case, segment: FileReport) -> bool:
+    """True if Kafka takes a segment's indexes: it recovers a segment without them by itself."""
+    stem = segment.name.removesuffix(".log")
+    indexes = {
+        file.name: file
+        for kind in (FileKind.OFFSET_INDEX, FileKind.TIME_INDEX)
+        for file in case.live(kind)
+        if file.name in (f"{stem}.index", f"{stem}.timeindex")
+    }
+    return f"{stem}.index" in indexes and not any(
+        finding.code == log_kinds.INDEX.code
+        for file in indexes.values()
+        for finding in file.findings
+    )
 
 
 def _is_before_the_cut(finding: Finding) -> bool:
@@ -224,9 +266,10 @@ def _snapshots(case: Case) -> Iterator[Finding]:
         )
     if newest is None or case.is_live:
         return
-    last_epoch = log.last_epoch if log.last_epoch is not None else -1
+    newest = case.summary.loaded_snapshot or newest
+    last_epoch = _latest_epoch(case)
     begins_there = log.start_offset == log.end_offset == newest.offset
-    ahead = newest.epoch > last_epoch or newest.offset > log.end_offset
+    ahead = (newest.epoch, newest.offset) > (last_epoch, log.end_offset)
     if newest.offset > 0 and ahead and not begins_there:
         yield snap_kinds.AHEAD.at(
             newest.file,
@@ -234,6 +277,25 @@ def _snapshots(case: Case) -> Iterator[Finding]:
             f" {log.end_offset} in epoch {last_epoch}",
             offset=newest.offset,
         )
+
+
+def _latest_epoch(case: Case) -> int:
+    """The log's last epoch as Kafka knows it: by leader-epoch-checkpoint and the batches."""
+    file, log = case.one(FileKind.LEADER_EPOCH_CHECKPOINT), case.summary.log
+    content = file.content if file is not None else None
+    told = content.entries if isinstance(content, LeaderEpochCheckpoint) else ()
+    end = log.end_offset if log is not None else 0
+    return max(
+        *(entry.epoch for entry in told if entry.start_offset < end),
+        *(
+            start.epoch
+            for each in case.live(FileKind.LOG)
+            if each.log is not None
+            for start in each.log.epochs
+        ),
+        -1,
+        -1,
+    )
 
 
 def _covers_start(summary: MetadataSummary) -> bool:
@@ -337,6 +399,12 @@ def _indexes(case: Case) -> Iterator[Finding]:
             yield found
 
 
+def _swaps(case: Case) -> Iterator[Finding]:
+    for file in case.files:
+        if file.state is FileState.SWAP and file.basename.endswith(".log.swap"):
+            yield log_kinds.SWAP.at(file.name, f"{file.size} bytes of a segment")
+
+
 def _leftovers(case: Case) -> Iterator[Finding]:
     for state, words in _LEFTOVER_WORDS.items():
         found = [each for each in case.files if each.state is state]
@@ -351,7 +419,6 @@ _LEFTOVER_WORDS = {
     FileState.PART: "left of a snapshot that was being written or fetched",
     FileState.DELETED: "waiting for deletion",
     FileState.CLEANED: "left of an unfinished cleaning",
-    FileState.SWAP: "left of an unfinished swap of segments",
     FileState.TEMPORARY: "left of an unfinished write",
 }
 
@@ -388,6 +455,7 @@ _RULES: tuple[Callable[[Case], Iterator[Finding]], ...] = (
     _false_upgrade,
     _transactions,
     _indexes,
+    _swaps,
     _leftovers,
 )
 
@@ -410,7 +478,7 @@ def _between_segments(segments: Sequence[FileReport]) -> Iterator[Finding]:
                 offset=begins,
                 expected=str(end),
                 found=str(begins),
-                advice=gap_advice(end, begins),
+                advice=gap_advice(end, begins, begins),
             )
         if log.epochs and log.epochs[0].epoch < highest:
             yield log_kinds.EPOCH_BACK.at(

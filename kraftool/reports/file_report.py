@@ -275,7 +275,10 @@ def _decode(
             return _partition_metadata(report, data)
         case FileKind.OFFSET_CHECKPOINT:
             offsets, errors = checkpoint_files.decode_offsets(data)
-            return _entries(offsets.entries, options), _of(dir_kinds.OFFSETS, name, errors)
+            return _entries(offsets.entries, options), _refused_or_odd(
+                name, errors, accepted=offsets.accepted,
+                refused=dir_kinds.OFFSETS, odd=dir_kinds.TEXT,
+            )  # fmt: skip
         case FileKind.PRODUCER_STATE:
             producers, errors = producer_state.decode(data)
             return _entries(producers.entries, options), _of(log_kinds.PRODUCER_STATE, name, errors)

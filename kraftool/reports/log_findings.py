@@ -10,8 +10,9 @@ from dataclasses import replace
 
 from kraftool.decoders import names
 from kraftool.decoders.batch import HEADER_SIZE
+from kraftool.decoders.java_text import INT32_MAX
 from kraftool.decoders.kinds import FileKind
-from kraftool.decoders.segment import DamageKind
+from kraftool.decoders.segment import UNKNOWN_MAGIC, DamageKind
 from kraftool.reports import log_summary
 from kraftool.reports.findings import Finding, FindingKind, Severity
 from kraftool.reports.kinds import log as log_kinds
@@ -72,8 +73,11 @@ def _of_segment(name: str, summary: LogSummary) -> tuple[Finding, ...]:
 def log_finding(name: str, problem: LogProblem, advice: str | None = None) -> Finding:
     """The finding of one problem in a segment."""
     if advice is None and problem.kind == log_summary.GAP:
-        advice = gap_advice(int(problem.expected), int(problem.found))
-    return _finding(_IN_LOG[problem.kind], name, problem, advice)
+        segment = names.parse_segment_name(name.rpartition("/")[2])
+        base = segment.base_offset if segment is not None else 0
+        advice = gap_advice(int(problem.expected), int(problem.found), base)
+    kind = log_kinds.MAGIC if problem.text == UNKNOWN_MAGIC else _IN_LOG[problem.kind]
+    return _finding(kind, name, problem, advice)
 
 
 def snapshot_finding(name: str, problem: LogProblem) -> Finding:
@@ -82,15 +86,23 @@ def snapshot_finding(name: str, problem: LogProblem) -> Finding:
     return _finding(snap_kinds.UNKNOWN_TYPE if unknown else snap_kinds.DAMAGE, name, problem)
 
 
-def gap_advice(expected: int, found: int) -> str:
-    """What Kafka makes of offsets that do not follow on each other, and what to do."""
+def gap_advice(expected: int, found: int, base_offset: int) -> str:
+    """What Kafka makes of offsets that do not follow on each other, and what to do.
+
+    `base_offset` is the segment's; its indexes hold offsets relative to it, in 31 bits.
+    """
     keep = "; keep a copy, compare with another node's log and take that of an intact node"
+    if found - base_offset > INT32_MAX:
+        return f"Kafka exits at its start, as its index cannot hold that offset{keep}"
     if found > expected:
         missing = found - expected
         offsets = "1 offset" if missing == 1 else f"{missing} offsets"
         lost = f"whoever reads this log lacks the records of {offsets}"
     else:
-        lost = "whoever reads this log may read records twice"
+        lost = (
+            "whoever reads this log may read records twice; or, where the offset index steps back"
+            " (it has an entry every 4 KiB), Kafka empties this segment and deletes those behind it"
+        )
     return f"Kafka goes on without noticing, and {lost}{keep}"
 
 
@@ -99,6 +111,7 @@ def _ends_in_garbage(summary: LogSummary) -> bool:
     return (
         _ends_damaged(summary)
         and summary.problems[-1].kind == DamageKind.CORRUPT.value
+        and summary.problems[-1].text != UNKNOWN_MAGIC
         and summary.batches > 0
         and summary.intact_end_offset == summary.end_offset
     )
@@ -106,7 +119,8 @@ def _ends_in_garbage(summary: LogSummary) -> bool:
 
 def _advice(summary: LogSummary, problem: LogProblem) -> str | None:
     """What Kafka would cut off at a place that is not the log's end."""
-    if problem.kind not in (log_summary.CRC, DamageKind.CORRUPT.value):
+    cuts = problem.kind in (log_summary.CRC, DamageKind.CORRUPT.value)
+    if not cuts or problem.text == UNKNOWN_MAGIC:
         return None
     intact = summary.intact_end_offset
     return loss(intact if intact is not None else summary.start_offset, summary.end_offset)

@@ -1,17 +1,20 @@
 """What Kafka's next start would take away from a log that is damaged in the middle.
 
-Owns that one sentence. Kafka cuts the log at the first batch whose bytes are wrong, and deletes the
-segments behind it, with no more than a warning in its own log; with a snapshot beyond the cut it
-then wipes the whole log and goes on from there, whatever that snapshot is worth: it goes by names.
+Owns that one sentence. Kafka recovers the whole metadata log at every start, also after a clean
+stop. It cuts the log at the first batch whose bytes are wrong, and deletes the segments behind it,
+with no more than warnings in its own log. With a snapshot beyond the cut it then wipes the whole
+log and goes on from there, whatever that snapshot is worth: it uses names. Where the index of the
+damaged segment is missing or damaged, Kafka cuts that segment alone, before that recovery, and
+keeps the segments behind it.
 """
 
 from __future__ import annotations
 
-from kraftool.decoders.names import FileState
 from kraftool.reports.metadata_summary import MetadataSummary
 
 _KEEP = "keep a copy before Kafka starts here: "
 _INSTEAD = ". Take the log of an intact node"
+_QUIET = "with only warnings in its own log"
 
 
 def loss(cut: int | None, end: int | None, newest: int = 0, *, intact: bool = True) -> str | None:
@@ -22,28 +25,38 @@ def loss(cut: int | None, end: int | None, newest: int = 0, *, intact: bool = Tr
     if cut is None or end is None or cut >= end:
         return None
     if newest <= cut:
-        lost = f"it cuts the log at offset {cut}, silently, and {_offsets(end - cut)} go with it"
+        lost = f"it cuts the log at offset {cut}, {_QUIET}, and {_offsets(end - cut)} go with it"
     elif not intact:
-        lost = f"it wipes the whole log, and then dies on the snapshot at {newest}, as damaged"
+        lost = (
+            f"it wipes the whole log, and then dies on the snapshot at {newest}, as damaged, or"
+            " loads what is left of it"
+        )
     else:
-        lost = f"it wipes the whole log and goes on from the snapshot at {newest}, silently"
+        lost = f"it wipes the whole log and goes on from the snapshot at {newest}, {_QUIET}"
         if newest < end:
             lost += f", and the {_offsets(end - newest)} after it go with the log"
     return f"{_KEEP}{lost}{_INSTEAD}"
 
 
-def loss_of(summary: MetadataSummary) -> str | None:
-    """What is lost of a directory's log."""
-    log = summary.log
+def loss_of(summary: MetadataSummary, cut: int | None) -> str | None:
+    """What is lost of a directory's log that Kafka cuts at an offset."""
+    log, loaded = summary.log, summary.loaded_snapshot
     if log is None:
         return None
-    live = [each for each in summary.snapshots if each.state is FileState.LIVE]
-    newest = live[-1] if live else None
     return loss(
-        log.intact_end_offset,
+        cut,
         log.end_offset,
-        newest.offset if newest is not None else 0,
-        intact=newest is None or newest.intact,
+        loaded.offset if loaded is not None else 0,
+        intact=loaded is None or loaded.intact,
+    )
+
+
+def hole(cut: int, resumes: int) -> str:
+    """What is lost where Kafka cuts one segment alone, and the next one begins at `resumes`."""
+    return (
+        f"{_KEEP}the index of this segment is missing or damaged, so it cuts only this segment, at"
+        f" offset {cut}, and keeps those behind it. {_offsets(resumes - cut)} are then missing in"
+        f" the middle of the log, and a controller may stop at a record behind them{_INSTEAD}"
     )
 
 

@@ -172,5 +172,11 @@ class MetadataSummary:
         live = [each for each in self.snapshots if each.state is FileState.LIVE]
         return live[-1] if live else None
 
+    @property
+    def loaded_snapshot(self) -> Snapshot | None:
+        """The snapshot that Kafka loads at its start: of the highest epoch, then offset."""
+        live = [each for each in self.snapshots if each.state is FileState.LIVE]
+        return max(live, key=lambda each: (each.epoch, each.offset), default=None)
+
     def feature(self, name: str) -> Feature | None:
         return next((each for each in self.features if each.name == name), None)

@@ -20,12 +20,15 @@ DAMAGES = frozenset({snap_kinds.DAMAGE.code, snap_kinds.FORM.code})
 _UNTRUSTED = frozenset(
     each.code
     for each in (
-        log_kinds.CRC, log_kinds.DAMAGE, log_kinds.RECORDS, log_kinds.UNKNOWN_TYPE,
+        log_kinds.CRC, log_kinds.DAMAGE, log_kinds.MAGIC, log_kinds.RECORDS,
+        log_kinds.UNKNOWN_TYPE,
         log_kinds.EPOCH_BACK, log_kinds.GAP, log_kinds.FILE_NAME, log_kinds.REPLAY,
         log_kinds.RECORD_FORM, log_kinds.TWO_LEADERS,
     )
 )  # fmt: skip
 _DIES = "Kafka dies on it, at its start or later; "
+_UNCHECKED = "Kafka does not check this: it loads what is there, or dies on it; "
+"""Of a snapshot that is cut at a batch's border, without its footer."""
 _ANOTHER = "put the same .checkpoint of another node in its place"
 
 
@@ -34,12 +37,14 @@ def is_sound(findings: Iterable[Finding]) -> bool:
     return not any(each.code in _UNTRUSTED for each in findings)
 
 
-def snapshot_advice(summary: MetadataSummary, file: str, *, sound: bool) -> str:
-    """What to do about the damaged snapshot of that name. `sound`: the log's records are good."""
+def snapshot_advice(summary: MetadataSummary, finding: Finding, *, sound: bool) -> str:
+    """What to do about a damaged snapshot. `sound`: the log's records are good."""
+    file = finding.file
+    dies = _UNCHECKED if finding.code == snap_kinds.FORM.code else _DIES
     live = [each for each in summary.snapshots if each.state is FileState.LIVE]
     this = next((each for each in live if each.file == file), None)
     if this is None:
-        return f"{_DIES}{_ANOTHER}"
+        return f"{dies}{_ANOTHER}"
     newer = [each for each in live if (each.offset, each.epoch) > (this.offset, this.epoch)]
     if newer and newer[-1].intact:
         return "Kafka starts from the newest snapshot; this older one is not needed for that"
@@ -48,7 +53,7 @@ def snapshot_advice(summary: MetadataSummary, file: str, *, sound: bool) -> str:
     if newer:
         return f"the newest snapshot is damaged too, see there; or {_ANOTHER}"
     instead = _instead(summary, this, live) if sound else ""
-    return f"{_DIES}{instead or _ANOTHER}"
+    return f"{dies}{instead or _ANOTHER}"
 
 
 def _instead(summary: MetadataSummary, this: Snapshot, live: Iterable[Snapshot]) -> str:

@@ -244,10 +244,15 @@ _STEPS: dict[str, Steps] = {
             _aside,
             (
                 dir_kinds.EPOCHS, dir_kinds.EPOCHS_DIFFER, dir_kinds.TOPIC_ID, snap_kinds.NAME,
-                log_kinds.NAME, log_kinds.NAME_FORM,
+                log_kinds.NAME, log_kinds.NAME_FORM, log_kinds.SWAP, dir_kinds.OFFSETS,
             ),
         ),
-        (_copy_first, (log_kinds.CRC, log_kinds.DAMAGE, log_kinds.GAP, log_kinds.RECORDS)),
+        (
+            _copy_first,
+            (
+                log_kinds.CRC, log_kinds.DAMAGE, log_kinds.MAGIC, log_kinds.GAP, log_kinds.RECORDS,
+            ),
+        ),
         (_poison, (log_kinds.REPLAY,)),
         (
             _snapshot,

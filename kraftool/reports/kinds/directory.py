@@ -93,7 +93,7 @@ META_V0 = _kind(
     "META-V0",
     _WARNING,
     "meta.properties is of version 0, from before KRaft.",
-    "Kafka rewrites it to version 1 when it starts in KRaft mode",
+    "nothing to do: Kafka starts with it and leaves it as it is",
 )
 CLUSTER_ID = _kind(
     "CLUSTER-ID",
@@ -132,7 +132,8 @@ EPOCHS = _kind(
 EPOCHS_DIFFER = _kind(
     "EPOCHS-DIFFER",
     _WARNING,
-    "leader-epoch-checkpoint and the log's batches differ, and Kafka believes the file.",
+    "leader-epoch-checkpoint and the log's batches differ. Kafka believes the file, and adds only"
+    " epochs above its last one from the log.",
     "with Kafka stopped, delete it: it is made anew from the log",
 )
 EPOCHS_EMPTY = _kind(
@@ -149,8 +150,10 @@ TOPIC_ID = _kind(
 )
 OFFSETS = _kind(
     "OFFSETS",
-    _WARNING,
-    "An offset checkpoint is damaged; Kafka goes on as if it were empty.",
+    _ERROR,
+    "An offset checkpoint is damaged: a broker takes the log directory offline at its start, and"
+    " exits if it has no other. A controller does not read the file.",
+    "with Kafka stopped, delete it: the broker writes it again",
     undecoded=True,
 )
 TEXT = _kind("TEXT", _WARNING, "A text file of Kafka's is not as Kafka writes it.", undecoded=True)

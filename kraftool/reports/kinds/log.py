@@ -12,8 +12,8 @@ from kraftool.reports.kinds import Area
 _kind = Area("KT-LOG").kind
 _ERROR, _WARNING, _INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 _KEEP = (
-    "keep a copy before Kafka starts here: it cuts the log at the first bad batch, silently, or"
-    " wipes all of it if a snapshot lies beyond"
+    "keep a copy before Kafka starts here: it cuts the log at the first bad batch, with only"
+    " warnings in its own log, or wipes all of it if a snapshot lies beyond"
 )
 
 TORN_TAIL = _kind(
@@ -29,6 +29,15 @@ ZERO_TAIL = _kind(
     "Kafka cuts them off at its next start; other nodes tell whether records were lost with them",
 )
 DAMAGE = _kind("DAMAGE", _ERROR, "Bytes in the log are no batch.", _KEEP, undecoded=True)
+MAGIC = _kind(
+    "MAGIC",
+    _ERROR,
+    "A batch has a magic that no Kafka knows, and its CRC fits, as after a flipped bit: no CRC"
+    " covers the magic. Kafka does not cut the log there; it exits at its start.",
+    "keep a copy. Where the magic is the only damage, writing 2 into that byte repairs the batch;"
+    " else take the log of an intact node",
+    undecoded=True,
+)
 CRC = _kind(
     "CRC", _ERROR, "A batch's bytes are not those that its CRC was made of.", _KEEP, undecoded=True
 )
@@ -55,7 +64,8 @@ EPOCH_BACK = _kind(
 GAP = _kind(
     "GAP",
     _ERROR,
-    "Offsets do not follow on each other. Kafka checks each batch by itself and does not notice.",
+    "Offsets do not follow on each other. Kafka checks each batch by itself, and does not notice"
+    " most gaps.",
     "do not trust the log from here on; compare with another node's",
 )
 FILE_NAME = _kind(
@@ -78,6 +88,13 @@ NAME_FORM = _kind(
     "move it out of the directory before Kafka starts there",
 )
 NOT_METADATA = _kind("NOT-METADATA", _INFO, "A segment of another topic than the metadata's.")
+SWAP = _kind(
+    "SWAP",
+    _ERROR,
+    "A segment's .swap file: Kafka makes a segment of it at its start, and the log then ends behind"
+    " it. The metadata log never leaves such a file.",
+    "move it out of the directory before Kafka starts there",
+)
 FALSE_UPGRADE = _kind(
     "FALSE-UPGRADE",
     _WARNING,

@@ -145,8 +145,8 @@ WHOLE_COPY = _kind(
     "WHOLE-COPY",
     _INFO,
     "Logs are damaged at a place of which other directories show who has it whole.",
-    "keep a copy of what is whole before any node starts: after an unclean stop Kafka cuts a log at"
-    " its damage, and a majority of such logs goes on without what came after it",
+    "keep a copy of what is whole before any node starts: Kafka cuts a log at its damage at every"
+    " start, and a majority of such logs goes on without what came after it",
 )
 
 # Elections.
@@ -218,7 +218,8 @@ STALE_SNAPSHOT = _kind(
     "STALE-SNAPSHOT",
     _ERROR,
     "A snapshot of an earlier epoch lies beyond the log's end, as after the log was truncated by a"
-    " recovery: Kafka loads it at its start, and the log does not fit onto it.",
+    " recovery. Kafka keeps the log; it loads the snapshot if no other has a higher epoch, and then"
+    " skips the log's records below the snapshot's offset.",
     "only while the others have a leader, one node at a time: with Kafka stopped, move all of"
     " __cluster_metadata-0 but quorum-state away (keep meta.properties); the node fetches"
     " everything from the leader",

@@ -162,7 +162,8 @@ BROKER_EPOCH = _kind(
 BROKER_CONFIG = _kind(
     "BROKER-CONFIG",
     _ERROR,
-    "A broker's config whose broker is no number: a controller that loads it stops.",
+    "A broker's config whose broker is no number: a controller of Kafka 4.3 that loads it stops,"
+    " one of 3.9 goes on.",
     "put the same .checkpoint of another node in its place",
 )
 TOPIC_CONFIG = _kind(

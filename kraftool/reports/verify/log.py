@@ -188,7 +188,7 @@ def _settled(
     active = max(segments, key=base_offset, default=None)
     for each in found:
         if each.code in DAMAGES and not sound:
-            yield replace(each, advice=snapshot_advice(report.summary, each.file, sound=False))
+            yield replace(each, advice=snapshot_advice(report.summary, each, sound=False))
             continue
         roomy = seen.left_indexes.get(each.file)
         if active is not None and roomy is not None and _are_beside(each.file, active.name):

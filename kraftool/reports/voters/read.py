@@ -42,7 +42,14 @@ _ASIDE = TOLD_ALONE | frozenset(
 )  # fmt: skip
 _DAMAGE = frozenset(
     each.code
-    for each in (log_kinds.CRC, log_kinds.DAMAGE, log_kinds.GAP, snap_kinds.DAMAGE, snap_kinds.FORM)
+    for each in (
+        log_kinds.CRC,
+        log_kinds.DAMAGE,
+        log_kinds.MAGIC,
+        log_kinds.GAP,
+        snap_kinds.DAMAGE,
+        snap_kinds.FORM,
+    )
 )
 
 Progress = Callable[[str, int], None]

@@ -18,7 +18,7 @@ _BROKEN = frozenset(
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patient in examination.patients:
-        log, newest = patient.summary.log, patient.summary.newest_snapshot
+        log, newest = patient.summary.log, patient.summary.loaded_snapshot
         if log is None or newest is None or newest.offset == 0 or patient.is_live:
             continue
         ends = (log.last_epoch if log.last_epoch is not None else -1, log.end_offset)
@@ -51,7 +51,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
 
 def _is_spare(patient: Patient) -> bool:
     """Whether Kafka starts without the newest snapshot: something else has the log's beginning."""
-    log, newest = patient.summary.log, patient.summary.newest_snapshot
+    log, newest = patient.summary.log, patient.summary.loaded_snapshot
     return log is not None and (
         log.start_offset == 0
         or any(

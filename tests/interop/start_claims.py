@@ -1,0 +1,357 @@
+"""What kraftool says that Kafka does with a damaged directory, and how a start of Kafka shows it.
+
+Owns the tables: each row names the kind, the words that kraftool prints, the damage, and what is
+seen when a real Kafka starts on it. A sentence about Kafka that has no row needs a reason in
+`NO_START`; `test_start_claims.py` fails without one. Words may hold what the start showed: `{end}`
+(where the node that leads goes on), `{start}` (where the log begins), `{old_end}`, `{lost}`
+(offsets cut) and `{after}` (offsets behind the start of a wiped log).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import start_damages as d
+from starts import CLEANED, PARTITION, SECONDS, SEGMENTS, STATIC, VERSIONS, Started
+
+Check = Callable[[Started], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """One sentence, and what proves it."""
+
+    code: str
+    says: str
+    damage: d.Damage
+    shows: tuple[Check, ...]
+    base: str = STATIC
+    repair: d.Damage | None = None
+    """What the advice says to do, done before the start."""
+    versions: tuple[str, ...] = VERSIONS
+    seconds: int = SECONDS
+    name: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.code}{f'-{self.name}' if self.name else ''}"
+
+
+# --- what a start shows ---------------------------------------------------------------------------
+
+
+def active(started: Started) -> None:
+    assert started.outcome == "active", started.log[-3000:]
+
+
+def exits(pattern: str) -> Check:
+    """Kafka ended its process, and its log says why."""
+
+    def check(started: Started) -> None:
+        assert started.outcome == "exit", started.outcome
+        assert re.search(pattern, started.log), started.log[-3000:]
+
+    return check
+
+
+def logs(pattern: str) -> Check:
+    def check(started: Started) -> None:
+        assert re.search(pattern, started.log), started.log[-3000:]
+
+    return check
+
+
+def says_nothing(started: Started) -> None:
+    """No error in Kafka's log."""
+    assert not started.errors
+
+
+def warns(started: Started) -> None:
+    """A warning of the cut, and no error."""
+    assert "Corruption found in segment" in started.log
+    assert not started.errors
+
+
+def never_leads(started: Started) -> None:
+    assert started.outcome in ("started", "waiting"), started.outcome
+    assert not started.new_batches
+
+
+def keeps_log(started: Started) -> None:
+    assert started.end == started.old_end
+    for name in started.names(".log", before=True):
+        old = started.before[f"{PARTITION}/{name}"]
+        assert started.after[f"{PARTITION}/{name}"].startswith(old[: len(old) // 2]), name
+
+
+def cut(started: Started) -> None:
+    assert started.end is not None
+    assert started.end < started.old_end
+
+
+def deletes_later_segments(started: Started) -> None:
+    assert len(started.names(".log", before=True)) > 1
+    assert len(started.names(".log")) == 1
+
+
+def keeps_later_segments(started: Started) -> None:
+    assert started.names(".log") == started.names(".log", before=True)
+
+
+def wiped(started: Started) -> None:
+    """The log begins at the newest snapshot, and no other snapshot is left."""
+    newest = max(started.names(".checkpoint", before=True), key=lambda name: (name[21:], name))
+    assert started.start == int(newest[:20])
+    assert started.names(".log") == [f"{newest[:20]}.log"]
+    assert started.names(".checkpoint") == [newest]
+
+
+def removed(*names: str) -> Check:
+    def check(started: Started) -> None:
+        for name in names:
+            assert f"{PARTITION}/{name}" in started.before
+            assert f"{PARTITION}/{name}" not in started.after
+
+    return check
+
+
+def kept(*names: str) -> Check:
+    def check(started: Started) -> None:
+        for name in names:
+            path = f"{PARTITION}/{name}"
+            assert started.after[path] == started.before[path]
+
+    return check
+
+
+def cured(code: str) -> Check:
+    """kraftool does not report the code after the start."""
+
+    def check(started: Started) -> None:
+        assert code not in started.codes_now()
+
+    return check
+
+
+def has_file(name: str, pattern: str) -> Check:
+    """A file of the data directory has a text after the start."""
+
+    def check(started: Started) -> None:
+        assert re.search(pattern, started.after[name].decode()), started.after[name]
+
+    return check
+
+
+def has_no_text(name: str, pattern: str) -> Check:
+    def check(started: Started) -> None:
+        assert not re.search(pattern, started.after[name].decode()), started.after[name]
+
+    return check
+
+
+EPOCHS = f"{PARTITION}/leader-epoch-checkpoint"
+QUORUM_STATE = f"{PARTITION}/quorum-state"
+W = d.without_snapshots
+_CUT = "it cuts the log at offset {end}, with only warnings in its own log, and {lost} offsets go"
+_WIPED = (
+    "it wipes the whole log and goes on from the snapshot at {start}, with only warnings in its own"
+    " log, and the {after} offsets after it go with the log"
+)
+_HOLE = "it cuts only this segment, at offset {cut}, and keeps those behind it"
+
+LOG = (
+    Claim(
+        code="KT-LOG-CRC", says=_CUT, damage=d.all_of(W, d.flip_batch()),
+        shows=(active, cut, warns),
+    ),
+    Claim(
+        code="KT-LOG-CRC", says=_CUT, name="clean-stop",
+        damage=d.all_of(W, d.flip_batch(), d.mark_clean_stop), shows=(active, cut, warns),
+    ),
+    Claim(
+        code="KT-LOG-CRC", says=_CUT, name="segments", base=SEGMENTS,
+        damage=d.all_of(W, d.flip_batch()),
+        shows=(active, cut, warns, deletes_later_segments),
+    ),
+    Claim(
+        code="KT-LOG-CRC", says=_CUT, name="first-batch", damage=d.all_of(W, d.flip_batch(part=0)),
+        shows=(active, cut, warns),
+    ),
+    Claim(
+        code="KT-LOG-CRC", says=_CUT, name="behind-snapshot", damage=d.damage_after_newest_snapshot,
+        shows=(active, cut, warns),
+    ),
+    Claim(
+        code="KT-LOG-CRC", says=_WIPED, name="snapshot", damage=d.flip_batch(),
+        shows=(active, wiped, warns),
+    ),
+    Claim(
+        code="KT-LOG-CRC", says=_WIPED, name="cleaned", base=CLEANED, damage=d.flip_batch(),
+        shows=(active, wiped, warns),
+    ),
+    Claim(
+        code="KT-LOG-CRC", name="bad-snapshot", damage=d.all_of(d.flip_snapshot(), d.flip_batch()),
+        says="it wipes the whole log, and then dies on the snapshot at {start}, as damaged",
+        shows=(exits("CorruptRecordException|Record is corrupt|crc"), wiped),
+    ),
+    Claim(
+        code="KT-LOG-CRC", name="cut-snapshot", damage=d.all_of(d.cut_footer, d.flip_batch()),
+        says="or loads what is left of it", shows=(active, wiped),
+    ),
+    Claim(
+        code="KT-LOG-CRC", says=_HOLE, name="no-index", base=SEGMENTS,
+        damage=d.all_of(W, d.flip_batch(), d.remove(f"{0:020}.index")),
+        shows=(keeps_later_segments, logs("Found invalid messages in log segment")),
+    ),
+    Claim(
+        code="KT-LOG-CRC", name="no-index-dies", base=SEGMENTS,
+        says="a controller may stop at a record behind them",
+        damage=d.all_of(W, d.flip_batch(segment=1, part=0), d.remove_index(1)),
+        shows=(exits("Unable to apply .* record"), keeps_later_segments),
+    ),
+    Claim(
+        code="KT-LOG-DAMAGE", says=_CUT, damage=d.all_of(W, d.overwrite_batch(b"")),
+        shows=(active, cut, warns),
+    ),
+    Claim(
+        code="KT-LOG-DAMAGE", says=_CUT, name="magic-1",
+        damage=d.all_of(W, d.overwrite_batch(b"\1", at=16)), shows=(active, cut, warns),
+    ),
+    Claim(
+        code="KT-LOG-DAMAGE", says=_CUT, name="length",
+        damage=d.all_of(W, d.overwrite_batch(b"\x7f\xff\xff\xff", at=8)),
+        shows=(active, cut, warns),
+    ),
+    Claim(
+        code="KT-LOG-DAMAGE", says=_WIPED, name="snapshot", damage=d.overwrite_batch(b""),
+        shows=(active, wiped, warns),
+    ),
+    Claim(
+        code="KT-LOG-DAMAGE", says=_CUT, name="torn-segment", base=SEGMENTS,
+        damage=d.all_of(W, d.tear_tail(0)), shows=(active, cut, warns, deletes_later_segments),
+    ),
+    Claim(
+        code="KT-LOG-DAMAGE", says="Kafka cuts them off at its next start", name="tail",
+        damage=d.append(b"\xa5" * 300), shows=(active, keeps_log, warns),
+    ),
+    Claim(
+        code="KT-LOG-MAGIC", says="it exits at its start",
+        damage=d.all_of(W, d.overwrite_batch(b"\x77", at=16)),
+        shows=(exits("Invalid magic found in record: 119"), keeps_later_segments),
+    ),
+    Claim(
+        code="KT-LOG-MAGIC", says="writing 2 into that byte repairs the batch", name="repaired",
+        damage=d.all_of(W, d.overwrite_batch(b"\x77", at=16)),
+        repair=d.replace_byte(b"\x77", b"\2", at=16), shows=(active,),
+    ),
+    Claim(
+        code="KT-LOG-TORN-TAIL", says="Kafka cuts it off at its next start", damage=d.tear_tail(),
+        shows=(active, keeps_log, warns),
+    ),
+    Claim(
+        code="KT-LOG-ZERO-TAIL", says="Kafka cuts them off at its next start",
+        damage=d.append(bytes(5000)), shows=(active, keeps_log, warns),
+    ),
+    Claim(
+        code="KT-LOG-UNKNOWN-TYPE", says="an older Kafka stops at it",
+        damage=d.append_records(d.FROM_THE_FUTURE), shows=(exits("Unknown metadata id|Exception"),),
+    ),
+    Claim(
+        code="KT-LOG-REPLAY", says="a controller that replays it stops",
+        damage=d.append_records(d.UNKNOWN_PARTITION),
+        shows=(exits("Unable to apply PartitionChangeRecord record at offset"),),
+    ),
+    Claim(
+        code="KT-LOG-REPLAY", name="no-ops", damage=d.append_records(d.UNKNOWN_PARTITION),
+        says="by NoOps of the same offsets and epoch brings the controller back and keeps what",
+        repair=d.replace_last_by_no_ops, shows=(active, keeps_log),
+    ),
+    Claim(
+        code="KT-LOG-RECORD-FORM", damage=d.record_with_another_time,
+        says="Kafka's raft reader refuses: every node that reads it dies",
+        shows=(exits("Exception"),),
+    ),
+    Claim(
+        code="KT-LOG-BATCH-FORM", says="A batch that Kafka can read",
+        damage=d.rewrite_last(attributes=8), shows=(active, keeps_log),
+    ),
+    Claim(
+        code="KT-LOG-EPOCH-START", damage=d.raise_epoch,
+        says="no CRC covers the epoch, and Kafka believes it in elections",
+        shows=(active, keeps_log, logs("smaller than last written epoch 67"),
+               has_file(EPOCHS, r"\n68 ")),
+    ),
+    Claim(
+        code="KT-LOG-GAP", damage=d.all_of(W, d.drop_batch()),
+        says="Kafka goes on without noticing, and whoever reads this log lacks the records of",
+        shows=(active, keeps_log, says_nothing),
+    ),
+    Claim(
+        code="KT-LOG-GAP", name="kind", damage=d.all_of(W, d.drop_batch()),
+        says="Kafka checks each batch by itself, and does not notice most gaps",
+        shows=(active, keeps_log, says_nothing),
+    ),
+    Claim(
+        code="KT-LOG-GAP", name="twice", damage=d.all_of(W, d.repeat_batch()),
+        says="Kafka goes on without noticing, and whoever reads this log may read records twice",
+        shows=(active, keeps_log, says_nothing),
+    ),
+    Claim(
+        code="KT-LOG-GAP", name="long-step", damage=d.all_of(W, d.repeat_half), base=SEGMENTS,
+        says="Kafka empties this segment and deletes those behind it",
+        shows=(logs("Found invalid offset during recovery"), deletes_later_segments),
+    ),
+    Claim(
+        code="KT-LOG-GAP", name="overflow", damage=d.all_of(W, d.overwrite_batch(b"\x40", at=0)),
+        says="Kafka exits at its start, as its index cannot hold that offset",
+        shows=(exits("segments with overflow|overflow"),),
+    ),
+    Claim(
+        code="KT-LOG-NAME", says="Kafka refuses to start", damage=d.put("notes.log"),
+        shows=(exits('For input string: "notes"'),),
+    ),
+    Claim(
+        code="KT-LOG-NAME", says="Kafka refuses to start", name="copy",
+        damage=d.put(f"{0:020} (copy).log"), shows=(exits("For input string"),),
+    ),
+    Claim(
+        code="KT-LOG-NAME", says="Kafka refuses to start", name="snapshot",
+        damage=d.put("notes.snapshot"), shows=(exits("For input string"),),
+    ),
+    Claim(
+        code="KT-LOG-NAME-FORM", says="Kafka never reads it, but the segment of that offset",
+        damage=d.put("0.log"), shows=(active, keeps_log, kept("0.log")),
+    ),
+    Claim(
+        code="KT-LOG-NAME-FORM", damage=d.put("5.log"), name="costs-the-log",
+        says="Where there is none it makes an empty one, and that may cost the whole log",
+        shows=(active, removed(f"{0:020}.log"), says_nothing),
+    ),
+    Claim(
+        code="KT-LOG-SWAP", damage=d.put(f"{779:020}.log.swap"), seconds=4,
+        says="Kafka makes a segment of it at its start, and the log then ends behind it",
+        shows=(never_leads, logs("by renaming from .swap files"), removed(f"{779:020}.log.swap"),
+               has_file(f"{PARTITION}/{779:020}.log", "")),
+    ),
+    Claim(
+        code="KT-LOG-INDEX", says="Kafka makes it anew at its start", damage=d.garble_indexes,
+        shows=(active, keeps_log, cured("KT-LOG-INDEX")),
+    ),
+    Claim(
+        code="KT-LOG-INDEX-DIFFERS", says="Kafka makes it anew at its start",
+        damage=d.misplace_index, shows=(active, keeps_log, cured("KT-LOG-INDEX-DIFFERS")),
+    ),
+    Claim(
+        code="KT-LOG-PRODUCER-STATE", says="Kafka deletes it and reads the log instead",
+        damage=d.garble_producer_state, shows=(active, keeps_log, cured("KT-LOG-PRODUCER-STATE")),
+    ),
+    Claim(
+        code="KT-LOG-TXN-OPEN", says="the next active controller aborts it",
+        damage=d.append_records(d.BEGIN), shows=(active, keeps_log, cured("KT-LOG-TXN-OPEN")),
+    ),
+    Claim(
+        code="KT-LOG-MISSING", says="There are snapshots but no log: what came after them is gone",
+        damage=d.lose_log, shows=(active, wiped),
+    ),
+)  # fmt: skip

@@ -1,0 +1,318 @@
+"""The tables of snapshots, small files and settings; see `start_claims.py`."""
+
+from __future__ import annotations
+
+import start_damages as d
+from start_claims import (
+    EPOCHS,
+    LOG,
+    QUORUM_STATE,
+    Claim,
+    W,
+    active,
+    cured,
+    exits,
+    has_file,
+    has_no_text,
+    keeps_log,
+    kept,
+    logs,
+    never_leads,
+    removed,
+    wiped,
+)
+from starts import CLEANED, DYNAMIC, PARTITION
+
+_DIES = "Kafka dies on it, at its start or later"
+_BAD = "CorruptRecordException|Record is corrupt|Encountered fatal fault"
+
+SNAPSHOTS = (
+    Claim(code="KT-SNAP-DAMAGE", says=_DIES, damage=d.flip_snapshot(), shows=(exits(_BAD),)),
+    Claim(
+        code="KT-SNAP-DAMAGE", says=_DIES, damage=d.cut_snapshot, name="cut",
+        shows=(exits(_BAD),),
+    ),
+    Claim(
+        code="KT-SNAP-DAMAGE", name="older", damage=d.flip_snapshot(0),
+        says="Kafka starts from the newest snapshot; this older one is not needed for that",
+        shows=(active, keeps_log), versions=("4.3.0",),
+    ),
+    Claim(
+        code="KT-SNAP-DAMAGE", name="moved", damage=d.flip_snapshot(), base=CLEANED,
+        says="move the snapshot away, and Kafka goes on from the one at {start}",
+        repair=d.remove_newest_snapshot, shows=(active, keeps_log),
+    ),
+    Claim(
+        code="KT-SNAP-DAMAGE", name="reads-log",
+        damage=d.all_of(d.only_newest_snapshot, d.flip_snapshot()),
+        says="move the snapshot away, and Kafka reads the log",
+        repair=d.remove_newest_snapshot, shows=(active, keeps_log),
+    ),
+    Claim(
+        code="KT-SNAP-FORM", says="Kafka does not check this: it loads what is there",
+        damage=d.cut_footer, shows=(active, keeps_log),
+    ),
+    Claim(
+        code="KT-SNAP-FORM", says="or dies on it", damage=d.empty_snapshot, name="empty",
+        shows=(exits("Error while loading snapshot"),),
+    ),
+    Claim(
+        code="KT-SNAP-NAME", says="Kafka refuses to start", damage=d.put("backup.checkpoint", b""),
+        shows=(exits("Exception"),),
+    ),
+    Claim(
+        code="KT-SNAP-FILE-NAME", says="it takes it for 19-0",
+        damage=d.rename_newest_snapshot(f"{196:021}-{3:010}.checkpoint"),
+        shows=(logs(r"offset=19, epoch=0"),),
+    ),
+    Claim(
+        code="KT-SNAP-UNKNOWN-TYPE", says="an older Kafka stops at it",
+        damage=d.with_record(d.FROM_THE_FUTURE), shows=(exits("Exception"),),
+    ),
+    Claim(
+        code="KT-SNAP-MISSING", says="no snapshot covers its start: Kafka refuses to start",
+        damage=W, base=CLEANED, shows=(exits("Inconsistent snapshot state"),),
+    ),
+    Claim(
+        code="KT-SNAP-AHEAD", says="Kafka wipes the log at its next start",
+        damage=d.cut_log_below_newest_snapshot, shows=(active, wiped),
+    ),
+    Claim(
+        code="KT-SNAP-AHEAD", name="bad",
+        says="on a bad one Kafka dies after it has wiped log and snapshots",
+        damage=d.all_of(d.cut_log_below_newest_snapshot, d.flip_snapshot()),
+        shows=(exits(_BAD), wiped),
+    ),
+    Claim(
+        code="KT-SNAP-REPLAY", says="a controller that loads it stops",
+        damage=d.with_record(d.UNKNOWN_PARTITION),
+        shows=(exits("Unable to apply PartitionChangeRecord record from snapshot"),),
+    ),
+    Claim(
+        code="KT-SNAP-METADATA-VERSION", damage=d.edit_snapshot(d.without_metadata_version),
+        says="Without a metadata.version Kafka does not know how to read or write its metadata",
+        shows=(exits("Encountered fatal fault"),),
+    ),
+    Claim(
+        code="KT-SNAP-FEATURE", says="a controller that does not know it stops",
+        damage=d.with_record(d.FUTURE_FEATURE), shows=(exits("Encountered fatal fault"),),
+    ),
+    Claim(
+        code="KT-SNAP-BROKER-CONFIG", versions=("4.3.0",),
+        says="a controller of Kafka 4.3 that loads it stops",
+        damage=d.with_record(d.broker_config_of_no_number()),
+        shows=(exits("Unable to apply ConfigRecord record from snapshot"),),
+    ),
+    Claim(
+        code="KT-SNAP-BROKER-CONFIG", says="one of 3.9 goes on", versions=("3.9.1",), name="3.9",
+        damage=d.with_record(d.broker_config_of_no_number()), shows=(active, keeps_log),
+    ),
+    Claim(
+        code="KT-SIG-JUNK-SNAPSHOT", damage=d.put(d.JUNK, b"junk" * 100),
+        says="Kafka deletes the log and all older snapshots for it, and then dies on it",
+        shows=(exits(_BAD), wiped),
+    ),
+    Claim(
+        code="KT-SIG-STALE-SNAPSHOT", damage=d.stale_snapshot,
+        says="Kafka keeps the log; it loads the snapshot if no other has a higher epoch",
+        shows=(active, keeps_log, logs(r"handleLoadSnapshot\(0+(196|1\d\d|2\d\d)-0+3\)")),
+        versions=("4.3.0",),
+    ),
+    Claim(
+        code="KT-SIG-STALE-SNAPSHOT", damage=d.only_stale_snapshot, name="loaded",
+        says="and then skips the log's records below the snapshot's offset",
+        shows=(active, keeps_log, logs(r"handleLoadSnapshot\(0+\d+-0+1\)")),
+    ),
+    Claim(
+        code="KT-SIG-SNAPSHOT-ATTEMPTS", says="Kafka removes them when it starts",
+        damage=d.all_of(*(d.put(f"{at:020}-{9:010}.checkpoint.part") for at in (300, 301, 302))),
+        shows=(active, *(removed(f"{at:020}-{9:010}.checkpoint.part") for at in (300, 301, 302))),
+    ),
+)  # fmt: skip
+
+_REFUSED = "Kafka refuses to start"
+
+FILES = (
+    Claim(
+        code="KT-DIR-UNKNOWN-FILE",
+        says="A file that Kafka does not know; it leaves such files alone",
+        damage=d.put("README", b"what"), shows=(active, keeps_log, kept("README")),
+    ),
+    Claim(
+        code="KT-DIR-QUORUM-STATE", says="Kafka refuses to start on this quorum-state",
+        damage=d.put("quorum-state", b""), shows=(exits("Exception"),),
+    ),
+    Claim(
+        code="KT-DIR-QUORUM-STATE", says="Kafka refuses to start on this quorum-state", name="half",
+        damage=d.put("quorum-state", b'{"leaderEpoch": 1,'), shows=(exits("Exception"),),
+    ),
+    Claim(
+        code="KT-DIR-QUORUM-STATE-ODD", says="Kafka takes this quorum-state but not all that",
+        damage=d.quorum_state(extra=1),
+        shows=(active, keeps_log, has_no_text(QUORUM_STATE, "extra")),
+    ),
+    Claim(
+        code="KT-DIR-QUORUM-STATE-MISSING", damage=d.remove("quorum-state"),
+        says="Kafka starts without the vote that it may have given",
+        shows=(active, keeps_log, has_file(QUORUM_STATE, "leaderEpoch")),
+    ),
+    Claim(
+        code="KT-DIR-QUORUM-STATE-BEHIND", says="Kafka raises it at its start",
+        damage=d.quorum_state(leaderEpoch=1),
+        shows=(active, keeps_log, logs("is 1, which is smaller than last written epoch"),
+               cured("KT-DIR-QUORUM-STATE-BEHIND")),
+    ),
+    Claim(
+        code="KT-DIR-QUORUM-VERSION", base=DYNAMIC,
+        says="Kafka takes it, and rewrites it at its next change",
+        damage=d.quorum_state(
+            data_version=0, currentVoters=[], votedDirectoryId=None, clusterId="", appliedOffset=0
+        ),
+        shows=(active, keeps_log, cured("KT-DIR-QUORUM-VERSION")),
+    ),
+    Claim(
+        code="KT-DIR-META-MISSING", damage=d.remove_meta,
+        says="Kafka takes the directory for unformatted and does not start",
+        shows=(exits("No readable meta.properties files found"),),
+    ),
+    Claim(
+        code="KT-DIR-META", says="Kafka refuses to start on this meta.properties",
+        damage=d.meta(cluster_id=None), shows=(exits("No readable meta.properties files found"),),
+    ),
+    Claim(
+        code="KT-DIR-META", says="Kafka refuses to start on this meta.properties", name="version",
+        damage=d.meta(version="9"), shows=(exits("No readable meta.properties files found"),),
+    ),
+    Claim(
+        code="KT-DIR-META-V0", says="Kafka starts with it and leaves it as it is",
+        damage=d.meta(version="0", node_id=None, broker_id="1"),
+        shows=(active, keeps_log, has_file("meta.properties", "version=0")),
+    ),
+    Claim(
+        code="KT-DIR-CLUSTER-ID", damage=d.second_directory("AAAAAAAAAAAAAAAAAAAAAQ"),
+        says="a node of one cluster refuses to start with them",
+        shows=(exits("Invalid cluster.id in"),),
+    ),
+    Claim(
+        code="KT-DIR-CLUSTER-ID-EMPTY", says="Kafka starts with it", damage=d.meta(cluster_id=""),
+        shows=(active, keeps_log),
+    ),
+    Claim(
+        code="KT-DIR-NODE-ID", says=_REFUSED, damage=d.meta(node_id="2"),
+        shows=(exits("Stored node id 2 doesn't match previous node id 1"),),
+    ),
+    Claim(
+        code="KT-DIR-EPOCHS", says="Kafka refuses to start on this leader-epoch-checkpoint",
+        damage=d.put("leader-epoch-checkpoint", b"what is this"), shows=(exits("Exception"),),
+    ),
+    Claim(
+        code="KT-DIR-EPOCHS", says="delete it: it is made anew from the log", name="deleted",
+        damage=d.put("leader-epoch-checkpoint", b"what is this"),
+        repair=d.remove("leader-epoch-checkpoint"),
+        shows=(active, keeps_log, cured("KT-DIR-EPOCHS-DIFFER"),
+               has_file(EPOCHS, r"\n1 0\n2 \d+\n")),
+    ),
+    Claim(
+        code="KT-DIR-EPOCHS-DIFFER", says="Kafka believes the file",
+        damage=d.put("leader-epoch-checkpoint", b"0\n2\n1 0\n77 20\n"),
+        shows=(active, keeps_log, has_file(EPOCHS, r"^0\n3\n1 0\n77 20\n78 ")),
+    ),
+    Claim(
+        code="KT-DIR-EPOCHS-DIFFER", says="adds only epochs above its last one from the log",
+        name="adds", damage=d.put("leader-epoch-checkpoint", b"0\n1\n1 0\n"),
+        shows=(active, keeps_log, has_file(EPOCHS, r"\n1 0\n2 \d+\n")),
+    ),
+    Claim(
+        code="KT-DIR-EPOCHS-EMPTY", says="Kafka makes it anew from the log at its start",
+        damage=d.put("leader-epoch-checkpoint", b"0\n0\n"),
+        shows=(active, keeps_log, has_file(EPOCHS, r"\n1 0\n2 \d+\n")),
+    ),
+    Claim(
+        code="KT-DIR-TOPIC-ID", says="is not that of the metadata topic: Kafka refuses to start",
+        damage=d.put("partition.metadata", b"version: 0\ntopic_id: BBBBBBBBBBBBBBBBBBBBBQ\n"),
+        shows=(exits("Exception"),),
+    ),
+    Claim(
+        code="KT-DIR-TOPIC-ID", says="delete it: it is made anew", name="deleted",
+        damage=d.put("partition.metadata", b"version: 0\ntopic_id: BBBBBBBBBBBBBBBBBBBBBQ\n"),
+        repair=d.remove("partition.metadata"),
+        shows=(active, keeps_log,
+               has_file(f"{PARTITION}/partition.metadata", "AAAAAAAAAAAAAAAAAAAAAQ")),
+    ),
+    Claim(
+        code="KT-DIR-LEFTOVER", says="A file that Kafka removes by itself when it starts",
+        damage=d.all_of(*(d.put(name) for name in d.LEFTOVERS)),
+        shows=(active, keeps_log, removed(*d.LEFTOVERS)),
+    ),
+    Claim(
+        code="KT-DIR-NO-DIRECTORY-ID", base=DYNAMIC, damage=d.meta(directory_id=None), seconds=3,
+        says="else Kafka writes a random one, and a voter loses its vote",
+        shows=(never_leads, has_file("meta.properties", "directory.id=")),
+    ),
+    Claim(
+        code="KT-DIR-STALE-VOTER", base=DYNAMIC, seconds=3,
+        damage=d.meta(directory_id="9PTPM4xATAiPu0uKMvmPmg"),
+        says="with another directory id, as after a change of disks: it does not vote",
+        shows=(never_leads,),
+    ),
+    Claim(
+        code="KT-DIR-CURRENT-VOTERS", says="later ones rewrite them",
+        damage=d.quorum_state(currentVoters=[{"voterId": 1}, {"voterId": 2}]),
+        shows=(active, keeps_log, has_no_text(QUORUM_STATE, r'"voterId": ?2')),
+    ),
+    Claim(
+        code="KT-DIR-STATIC-IGNORED", base=DYNAMIC, says="Kafka ignores it",
+        damage=d.settings(controller_quorum_voters="1@localhost:1"), shows=(active, keeps_log),
+    ),
+    Claim(
+        code="KT-DIR-BOOTSTRAP-FORM", base=DYNAMIC, says=_REFUSED,
+        damage=d.settings(controller_quorum_bootstrap_servers="nonsense"),
+        shows=(exits("Failed to parse host name|controller.quorum.bootstrap.servers"),),
+    ),
+    Claim(
+        code="KT-DIR-NO-QUORUM", base=DYNAMIC, says="the node cannot find its quorum",
+        damage=d.settings(controller_quorum_bootstrap_servers=None),
+        shows=(exits("controller.quorum.bootstrap.servers must"),),
+    ),
+    Claim(
+        code="KT-SIG-UPGRADE-DIRECTORY-ID", damage=d.meta(directory_id=None),
+        says="start that node once with Kafka 3.7 or later, which writes one",
+        shows=(active, has_file("meta.properties", "directory.id=")),
+    ),
+    Claim(
+        code="KT-SIG-NO-LEADER", seconds=4,
+        damage=d.all_of(d.quorum_state(leaderEpoch=50, leaderId=-1), d.three_voters),
+        says="Kafka says nothing about it, it only tries again", shows=(never_leads,),
+    ),
+    Claim(
+        code="KT-SIG-FEATURE-RANGE", damage=d.append_records(d.FUTURE_FEATURE),
+        says="a controller stops when it reads the record",
+        shows=(exits("Unable to apply FeatureLevelRecord|Encountered fatal fault"),),
+    ),
+    *(
+        Claim(
+            code="KT-DIR-OFFSETS", name=name,
+            says="takes the log directory offline at its start, and exits if it has no other",
+            damage=d.all_of(d.broker_too, d.garble_checkpoint(name)),
+            shows=(exits("Shutdown broker because all log dirs"),),
+        )
+        for name in d.CHECKPOINTS
+    ),
+    Claim(
+        code="KT-DIR-OFFSETS", name="controller", says="A controller does not read the file",
+        damage=d.all_of(*map(d.garble_checkpoint, d.CHECKPOINTS)), shows=(active, keeps_log),
+    ),
+    Claim(
+        code="KT-DIR-OFFSETS", name="deleted", says="delete it: the broker writes it again",
+        damage=d.all_of(d.broker_too, *map(d.garble_checkpoint, d.CHECKPOINTS)),
+        repair=d.remove_checkpoints,
+        shows=(active, *(has_file(name, r"^0\n") for name in d.CHECKPOINTS[:3])),
+    ),
+    Claim(
+        code="KT-SIG-FOLDER-NAME", says="the broker does not start",
+        damage=d.all_of(d.broker_too, d.folder("lost+found")),
+        shows=(exits("Error starting LogManager"),),
+    ),
+)  # fmt: skip
+
+CLAIMS = (*LOG, *SNAPSHOTS, *FILES)

@@ -1,0 +1,145 @@
+"""What kraftool says that Kafka does at its start, against a Kafka that starts.
+
+On 4.3.0 every claim is shown by servers in one JVM. `make soak` shows all of them on both versions
+with a process for each start.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import kafka
+import pytest
+from start_claims import Claim
+from start_claims_files import CLAIMS
+from start_claims_none import NO_START
+from starts import DYNAMIC, VERSIONS, Started, Starts, server
+
+from kraftool.reports.kinds import KINDS
+
+REPORTS = Path(__file__).parents[2] / "kraftool/reports"
+
+
+@pytest.fixture(scope="module")
+def starts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starts]:
+    if problem := kafka.available("4.3.0"):
+        pytest.skip(problem)
+    with Starts("4.3.0", tmp_path_factory.mktemp("starts")) as running:
+        yield running
+
+
+def prove(starts: Starts, claim: Claim) -> None:
+    node = server(starts.copy(claim.base), dynamic=claim.base == DYNAMIC)
+    claim.damage(node)
+    [started] = starts.start(node, repair=claim.repair, seconds=claim.seconds)
+    for check in claim.shows:
+        check(started)
+    words = claim.says.format(**facts(started))
+    reported = [each for each in started.findings if each.code == claim.code]
+    texts = [f"{each.text}. {each.advice}" for each in reported]
+    assert reported, {each.code for each in started.findings}
+    kind = KINDS[claim.code]
+    assert any(words in text for text in (*texts, f"{kind.meaning} {kind.advice}")), (words, texts)
+
+
+def facts(started: Started) -> dict[str, object]:
+    """What words of a claim may hold: the offsets that Kafka came to."""
+    end, start = started.end, started.start
+    return {
+        "end": end,
+        "start": start,
+        "old_end": started.old_end,
+        "lost": started.old_end - (end or 0),
+        "after": started.old_end - (start or 0),
+        "cut": started.first_hole,
+    }
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize("claim", [claim for claim in CLAIMS if "4.3.0" in claim.versions], ids=str)
+def test_kafka_does_what_kraftool_says(starts: Starts, claim: Claim) -> None:
+    prove(starts, claim)
+
+
+@pytest.mark.interop
+@pytest.mark.soak
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("claim", CLAIMS, ids=str)
+def test_each_version_does_it_in_a_process_of_its_own(
+    tmp_path: Path, claim: Claim, version: str
+) -> None:
+    if version not in claim.versions:
+        pytest.skip(f"the sentence is not about {version}")
+    with Starts(version, tmp_path, own_process=True) as starts:
+        prove(starts, claim)
+
+
+SENTENCE = re.compile(r"(?<=[.;:])\s+")
+ACTS = re.compile(
+    r"\b(Kafka|it|controllers?|nodes?|brokers?|them|[Ww]ho|start|snapshot|that [^.;:]*)"
+    r" (?:\w+ ){0,2}?(refuses|starts|cuts|wipes|dies|exits|ends|stops|makes|rewrites|raises|loads|"
+    r"keeps|skips|removes|deletes|believes|takes|ignores|goes|reads|leaves|empties|compares|says|"
+    r"aborts|loses|opens|truncates|knows|know|can (?:read|load))\b"
+)
+ADVICE = re.compile(
+    r"\bbefore (\S+ ){1,4}starts\b|no running Kafka|no Kafka writes|no Kafka knows|no resolver|"
+    r"Kafka never|reads may begin|as Kafka|configuration, makes|takes others along"
+)
+"""What to do before a start, and what Kafka never writes."""
+AREAS = ("KT-LOG", "KT-SNAP", "KT-DIR", "KT-SIG")
+ADVISING = ("log_loss", "log_findings", "snapshot_advice", "file_names", "weighing")
+"""The modules of reports that put the case's offsets into such sentences."""
+
+
+def sentences() -> Iterator[tuple[str, str]]:
+    """The code, or the module, and each of its sentences that says what Kafka does."""
+    for kind in KINDS.values():
+        if kind.code.startswith(AREAS):
+            for sentence in SENTENCE.split(f"{kind.meaning} {kind.advice}"):
+                if ACTS.search(sentence) and not ADVICE.search(sentence):
+                    yield kind.code, sentence
+    for name in ADVISING:
+        tree = ast.parse((REPORTS / f"{name}.py").read_text())
+        docs = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docs:
+                for sentence in SENTENCE.split(node.value):
+                    if ACTS.search(sentence) and not ADVICE.search(sentence):
+                        yield name, sentence
+
+
+def proves(claim: Claim, source: str, sentence: str) -> bool:
+    """True if the words of a claim are in a sentence, or the sentence is in them."""
+    if claim.code != source and source not in ADVISING:
+        return False
+    pieces = [piece for piece in re.split(r"\{\w+\}", claim.says) if len(piece.strip(" ,.")) > 11]
+    if source not in ADVISING:
+        kind = KINDS[source]
+        text = f"{kind.meaning} {kind.advice}"
+        at, begin = text.find(claim.says), text.find(sentence)
+        return at >= 0 and at < begin + len(sentence) and begin < at + len(claim.says)
+    return any(piece.strip() in sentence or sentence.strip() in piece for piece in pieces)
+
+
+def test_each_sentence_about_kafka_is_shown_by_a_start_or_has_a_reason() -> None:
+    open_sentences = {
+        (source, sentence)
+        for source, sentence in sentences()
+        if not any(proves(claim, source, sentence) for claim in CLAIMS)
+    }
+    excused = {
+        (source, sentence)
+        for source, sentence in open_sentences
+        if any(words in sentence for words in NO_START.get(source, {}))
+    }
+    assert open_sentences == excused, sorted(open_sentences - excused)
+    unused = [
+        (source, words)
+        for source, reasons in NO_START.items()
+        for words in reasons
+        if not any(source == code and words in sentence for code, sentence in open_sentences)
+    ]
+    assert not unused, "a reason that no sentence needs"

@@ -80,7 +80,7 @@ def _alone(host: Host, log: SurveyedLog, broken: LogBreak, why: str) -> Mend:
             case="cut",
             host=host,
             text=f"{host.name}: {why}. No other directory given here has a whole log as far: it is"
-            f" cut there, as Kafka would do without a word",
+            f" cut there, as Kafka would do with only warnings in its log",
             edits=(
                 *cut_at_break(survey, log, "nothing behind it can be trusted"),
                 *epochs_removed(survey),

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from kraftool.decoders.checkpoint_files import LeaderEpochCheckpoint
 from kraftool.decoders.indexes import OffsetPosition
@@ -25,9 +24,8 @@ from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import directory as dir_kinds
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.kinds import snapshot as snap_kinds
+from kraftool.reports.log_cut import lost_by
 from kraftool.reports.log_findings import gap_advice
-from kraftool.reports.log_loss import hole, loss_of
-from kraftool.reports.log_summary import CUTTING
 from kraftool.reports.metadata_summary import MetadataSummary
 from kraftool.reports.snapshot_advice import DAMAGES, is_sound, snapshot_advice
 from kraftool.reports.voters.alone import voter_findings
@@ -101,7 +99,7 @@ def _settled(
     case: Case, file: FileReport, segments: Sequence[FileReport], sound: bool
 ) -> Iterator[Finding]:
     """A file's own findings, weighed by what lies beside it."""
-    lost = _lost(case, file, segments) if file in segments else None
+    lost = lost_by(file, segments, case.files, case.summary) if file in segments else None
     is_last = file not in segments or file is segments[-1]
     for each in file.findings:
         if file.name in case.cut and not _is_before_the_cut(each):
@@ -111,46 +109,6 @@ def _settled(
             yield replace(each, advice=advice)
         else:
             yield weighed(each, is_last=is_last, is_live=case.is_live, lost=lost)
-
-
-def _lost(case: Case, file: FileReport, segments: Sequence[FileReport]) -> str | None:
-    """What Kafka's start takes away of the log because of damage in a segment."""
-    for segment, after in pairwise(segments):
-        cut = _cut(segment)
-        if cut is None or _has_indexes(case, segment):
-            continue
-        if file is segment:
-            return hole(cut, base_offset(after))
-    cuts = (
-        _cut(segment)
-        for segment in segments
-        if segment is segments[-1] or _has_indexes(case, segment)
-    )
-    return loss_of(case.summary, next((cut for cut in cuts if cut is not None), None))
-
-
-def _cut(segment: FileReport) -> int | None:
-    """Where Kafka cuts a segment; None if all of its bytes are batches."""
-    log = segment.log
-    if log is None or not any(problem.kind in CUTTING for problem in log.problems):
-        return None
-    return log.intact_end_offset if log.intact_end_offset is not None else base_offset(segment)
-
-
-def _has_indexes(case: Case, segment: FileReport) -> bool:
-    """True if Kafka takes a segment's indexes: it recovers a segment without them by itself."""
-    stem = segment.name.removesuffix(".log")
-    indexes = {
-        file.name: file
-        for kind in (FileKind.OFFSET_INDEX, FileKind.TIME_INDEX)
-        for file in case.live(kind)
-        if file.name in (f"{stem}.index", f"{stem}.timeindex")
-    }
-    return f"{stem}.index" in indexes and not any(
-        finding.code == log_kinds.INDEX.code
-        for file in indexes.values()
-        for finding in file.findings
-    )
 
 
 def _is_before_the_cut(finding: Finding) -> bool:

@@ -33,6 +33,8 @@ class Claim:
     versions: tuple[str, ...] = VERSIONS
     seconds: int = SECONDS
     name: str = ""
+    is_variant: bool = False
+    """Another row shows the same sentence: this one runs in the soak only."""
 
     def __str__(self) -> str:
         return f"{self.code}{f'-{self.name}' if self.name else ''}"
@@ -166,7 +168,7 @@ LOG = (
         shows=(active, cut, warns),
     ),
     Claim(
-        code="KT-LOG-CRC", says=_CUT, name="clean-stop",
+        code="KT-LOG-CRC", says=_CUT, name="clean-stop", is_variant=True,
         damage=d.all_of(W, d.flip_batch(), d.mark_clean_stop), shows=(active, cut, warns),
     ),
     Claim(
@@ -175,7 +177,8 @@ LOG = (
         shows=(active, cut, warns, deletes_later_segments),
     ),
     Claim(
-        code="KT-LOG-CRC", says=_CUT, name="first-batch", damage=d.all_of(W, d.flip_batch(part=0)),
+        code="KT-LOG-CRC", says=_CUT, name="first-batch",
+        is_variant=True, damage=d.all_of(W, d.flip_batch(part=0)),
         shows=(active, cut, warns),
     ),
     Claim(
@@ -187,7 +190,8 @@ LOG = (
         shows=(active, wiped, warns),
     ),
     Claim(
-        code="KT-LOG-CRC", says=_WIPED, name="cleaned", base=CLEANED, damage=d.flip_batch(),
+        code="KT-LOG-CRC", says=_WIPED, name="cleaned",
+        is_variant=True, base=CLEANED, damage=d.flip_batch(),
         shows=(active, wiped, warns),
     ),
     Claim(
@@ -215,16 +219,17 @@ LOG = (
         shows=(active, cut, warns),
     ),
     Claim(
-        code="KT-LOG-DAMAGE", says=_CUT, name="magic-1",
+        code="KT-LOG-DAMAGE", says=_CUT, name="magic-1", is_variant=True,
         damage=d.all_of(W, d.overwrite_batch(b"\1", at=16)), shows=(active, cut, warns),
     ),
     Claim(
-        code="KT-LOG-DAMAGE", says=_CUT, name="length",
+        code="KT-LOG-DAMAGE", says=_CUT, name="length", is_variant=True,
         damage=d.all_of(W, d.overwrite_batch(b"\x7f\xff\xff\xff", at=8)),
         shows=(active, cut, warns),
     ),
     Claim(
-        code="KT-LOG-DAMAGE", says=_WIPED, name="snapshot", damage=d.overwrite_batch(b""),
+        code="KT-LOG-DAMAGE", says=_WIPED, name="snapshot",
+        is_variant=True, damage=d.overwrite_batch(b""),
         shows=(active, wiped, warns),
     ),
     Claim(
@@ -312,11 +317,11 @@ LOG = (
         shows=(exits('For input string: "notes"'),),
     ),
     Claim(
-        code="KT-LOG-NAME", says="Kafka refuses to start", name="copy",
+        code="KT-LOG-NAME", says="Kafka refuses to start", name="copy", is_variant=True,
         damage=d.put(f"{0:020} (copy).log"), shows=(exits("For input string"),),
     ),
     Claim(
-        code="KT-LOG-NAME", says="Kafka refuses to start", name="snapshot",
+        code="KT-LOG-NAME", says="Kafka refuses to start", name="snapshot", is_variant=True,
         damage=d.put("notes.snapshot"), shows=(exits("For input string"),),
     ),
     Claim(

@@ -29,7 +29,7 @@ _BAD = "CorruptRecordException|Record is corrupt|Encountered fatal fault"
 SNAPSHOTS = (
     Claim(code="KT-SNAP-DAMAGE", says=_DIES, damage=d.flip_snapshot(), shows=(exits(_BAD),)),
     Claim(
-        code="KT-SNAP-DAMAGE", says=_DIES, damage=d.cut_snapshot, name="cut",
+        code="KT-SNAP-DAMAGE", says=_DIES, damage=d.cut_snapshot, name="cut", is_variant=True,
         shows=(exits(_BAD),),
     ),
     Claim(
@@ -144,6 +144,7 @@ FILES = (
     ),
     Claim(
         code="KT-DIR-QUORUM-STATE", says="Kafka refuses to start on this quorum-state", name="half",
+        is_variant=True,
         damage=d.put("quorum-state", b'{"leaderEpoch": 1,'), shows=(exits("Exception"),),
     ),
     Claim(
@@ -181,6 +182,7 @@ FILES = (
     ),
     Claim(
         code="KT-DIR-META", says="Kafka refuses to start on this meta.properties", name="version",
+        is_variant=True,
         damage=d.meta(version="9"), shows=(exits("No readable meta.properties files found"),),
     ),
     Claim(
@@ -291,7 +293,7 @@ FILES = (
     ),
     *(
         Claim(
-            code="KT-DIR-OFFSETS", name=name,
+            code="KT-DIR-OFFSETS", name=name, is_variant=name != d.CHECKPOINTS[0],
             says="takes the log directory offline at its start, and exits if it has no other",
             damage=d.all_of(d.broker_too, d.garble_checkpoint(name)),
             shows=(exits("Shutdown broker because all log dirs"),),
@@ -309,7 +311,7 @@ FILES = (
         shows=(active, *(has_file(name, r"^0\n") for name in d.CHECKPOINTS[:3])),
     ),
     Claim(
-        code="KT-SIG-FOLDER-NAME", says="the broker does not start",
+        code="KT-SIG-FOLDER-NAME", is_variant=True, says="the broker does not start",
         damage=d.all_of(d.broker_too, d.folder("lost+found")),
         shows=(exits("Error starting LogManager"),),
     ),

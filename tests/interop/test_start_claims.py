@@ -1,7 +1,7 @@
 """What kraftool says that Kafka does at its start, against a Kafka that starts.
 
-On 4.3.0 every claim is shown by servers in one JVM. `make soak` shows all of them on both versions
-with a process for each start.
+Servers of 4.3.0 in one JVM show every sentence. `make soak` shows the variants too, on both
+versions, with a process for each start.
 """
 
 from __future__ import annotations
@@ -59,7 +59,11 @@ def facts(started: Started) -> dict[str, object]:
 
 
 @pytest.mark.interop
-@pytest.mark.parametrize("claim", [claim for claim in CLAIMS if "4.3.0" in claim.versions], ids=str)
+@pytest.mark.parametrize(
+    "claim",
+    [claim for claim in CLAIMS if "4.3.0" in claim.versions and not claim.is_variant],
+    ids=str,
+)
 def test_kafka_does_what_kraftool_says(starts: Starts, claim: Claim) -> None:
     prove(starts, claim)
 

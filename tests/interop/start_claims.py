@@ -303,7 +303,8 @@ LOG = (
         shows=(active, keeps_log, says_nothing),
     ),
     Claim(
-        code="KT-LOG-GAP", name="long-step", damage=d.all_of(W, d.repeat_half), base=SEGMENTS,
+        code="KT-LOG-GAP", name="long-step", versions=("4.3.0",),
+        damage=d.all_of(W, d.repeat_half), base=SEGMENTS,
         says="Kafka empties this segment and deletes those behind it",
         shows=(logs("Found invalid offset during recovery"), deletes_later_segments),
     ),

@@ -220,11 +220,11 @@ class StreamRun:
     ) -> DataFrame:
         from kraftool.spark.live.frame import frame, json_line
         from kraftool.spark.live.sinks import KafkaSink
-        from kraftool.spark.source import register
+        from kraftool.spark.source import add_sources
 
         if isinstance(sink, KafkaSink):
             sink.check(spark)
-        register(spark)
+        add_sources(spark)
         rows = frame(spark, following)
         if sink is not None:
             return rows

@@ -44,6 +44,11 @@ def read_time(text: str, what: str) -> int:
     return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
+def is_relative(text: str) -> bool:
+    """True for a time that counts back from now, such as `2h`."""
+    return _AGO.match(text) is not None
+
+
 def _shown(text: str) -> str:
     return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
 

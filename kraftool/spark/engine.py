@@ -128,8 +128,6 @@ def _defaults(folder: Path, *, is_local: bool) -> dict[str, str]:
     return {
         "spark.ui.enabled": "false",
         "spark.sql.session.timeZone": "UTC",
-        # Off in Spark 4.3, where a reader that takes filters then fails.
-        "spark.sql.python.filterPushdown.enabled": "true",
         # Python would import from the working directory first, which may hold anything.
         "spark.executorEnv.PYTHONSAFEPATH": "1",
         **(here if is_local else {}),

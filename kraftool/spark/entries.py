@@ -25,8 +25,8 @@ from kraftool.decoders.log_record import (
 )
 from kraftool.decoders.redact import SENSITIVE_KEYS, redact
 from kraftool.decoders.segment import scan
-from kraftool.reports.log_dump import BatchEntry, Entry, LogDump, Problem
-from kraftool.spark.pushdown import Pushed
+from kraftool.reports.log_dump import BatchEntry, Entry, LogDump, Problem, type_words
+from kraftool.spark.narrowing import Narrowing
 from kraftool.spark.splits import Split
 
 _PART = 10_000
@@ -48,32 +48,36 @@ def type_text(item: LogRecord) -> str:
 
 
 @cache
-def _keys_of(types: frozenset[str]) -> tuple[frozenset[int], bool] | None:
-    """The api keys of data record types, and if a control type is among them; None if a type is
-    not in the catalogue, so that only decoding would tell."""
-    data = {schema.record_type(name): name for name in schema.names("metadata")}
-    control = {each.label for each in ControlRecordType}
-    if not types <= data.keys() | control:
-        return None
-    keys = [schema.message(data[each]).api_key for each in types if each in data]
-    return frozenset(each for each in keys if each is not None), bool(types & control)
+def _keys_of(types: frozenset[str]) -> tuple[frozenset[int], bool]:
+    """The api keys of data record types, and if a control type is among them."""
+    keys = (
+        schema.message(name).api_key
+        for name in schema.names("metadata")
+        if types & (type_words(name) | type_words(schema.record_type(name)))
+    )
+    control = any(
+        types & (type_words(each.label) | type_words(each.message)) for each in ControlRecordType
+    )
+    return frozenset(each for each in keys if each is not None), control
 
 
 class Entries:
     """Reads ranges of files for one source."""
 
     def __init__(
-        self, pushed: Pushed, *, show_secrets: bool = False, batches_only: bool = False
+        self, narrowing: Narrowing, *, show_secrets: bool = False, batches_only: bool = False
     ) -> None:
-        self._pushed = pushed
+        self._narrowing = narrowing
         self._show_secrets = show_secrets
         self._batches_only = batches_only
         self._dump = LogDump(show_secrets=show_secrets, batches_only=batches_only)
-        self._problems = pushed.wants_kind("problem")
-        self._rows = pushed.wants_kind("batch" if batches_only else "record")
-        self._keys = None if pushed.types is None else _keys_of(pushed.types)
-        self._whole = self._rows and not batches_only and not pushed.looks_into_records
-        self._any_batch = pushed.offset.is_all and pushed.ms.is_all and pushed.epoch.is_all
+        self._problems = narrowing.wants_kind("problem")
+        self._rows = narrowing.wants_kind("batch" if batches_only else "record")
+        selection = narrowing.selection
+        self._selected = LogDump(selection) if selection.looks_into_records else None
+        self._keys = _keys_of(selection.types) if selection.types else None
+        self._whole = self._rows and not batches_only and self._selected is None
+        self._any_batch = narrowing.takes_all_batches
 
     def of(self, split: Split) -> Iterator[Entry]:
         """The entries of one range that are wanted; a file that cannot be read is a problem."""
@@ -86,12 +90,15 @@ class Entries:
                     if not isinstance(item, RecordBatch):
                         if self._problems:
                             yield from self._dump.item(file.name, item)
-                    elif self._any_batch or self._pushed.may_hold(item):
-                        plain = self._plain(file.name, item) if self._whole else None
-                        if plain is None:
-                            yield from self._batch(file.name, item)
-                        else:
-                            yield plain
+                        continue
+                    wanted = self._any_batch or self._narrowing.may_hold(item)
+                    plain = self._plain(file.name, item) if wanted and self._whole else None
+                    if plain is not None:
+                        yield plain
+                    elif wanted and self._rows:
+                        yield from self._batch(file.name, item)
+                    elif self._problems:
+                        yield from self._problems_of(file.name, item)
         except KraftoolError as error:
             if self._problems:
                 hint = f" ({error.hint})" if error.hint else ""
@@ -119,20 +126,17 @@ class Entries:
             if isinstance(entry, Problem):
                 if self._problems:
                     yield entry
-            elif not self._rows:
-                continue
-            elif self._pushed.looks_into_records and not self._batches_only:
-                yield replace(entry, records=[each for each in entry.records if self._wants(each)])
+            elif self._selected is not None and not self._batches_only:
+                wanted = list(filter(self._selected.selects, entry.records))
+                yield replace(entry, records=wanted)
             else:
                 yield entry
 
-    def _wants(self, item: LogRecord) -> bool:
-        pushed = self._pushed
-        return (
-            item.record.offset in pushed.offset
-            and item.record.timestamp in pushed.ms
-            and (pushed.types is None or type_text(item) in pushed.types)
-        )
+    def _problems_of(self, file: str, batch: RecordBatch) -> Iterator[Entry]:
+        """The problems of a batch whose records are not wanted."""
+        for entry in self._dump.batch(file, batch):
+            if isinstance(entry, Problem):
+                yield entry
 
     def _of_types(
         self, file: str, batch: RecordBatch, keys: frozenset[int], control: bool
@@ -156,7 +160,8 @@ class Entries:
             except DecodeError:
                 ended = True  # a problem of the file, which is told elsewhere
             ended = ended or len(part) < _PART
-            records = [self._masked(each) for each in part if self._wants(each)]
+            wanted = part if self._selected is None else filter(self._selected.selects, part)
+            records = [self._masked(each) for each in wanted]
             if records:
                 yield BatchEntry(file, batch, valid, records, continued=not first)
                 first = False

@@ -20,7 +20,7 @@ from kraftool.spark.arrow import Array, ArrowBatch, ArrowSchema, ArrowType, pa, 
 from kraftool.spark.columns import column_of, typed_fields
 from kraftool.spark.entries import Entries, type_text
 from kraftool.spark.fleet import FleetDirectory
-from kraftool.spark.pushdown import FIRST_MS, LAST_MS
+from kraftool.spark.narrowing import FIRST_MS, LAST_MS
 from kraftool.spark.splits import Split
 
 ROWS = 10_000

@@ -1,7 +1,7 @@
 """The options of the sources, read once and checked.
 
 Owns their names and defaults. Spark keeps the names in no case; `CHOICES` has them as they are
-written.
+written. Those that choose rows are `narrowing.py`'s.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ from typing import Any
 import orjson
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.spark import narrowing
+from kraftool.spark.columns import RECORDS
 from kraftool.spark.fleet import DEPTH, split_paths
+from kraftool.spark.narrowing import Narrowing
 from kraftool.spark.splits import SPLIT_BYTES
 
 CHOICES = {
@@ -26,10 +29,10 @@ CHOICES = {
     "depth": "how many folders below a root data directories are looked for",
     "variant": "true: a column data has the payload as VARIANT",
     "findings": "false: kraft.files counts no findings, and opens no file for them",
-    "pushdown": "false: for sessions without spark.sql.python.filterPushdown.enabled",
     "storageOptions": "what fsspec is to be given for URLs, as a JSON object",
     "startingOffsets": "of a new stream: earliest or latest",
     "maxBytesPerTrigger": "how much a micro-batch of a stream reads at the most, about",
+    **narrowing.CHOICES,
 }
 
 
@@ -46,13 +49,13 @@ class Settings:
     depth: int = DEPTH
     variant: bool = False
     findings: bool = True
-    pushdown: bool = True
+    narrowing: Narrowing = field(default_factory=Narrowing)
     from_latest: bool = False
     bytes_per_trigger: int | None = None
 
 
-def read_settings(options: Mapping[str, str]) -> Settings:
-    """Read the options as Spark hands them over. Raises KraftoolError for what cannot be meant."""
+def read_settings(options: Mapping[str, str], source: str = RECORDS) -> Settings:
+    """Read the options of a source as Spark passes them. Raises KraftoolError for a wrong one."""
     given = {key.lower(): value for key, value in options.items()}
     known = {name.lower(): name for name in CHOICES}
     unknown = sorted(given.keys() - known.keys())
@@ -78,7 +81,7 @@ def read_settings(options: Mapping[str, str]) -> Settings:
         depth=_number(given, "depth", DEPTH, 0),
         variant=_flag(given, "variant", False),
         findings=_flag(given, "findings", True),
-        pushdown=_flag(given, "pushdown", True),
+        narrowing=narrowing.narrowing_of(given, source),
         from_latest=starting == "latest",
         bytes_per_trigger=None if most is None else _number(given, "maxBytesPerTrigger", 0, 1),
     )

@@ -1,13 +1,16 @@
 """The batch data sources: `spark.read.format("kraft")` and its likes, and their registration.
 
 Owns what Spark asks of a data source. Planning runs beside the driver, reading on the workers;
-between them travel file names, byte ranges and what was pushed down. Nothing here is a failed job
-but a PATH or an option that leads nowhere: files that are damaged or cannot be read are rows.
+between them travel file names, byte ranges and options. No reader takes Spark's filters: a
+DataFrame of a Python source that does gives wrong rows (docs/observed.md). Nothing here is a
+failed job but a PATH or an option that leads nowhere: files that are damaged or cannot be read
+are rows.
 """
 
 from __future__ import annotations
 
 import gc
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -16,7 +19,6 @@ from pyspark.sql.datasource import (
     DataSource,
     DataSourceReader,
     DataSourceStreamReader,
-    Filter,
     InputPartition,
 )
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -31,7 +33,6 @@ from kraftool.spark.columns import (
     RECORDS,
     record_types,
     spark_schema,
-    types_of,
 )
 from kraftool.spark.entries import Entries
 from kraftool.spark.file_rows import file_rows, finding_rows
@@ -44,7 +45,6 @@ from kraftool.spark.fleet import (
     require,
     with_batches,
 )
-from kraftool.spark.pushdown import KIND, OF_BATCHES, OF_FILES, OF_RECORDS, Pushed
 from kraftool.spark.rows import RowReader, batch_reader, record_reader, typed_reader
 from kraftool.spark.settings import Settings, read_settings
 from kraftool.spark.splits import Split, packed, plan
@@ -53,6 +53,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
+_PUSHDOWN_IS_ON = (
+    f"{PUSHDOWN} is true. With it, Spark 4.1 to 4.3 return wrong rows when a DataFrame or view "
+    "is used twice, for every Python data source that takes filters. kraftool's sources take no "
+    "filters and stay correct; others do not. Switch it off with "
+    f'spark.conf.set("{PUSHDOWN}", "false").'
+)
 
 
 class Task(InputPartition):
@@ -109,16 +115,6 @@ class KraftReader(DataSourceReader):
         self._source, self._settings = source, settings
         check_schema(source, schema)
         self._schema = schema
-        understood = {
-            RECORDS: OF_FILES | OF_RECORDS | {KIND},
-            BATCHES: OF_FILES | OF_BATCHES | {KIND},
-            FILES: OF_FILES,
-            FINDINGS: OF_FILES - {"file"},
-        }
-        self.pushed = Pushed(columns=understood.get(source, OF_FILES | OF_RECORDS))
-        if source not in understood:
-            self.pushed.texts["type"] = types_of(source.removeprefix(f"{RECORDS}."))
-            self.pushed.present.add("type")
 
     def partitions(self) -> list[InputPartition]:
         """The tasks: ranges of large files, small files together."""
@@ -129,7 +125,7 @@ class KraftReader(DataSourceReader):
         unread = [
             each
             for each in fleet.problems
-            if self.pushed.wants_owner(FleetDirectory(name=each.name), each.name)
+            if settings.narrowing.wants_owner(FleetDirectory(name=each.name))
         ]
         if unread and self._source == FINDINGS:
             tasks.append(Task((), unread))
@@ -141,7 +137,7 @@ class KraftReader(DataSourceReader):
             files: Iterable[FleetFile] = fleet.files
         else:
             files = with_batches(fleet, snapshots=settings.snapshots)
-        wanted = [each for each in files if self.pushed.wants_file(each)]
+        wanted = [each for each in files if settings.narrowing.wants_owner(each.directory)]
         if self._source in (FILES, FINDINGS):
             # A file is judged as a whole: by offsets that follow on each other, for one.
             total = sum(each.size for each in wanted)
@@ -159,26 +155,16 @@ class KraftReader(DataSourceReader):
             elif self._source == FILES:
                 yield from file_rows(arrow, partition.splits, findings=self._settings.findings)
             else:
-                reader = row_reader(self._source, arrow, self.pushed, self._settings)
+                reader = row_reader(self._source, arrow, self._settings)
                 yield from reader.read(partition.splits)
 
 
-class PushingReader(KraftReader):
-    """The same, where the session lets Spark hand filters down."""
-
-    def push_filters(self, filters: list[Filter]) -> Iterable[Filter]:
-        """Take over what is understood; Spark keeps the rest."""
-        return [each for each in filters if not self.pushed.take(each)]
-
-    pushFilters = push_filters
-
-
-def row_reader(source: str, arrow: ArrowSchema, pushed: Pushed, settings: Settings) -> RowReader:
+def row_reader(source: str, arrow: ArrowSchema, settings: Settings) -> RowReader:
     """The reader of a source whose rows come from batches."""
     secrets = settings.show_secrets
     if source == BATCHES:
-        return batch_reader(arrow, Entries(pushed, batches_only=True))
-    entries = Entries(pushed, show_secrets=secrets)
+        return batch_reader(arrow, Entries(settings.narrowing, batches_only=True))
+    entries = Entries(settings.narrowing, show_secrets=secrets)
     if source == RECORDS:
         return record_reader(arrow, entries, show_secrets=secrets)
     return typed_reader(source.removeprefix(f"{RECORDS}."), arrow, entries)
@@ -194,7 +180,7 @@ class KraftDataSource(DataSource):
         return cls.source
 
     def settings(self) -> Settings:
-        return read_settings(self.options)
+        return read_settings(self.options, self.source)
 
     def schema(self) -> StructType:
         with told_whole():
@@ -204,9 +190,7 @@ class KraftDataSource(DataSource):
             return spark_schema(self.source, settings.columns, variant=variant)
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        settings = self.settings()
-        kind = PushingReader if settings.pushdown else KraftReader
-        return kind(self.source, settings, schema)
+        return KraftReader(self.source, self.settings(), schema)
 
 
 class RecordsSource(KraftDataSource):
@@ -264,7 +248,13 @@ SOURCES = {each.source: each for each in (*_ALL, *map(_typed_source, record_type
 
 
 def register(spark: SparkSession) -> None:
-    """Make all sources known to a session, and let it hand filters down to them."""
-    spark.conf.set(PUSHDOWN, "true")
+    """Make all sources known to a session. Its settings stay as they are."""
+    if str(spark.conf.get(PUSHDOWN, "false")).lower() == "true":
+        warnings.warn(_PUSHDOWN_IS_ON, stacklevel=2)
+    add_sources(spark)
+
+
+def add_sources(spark: SparkSession) -> None:
+    """Make all sources known to a session, without a look at its settings."""
     for each in SOURCES.values():
         spark.dataSource.register(each)

@@ -34,7 +34,6 @@ from kraftool.spark.live.changes import (
     told,
 )
 from kraftool.spark.live.logs import Logs
-from kraftool.spark.pushdown import Pushed
 from kraftool.spark.settings import Settings
 from kraftool.spark.source import Task, row_reader, without_collector
 from kraftool.spark.splits import Split, cut, packed
@@ -136,6 +135,8 @@ class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 change = lost(state, name, begin, generation)
                 changes.append(told(folder, owner_of(end["owners"][folder]), change))
                 continue
+            if not self._settings.narrowing.wants_owner(file.directory):
+                continue
             split = Split(file=file, start=begin, stop=stop, generation=generation)
             if split.size <= self._settings.split_bytes:
                 small.append(split)
@@ -143,8 +144,13 @@ class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 tasks += [Task([each]) for each in self._cut(split)]
         pack = max(sum(each.size for each in small) // 16, 1 << 20)
         tasks += [Task(each) for each in packed(small, pack)]
+        changes = [each for each in changes if self._wants(each)]
         # What was truncated is told before what took its place.
         return [ChangeTask(changes), *tasks] if changes else tasks
+
+    def _wants(self, change: Told) -> bool:
+        narrowing = self._settings.narrowing
+        return narrowing.wants_kind("change") and narrowing.wants_owner(owner_of(change["owner"]))
 
     def _cut(self, split: Split) -> list[Split]:
         """Cut a long range as the batch source cuts a long file."""
@@ -167,7 +173,7 @@ class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             yield change_rows(arrow, partition.changes)
         elif isinstance(partition, Task):
             with without_collector():
-                reader = row_reader(RECORDS, arrow, Pushed(), self._settings)
+                reader = row_reader(RECORDS, arrow, self._settings)
                 yield from reader.read(partition.splits)
 
     initialOffset = initial_offset

@@ -41,10 +41,6 @@ from kraftool.spark.engine import session
 class Reader(DataSourceReader):
     def __init__(self, options):
         self.path = options["path"]
-        self.pushed = []
-    def pushFilters(self, filters):
-        self.pushed = [str(each) for each in filters]
-        return filters
     def partitions(self):
         return [InputPartition((self.path, sys.executable))]
     def read(self, partition):
@@ -61,7 +57,6 @@ class Reader(DataSourceReader):
             "code": [module] * len(offsets),
             "python": [sys.executable] * len(offsets),
             "planner": [planner] * len(offsets),
-            "pushed": [" ".join(self.pushed)] * len(offsets),
         }}
         yield pyarrow.RecordBatch.from_pydict(columns)
 
@@ -70,7 +65,7 @@ class Offsets(DataSource):
     def name(cls):
         return "offsets"
     def schema(self):
-        return "offset long, code string, python string, planner string, pushed string"
+        return "offset long, code string, python string, planner string"
     def reader(self, schema):
         return Reader(self.options)
 
@@ -82,7 +77,7 @@ with session(*sys.argv[3:]) as spark:
         "master": context.master,
         "offsets": [row.offset for row in rows],
         **{{name: sorted({{row[name] for row in rows}})
-           for name in ("code", "python", "planner", "pushed")}},
+           for name in ("code", "python", "planner")}},
     }}
 with open(sys.argv[2], "w") as file:
     json.dump(said, file)
@@ -224,7 +219,6 @@ def test_a_worker_without_kraftool_decodes_with_the_code_that_came_with_the_job(
     (code,) = said["code"]
     assert "/kraftool-" in code
     assert code.endswith(".zip/kraftool/decoders/segment.py")
-    assert "GreaterThanOrEqual" in said["pushed"][0]
     # Plans are made on the driver's machine, by the Python that is named for the workers.
     assert said["planner"] == [str(cluster.python)]
 

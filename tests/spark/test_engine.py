@@ -48,7 +48,7 @@ def test_a_session_is_private_quiet_and_in_utc(spark: "SparkSession") -> None:
     assert conf.get("spark.driver.bindAddress") == "127.0.0.1"
     assert spark.sparkContext.uiWebUrl is None
     assert spark.conf.get("spark.sql.session.timeZone") == "UTC"
-    assert spark.conf.get("spark.sql.python.filterPushdown.enabled") == "true"
+    assert spark.conf.get("spark.sql.python.filterPushdown.enabled") == "false"
     assert conf.get("spark.app.name") == "kraftool"
     assert conf.get("spark.driver.memory") == "1g"
     folder = Path(conf.get("spark.sql.warehouse.dir", "").removeprefix("file:")).parent

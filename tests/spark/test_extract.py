@@ -17,9 +17,8 @@ from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.framing import encode_record
 from kraftool.reports.log_dump import LogDump
 from kraftool.reports.log_text import jsonl_entry
-from kraftool.spark.columns import record_types, spark_schema, types_of
+from kraftool.spark.columns import record_types, spark_schema
 from kraftool.spark.fleet import find_fleet, with_batches
-from kraftool.spark.pushdown import Pushed
 from kraftool.spark.settings import read_settings
 from kraftool.spark.source import row_reader
 from kraftool.spark.splits import Split, splits_of
@@ -46,16 +45,12 @@ def _splits(path: Path, split_bytes: int = 1 << 30) -> list[Split]:
 def _source_rows(table: str, splits: list[Split], *, show_secrets: bool = False) -> list[Row]:
     """What the data source of a table gives, without what is in the folders' names."""
     source = {"records": "kraft", "batches": "kraft.batches"}.get(table, f"kraft.{table}")
-    pushed = Pushed()
-    if source not in ("kraft", "kraft.batches"):
-        pushed.texts["type"] = types_of(table)
-        pushed.present.add("type")
     arrow = to_arrow_schema(spark_schema(source), timezone="UTC")
-    settings = read_settings({"path": "x", "showSecrets": str(show_secrets).lower()})
+    settings = read_settings({"path": "x", "showSecrets": str(show_secrets).lower()}, source)
     names = set(arrow_schema(table).names)
     found = []
     for split in splits:
-        for batch in row_reader(source, arrow, pushed, settings).read([split]):
+        for batch in row_reader(source, arrow, settings).read([split]):
             for row in batch.to_pylist():
                 row["generation"] = split.generation
                 found.append({name: each for name, each in row.items() if name in names})

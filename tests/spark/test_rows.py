@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,28 +10,18 @@ import pytest
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 
-from pyspark.sql.datasource import (
-    EqualTo,
-    Filter,
-    GreaterThan,
-    In,
-    IsNotNull,
-    LessThanOrEqual,
-    Not,
-    StringContains,
-)
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.codec import Value
+from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import encode_record
 from kraftool.reports.log_dump import LogDump
 from kraftool.reports.log_text import jsonl_entry
-from kraftool.spark.columns import column_of, record_types, spark_schema
+from kraftool.spark.columns import column_of, record_types, spark_schema, types_of
 from kraftool.spark.fleet import find_fleet, with_batches
-from kraftool.spark.pushdown import Pushed
 from kraftool.spark.settings import read_settings
-from kraftool.spark.source import PushingReader, row_reader
+from kraftool.spark.source import KraftReader, row_reader
 from kraftool.spark.splits import Split, splits_of
 
 pytestmark = pytest.mark.spark
@@ -49,11 +38,11 @@ def _splits(path: Path, split_bytes: int = 1 << 30) -> list[Split]:
     return [split for file in files for split in splits_of(file, split_bytes)]
 
 
-def _rows(source: str, splits: list[Split], pushed: Pushed | None = None, **more: Any) -> list[Row]:
+def _rows(source: str, splits: list[Split], **more: Any) -> list[Row]:
     options = {"path": "x", **more}
     variant = options.get("variant") == "true"
     arrow = to_arrow_schema(spark_schema(source, variant=variant), timezone="UTC")
-    reader = row_reader(source, arrow, pushed or Pushed(), read_settings(options))
+    reader = row_reader(source, arrow, read_settings(options, source))
     return [row for batch in reader.read(splits) for row in batch.to_pylist()]
 
 
@@ -153,11 +142,8 @@ def test_typed_rows_have_the_values_of_the_json_form() -> None:
     dumped = [each for each in _dumped(splits) if each["kind"] == "record"]
     types = 0
     for record in record_types():
-        reader = PushingReader(
-            f"kraft.{record}", read_settings({"path": "x"}), spark_schema(f"kraft.{record}")
-        )
-        rows = _rows(f"kraft.{record}", splits, reader.pushed)
-        wanted = reader.pushed.types or frozenset()
+        rows = _rows(f"kraft.{record}", splits)
+        wanted = types_of(record)
         expected = [each for each in dumped if each["type"] in wanted]
         assert len(rows) == len(expected), record
         types += bool(rows)
@@ -194,77 +180,118 @@ def test_undecoded_bytes_that_may_be_secret_are_withheld() -> None:
     assert any(row["raw"] for row in shown)
 
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_AT = _EPOCH + timedelta(milliseconds=1795234265000)
+_AT = 1795234265000
 
-
-_A_LITTLE = timedelta(microseconds=7)
-
-Case = tuple[list[Filter], Callable[[Row], bool]]
+Case = tuple[dict[str, str], Callable[[Row], bool]]
 CASES: list[Case] = [
-    ([EqualTo(("offset",), 20)], lambda row: row["offset"] == 20),
+    ({"offsets": "20"}, lambda row: row["offset"] == 20),
+    ({"offsets": "21..30"}, lambda row: 20 < row["offset"] <= 30),
+    ({"offsets": "..5"}, lambda row: row["offset"] <= 5),
+    ({"type": "PartitionRecord"}, lambda row: row["type"] == "PARTITION_RECORD"),
     (
-        [GreaterThan(("offset",), 20), LessThanOrEqual(("offset",), 30)],
-        lambda row: row["offset"] is not None and 20 < row["offset"] <= 30,
-    ),
-    ([In(("offset",), (3, 5, 700))], lambda row: row["offset"] in (3, 5, 700)),
-    ([EqualTo(("type",), "PARTITION_RECORD")], lambda row: row["type"] == "PARTITION_RECORD"),
-    (
-        [In(("type",), ("LeaderChange", "TOPIC_RECORD"))],
+        {"type": "leaderchange, TOPIC_RECORD"},
         lambda row: row["type"] in ("LeaderChange", "TOPIC_RECORD"),
     ),
-    ([EqualTo(("type",), "UNKNOWN(200)")], lambda row: row["type"] == "UNKNOWN(200)"),
-    ([EqualTo(("type",), "NoSuchType")], lambda row: False),
-    ([EqualTo(("epoch",), 1)], lambda row: row["epoch"] == 1),
+    ({"epoch": "1"}, lambda row: row["epoch"] == 1),
+    ({"epoch": "2.."}, lambda row: row["epoch"] >= 2),
+    ({"since": str(_AT + 1)}, lambda row: row["timestamp_ms"] > _AT),
+    ({"until": "2026-11-21T04:11:05Z"}, lambda row: row["timestamp_ms"] <= _AT),
     (
-        [GreaterThan(("timestamp",), _AT)],
-        lambda row: row["timestamp"] is not None and row["timestamp"] > _AT,
+        {"type": "Partition", "offsets": "30..", "epoch": "2"},
+        lambda row: row["type"] == "PARTITION_RECORD" and row["offset"] >= 30 and row["epoch"] == 2,
     ),
-    (
-        [LessThanOrEqual(("timestamp",), _AT + _A_LITTLE)],
-        lambda row: row["timestamp"] is not None and row["timestamp"] <= _AT + _A_LITTLE,
-    ),
-    ([EqualTo(("kind",), "problem")], lambda row: row["kind"] == "problem"),
-    ([EqualTo(("kind",), "record")], lambda row: row["kind"] == "record"),
-    ([IsNotNull(("offset",))], lambda row: row["offset"] is not None),
-    ([IsNotNull(("file",))], lambda row: True),
 ]
 
 
-@pytest.mark.parametrize(("filters", "wanted"), CASES)
-def test_what_is_pushed_down_is_applied_exactly(
-    filters: list[Filter], wanted: Callable[[Row], bool]
+@pytest.mark.parametrize(("options", "wanted"), CASES)
+def test_options_select_the_records_that_a_filter_selects(
+    options: dict[str, str], wanted: Callable[[Row], bool]
 ) -> None:
-    """Over healthy and damaged files: as if all rows had been read and filtered after."""
+    """Over healthy and damaged files: all problems stay, unless `kind` leaves them out."""
     splits = [
         *_splits(FIXTURES / "kafka-4.3.0/static-single"),
         *_splits(FIXTURES / "damaged"),
     ]
-    reader = PushingReader("kraft", read_settings({"path": "x"}), spark_schema("kraft"))
-    assert list(reader.pushFilters(filters)) == []
-    expected = [row for row in _rows("kraft", splits) if wanted(row)]
-    assert _rows("kraft", splits, reader.pushed) == expected
+    every = _rows("kraft", splits)
+    records = [row for row in every if row["kind"] == "record" and wanted(row)]
+    assert 0 < len(records) < len(every)
+    narrowed = _rows("kraft", splits, **options)
+    assert narrowed == [row for row in every if row["kind"] == "problem" or wanted(row)]
+    assert _rows("kraft", splits, kind="record", **options) == records
 
 
-def test_files_are_passed_over_by_whose_they_are() -> None:
-    path = str(FIXTURES / "kafka-4.3.0/dynamic-quorum")
-    reader = PushingReader("kraft", read_settings({"path": path}), spark_schema("kraft"))
-    assert list(reader.pushFilters([EqualTo(("node_id",), 2)])) == []
-    read = {split.file.directory.node_id for task in reader.partitions() for split in task.splits}
-    assert read == {2}
-
-
-def test_what_is_not_understood_is_handed_back_to_spark() -> None:
-    reader = PushingReader("kraft", read_settings({"path": "x"}), spark_schema("kraft"))
-    kept: list[Filter] = [
-        StringContains(("file",), "x"),
-        Not(EqualTo(("offset",), 1)),
-        EqualTo(("payload",), "{}"),
-        EqualTo(("offset",), None),
-        GreaterThan(("type",), "A"),
+def test_options_select_the_batches_that_hold_such_offsets() -> None:
+    splits = [
+        *_splits(FIXTURES / "kafka-4.3.0/static-single"),
+        *_splits(FIXTURES / "damaged"),
     ]
-    taken = EqualTo(("epoch",), 1)
-    assert list(reader.pushFilters([*kept, taken])) == kept
+    every = _rows("kraft.batches", splits)
+    narrowed = _rows("kraft.batches", splits, offsets="21..30", epoch="1", kind="batch")
+    assert [row for row in narrowed if row["valid"]] == [
+        row
+        for row in every
+        if row["kind"] == "batch"
+        and row["valid"]
+        and row["epoch"] == 1
+        and row["base_offset"] <= 30
+        and row["last_offset"] >= 21
+    ]
+
+
+def test_a_kind_leaves_the_others_out() -> None:
+    splits = _splits(FIXTURES / "damaged")
+    every = _rows("kraft", splits)
+    for kind in ("record", "problem"):
+        expected = [row for row in every if row["kind"] == kind]
+        assert expected
+        assert _rows("kraft", splits, kind=kind) == expected
+
+
+def test_files_are_passed_over_by_their_owner() -> None:
+    path = str(FIXTURES / "kafka-4.3.0/dynamic-quorum")
+
+    def directories(**options: str) -> dict[str, tuple[str | None, int | None]]:
+        settings = read_settings({"path": path, **options})
+        reader = KraftReader("kraft", settings, spark_schema("kraft"))
+        owners = [each.file.directory for task in reader.partitions() for each in task.splits]
+        return {each.name: (each.cluster_id, each.node_id) for each in owners}
+
+    every = directories()
+    names = sorted(name for name, (_, node) in every.items() if node == 2)
+    cluster = every[names[0]][0]
+    assert cluster is not None
+    assert sorted(directories(node="2")) == names
+    assert directories(directory=names[0]).keys() == {names[0]}
+    assert directories(directory=json.dumps([*names, "/no/such"])).keys() == set(names)
+    assert directories(cluster=f"x, {cluster}") == every
+    assert directories(cluster="x") == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "said"),
+    [
+        ("kraft", {"type": "TopicRecrd"}, "type 'TopicRecrd' is no record type"),
+        ("kraft", {"offsets": "9..3"}, "offsets 9..3 ends before it begins"),
+        ("kraft", {"offsets": "-1"}, "offsets '-1' is not a range"),
+        ("kraft", {"epoch": "x"}, "epoch 'x' is not a range"),
+        ("kraft", {"since": "yesterday"}, "since 'yesterday' is not a time"),
+        ("kraft", {"since": "2h"}, "since '2h' changes while a DataFrame is used again"),
+        ("kraft", {"since": "2027-01-01", "until": "2026-01-01"}, "until is before since"),
+        ("kraft", {"node": "one"}, "node 'one' is no node id"),
+        ("kraft", {"kind": "records"}, "kind 'records' is no kind of kraft"),
+        ("kraft", {"cluster": " "}, "the option cluster has no value"),
+        ("kraft", {"directory": '["a", 1]'}, "directory is no JSON list of names"),
+        ("kraft.files", {"type": "TopicRecord"}, "kraft.files has no option type"),
+        ("kraft.batches", {"since": "2026-01-01"}, "kraft.batches has no option since"),
+        ("kraft.TopicRecord", {"type": "TopicRecord"}, "kraft.TopicRecord has no option type"),
+    ],
+)
+def test_a_wrong_option_is_refused_by_its_name(
+    source: str, options: dict[str, str], said: str
+) -> None:
+    with pytest.raises(KraftoolError) as caught:
+        read_settings({"path": "x", **options}, source)
+    assert said in caught.value.message
 
 
 def test_a_variant_has_the_value_of_the_payload() -> None:

@@ -1,6 +1,8 @@
-"""The sources in a real session: what Spark is told, what it hands down, what it never shows."""
+"""The sources in a real session: what Spark reads, however often, and what it never shows."""
 
 import json
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,9 +10,11 @@ import pytest
 
 pytest.importorskip("pyspark")
 
+from pyspark.sql.functions import lit
+
 from kraftool.spark.columns import record_types, spark_schema, types_of
 from kraftool.spark.settings import read_settings
-from kraftool.spark.source import SOURCES, PushingReader, register
+from kraftool.spark.source import PUSHDOWN, SOURCES, KraftReader, register
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -57,37 +61,116 @@ def test_nested_columns_are_asked_in_sql(spark: "SparkSession") -> None:
     assert row["n"] > 3
 
 
-@pytest.mark.parametrize(
-    "condition",
-    [
-        "offset between 20 and 40",
-        "type = 'PARTITION_RECORD' and epoch = 1",
-        "timestamp < '2026-11-21T04:11:05Z'",
-        "kind = 'problem' or offset = 3",
-        "type in ('TOPIC_RECORD', 'ConfigRecord') and node_id = 1",
-        "file like '%log' and offset is not null and type <> 'NO_OP_RECORD'",
-        "error is not null",
-    ],
-)
-def test_filters_mean_the_same_pushed_down_or_not(spark: "SparkSession", condition: str) -> None:
-    paths = [SINGLE, DAMAGED]
-    pushed = spark.read.format("kraft").load(paths).filter(condition)
-    plain = spark.read.format("kraft").option("pushdown", "false").load(paths).filter(condition)
-    columns = ("file", "position", "offset", "payload", "error")
-    expected = sorted(map(str, plain.select(*columns).collect()))
-    assert expected
-    assert sorted(map(str, pushed.select(*columns).collect())) == expected
+@pytest.fixture
+def pushdown(spark: "SparkSession") -> Iterator[None]:
+    """Spark's filter pushdown switched on, which is the harder case."""
+    spark.conf.set(PUSHDOWN, "true")
+    yield
+    spark.conf.unset(PUSHDOWN)
 
 
-def _plan(frame: "DataFrame") -> str:
-    return str(frame._jdf.queryExecution().executedPlan().toString())
+CHANGES = "type = 'PARTITION_CHANGE_RECORD'"
 
 
-def test_spark_no_longer_filters_what_was_taken_over(spark: "SparkSession") -> None:
-    frame = _load(spark, SINGLE)
-    taken = frame.filter("offset >= 10 and type = 'TOPIC_RECORD' and cluster_id = 'x'")
-    assert " Filter " not in _plan(taken)
-    assert " Filter " in _plan(frame.filter("payload like '%orders%'"))
+@pytest.mark.usefixtures("pushdown")
+def test_a_frame_that_is_used_again_has_all_its_rows(spark: "SparkSession") -> None:
+    """Spark's pushdown keeps one reader for a frame, so that a filter of one use stays for all."""
+    path = str(FIXTURES / "kafka-4.3.0/dynamic-quorum/node-1")
+    every = _load(spark, path).select("type", "offset").collect()
+    total = len(every)
+    some = sum(row["type"] == "PARTITION_CHANGE_RECORD" for row in every)
+    assert 0 < some < total
+
+    def fresh() -> "DataFrame":
+        return _load(spark, path)
+
+    frame = fresh()
+    assert [frame.count(), frame.where(CHANGES).count(), frame.count()] == [total, some, total]
+    frame = fresh()
+    frame.where(CHANGES).explain()
+    assert frame.count() == total
+    frame = fresh()
+    chosen = frame.where(CHANGES)
+    assert frame.union(chosen).count() == chosen.union(frame).count() == total + some
+    frame = fresh()
+    chosen = frame.where(CHANGES).select("offset")
+    assert frame.join(chosen, "offset").count() == some
+    assert frame.join(chosen, "offset", "left_anti").count() == total - some
+    frame = fresh()
+    kept = frame.where(CHANGES).cache()
+    assert [kept.count(), frame.count(), kept.count()] == [some, total, some]
+    kept.unpersist()
+    fresh().createOrReplaceTempView("log_records")
+    asked = f"""
+        SELECT (SELECT count(*) FROM log_records WHERE {CHANGES}) AS some,
+               (SELECT count(*) FROM log_records) AS every"""
+    row = spark.sql(asked).first()
+    assert row is not None
+    assert row.asDict() == {"some": some, "every": total}
+    assert spark.table("log_records").count() == total
+
+
+@pytest.mark.usefixtures("pushdown")
+def test_a_stream_that_is_used_twice_has_all_its_rows(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    """In one query, of which one half has a filter."""
+    path = str(FIXTURES / "kafka-4.3.0/dynamic-quorum/node-1")
+    frame = _load(spark, path)
+    total, some = frame.count(), frame.where(CHANGES).count()
+    rows = spark.readStream.format("kraft").load(path)
+    chosen = rows.where(CHANGES)
+    query = (
+        chosen.withColumn("half", lit("some"))
+        .union(rows.withColumn("half", lit("every")))
+        .select("half", "offset")
+        .writeStream.format("parquet")
+        .option("checkpointLocation", str(tmp_path / "checkpoint"))
+        .trigger(availableNow=True)
+        .start(str(tmp_path / "out"))
+    )
+    assert query.awaitTermination(120)
+    counted = spark.read.parquet(str(tmp_path / "out")).groupBy("half").count().collect()
+    assert {row["half"]: row["count"] for row in counted} == {"some": some, "every": total}
+
+
+def test_options_narrow_a_stream_as_they_narrow_a_table(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    path = str(FIXTURES / "kafka-4.3.0/dynamic-quorum")
+    options = {"type": "PartitionChange", "node": "1,2", "offsets": "10..", "kind": "record"}
+    columns = ("node_id", "offset", "type")
+    expected = sorted(map(tuple, _load(spark, path, **options).select(*columns).collect()))
+    assert {row[0] for row in expected} == {1, 2}
+    query = (
+        spark.readStream.format("kraft")
+        .options(**options)
+        .load(path)
+        .select(*columns)
+        .writeStream.format("parquet")
+        .option("checkpointLocation", str(tmp_path / "checkpoint"))
+        .trigger(availableNow=True)
+        .start(str(tmp_path / "out"))
+    )
+    assert query.awaitTermination(120)
+    found = spark.read.parquet(str(tmp_path / "out")).collect()
+    assert sorted(map(tuple, found)) == expected
+
+
+def test_pushdown_that_is_on_is_warned_of_and_stays_as_it_is(spark: "SparkSession") -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        register(spark)
+    spark.conf.set(PUSHDOWN, "true")
+    try:
+        with pytest.warns(UserWarning, match="return wrong rows") as caught:
+            register(spark)
+        assert spark.conf.get(PUSHDOWN) == "true"
+    finally:
+        spark.conf.unset(PUSHDOWN)
+    assert len(caught) == 1
+    assert f'spark.conf.set("{PUSHDOWN}", "false")' in str(caught[0].message)
+    assert caught[0].filename == __file__
 
 
 def test_a_schema_that_is_given_prunes_the_columns(spark: "SparkSession") -> None:
@@ -169,7 +252,7 @@ def test_credentials_of_a_url_are_in_no_column(
     shown = [repr(fleet), json.dumps([file.name for file in fleet.files])]
     for source in ("kraft", "kraft.findings", "kraft.files"):
         options = {"path": "s3://AKIAKEY:hunter22@bucket/fleet"}
-        reader = PushingReader(source, read_settings(options), spark_schema(source))
+        reader = KraftReader(source, read_settings(options), spark_schema(source))
         rows = []
         for task in reader.partitions():
             shown.append(repr(task))
@@ -177,7 +260,7 @@ def test_credentials_of_a_url_are_in_no_column(
         if rows:
             shown.append(str(rows))
         if source == "kraft":
-            local = PushingReader(source, read_settings({"path": str(data)}), spark_schema(source))
+            local = KraftReader(source, read_settings({"path": str(data)}), spark_schema(source))
             expected = [
                 row
                 for task in local.partitions()

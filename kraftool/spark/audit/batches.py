@@ -13,20 +13,20 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from pyspark.sql.functions import broadcast, col, expr
+from pyspark.sql.functions import broadcast, expr
 
 from kraftool.reports.fleet.model import Divergence
 from kraftool.reports.printable import file_text
 from kraftool.spark.audit.divergence import BatchAt, divergences
 from kraftool.spark.columns import BATCHES
-from kraftool.spark.source import register
+from kraftool.spark.source import add_sources
 
 if TYPE_CHECKING:
     from pyspark import RDD
     from pyspark.sql import DataFrame, Row, SparkSession
 
 _COLUMNS = (
-    "kind", "directory", "file", "position", "base_offset", "last_offset", "epoch", "crc", "valid",
+    "directory", "file", "position", "base_offset", "last_offset", "epoch", "crc", "valid",
 )  # fmt: skip
 _HOMES = "directory STRING, cluster STRING"
 _MOST_NAMED = 1000
@@ -74,17 +74,18 @@ def _frame(
     spark: SparkSession, sources: Sources, clusters: Mapping[str, Sequence[str]]
 ) -> DataFrame:
     """Every batch whose CRC holds, with the cluster that it belongs to."""
-    register(spark)
+    add_sources(spark)
     reader = spark.read.format(BATCHES).option("columns", ",".join(_COLUMNS))
-    reader = reader.option("depth", str(sources.depth))
+    reader = reader.option("depth", str(sources.depth)).option("kind", "batch")
     if sources.storage:
         reader = reader.option("storageOptions", orjson.dumps(dict(sources.storage)).decode())
     homes = [
         (file_text(directory), name) for name, found in clusters.items() for directory in found
     ]
-    read = reader.load(list(sources.roots)).where("kind = 'batch' AND valid")
     if len(homes) <= _MOST_NAMED:
-        read = read.where(col("directory").isin([each for each, _ in homes]))
+        names = [directory for directory, _ in homes]
+        reader = reader.option("directory", orjson.dumps(names).decode())
+    read = reader.load(list(sources.roots)).where("valid")
     return read.join(broadcast(spark.createDataFrame(homes, _HOMES)), "directory")
 
 

@@ -75,11 +75,13 @@ class FindingStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """The tasks of the batch that ends at `end`: a large file each, and what is judged."""
         if start == end:
             return []
+        wants_owner = self._settings.narrowing.wants_owner
         tasks: list[InputPartition] = []
         if end["large"]:
             files = large_files(fleet_now(self._settings), end["large"])
-            tasks += (Task([Split(file=each)]) for each in files)
-        return [*tasks, NewFindings(end["findings"])] if end["findings"] else tasks
+            tasks += (Task([Split(file=each)]) for each in files if wants_owner(each.directory))
+        findings = [each for each in end["findings"] if wants_owner(owner_of(each[0]))]
+        return [*tasks, NewFindings(findings)] if findings else tasks
 
     def read(self, partition: InputPartition) -> Iterator[ArrowBatch]:
         """The rows of one task."""

@@ -82,6 +82,8 @@ class Following:
             "startingOffsets": "latest" if self.from_latest else "earliest",
             "showSecrets": str(self.show_secrets).lower(),
         }
+        if self.clusters:
+            options["cluster"] = ",".join(sorted(self.clusters))
         if self.storage:
             options["storageOptions"] = orjson.dumps(self.storage).decode()
         return options
@@ -99,19 +101,17 @@ def type_names(name: str) -> frozenset[str]:
 
 
 def frame(spark: SparkSession, following: Following) -> DataFrame:
-    """The stream of all rows. Its first source is `kraft`."""
+    """The stream of all rows. Its first source is `kraft`. Types narrow records alone."""
     reader = spark.readStream.format(RECORDS).options(**following.options())
+    if following.types:
+        reader = reader.option("type", ",".join(sorted(following.types)))
     if following.bytes_per_batch is not None:
         reader = reader.option("maxBytesPerTrigger", following.bytes_per_batch)
     rows = reader.load()
-    if following.types:
-        rows = rows.where((F.col("kind") != "record") | F.col("type").isin(*following.types))
     if following.findings:
         found = spark.readStream.format(FINDINGS).options(**following.options()).load()
         found = found.withColumn("kind", F.lit("finding"))
         rows = rows.unionByName(found, allowMissingColumns=True)
-    if following.clusters:
-        rows = rows.where(F.col("cluster_id").isin(*following.clusters))
     return rows
 
 

@@ -1,0 +1,188 @@
+"""Which rows a source is asked for by its options.
+
+Owns the options' words and what they select: files by their owner, batches by their header, and
+records by dump-log's own selection. Options narrow records and batches. Problems stay, unless
+`kind` leaves them out, so that nobody hides damage by accident. Spark's own filter pushdown is
+refused: docs/observed.md shows the wrong rows that it gives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import orjson
+
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.errors import KraftoolError
+from kraftool.reports.log_dump import Selection, type_words
+from kraftool.reports.log_query import offset_range, record_types
+from kraftool.reports.moments import is_relative, read_time
+from kraftool.reports.printable import file_text
+from kraftool.spark.columns import BATCHES, FILES, FINDINGS, RECORDS
+from kraftool.spark.fleet import FleetDirectory
+
+FIRST_MS = -62_135_596_800_000
+LAST_MS = 253_402_300_799_999
+"""Of the years 1 to 9999, which is as far as Python and Spark agree on."""
+
+CHOICES = {
+    "type": "only records of these types, spelled as for dump-log --type",
+    "kind": "only rows of these kinds: record, batch, problem, change",
+    "cluster": "only directories of these cluster ids",
+    "node": "only directories of these node ids",
+    "directory": "only this directory, as the column shows it, or a JSON list of several",
+    "offsets": "only offsets A..B, both included; A.., ..B and A are ranges too",
+    "epoch": "only leader epochs A..B, both included; A.., ..B and A are ranges too",
+    "since": "only records from this time on, as dump-log reads it",
+    "until": "only records up to this time",
+}
+"""The options that choose rows."""
+
+_Value = TypeVar("_Value")
+_OF_FILES = frozenset({"cluster", "node", "directory"})
+_OF_RECORDS = frozenset({"offsets", "epoch", "since", "until"})
+_UNDERSTOOD = {
+    RECORDS: frozenset(CHOICES),
+    BATCHES: _OF_FILES | {"kind", "offsets", "epoch"},
+    FILES: _OF_FILES,
+    FINDINGS: _OF_FILES,
+}
+_KINDS = {RECORDS: ("record", "problem", "change"), BATCHES: ("batch", "problem")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Narrowing:
+    """What the options select; without any, everything. Travels to the workers."""
+
+    clusters: frozenset[str] | None = None
+    nodes: frozenset[int] | None = None
+    directories: frozenset[str] | None = None
+    kinds: frozenset[str] | None = None
+    epochs: tuple[int | None, int | None] = (None, None)
+    selection: Selection = field(default_factory=Selection)
+    """Of records: types, offsets and times."""
+
+    def wants_owner(self, owner: FleetDirectory) -> bool:
+        """True if rows of a directory are wanted. One without an id matches no id."""
+        return (
+            (self.clusters is None or owner.cluster_id in self.clusters)
+            and (self.nodes is None or owner.node_id in self.nodes)
+            and (self.directories is None or file_text(owner.name) in self.directories)
+        )
+
+    def wants_kind(self, kind: str) -> bool:
+        """True if rows of a kind are wanted."""
+        return self.kinds is None or kind in self.kinds
+
+    @property
+    def takes_all_batches(self) -> bool:
+        """True if no batch can be passed over by its header."""
+        by_type = Selection(types=self.selection.types)
+        return self.epochs == (None, None) and self.selection == by_type
+
+    def may_hold(self, batch: RecordBatch) -> bool:
+        """True if a batch can have records that are wanted, by its header.
+
+        The last offset and the time in a header are believed only if the CRC holds.
+        """
+        first, last = self.epochs
+        epoch = batch.header.partition_leader_epoch
+        if (first is not None and epoch < first) or (last is not None and epoch > last):
+            return False
+        return self.selection.may_hold(batch) or not batch.is_valid
+
+
+def narrowing_of(given: Mapping[str, str], source: str) -> Narrowing:
+    """Read the options of a source. `given` has their names in lower case. Raises KraftoolError."""
+    chosen = [name for name in CHOICES if name in given]
+    understood = _UNDERSTOOD.get(source, _OF_FILES | _OF_RECORDS)
+    for name in chosen:
+        if name not in understood:
+            known = ", ".join(each for each in CHOICES if each in understood)
+            raise KraftoolError(
+                f"{source} has no option {name}", hint=f"its rows can be chosen by {known}"
+            )
+        if not given[name].strip():
+            raise KraftoolError(f"the option {name} has no value", hint=CHOICES[name])
+    first, last = offset_range(given.get("offsets", "").strip(), "offsets")
+    since, until = _time(given, "since"), _time(given, "until")
+    if since is not None and until is not None and until < since:
+        raise KraftoolError("until is before since")
+    return Narrowing(
+        clusters=_several(given, "cluster", str),
+        nodes=_several(given, "node", _node),
+        directories=_directories(given),
+        kinds=_kinds(given, source),
+        epochs=offset_range(given.get("epoch", "").strip(), "epoch"),
+        selection=Selection(
+            types=_types(given, source),
+            first_offset=first,
+            last_offset=last,
+            since=since,
+            until=until,
+        ),
+    )
+
+
+def _several(
+    given: Mapping[str, str], name: str, read: Callable[[str], _Value]
+) -> frozenset[_Value] | None:
+    if name not in given:
+        return None
+    return frozenset(read(each.strip()) for each in given[name].split(",") if each.strip())
+
+
+def _node(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,10}", text, re.ASCII):
+        raise KraftoolError(f"node {text!r} is no node id", hint="use 1 or 1,2,3")
+    return int(text)
+
+
+def _directories(given: Mapping[str, str]) -> frozenset[str] | None:
+    text = given.get("directory")
+    if text is None:
+        return None
+    if not text.startswith("["):
+        return frozenset({text})
+    try:
+        listed = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        listed = None
+    if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
+        raise KraftoolError("directory is no JSON list of names", hint='["/data/1", "/data/2"]')
+    return frozenset(listed)
+
+
+def _kinds(given: Mapping[str, str], source: str) -> frozenset[str] | None:
+    if source not in _KINDS:
+        # A source of one record type has no rows of another kind.
+        return None if source in (FILES, FINDINGS) else frozenset({"record"})
+    kinds = _several(given, "kind", str)
+    for each in sorted(kinds or ()):
+        if each not in _KINDS[source]:
+            raise KraftoolError(
+                f"kind {each!r} is no kind of {source}", hint=f"use {', '.join(_KINDS[source])}"
+            )
+    return kinds
+
+
+def _types(given: Mapping[str, str], source: str) -> frozenset[str]:
+    if source not in _UNDERSTOOD:
+        return type_words(source.removeprefix(f"{RECORDS}."))
+    names = _several(given, "type", lambda text: record_types(text, "type"))
+    return frozenset().union(*(names or ()))
+
+
+def _time(given: Mapping[str, str], name: str) -> int | None:
+    text = given.get(name, "").strip()
+    if not text:
+        return None
+    if is_relative(text):
+        raise KraftoolError(
+            f"{name} {text!r} changes while a DataFrame is used again",
+            hint="give a date or a time, as 2026-11-21T06:00:00Z",
+        )
+    return read_time(text, name)

@@ -1,4 +1,5 @@
-"""An audit for people: which clusters are in trouble, what is wrong, and how often; worst first.
+"""An audit for people: which clusters are in trouble, what is wrong, and how often. The most urgent
+is first (`reports/urgency.py`).
 
 Owns how much of it a terminal shows. Everything that comes from data goes through `printable` into
 Text, which knows no markup.
@@ -134,13 +135,13 @@ def _findings(to: Output, audit: FleetAudit) -> None:
         alike[key] = alike.get(key, 0) + 1
         if alike[key] <= _MOST_ALIKE and len(shown) < _MOST_FINDINGS:
             shown.append(each)
-    explained: set[str] = set()
     for cluster, group in _by_cluster(shown):
         to.line()
         to.rich(text(f"cluster {cluster}" if cluster else "The fleet as a whole", NAME))
         table = Table.grid(padding=(0, 2))
         table.add_column(no_wrap=True, width=7)
         table.add_column(overflow="fold")
+        explained: set[tuple[str, str]] = set()
         for each in group:
             severity = each.finding.severity
             table.add_row(
@@ -163,7 +164,7 @@ def _by_cluster(
     return list(found.items())
 
 
-def _body(each: FleetFinding, explained: set[str]) -> Text:
+def _body(each: FleetFinding, explained: set[tuple[str, str]]) -> Text:
     finding = each.finding
     body = Text(finding.code, style=NAME)
     if each.by != (AUDIT,):
@@ -175,8 +176,9 @@ def _body(each: FleetFinding, explained: set[str]) -> Text:
     others = [one for one in each.directories if one not in told]
     if others:
         body.append("\n").append_text(text(f"about {', '.join(others)}", QUIET))
-    if finding.advice and finding.code not in explained:
-        explained.add(finding.code)
+    # One cluster's advice is no other's: it is left out only where it was just given.
+    if finding.advice and (finding.code, finding.advice) not in explained:
+        explained.add((finding.code, finding.advice))
         body.append("\n").append_text(advice_line(finding.advice, status_of(finding.severity)))
     return body
 

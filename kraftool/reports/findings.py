@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 from kraftool.decoders.errors import DecodeError
 from kraftool.storage.entry import Severity
 
-__all__ = ["Finding", "FindingKind", "FindingPlace", "Severity", "in_order", "tally"]
+__all__ = [
+    "SEVERITY_RANK", "Finding", "FindingKind", "FindingPlace", "Severity", "in_order", "tally",
+]  # fmt: skip
 
 MOST_PLACES = 9
 """Places that a finding lists besides its own: a damaged index can have a million."""
@@ -126,7 +128,7 @@ class FindingKind:
         )
 
 
-_RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
+SEVERITY_RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
 def _place(position: int | None, offset: int | None) -> str:
@@ -137,7 +139,7 @@ def _place(position: int | None, offset: int | None) -> str:
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """One finding for each kind and file, the worst first, otherwise as they came."""
-    return tuple(sorted(_merged(findings), key=lambda each: _RANK[each.severity]))
+    return tuple(sorted(_merged(findings), key=lambda each: SEVERITY_RANK[each.severity]))
 
 
 def _merged(findings: Iterable[Finding]) -> Iterable[Finding]:

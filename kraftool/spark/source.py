@@ -170,6 +170,19 @@ def row_reader(source: str, arrow: ArrowSchema, settings: Settings) -> RowReader
     return typed_reader(source.removeprefix(f"{RECORDS}."), arrow, entries)
 
 
+def _check_streams() -> None:
+    """Raise KraftoolError where PySpark has no streams whose offsets a source can limit."""
+    import pyspark
+
+    try:
+        import pyspark.sql.streaming.datasource
+    except ModuleNotFoundError:
+        raise KraftoolError(
+            f"streams need PySpark 4.2 or newer, and {pyspark.__version__} is installed;"
+            " tables can be read with 4.1"
+        ) from None
+
+
 class KraftDataSource(DataSource):
     """What the sources have in common; each has its format's name."""
 
@@ -199,6 +212,7 @@ class RecordsSource(KraftDataSource):
     source = RECORDS
 
     def stream_reader(self, schema: StructType) -> DataSourceStreamReader:
+        _check_streams()
         from kraftool.spark.stream import KraftStreamReader
 
         check_schema(self.source, schema)
@@ -225,6 +239,7 @@ class FindingsSource(KraftDataSource):
     source = FINDINGS
 
     def stream_reader(self, schema: StructType) -> DataSourceStreamReader:
+        _check_streams()
         from kraftool.spark.live.finding_stream import FindingStreamReader
 
         check_schema(self.source, schema)

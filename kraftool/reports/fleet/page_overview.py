@@ -32,6 +32,7 @@ from kraftool.reports.fleet.page_text import (
 
 _MOST_CAUSES = 12
 _MOST_EXAMPLES = 6
+_MOST_ADVICE = 8
 _MOST_COMMANDS = 3
 _LONGEST = 1200
 
@@ -129,11 +130,12 @@ def _map(view: View) -> Iterator[str]:
 
 
 def first(view: View) -> Iterator[str]:
-    """What to do first: each cause with how far it reaches, the advice and the next command."""
+    """What to do first: each cause with its reach, and the advice for each group of clusters."""
     yield from section(
         "first",
         "What to do first",
-        "Causes, the worst first. One cause is one code, however many findings it has.",
+        "Causes, the most urgent first. A cause is one code. Clusters with the same advice are"
+        " together.",
     )
     if not view.audit.counts.directories:
         roots = ", ".join(f"<code>{path(root)}</code>" for root in view.audit.run.roots)
@@ -170,20 +172,51 @@ def _cause(view: View, cause: CodeCount, findings: Sequence[FleetFinding]) -> It
     yield f"{counted(cause.directories, 'directory', 'directories')}</span></div>"
     told = cause.meaning or (findings[0].finding.text if findings else "")
     yield f"<p>{clipped(told, _LONGEST)}</p>"
-    advice = cause.advice or next((each.finding.advice for each in findings), "")
+    groups = _by_advice(findings)
+    if not groups:
+        yield f'<p class="do"><b>Do:</b> {clipped(cause.advice, _LONGEST)}</p>'
+        yield f"<pre>{command(_explain(cause))}</pre>"
+    for group in groups[:_MOST_ADVICE]:
+        yield from _advice(view, cause, group)
+    rest = len(groups) - _MOST_ADVICE
+    if rest > 0:
+        words = "piece of advice" if rest == 1 else "pieces of advice"
+        yield cut(f"{rest:,} more {words} for this code, with the findings below.")
+    clusters = {each.cluster for each in findings if each.cluster}
+    if cause.clusters > len(clusters):
+        more = counted(cause.clusters - len(clusters), "more cluster")
+        yield cut(f"{more} with this code not listed here: their advice may differ.")
+    yield "</li>\n"
+
+
+def _by_advice(findings: Sequence[FleetFinding]) -> list[list[FleetFinding]]:
+    """The findings of one code, those with equal severity and advice together."""
+    groups: dict[tuple[Severity, str], list[FleetFinding]] = {}
+    for each in findings:
+        groups.setdefault((each.finding.severity, each.finding.advice), []).append(each)
+    return list(groups.values())
+
+
+def _advice(view: View, cause: CodeCount, group: Sequence[FleetFinding]) -> Iterator[str]:
+    """One piece of advice, the clusters that it is for, and the next command of one of them."""
+    severity, advice = group[0].finding.severity, group[0].finding.advice
+    clusters = list(dict.fromkeys(each.cluster for each in group if each.cluster))
+    yield '<div class="advice">'
+    if clusters or severity is not cause.severity:
+        examples = ", ".join(view.cluster(name) for name in clusters[:_MOST_EXAMPLES])
+        more = len(clusters) - _MOST_EXAMPLES
+        rest = f' <span class="q">and {more:,} more</span>' if more > 0 else ""
+        mark = f"{badge(severity)} " if severity is not cause.severity else ""
+        yield f'<p>{mark}<span class="q">In</span> {examples or "the fleet"}{rest}</p>'
     if advice:
         yield f'<p class="do"><b>Do:</b> {clipped(advice, _LONGEST)}</p>'
-    clusters = list(dict.fromkeys(each.cluster for each in findings if each.cluster))
-    if clusters:
-        examples = ", ".join(view.cluster(name) for name in clusters[:_MOST_EXAMPLES])
-        more = max(cause.clusters - len(clusters[:_MOST_EXAMPLES]), 0)
-        rest = f' <span class="q">and {more:,} more</span>' if more else ""
-        yield f'<p><span class="q">In</span> {examples}{rest}</p>'
-    commands = next((each.commands for each in findings if each.commands), ())
-    if commands and len(clusters) > 1:
-        owner = next(each.cluster for each in findings if each.commands)
-        yield f'<p class="q">For {view.cluster(owner)}:</p>' if owner else ""
-    lines = [*commands[:_MOST_COMMANDS]]
+    owner = next((each for each in group if each.commands), None)
+    if owner is not None and owner.cluster and len(clusters) > 1:
+        yield f'<p class="q">For {view.cluster(owner.cluster)}:</p>'
     # Codes are ours, but a page is made of what it is given.
-    lines += [f"kraftool doctor --explain {cause.code}"] if not lines else []
-    yield f"<pre>{chr(10).join(map(command, lines))}</pre></li>\n"
+    lines = owner.commands[:_MOST_COMMANDS] if owner is not None else (_explain(cause),)
+    yield f"<pre>{chr(10).join(map(command, lines))}</pre></div>"
+
+
+def _explain(cause: CodeCount) -> str:
+    return f"kraftool doctor --explain {cause.code}"

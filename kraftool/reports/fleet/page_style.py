@@ -132,6 +132,7 @@ nav a:hover { color: var(--ink) }
 .head { display: flex; flex-wrap: wrap; gap: .25rem .7rem; align-items: baseline }
 .head .code { font-family: var(--mono); font-weight: 650; font-size: 13.5px }
 .head .where { margin-left: auto; color: var(--quiet); font-variant-numeric: tabular-nums }
+.advice + .advice { border-top: 1px solid var(--line); margin-top: .7rem; padding-top: .5rem }
 .do { margin: .5rem 0 .2rem }
 .do b { font-weight: 650 }
 pre {

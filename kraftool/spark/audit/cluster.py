@@ -14,17 +14,18 @@ from dataclasses import dataclass, field, replace
 from kraftool.reports.doctor.model import Diagnosis, Examination, Patient
 from kraftool.reports.doctor.read import together
 from kraftool.reports.doctor.report import diagnose
-from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.findings import SEVERITY_RANK, Finding, Severity
 from kraftool.reports.fleet.model import AUDIT, ClusterSummary, Divergence, FleetFinding
 from kraftool.reports.kinds import directory as dir_kinds
 from kraftool.reports.kinds import fleet as kinds
+from kraftool.reports.urgency import urgency_of
 from kraftool.reports.verify.snapshot_compare import between
 from kraftool.reports.verify.snapshot_values import VerifiedDirectory
 from kraftool.spark.audit.cluster_glance import cluster_summary
 from kraftool.spark.audit.divergence import findings_of
 from kraftool.spark.audit.examine import Examined
 from kraftool.spark.audit.levels import may_be_behind, mixed_levels
-from kraftool.spark.audit.said import RANK, counted
+from kraftool.spark.audit.said import counted
 
 _ABOUT_FILES = ("mv ", "cp ", "kraftool ")
 
@@ -73,7 +74,7 @@ def compare(unit: Unit, ignored_codes: Collection[str] = ()) -> Compared:
         )
         found.append(FleetFinding(finding=told, directories=names, by=(AUDIT,)))
     kept = [each for each in found if each.finding.code not in ignored_codes]
-    kept.sort(key=lambda each: RANK[each.finding.severity])
+    kept.sort(key=lambda each: urgency_of(each.finding))
     findings = tuple(replace(each, cluster=unit.name) for each in kept)
     summary = cluster_summary(unit.name, ours or members, examination, counted(findings), unit)
     return Compared(
@@ -190,7 +191,7 @@ class _Known:
         self._places = {_place(each) for _, each in singles}
         self._worst: dict[tuple[str, str], int] = {}
         for name, each in singles:
-            rank = RANK[each.severity]
+            rank = SEVERITY_RANK[each.severity]
             self._worst[each.code, name] = min(rank, self._worst.get((each.code, name), rank))
 
     def has(self, diagnosis: Diagnosis) -> bool:
@@ -200,7 +201,7 @@ class _Known:
             return True
         name = diagnosis.directory or _holder(finding.file, self._names)
         worst = self._worst.get((finding.code, name))
-        return worst is not None and worst <= RANK[finding.severity]
+        return worst is not None and worst <= SEVERITY_RANK[finding.severity]
 
 
 def _weighed(

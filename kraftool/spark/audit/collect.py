@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql.functions import broadcast, col
+from pyspark.sql.functions import broadcast, col, expr
 
 from kraftool.reports.fleet.document import Lists
 from kraftool.reports.fleet.model import FleetAudit, FleetCounts, LeftOut, RunSettings
 from kraftool.reports.printable import file_text
+from kraftool.reports.urgency import urgency_of
 from kraftool.spark.audit.frames import (
     clusters_frame,
     directories_frame,
@@ -22,7 +23,6 @@ from kraftool.spark.audit.frames import (
     first,
     lines,
 )
-from kraftool.spark.audit.said import RANK
 from kraftool.spark.audit.sums import (
     both,
     codes_of,
@@ -76,7 +76,7 @@ class AuditRun:
     def lists(self) -> Lists:
         """All elements of the document's lists, as they come from the workers."""
         return Lists(
-            clusters=lines(self.clusters.orderBy("rank", "name")),
+            clusters=lines(self.clusters.orderBy(*_worst_first())),
             directories=lines(self.directories.orderBy("cluster", "node", "name")),
             divergences=lines(self.divergences.orderBy("cluster", "first_offset")),
             findings=lines(_in_order(self.findings)),
@@ -90,7 +90,7 @@ class AuditRun:
 
 def _in_order(findings: DataFrame) -> DataFrame:
     return findings.orderBy(
-        "rank", "cluster", "directory", "code", "file", "position", "offset", "text"
+        "urgency", "cluster", "directory", "code", "file", "position", "offset", "text"
     )
 
 
@@ -121,18 +121,18 @@ def collect(
     )
     counts = replace(counts, ignored=counts.ignored + len(loose) - len(kept))
     counts = with_findings(counts, findings)
-    worst = first(
-        clusters.orderBy("rank", _down("errors"), _down("warnings"), "name"), wanted.most_clusters
-    )
+    urgent = findings.groupBy(col("cluster").alias("name")).agg(expr("min(urgency) AS urgency"))
+    clusters = clusters.join(urgent, "name", "left")
+    worst = first(clusters.orderBy(*_worst_first()), wanted.most_clusters)
     place = {each.name: number for number, each in enumerate(worst)}
     some = _of_clusters(spark, directories, list(place))
     some.sort(key=lambda each: (place[each.cluster], each.node_id or 0, each.name))
     shown = first(
-        findings.orderBy("rank", "repeated", "cluster", "directory", "code", "file", "offset"),
+        findings.orderBy("urgency", "repeated", "cluster", "directory", "code", "file", "offset"),
         wanted.most_findings,
     )
-    # Those of one cluster together, the worst cluster first.
-    shown.sort(key=lambda each: (RANK[each.finding.severity], place.get(each.cluster, -1)))
+    # Of those that are equally urgent, the ones of one cluster together, the worst cluster first.
+    shown.sort(key=lambda each: (urgency_of(each.finding), place.get(each.cluster, -1)))
     parted = first(
         divergences.orderBy(_down("same_epoch"), "cluster", "first_offset"),
         wanted.most_divergences,
@@ -162,6 +162,11 @@ def collect(
         divergences=divergences,
         findings=findings,
     )
+
+
+def _worst_first() -> list[Column]:
+    """The order of clusters."""
+    return [col("urgency").asc_nulls_last(), _down("errors"), _down("warnings"), col("name")]
 
 
 def _down(column: str) -> Column:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.functions import expr
 from pyspark.storagelevel import StorageLevel
 
+from kraftool.reports.findings import SEVERITY_RANK
 from kraftool.reports.fleet.document import (
     cluster_line,
     directory_line,
@@ -27,7 +28,7 @@ from kraftool.reports.fleet.model import (
     SeverityCounts,
 )
 from kraftool.reports.printable import file_text
-from kraftool.spark.audit.said import RANK
+from kraftool.reports.urgency import urgency_of
 
 if TYPE_CHECKING:
     from pyspark import RDD
@@ -35,8 +36,9 @@ if TYPE_CHECKING:
 
 _HELD = "line BINARY, held BINARY"
 _FINDINGS = (
-    "rank INT, cluster STRING, directory STRING, directories ARRAY<STRING>, code STRING,"
-    f" file STRING, position BIGINT, offset BIGINT, text STRING, undecoded BOOLEAN, {_HELD}"
+    "rank INT, urgency INT, cluster STRING, directory STRING, directories ARRAY<STRING>,"
+    " code STRING, file STRING, position BIGINT, offset BIGINT, text STRING,"
+    f" undecoded BOOLEAN, {_HELD}"
 )
 _CLUSTERS = f"rank INT, errors INT, warnings INT, name STRING, {_HELD}"
 _DIRECTORIES = (
@@ -51,14 +53,15 @@ _FINE = 3
 def findings_frame(spark: SparkSession, found: RDD[FleetFinding]) -> DataFrame:
     """Findings: `repeated` is how many of its like, in one directory, come before it."""
     rows = spark.createDataFrame(found.map(_finding), _FINDINGS)
-    like = "PARTITION BY code, cluster, directory ORDER BY rank, file, position, offset, text"
+    like = "PARTITION BY code, cluster, directory ORDER BY urgency, file, position, offset, text"
     return _kept(rows.withColumn("repeated", expr(f"row_number() OVER ({like})")))
 
 
 def _finding(found: FleetFinding) -> tuple[Any, ...]:
     finding = found.finding
     return (
-        RANK[finding.severity],
+        SEVERITY_RANK[finding.severity],
+        urgency_of(finding),
         file_text(found.cluster),
         file_text(found.directory),
         list(map(file_text, found.directories)),
@@ -126,7 +129,7 @@ def _divergence(found: Divergence) -> tuple[Any, ...]:
 
 def rank_of(counts: SeverityCounts) -> int:
     """How bad the worst of some findings is."""
-    return RANK[counts.worst] if counts.worst is not None else _FINE
+    return SEVERITY_RANK[counts.worst] if counts.worst is not None else _FINE
 
 
 def _kept(frame: DataFrame) -> DataFrame:

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 from kraftool.reports.doctor.model import Diagnosis, Evidence
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.fleet.model import FleetFinding, SeverityCounts
-
-RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
+from kraftool.reports.urgency import urgency_of
 
 Key = tuple[object, ...]
 
@@ -77,8 +76,8 @@ class Said:
             self.add(by, each.finding, each.evidence, each.commands)
 
     def findings(self) -> tuple[FleetFinding, ...]:
-        """All of them, worst first."""
-        return tuple(sorted(self._found.values(), key=lambda each: RANK[each.finding.severity]))
+        """All of them, the most urgent first."""
+        return tuple(sorted(self._found.values(), key=lambda each: urgency_of(each.finding)))
 
 
 def counted(findings: Iterable[FleetFinding]) -> SeverityCounts:

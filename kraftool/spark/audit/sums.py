@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.functions import expr
 
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings import SEVERITY_RANK, Severity
 from kraftool.reports.fleet.model import (
     ClusterSummary,
     CodeCount,
@@ -21,12 +21,12 @@ from kraftool.reports.fleet.model import (
     VersionCount,
 )
 from kraftool.reports.kinds import KINDS
-from kraftool.spark.audit.said import RANK, added
+from kraftool.spark.audit.said import added
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_SEVERITIES = {rank: severity for severity, rank in RANK.items()}
+_SEVERITIES = {rank: severity for severity, rank in SEVERITY_RANK.items()}
 
 
 def of_cluster(cluster: ClusterSummary) -> FleetCounts:
@@ -115,16 +115,17 @@ def _counts(found: Mapping[Severity, int]) -> SeverityCounts:
 
 
 def codes_of(findings: DataFrame) -> tuple[CodeCount, ...]:
-    """How often each code was found, the worst first. There are no more than kinds."""
+    """How often each code was found, the most urgent first. There are no more than kinds."""
     counts = findings.groupBy("code").agg(
         expr("min(rank)").alias("rank"),
+        expr("min(urgency)").alias("urgency"),
         expr("count(*)").alias("count"),
         expr("count(DISTINCT nullif(cluster, ''))").alias("clusters"),
     )
     named = findings.selectExpr("code", "explode(directories) AS name").groupBy("code")
     directories = named.agg(expr("count(DISTINCT name)").alias("directories"))
     rows = counts.join(directories, "code", "left").collect()
-    rows.sort(key=lambda row: (row["rank"], -row["clusters"], -row["count"], row["code"]))
+    rows.sort(key=lambda row: (row["urgency"], -row["clusters"], -row["count"], row["code"]))
     return tuple(
         CodeCount(
             code=row["code"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -133,10 +134,39 @@ def test_every_cause_is_told_with_its_reach_its_advice_and_a_command() -> None:
         assert cause.code in told.text
         assert f"{cause.count} finding" in told.text
         assert f"in {cause.clusters} cluster" in told.text
-        assert cause.advice in told.text
+        advice = [each.finding.advice for each in audit.findings if each.finding.code == cause.code]
+        assert all(each in told.text for each in advice)
         assert "kraftool " in told.text
     rest = read.sections["first"].text
     assert all(each.code in rest for each in urgent), "what does not fit is named"
+
+
+def test_each_cluster_has_its_own_advice() -> None:
+    """One code in many clusters, of which each group has to do something else."""
+    audit = sick(60)
+    code = next(each.code for each in audit.codes if each.clusters > 3)
+    advices = ("restore it from node 1", "let Kafka fetch it again", "keep a copy of both")
+    findings: list[FleetFinding] = []
+    expected: dict[str, str] = {}
+    for each in audit.findings:
+        if each.finding.code == code:
+            advice = expected.setdefault(each.cluster, advices[len(expected) % 3])
+            findings.append(replace(each, finding=replace(each.finding, advice=advice)))
+        else:
+            findings.append(each)
+    read = Page.of(replace(audit, findings=tuple(findings)))
+    (card,) = [
+        each
+        for each in read.of_tag("li")
+        if "cause" in each.attributes.get("class", "") and code in each.text
+    ]
+    groups = re.split(r"In (?=\S{22})", card.text)[1:]
+    assert len(groups) == 3
+    for group in groups:
+        clusters = {each for each in expected if each in group}
+        assert clusters
+        (advice,) = {expected[each] for each in clusters}
+        assert [each for each in advices if each in group] == [advice]
 
 
 def test_what_is_only_worth_knowing_is_no_cause() -> None:

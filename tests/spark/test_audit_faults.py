@@ -6,7 +6,7 @@ import re
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -20,6 +20,7 @@ from fleets.template import PARTITION
 from kraftool.spark.audit import examine as examine_module
 from tests.spark.audit_cases import (
     LOG,
+    VOTERS,
     Told,
     audited,
     batches,
@@ -315,3 +316,35 @@ def test_ignored_codes_are_left_out_and_counted(spark: SparkSession, tmp_path: P
     told = audited(spark, tmp_path, ignored_codes=frozenset({"KT-SIG-SAME-PLACE"}))
     assert told.between() == []
     assert told.document["counts"]["ignored"] == 1
+
+
+def test_a_damaged_directory_is_not_taken_into_a_complete_clone(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Two clusters from one template (`cp -a`: the same ids and first batches) that diverged; of
+    the first only one directory is left, damaged and without meta.properties."""
+    clone = quorum(tmp_path / "clone")
+    lost = clone / "lost"
+    shutil.copytree(clone / "node-2", lost)
+    (lost / "meta.properties").unlink()
+    for id in VOTERS:
+        log = clone / f"node-{id}" / LOG
+        for number in range(5, len(batches(log))):
+            replace_batch(log, number)
+    middle = batches(lost / LOG)[len(batches(lost / LOG)) // 2]
+    data = bytearray((lost / LOG).read_bytes())
+    data[middle.position + middle.size - 1] ^= 1
+    (lost / LOG).write_bytes(bytes(data))
+    told = audited(spark, tmp_path)
+    cluster_of = {each["name"]: each["cluster"] for each in told.document["directories"]}
+    assert len(cluster_of) == 4
+    assert cluster_of[str(lost)] not in {cluster_of[str(clone / f"node-{id}")] for id in VOTERS}
+    assert not _whole_copies(told)
+    shutil.rmtree(clone / "node-4")
+    (finding,) = _whole_copies(audited(spark, tmp_path))
+    assert "no log here has that whole" in finding["text"]
+    assert not [each for each in finding["evidence"] if each["text"] == "whole here"]
+
+
+def _whole_copies(told: Told) -> list[dict[str, Any]]:
+    return [each for each in told.findings(weighty=False) if each["code"] == "KT-SIG-WHOLE-COPY"]

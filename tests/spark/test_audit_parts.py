@@ -267,6 +267,34 @@ def test_clusters_that_were_made_from_one_template_are_not_parts_of_each_other()
     assert not missing_from(_household("a", 3), other)
 
 
+def test_a_cluster_that_lacks_no_node_takes_none() -> None:
+    """Not even a directory without ids, whose log begins with the same batches."""
+    nameless = Household(
+        key="\0/fleet/lost",
+        names=("/fleet/lost",),
+        node_ids=frozenset(),
+        voters=frozenset({1, 2, 3}),
+    )
+    assert not missing_from(nameless, _household("a", 1, 2, 3))
+    assert missing_from(nameless, _household("a", 1, 2))
+    brokers = replace(_household("a", 1, 2, 3), registered=frozenset({1, 2, 3, 11}))
+    assert missing_from(nameless, brokers)
+    assert not missing_from(nameless, replace(brokers, claimed=frozenset({11})))
+
+
+def test_a_missing_node_is_missing_once() -> None:
+    lost = {
+        f"\0/fleet/a/{name}": Household(
+            key=f"\0/fleet/a/{name}", names=(f"/fleet/a/{name}",), node_ids=frozenset(),
+            voters=frozenset({1, 2, 3}),
+        )
+        for name in "pq"
+    }  # fmt: skip
+    known = {**lost, "a": _household("a", 1, 2)}
+    links = [("\0/fleet/a/p", "a", 5), ("\0/fleet/a/q", "a", 9)]
+    assert adopted(links, known) == {"\0/fleet/a/q": "a"}
+
+
 def test_a_lone_node_belongs_to_the_cluster_that_lacks_it() -> None:
     assert missing_from(_household("b", 3), _household("a", 1, 2))
     assert not missing_from(_household("a", 1, 2), _household("b", 3))

@@ -7,7 +7,9 @@ endless log the oldest stays out. It refuses to judge.
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -30,6 +32,8 @@ MOST_BATCHES = 4_000_000
 _REGISTER, _SCRAM, _REMOVE_SCRAM, _BEGIN, _END, _ABORT = 0, 11, 22, 23, 24, 25
 _WANTED = frozenset({_REGISTER, _SCRAM, _REMOVE_SCRAM, _BEGIN, _END, _ABORT})
 
+Batch = tuple[int, int, int]
+"""The base offset of a batch, its epoch and its CRC."""
 Credential = tuple[str, int]
 """A user's name and the mechanism's number."""
 
@@ -106,6 +110,30 @@ class LogStatistics:
     def rank(self) -> tuple[int, int]:
         """How up to date the log is: its last epoch, then the offset of its last batch."""
         return (self.epochs[-1], self.offsets[-1]) if self.offsets else (-1, -1)
+
+    def around(self, offset: int) -> tuple[Batch | None, Batch | None]:
+        """Return the whole batches before and after a damaged place, as offset, epoch and CRC."""
+        number = bisect_left(self.offsets, offset)
+        before = self._at(number - 1) if number else None
+        return before, self._at(number) if number < len(self.offsets) else None
+
+    def has(self, batch: Batch) -> bool:
+        """True if the log has a batch with the same offset, epoch and bytes."""
+        number = bisect_left(self.offsets, batch[0])
+        return number < len(self.offsets) and self._at(number) == batch
+
+    def _at(self, number: int) -> Batch:
+        return self.offsets[number], self.epochs[number], self.crcs[number]
+
+    def only_around(self, offsets: Iterable[int]) -> LogStatistics:
+        """Return the batches around these places alone, which is all that a light copy needs."""
+        kept = {each for offset in offsets for each in self.around(offset) if each is not None}
+        light = LogStatistics()
+        for offset, epoch, crc in sorted(kept):
+            light.offsets.append(offset)
+            light.epochs.append(epoch)
+            light.crcs.append(crc)
+        return light
 
     def read(self, entry: Entry, options: ReadOptions) -> FileReport:
         """Read a file as a dump does, with an eye on what passes."""

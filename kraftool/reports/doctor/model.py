@@ -125,11 +125,34 @@ class Examination:
     """Those that belong to no patient: of single files, and of PATHs that could not be read."""
     files: tuple[FileReport, ...] = ()
     """Files that were named by themselves."""
+    differing: tuple[tuple[str, str, int, int], ...] | None = None
+    """Pairs of paths with the first and last offset of a range in which their logs differ, where
+    the caller has compared all batches; None where the patients' statistics have them."""
 
     @property
     def home_cluster(self) -> str | None:
         """The cluster id of most patients."""
         return home_cluster([each.source for each in self.patients])
+
+    def share_batches_around(self, damaged: Patient, other: Patient, offset: int) -> bool:
+        """True if both logs have equal batches right before and after a damaged place.
+
+        Offsets alone prove nothing: logs of different clusters have the same ones.
+        """
+        before, after = damaged.statistics.around(offset)
+        log = other.source.log
+        if after is None or log is None:
+            return False
+        # A log that begins within the damage can show only what comes after it.
+        needed = [each for each in (before, after) if each and each[0] >= log.start]
+        if self.differing is None:
+            return after in needed and all(map(other.statistics.has, needed))
+        paths = {damaged.path, other.path}
+        first = before[0] if before else offset
+        return log.covers(after[0], after[0]) and not any(
+            paths == {one, two} and low <= after[0] and high >= first
+            for one, two, low, high in self.differing
+        )
 
     def voters_of(self, patient: Patient) -> Voters | None:
         """The voters that a patient goes by: the newest ones of its own cluster."""

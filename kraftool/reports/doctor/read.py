@@ -94,13 +94,18 @@ def _add_words(read: _Read, node: VoterSourceReport) -> None:
     read.sources.append(node)
 
 
-def together(patients: Sequence[Patient], sources: Sequence[VoterSourceReport] = ()) -> Examination:
+def together(
+    patients: Sequence[Patient],
+    sources: Sequence[VoterSourceReport] = (),
+    differing: tuple[tuple[str, str, int, int], ...] | None = None,
+) -> Examination:
     """Patients that were read before, wherever that was, with their voters compared."""
     own = [each.source for each in patients if not _is_second(each, patients)]
     return Examination(
         patients=tuple(patients),
         voters=diff_voters([*own, *sources]),
         paths=tuple(each.path for each in patients),
+        differing=differing,
     )
 
 

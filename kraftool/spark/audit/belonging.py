@@ -136,12 +136,20 @@ def _kin(examined: Examined) -> Kin:
         cluster_id=summary.cluster_id,
         node_id=summary.node_id,
         voters=frozenset(each.id for each in summary.voters),
+        registered=_registered(examined),
         traces=examined.traces,
         directory_id=summary.directory_id,
         seats=frozenset(
             (each.id, each.directory_id) for each in summary.voters if each.directory_id
         ),
     )
+
+
+def _registered(examined: Examined) -> frozenset[int]:
+    if examined.patient is None:
+        return frozenset()
+    told = examined.patient.summary
+    return frozenset((*told.brokers, *told.controllers))
 
 
 def _without_traces(member: Kin) -> Kin:

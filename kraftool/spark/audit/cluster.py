@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations, product
 
 from kraftool.reports.doctor.model import Diagnosis, Examination, Patient
 from kraftool.reports.doctor.read import together
@@ -22,11 +23,12 @@ from kraftool.reports.urgency import urgency_of
 from kraftool.reports.verify.snapshot_compare import between
 from kraftool.reports.verify.snapshot_values import VerifiedDirectory
 from kraftool.spark.audit.cluster_glance import cluster_summary
-from kraftool.spark.audit.divergence import findings_of
+from kraftool.spark.audit.divergence import MOST_RANGES, findings_of
 from kraftool.spark.audit.examine import Examined
 from kraftool.spark.audit.levels import may_be_behind, mixed_levels
 from kraftool.spark.audit.said import counted
 
+_ENDLESS = 1 << 63
 _ABOUT_FILES = ("mv ", "cp ", "kraftool ")
 
 
@@ -64,7 +66,8 @@ def compare(unit: Unit, ignored_codes: Collection[str] = ()) -> Compared:
         found += _other_ids(unit, ours)
         id = ours[0].summary.cluster_id if ours else None
         examination = together(
-            [_as_of(id, each.patient) for each in ours if each.patient is not None]
+            [_as_of(id, each.patient) for each in ours if each.patient is not None],
+            differing=tuple(_differing(unit.divergences)),
         )
         found += _found(unit, ours, examination)
     except Exception as error:  # one cluster must not take the others' findings with it
@@ -83,6 +86,18 @@ def compare(unit: Unit, ignored_codes: Collection[str] = ()) -> Compared:
         divergences=unit.divergences,
         ignored=len(found) - len(kept),
     )
+
+
+def _differing(found: Sequence[Divergence]) -> Iterator[tuple[str, str, int, int]]:
+    """Every two directories on different sides, with the range in which they differ.
+
+    Of more ranges than are kept nothing is known, so that the last one goes on.
+    """
+    for number, each in enumerate(found, 1):
+        last = each.last_offset if number < MOST_RANGES else _ENDLESS
+        for one, other in combinations(each.sides, 2):
+            for mine, theirs in product(one.directories, other.directories):
+                yield mine, theirs, each.first_offset, last
 
 
 def _other_logs(unit: Unit, members: Sequence[Examined]) -> Iterator[FleetFinding]:

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.directory import DirectoryReport
-from kraftool.reports.doctor.log_statistics import LogStatistics
 from kraftool.reports.doctor.model import Patient
 from kraftool.reports.doctor.read import examine as examine_paths
 from kraftool.reports.doctor.read import locations_of
@@ -152,11 +151,14 @@ def _snapshots(
 def _light(patient: Patient) -> Patient:
     """Without what is large: the state, the batches, and the content of files."""
     elections = deque(patient.statistics.elections, maxlen=_MOST_ELECTIONS)
-    report = patient.report
+    report, log = patient.report, patient.source.log
     return replace(
         patient,
         state=None,
-        statistics=LogStatistics(elections=elections),
+        statistics=replace(
+            patient.statistics.only_around(log.breaks if log is not None else ()),
+            elections=elections,
+        ),
         report=_light_report(report) if report is not None else None,
     )
 

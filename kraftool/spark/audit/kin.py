@@ -9,6 +9,7 @@ compare logs batch by batch; that is `divergence.py`.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -88,6 +89,8 @@ class Kin:
     directory_id: str | None = None
     seats: frozenset[tuple[int, str]] = frozenset()
     """The same voters with their directory ids, where they have some."""
+    registered: frozenset[int] = frozenset()
+    """The ids of the brokers and controllers whose registrations its log or snapshot has."""
     piece: int = 0
     """Not 0 where its log is of another quorum than those of most with its cluster id."""
 
@@ -122,6 +125,7 @@ class Household:
     """Without their traces."""
     claimed: frozenset[int] = frozenset()
     """The node ids of all pieces under its cluster id."""
+    registered: frozenset[int] = frozenset()
 
     @property
     def is_piece(self) -> bool:
@@ -132,6 +136,11 @@ class Household:
     def is_part(self) -> bool:
         """Whether these cannot be a whole quorum: they may be missing elsewhere."""
         return not self.voters or 2 * len(self.node_ids & self.voters) <= len(self.voters)
+
+    @property
+    def lacking(self) -> frozenset[int]:
+        """The node ids that voters or registrations name, and that no directory here has."""
+        return (self.voters | self.registered) - self.claimed - self.node_ids
 
     @property
     def seats(self) -> frozenset[tuple[int, str]]:
@@ -156,6 +165,7 @@ def households(members: Iterable[Kin]) -> dict[str, Household]:
             home=some[0].home,
             members=tuple(some),
             claimed=frozenset(claimed.get(some[0].home, ())),
+            registered=frozenset().union(*(each.registered for each in some)),
         )
         for key, some in found.items()
     }
@@ -188,6 +198,8 @@ def _are_unknown(some: Sequence[Kin], seats: frozenset[tuple[int, str]]) -> bool
 def missing_from(part: Household, whole: Household) -> bool:
     """Whether one household may be what another lacks: nodes of its own, and not the larger one.
 
+    A cluster that lacks no node takes none, however alike the logs are: clusters that were made
+    from one template begin with the same batches.
     A piece belongs nowhere by its cluster id, so that its directory ids alone can say that it does.
     """
     if part.key == whole.key or whole.is_piece:
@@ -197,7 +209,7 @@ def missing_from(part: Household, whole: Household) -> bool:
         told = [each.sits_among(whole.seats) for each in part.members]
         is_other = part.home != whole.home and not whole.key.startswith("\0")
         return is_other and False not in told and (not overlap or all(told))
-    if not part.is_part or overlap:
+    if not part.is_part or overlap or not whole.lacking or not part.node_ids <= whole.lacking:
         return False
     mine, theirs = len(part.names), len(whole.names)
     if whole.key.startswith("\0"):
@@ -225,12 +237,20 @@ def adopted(
     `links` are (part, whole, how many traces both have).
     """
     best: dict[str, tuple[int, int, str]] = {}
+    taken: Counter[str] = Counter()
     for part, whole, shared in links:
         near = max(_common(one, other) for one in known[part].names for other in known[whole].names)
         told = (near, shared, whole)
         if part not in best or told > best[part]:
             best[part] = told
-    chosen = {part: whole for part, (_, _, whole) in best.items()}
+    chosen: dict[str, str] = {}
+    for part, (_, _, whole) in sorted(best.items(), key=lambda each: each[1][:2], reverse=True):
+        # Without an id a directory can be any node, but one node is missing only once.
+        if part.startswith("\0") and not whole.startswith("\0"):
+            if taken[whole] >= len(known[whole].lacking):
+                continue
+            taken[whole] += 1
+        chosen[part] = whole
     # One that was itself adopted is no home for others; its own home is.
     return {part: chosen.get(whole, whole) for part, whole in chosen.items()}
 

@@ -5,7 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from kraftool.reports.findings import Severity
-from tests.reports.doctor.cases import PARTITION, begun, found, node, one, snapshot
+from tests.reports.doctor.cases import (
+    PARTITION,
+    STAMP,
+    begun,
+    found,
+    node,
+    one,
+    snapshot,
+    topic,
+)
 
 CODE = "KT-SIG-WHOLE-COPY"
 
@@ -65,3 +74,23 @@ def test_what_a_log_ends_with_is_fetched_again(tmp_path: Path) -> None:
     log = paths[0] / PARTITION / f"{0:020}.log"
     log.write_bytes(log.read_bytes()[:-5])
     assert not found(CODE, *paths)
+
+
+def test_a_cluster_made_from_the_same_template_has_no_copy(tmp_path: Path) -> None:
+    """The same ids and the same beginning, as after `cp -a` of a directory, and other records."""
+    mine = begun().noops(1, 7)
+    other = begun().noops(1, 2)
+    for number in range(5):
+        other.data_batch(topic(f"t{number}"), stamp=STAMP + 1 + number)
+    damaged = node(tmp_path / "damaged", mine, 1)
+    clone = node(tmp_path / "clone", other, 2)
+    _damage(damaged)
+    diagnosis = one(CODE, damaged, clone)
+    assert diagnosis.finding.severity is Severity.ERROR
+    assert "no log here has that whole" in diagnosis.finding.text
+    assert f"other batches are around it: {clone}" in diagnosis.finding.text
+    assert not any("cp -a" in each and str(clone) in each for each in diagnosis.commands)
+    whole = node(tmp_path / "whole", mine, 3)
+    diagnosis = one(CODE, damaged, clone, whole)
+    assert f"whole there: {whole}" in diagnosis.finding.text
+    assert [each.file for each in diagnosis.evidence] == [str(whole)]

@@ -1,5 +1,6 @@
 """Damage in a log, and which of the other directories have the records of that place whole.
 
+A copy is one that has equal batches before and after the damage.
 Said once for all that are damaged at the same places. One log alone says nothing here.
 """
 
@@ -28,7 +29,12 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         groups: dict[tuple[str, ...], tuple[_Group, list[int]]] = {}
         for offset in sorted({each for one in logs for each in _breaks(one)}):
             damaged = tuple(each for each in logs if offset in _breaks(each))
-            whole = tuple(each for each in logs if _has(each.source, offset))
+            whole = tuple(
+                each
+                for each in logs
+                if _has(each.source, offset)
+                and all(examination.share_batches_around(one, each, offset) for one in damaged)
+            )
             key = (*(each.path for each in damaged), "", *(each.path for each in whole))
             groups.setdefault(key, ((damaged, whole), []))[1].append(offset)
         for (damaged, whole), offsets in groups.values():
@@ -60,6 +66,8 @@ def _diagnosis(
     told = f"offset{'s' if len(offsets) > 1 else ''} {places}"
     told += f" and {more} more" if more > 0 else ""
     beyond = [each for each in logs if _reaches(each.source, last)]
+    known = {each.path for each in (*damaged, *whole)}
+    others = [each for each in logs if each.path not in known and _has(each.source, last)]
     names = " and ".join(each.path for each in damaged)
     text = f"damaged at {told}, or missing right before, in {names}"
     if whole:
@@ -70,6 +78,8 @@ def _diagnosis(
         text += " and ".join(each.path for each in beyond)
     else:
         text += "; no log here has that whole, and no snapshot goes beyond it"
+    if others:
+        text += f"; no proof of the same log, as other batches are around it: {_names(others)}"
     return Diagnosis(
         finding=kinds.WHOLE_COPY.at(
             first.path,
@@ -88,6 +98,10 @@ def _diagnosis(
             *(tools.on(each.path, "verify-log") for each in (whole or damaged)[:3]),
         ),
     )
+
+
+def _names(patients: Sequence[Patient]) -> str:
+    return " and ".join(each.path for each in patients)
 
 
 def _reaches(source: VoterSourceReport, offset: int) -> bool:

@@ -19,6 +19,7 @@ TWO_HISTORIES = (
     "KT-SIG-TWO-FORMATS",
     "KT-DIR-VOTERS-DIFFER",
     "KT-SNAP-DIVERGED",
+    "KT-LOG-DIVERGED",
     "KT-SIG-AUTO-JOIN",
 )
 """Two leaders are possible, or committed records can be lost."""

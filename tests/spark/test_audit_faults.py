@@ -340,10 +340,6 @@ def test_a_damaged_directory_is_not_taken_into_a_complete_clone(
     assert len(cluster_of) == 4
     assert cluster_of[str(lost)] not in {cluster_of[str(clone / f"node-{id}")] for id in VOTERS}
     assert not _whole_copies(told)
-    shutil.rmtree(clone / "node-4")
-    (finding,) = _whole_copies(audited(spark, tmp_path))
-    assert "no log here has that whole" in finding["text"]
-    assert not [each for each in finding["evidence"] if each["text"] == "whole here"]
 
 
 def _whole_copies(told: Told) -> list[dict[str, Any]]:

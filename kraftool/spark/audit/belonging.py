@@ -204,7 +204,9 @@ def _split(
     Those whose logs are elsewhere at home stay with the first, whose id they have.
     """
     key, some = household
-    members = list(some)
+    members, parted = _without_parted(list(some))
+    for each in parted:
+        yield each.name, (each.name,), ()
     units, told = split([each for each, is_apart in members if not is_apart])
     units = units or [[]]
     units[0].extend(each for each, is_apart in members if is_apart)
@@ -212,6 +214,21 @@ def _split(
         names = tuple(sorted(each.name for each in unit))
         name = key.removeprefix("\0") + (f" ({number + 1})" if number else "")
         yield name, names, tuple(told) if not number else ()
+
+
+def _without_parted(
+    members: Sequence[tuple[Kin, bool]],
+) -> tuple[list[tuple[Kin, bool]], list[Kin]]:
+    """The members, and directories without an id whose log parted from all that have one: it is
+    of another cluster that was made from the same template."""
+    named = [each.traces for each, _ in members if each.cluster_id]
+    parted = [
+        each
+        for each, _ in members
+        if named and not each.cluster_id and all(map(each.traces.parted_from, named))
+    ]
+    names = {each.name for each in parted}
+    return [each for each in members if each[0].name not in names], parted
 
 
 def _of_split(found: Split) -> FleetFinding:

@@ -39,6 +39,11 @@ class Traces:
             return False
         return any(other.epochs.get(epoch, token) != token for epoch, token in self.epochs.items())
 
+    def parted_from(self, other: Traces) -> bool:
+        """True if the newest epoch that both have begins with different batches."""
+        both = self.epochs.keys() & other.epochs.keys()
+        return bool(both) and self.epochs[max(both)] != other.epochs[max(both)]
+
 
 NO_TRACES = Traces()
 

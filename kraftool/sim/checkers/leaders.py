@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kraftool.raft.events import Event
 from kraftool.raft.names import ElectionState
-from kraftool.raft.roles import Leader, Role
+from kraftool.raft.roles import Leader
 from kraftool.sim.checkers.base import Checker
 
 if TYPE_CHECKING:
@@ -14,8 +13,12 @@ if TYPE_CHECKING:
 
 
 class Leaders(Checker):
-    """Whoever names a leader of an epoch names the same one. One that has written down that it
-    leads does not begin to lead that epoch again after a restart, when records may be lost."""
+    """Everyone who names the leader of an epoch names the same one. A node that has written down
+    that it leads does not lead that epoch again after a restart, when it may have lost records.
+
+    A role counts once its election state is durable. Before that, nobody has heard of it, and a
+    crash takes it back: the epoch can still get another leader.
+    """
 
     name = "single-leader"
 
@@ -23,23 +26,27 @@ class Leaders(Checker):
         self._named: dict[int, int] = {}
         self._led: dict[int, tuple[int, int]] = {}
 
-    def role_changed(
-        self, node: Node, before: Role | None, after: Role, event: Event | None
-    ) -> None:
-        if after.leader_id is not None:
-            self._name(node, after.epoch, after.leader_id, "knows")
-        if isinstance(after, Leader):
-            life = (node.id, node.incarnation)
-            if self._led.get(after.epoch, life) != life:
-                self.violated(f"{node.name} leads epoch {after.epoch}, which was led before")
+    def rested(self, node: Node) -> None:
+        role = node.raft.role
+        if role.leader_id is not None:
+            self._name(node, role.epoch, role.leader_id, "knows")
+        if isinstance(role, Leader):
+            self._lead(node, role.epoch)
 
     def persisted(self, node: Node, before: ElectionState | None, after: ElectionState) -> None:
-        if after.leader_id is not None:
-            self._name(node, after.epoch, after.leader_id, "has written down")
-            if after.leader_id == node.id and isinstance(node.raft.role, Leader):
-                self._led.setdefault(after.epoch, (node.id, node.incarnation))
+        if after.leader_id is None:
+            return
+        self._name(node, after.epoch, after.leader_id, "has written down")
+        role = node.raft.role
+        if after.leader_id == node.id and isinstance(role, Leader) and role.epoch == after.epoch:
+            self._lead(node, after.epoch)
 
     def _name(self, node: Node, epoch: int, leader: int, how: str) -> None:
         known = self._named.setdefault(epoch, leader)
         if known != leader:
             self.violated(f"{node.name} {how} leader {leader} of epoch {epoch}; others say {known}")
+
+    def _lead(self, node: Node, epoch: int) -> None:
+        life = (node.id, node.incarnation)
+        if self._led.setdefault(epoch, life) != life:
+            self.violated(f"{node.name} leads epoch {epoch}, which was led before")

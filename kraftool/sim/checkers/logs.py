@@ -60,7 +60,12 @@ class LogMatching(Checker):
 
 class Committed(Checker):
     """What a leader has called committed is in the log of every later leader, and below the high
-    watermark of everyone; nobody cuts it off, and no snapshot replaces it by anything else."""
+    watermark of everyone. Nobody who knows the leader's epoch cuts it off, and no snapshot replaces
+    it by anything else.
+
+    A node of an earlier epoch may cut it off for the leader of that epoch, who leads no more. The
+    node was not counted when the records were committed, and fetches them again.
+    """
 
     name = "committed"
 
@@ -94,8 +99,11 @@ class Committed(Checker):
             self._by_epoch[role.epoch] = after
 
     def truncated(self, node: Node, offset: int, dropped: list[Batch]) -> None:
+        epoch = node.raft.epoch
+        known = max((end for led, end in self._by_epoch.items() if led <= epoch), default=0)
         for batch in dropped:
-            if self.world.committed.holding(batch.base_offset) is batch:
+            committed = self.world.committed.holding(batch.base_offset)
+            if batch.base_offset < known and committed is batch:
                 self.violated(f"{node.name} cuts off {batch.base_offset}, which is committed")
 
     def installed(self, node: Node, snapshot_id: OffsetAndEpoch) -> None:

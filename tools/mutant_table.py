@@ -6,53 +6,26 @@ the named invariant is violated.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-TRANSCRIPTS = "transcripts"
-"""In place of an invariant: the transcripts below tests/raft notice, the simulator cannot."""
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """A text that occurs once in a module of kraftool.raft, and what stands there instead."""
-
-    module: str
-    old: str
-    new: str
-
-
-@dataclass(frozen=True, slots=True)
-class Mutant:
-    """One error. `caught_by` is an invariant of the simulator, or TRANSCRIPTS."""
-
-    name: str
-    caught_by: str
-    edits: tuple[Edit, ...]
-    faults: str = ""
-    """Those that bring it to light soonest, between commas; all where empty."""
-
-
-def _mutant(name: str, caught_by: str, *edits: tuple[str, str, str], faults: str = "") -> Mutant:
-    return Mutant(name, caught_by, tuple(Edit(*each) for each in edits), faults)
-
+from mutant import mutant
+from mutant_transcripts import TRANSCRIPT_MUTANTS
 
 MUTANTS = (
-    _mutant(
+    mutant(
         "votes twice in an epoch",
         "votes",
         ("vote", "return asked.replica.is_known_as(role.voted)", "return is_up_to_date"),
     ),
-    _mutant(
+    mutant(
         "votes for a shorter log",
         "votes",
         ("vote", "is_up_to_date = nominee.is_at_least(raft.log.end)", "is_up_to_date = True"),
     ),
-    _mutant(
+    mutant(
         "grants every pre-vote",
         "votes",
         ("vote", "return is_up_to_date and not role.has_fetched", "return is_up_to_date"),
     ),
-    _mutant(
+    mutant(
         "a leader grants pre-votes",
         "votes",
         (
@@ -62,7 +35,7 @@ MUTANTS = (
         ),
         faults="slow-disk,delay,duplication,pause",
     ),
-    _mutant(
+    mutant(
         "votes in an epoch that is over",
         "durability",
         (
@@ -78,7 +51,7 @@ MUTANTS = (
         ),
         faults="delay,crash,partition",
     ),
-    _mutant(
+    mutant(
         "tells a vote that it does not write down",
         "durability",
         (
@@ -87,7 +60,7 @@ MUTANTS = (
             "_to(raft, after, durable=False, resets=False)",
         ),
     ),
-    _mutant(
+    mutant(
         "writes quorum-state after it has answered",
         "durability",
         (
@@ -99,7 +72,7 @@ MUTANTS = (
             ),
         ),
     ),
-    _mutant(
+    mutant(
         "a follower does not flush what it fetched",
         "durability",
         (
@@ -108,7 +81,7 @@ MUTANTS = (
             "            pass",
         ),
     ),
-    _mutant(
+    mutant(
         "forgets its vote at a restart",
         "quorum-state",
         (
@@ -117,7 +90,7 @@ MUTANTS = (
             "leader_id=stored.leader_id,\n        voted=None,",
         ),
     ),
-    _mutant(
+    mutant(
         "keeps a new epoch to itself",
         "quorum-state",
         (
@@ -132,7 +105,7 @@ MUTANTS = (
             ),
         ),
     ),
-    _mutant(
+    mutant(
         "leads on in its epoch after a restart",
         "single-leader",
         (
@@ -160,12 +133,12 @@ MUTANTS = (
             ),
         ),
     ),
-    _mutant(
+    mutant(
         "is elected by one vote less than a majority",
         "elections",
         ("tally", "return len(self._answers) // 2 + 1", "return (len(self._answers) + 1) // 2"),
     ),
-    _mutant(
+    mutant(
         "begins an epoch without asking before",
         "elections",
         (
@@ -174,7 +147,7 @@ MUTANTS = (
             "    transitions.to_prospective(raft)\n    become_candidate(raft)",
         ),
     ),
-    _mutant(
+    mutant(
         "begins the epoch after the next",
         "epochs",
         (
@@ -183,12 +156,12 @@ MUTANTS = (
             "            epoch=role.epoch + 2,\n            local=raft.key,",
         ),
     ),
-    _mutant(
+    mutant(
         "commits before anything of its own epoch is committed",
         "high-watermark",
         ("replicas", "return offset if offset > epoch_start_offset else None", "return offset"),
     ),
-    _mutant(
+    mutant(
         "lowers the high watermark when a voter comes that is behind",
         "high-watermark",
         (
@@ -197,7 +170,7 @@ MUTANTS = (
             "leader.high_watermark is not None and committed == leader.high_watermark",
         ),
     ),
-    _mutant(
+    mutant(
         "takes the high watermark of a follower for that of a leader",
         "high-watermark",
         (
@@ -206,7 +179,12 @@ MUTANTS = (
             "        high_watermark=role.high_watermark,\n        granting=role.tally.granting,",
         ),
     ),
-    _mutant(
+    mutant(
+        "forgets in another role what was committed",
+        "truncation",
+        ("log_view", "self.high_watermark = max(self.high_watermark, offset)", "pass"),
+    ),
+    mutant(
         "counts its own records before they are flushed",
         "majority",
         (
@@ -215,7 +193,7 @@ MUTANTS = (
             "own.end_offset = raft.log.end_offset",
         ),
     ),
-    _mutant(
+    mutant(
         "commits with half of the voters",
         "majority",
         (
@@ -224,7 +202,7 @@ MUTANTS = (
             "offset = offsets[(len(offsets) - 1) // 2]",
         ),
     ),
-    _mutant(
+    mutant(
         "commits what observers have",
         "majority",
         (
@@ -233,7 +211,7 @@ MUTANTS = (
             "            for each in self.all()\n        )[::-1]",
         ),
     ),
-    _mutant(
+    mutant(
         "serves a fetch of an epoch that is over",
         "fetches",
         (
@@ -245,7 +223,7 @@ MUTANTS = (
             "if epoch > raft.epoch:",
         ),
     ),
-    _mutant(
+    mutant(
         "fetches while another fetch is under way",
         "fetches",
         (
@@ -254,7 +232,7 @@ MUTANTS = (
             "    elif connections.is_ready(role.leader_id, now):",
         ),
     ),
-    _mutant(
+    mutant(
         "serves any position, whatever epoch it follows on",
         "log-matching",
         (
@@ -264,28 +242,30 @@ MUTANTS = (
         ),
         faults="crash,slow-disk,partition",
     ),
-    _mutant(
+    mutant(
         "cuts off more than it has to",
         "committed",
         (
             "following",
             (
-                "    offset = raft.log.truncation_point(diverging)\n"
-                "    if role.high_watermark is not None and offset < role.high_watermark:"
+                "    offset = log.truncation_point(diverging)\n"
+                "    if offset < log.committed_offset or"
+                " (known is not None and diverging.offset < known):"
             ),
-            ("    offset = max(raft.log.end_offset - 8, raft.log.start_offset)\n    if False:"),
+            "    offset = max(log.end_offset - 8, log.start_offset)\n    if False:",
         ),
+        ("log_view", "        if offset < self.committed_offset:", "        if False:"),
     ),
-    _mutant(
+    mutant(
         "takes over a high watermark that its log does not reach",
         "committed",
         (
             "following",
-            "commit(role, min(raft.log.end_offset, answer.high_watermark))",
-            "commit(role, answer.high_watermark)",
+            "commit(raft, role, min(raft.log.end_offset, answer.high_watermark))",
+            "commit(raft, role, answer.high_watermark)",
         ),
     ),
-    _mutant(
+    mutant(
         "goes by the voters before the newest",
         "voter-sets",
         (
@@ -300,12 +280,12 @@ MUTANTS = (
             ),
         ),
     ),
-    _mutant(
+    mutant(
         "keeps voters that were cut off from the log",
         "voter-sets",
         ("following", "    raft.control.truncate(offset)\n", ""),
     ),
-    _mutant(
+    mutant(
         "writes the oldest voters that it knows into a snapshot",
         "voter-sets",
         (
@@ -314,7 +294,7 @@ MUTANTS = (
             "return self.entries[0][1] if found else None",
         ),
     ),
-    _mutant(
+    mutant(
         "changes the voters twice at once",
         "voter-sets",
         (
@@ -332,7 +312,7 @@ MUTANTS = (
         ),
         faults="voters,slow-disk,delay,loss,partition",
     ),
-    _mutant(
+    mutant(
         "changes the voters before anything of its epoch is committed",
         "voter-sets",
         (
@@ -351,7 +331,7 @@ MUTANTS = (
         ),
         faults="voters,slow-disk,resign,partition",
     ),
-    _mutant(
+    mutant(
         "takes two voters out at once",
         "voter-sets",
         (
@@ -365,7 +345,7 @@ MUTANTS = (
         ),
         faults="voters",
     ),
-    _mutant(
+    mutant(
         "never doubts that it is heard",
         "check-quorum",
         (
@@ -375,7 +355,7 @@ MUTANTS = (
         ),
         faults="partition",
     ),
-    _mutant(
+    mutant(
         "forgets the snapshot that its log starts with",
         "log-start",
         (
@@ -384,7 +364,7 @@ MUTANTS = (
             "[each for each in self.snapshots if each.offset > start_offset]",
         ),
     ),
-    _mutant(
+    mutant(
         "installs a snapshot of which slices are missing",
         "snapshots",
         (
@@ -393,7 +373,7 @@ MUTANTS = (
             "if download.position >= answer.size // 2:",
         ),
     ),
-    _mutant(
+    mutant(
         "gives its state machine a snapshot while it leads",
         "machines",
         (
@@ -403,7 +383,7 @@ MUTANTS = (
         ),
         faults="kill,pause",
     ),
-    _mutant(
+    mutant(
         "shows the state machine what is not committed",
         "machines",
         (
@@ -412,13 +392,13 @@ MUTANTS = (
             "Deliver(from_offset=start, to_offset=raft.log.end_offset)",
         ),
     ),
-    _mutant(
+    mutant(
         "says that it leads before the state machine is ready",
         "machines",
         ("state_machine", "(self.next_offset or 0) <= role.epoch_start_offset", "False"),
         faults="crash,kill,resign,shutdown,slow-disk,pause",
     ),
-    _mutant(
+    mutant(
         "waits for ever for a leader to appear",
         "liveness",
         (
@@ -427,7 +407,7 @@ MUTANTS = (
             "if False:\n            become_prospective",
         ),
     ),
-    _mutant(
+    mutant(
         "never asks again who did not answer",
         "liveness",
         (
@@ -445,7 +425,7 @@ MUTANTS = (
         ),
         faults="loss",
     ),
-    _mutant(
+    mutant(
         "tells 0 for a high watermark that it does not know",
         "core",
         (
@@ -454,9 +434,5 @@ MUTANTS = (
             "committed = 0 if known is None or error",
         ),
     ),
-    _mutant(
-        "takes batches of an epoch that it has not heard of",
-        TRANSCRIPTS,
-        ("following", "        if each.epoch > raft.epoch:\n            break\n", ""),
-    ),
+    *TRANSCRIPT_MUTANTS,
 )

@@ -28,13 +28,16 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from mutant_table import MUTANTS, TRANSCRIPTS, Mutant
+from mutant import TRANSCRIPTS, Mutant
+from mutant_table import MUTANTS
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "kraftool.raft"
 _ALWAYS = ("voter-sets", "committed")
 """Checkers that keep what others go by."""
 _MOST_SEEDS = 600
+FEWEST_TRANSCRIPTS = 2
+"""So many have to fail: with a single one, a change of that case would let the error in."""
 
 
 class _Edited(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -145,13 +148,14 @@ def _play(mutant: Mutant) -> int:
 
 
 def _transcripts() -> int:
-    """Whether a transcript fails that holds for the core as it is."""
+    """0 if enough transcripts fail that hold for the core as it is."""
     import pytest
 
     path = str(ROOT / "tests" / "raft" / "test_transcripts.py")
-    quiet = ["-q", "-x", "--no-header", "--no-summary", "--tb=no", "-p", "no:cacheprovider"]
+    quiet = ["-q", "--no-header", "--tb=no", "-p", "no:cacheprovider"]
+    of_the_core = ["-k", "test_the_core_does_what_the_transcript_says"]
     sound = subprocess.run(
-        [sys.executable, "-m", "pytest", *quiet, path],
+        [sys.executable, "-m", "pytest", "-x", *quiet, *of_the_core, path],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -161,9 +165,11 @@ def _transcripts() -> int:
         sys.stdout.write(f"the transcripts fail without the mutant, too\n{sound.stdout}")
         return 1
     with redirect_stdout(io.StringIO()) as told:
-        code = pytest.main([*quiet, "-p", "no:xdist", path])
-    sys.stdout.write(told.getvalue().splitlines()[-1] + "\n")
-    return 0 if code == pytest.ExitCode.TESTS_FAILED else 1
+        pytest.main([*quiet, *of_the_core, "-p", "no:xdist", path])
+    failed = [each for each in told.getvalue().splitlines() if each.startswith("FAILED")]
+    titles = [each.partition("[")[2].partition("]")[0] for each in failed]
+    sys.stdout.write(f"{len(failed)} transcripts: " + "; ".join(titles) + "\n")
+    return 0 if len(failed) >= FEWEST_TRANSCRIPTS else 1
 
 
 if __name__ == "__main__":

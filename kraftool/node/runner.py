@@ -7,7 +7,7 @@ meanwhile.
 
 An invariant that breaks ends the node: it never limps on. A message of another node that the core
 will not have, before it has changed anything, is not that: it is refused, and told of. (Kafka's
-raft thread dies of such messages.)
+raft thread dies of such messages.) A request to truncate committed records does stop the node.
 """
 
 from __future__ import annotations
@@ -232,7 +232,8 @@ class Runner:
             self._has_failed = True
             raise
         except ProtocolError as error:
-            raise self._failed(f"an invariant is broken: {error.message}") from error
+            message = f"an invariant is broken: {error.message}"
+            raise self._failed(message, hint=error.hint) from error
         except KraftoolError as error:
             raise self._failed(error.message, hint=error.hint) from error
         except OSError as error:
@@ -313,6 +314,7 @@ class Runner:
             self.watcher.stepped(self.raft, None, effects, 0.0)
         waiting: list[Callable[[], object]] = []
         """Disk work that was not begun yet: one visit to its thread does it all."""
+        self.log.commit(self.raft.log.high_watermark)
         for effect in effects:
             work = self._disk_work(effect)
             if work is not None:
@@ -408,6 +410,7 @@ class Runner:
             "epoch": role.epoch,
             "leaderId": role.leader_id,
             "highWatermark": role.high_watermark,
+            "committedOffset": raft.log.committed_offset,
             "logStartOffset": raft.log.start_offset,
             "logEndOffset": raft.log.end_offset,
             "flushedOffset": raft.log.flushed_offset,

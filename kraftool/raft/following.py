@@ -19,7 +19,14 @@ from kraftool.raft.messages import (
     Request,
     VoterChangeResponse,
 )
-from kraftool.raft.names import UNKNOWN, Endpoint, Error, OffsetAndEpoch, ProtocolError
+from kraftool.raft.names import (
+    UNKNOWN,
+    CommittedTruncation,
+    Endpoint,
+    Error,
+    OffsetAndEpoch,
+    ProtocolError,
+)
 from kraftool.raft.records import Batch
 from kraftool.raft.roles import Follower
 
@@ -183,16 +190,17 @@ def succeeded(raft: Raft, role: Follower) -> None:
 
 
 def _truncate(raft: Raft, role: Follower, diverging: OffsetAndEpoch) -> None:
-    if role.high_watermark is not None and diverging.offset < role.high_watermark:
-        raise ProtocolError(
-            f"told to truncate to {diverging.offset}, below the committed {role.high_watermark}"
+    """Cut the log where the leader's diverges. Kafka compares the leader's offset with the role's
+    high watermark, and the place of the cut with the log's."""
+    log, known = raft.log, role.high_watermark
+    offset = log.truncation_point(diverging)
+    if offset < log.committed_offset or (known is not None and diverging.offset < known):
+        raise CommittedTruncation(
+            min(offset, diverging.offset),
+            log.committed_offset,
+            leader=f"leader {role.leader_id} of epoch {role.epoch}",
         )
-    offset = raft.log.truncation_point(diverging)
-    if role.high_watermark is not None and offset < role.high_watermark:
-        raise ProtocolError(
-            f"truncation to {offset} would lose committed records below {role.high_watermark}"
-        )
-    raft.log.truncate(offset)
+    log.truncate(offset)
     raft.control.truncate(offset)
     raft.emit(Truncate(offset=offset))
 
@@ -207,7 +215,7 @@ def _append(raft: Raft, role: Follower, answer: FetchResponse) -> None:
         if raft.is_voter or raft.settings.is_controller:
             raft.emit(Flush(end_offset=raft.log.end_offset))
     if answer.high_watermark >= 0:
-        commit(role, min(raft.log.end_offset, answer.high_watermark))
+        commit(raft, role, min(raft.log.end_offset, answer.high_watermark))
 
 
 def _usable(raft: Raft, batches: tuple[Batch, ...]) -> tuple[Batch, ...]:
@@ -231,12 +239,13 @@ def _usable(raft: Raft, batches: tuple[Batch, ...]) -> tuple[Batch, ...]:
     return tuple(usable)
 
 
-def commit(role: Follower, offset: int) -> None:
+def commit(raft: Raft, role: Follower, offset: int) -> None:
     """Take over how much is committed, which is never less than before."""
     known = role.high_watermark
     if known is not None and offset < known:
         raise ProtocolError(f"the high watermark goes back from {known} to {offset}")
     role.high_watermark = offset
+    raft.log.commit(offset)
 
 
 def joined(raft: Raft, answer: VoterChangeResponse) -> bool:

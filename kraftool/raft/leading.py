@@ -101,6 +101,7 @@ def advance_high_watermark(raft: Raft, leader: Leader) -> None:
     ):
         return
     leader.high_watermark = committed
+    raft.log.commit(committed)
     voter_changes.committed(raft, leader)
     fetch.complete_parked(raft)
 

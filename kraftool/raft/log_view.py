@@ -11,7 +11,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
-from kraftool.raft.names import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch, ProtocolError
+from kraftool.raft.names import (
+    BOOTSTRAP_SNAPSHOT,
+    CommittedTruncation,
+    OffsetAndEpoch,
+    ProtocolError,
+)
 from kraftool.raft.records import Batch
 
 
@@ -32,6 +37,15 @@ class LogView:
     flushed_offset: int = 0
     epochs: list[tuple[int, int]] = field(default_factory=list)
     snapshots: list[OffsetAndEpoch] = field(default_factory=list)
+    high_watermark: int = 0
+    """The highest that this process has known. A role may forget its own; the log never does."""
+
+    @property
+    def committed_offset(self) -> int:
+        """All records below this offset are committed, as far as this process knows. After a
+        restart it knows that only of the log start and the newest snapshot."""
+        newest = self.newest_snapshot
+        return max(self.high_watermark, self.start_offset, newest.offset if newest else 0)
 
     @property
     def newest_snapshot(self) -> OffsetAndEpoch | None:
@@ -77,10 +91,18 @@ class LogView:
     def flushed(self, offset: int) -> None:
         self.flushed_offset = min(max(self.flushed_offset, offset), self.end_offset)
 
+    def commit(self, offset: int) -> None:
+        """Remember that all records below an offset are committed."""
+        self.high_watermark = max(self.high_watermark, offset)
+
+    def refuse_loss(self, offset: int) -> None:
+        """Raise CommittedTruncation if a committed record is at an offset or after it."""
+        if offset < self.committed_offset:
+            raise CommittedTruncation(offset, self.committed_offset)
+
     def truncate(self, offset: int) -> None:
-        """Drop everything from an offset on."""
-        if offset < self.start_offset:
-            raise ProtocolError(f"truncation to {offset}, below the log start {self.start_offset}")
+        """Drop everything from an offset on. Raises CommittedTruncation."""
+        self.refuse_loss(offset)
         self.end_offset = min(self.end_offset, offset)
         self.flushed_offset = min(self.flushed_offset, self.end_offset)
         while self.epochs and self.epochs[-1][1] >= self.end_offset:
@@ -94,7 +116,8 @@ class LogView:
         )
 
     def begin_after(self, snapshot: OffsetAndEpoch) -> None:
-        """Forget the whole log; it starts where a snapshot ends."""
+        """Forget the whole log; it starts where a snapshot ends. Raises CommittedTruncation."""
+        self.refuse_loss(snapshot.offset)
         self.start_offset = self.end_offset = self.flushed_offset = snapshot.offset
         self.epochs.clear()
         self.snapshots = [snapshot]

@@ -64,6 +64,20 @@ class ImpossibleMessage(ProtocolError):
     that it would have broken."""
 
 
+class CommittedTruncation(ProtocolError):
+    """Dropping records from an offset on would drop committed ones. The node stops and keeps its
+    log, as Kafka does: it cannot know whether its leader or its own log is wrong."""
+
+    def __init__(self, offset: int, committed_offset: int, *, leader: str = "the caller") -> None:
+        super().__init__(
+            f"{leader} requested a truncation of the metadata log to offset {offset}, but all"
+            f" records below offset {committed_offset} are committed; nothing was truncated",
+            hint="Copy the data directory before you restart this node: after a restart only its"
+            " newest snapshot protects committed records. Then compare the copy with the leader's"
+            " directory: kraftool diff-state COPY LEADER",
+        )
+
+
 class OffsetAndEpoch(NamedTuple):
     """A place in the log with the epoch before it; also the id of a snapshot."""
 

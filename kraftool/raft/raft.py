@@ -71,6 +71,7 @@ from kraftool.raft.messages import (
     VoteResponse,
 )
 from kraftool.raft.names import (
+    CommittedTruncation,
     ElectionState,
     Endpoint,
     ImpossibleMessage,
@@ -140,6 +141,8 @@ class Raft:
         if not self.is_stopped:
             try:
                 self._handle(event)
+            except CommittedTruncation:
+                raise  # no node goes on after this
             except ProtocolError as error:
                 if isinstance(event, RequestReceived | ResponseReceived):
                     raise ImpossibleMessage(error.message) from error

@@ -114,10 +114,10 @@ def downloaded(raft: Raft, answer: FetchSnapshotResponse) -> bool:
     if download.position == answer.size:
         if not raft.log.is_behind(download.snapshot_id):
             raise ProtocolError(f"the log does not need snapshot {download.snapshot_id}")
+        begin_after(raft, role, download.snapshot_id)
         role.download = None
         raft.emit(InstallSnapshot(snapshot_id=download.snapshot_id))
         raft.is_installing = True
-        begin_after(raft, role, download.snapshot_id)
     following.succeeded(raft, role)
     return True
 
@@ -131,7 +131,7 @@ def _forget(raft: Raft, role: Follower) -> None:
 def begin_after(raft: Raft, role: Follower, snapshot_id: OffsetAndEpoch) -> None:
     """The log starts anew after a snapshot, all of which is committed."""
     raft.log.begin_after(snapshot_id)
-    following.commit(role, snapshot_id.offset)
+    following.commit(raft, role, snapshot_id.offset)
 
 
 def installed(raft: Raft, event: SnapshotInstalled) -> None:

@@ -176,12 +176,13 @@ class MetadataLog:
             self._active.flush()
             self._log.flushed(self._log.end_offset)
 
+    def commit(self, offset: int) -> None:
+        """Remember the high watermark for the life of the process. It is not written."""
+        self._log.commit(offset)
+
     def truncate(self, offset: int) -> None:
-        """Drop everything from an offset on, durably."""
-        if offset < self._log.start_offset:
-            raise ProtocolError(
-                f"truncation to {offset}, below the log start {self._log.start_offset}"
-            )
+        """Drop everything from an offset on, durably; CommittedTruncation drops nothing."""
+        self._log.refuse_loss(offset)
         if offset >= self._log.end_offset:
             return
         ends_at = next(each for each in reversed(self._segments) if each.base_offset <= offset)
@@ -260,6 +261,7 @@ class MetadataLog:
         part = self._downloaded(snapshot_id)
         if not self._log.is_behind(snapshot_id):
             raise ProtocolError(f"the log does not need snapshot {snapshot_id}")
+        self._log.refuse_loss(snapshot_id.offset)
         self._download = None
         content = part.freeze()
         self._segments = opening.begin_after(

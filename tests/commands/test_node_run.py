@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from kraftool.raft.names import VoterSet
+from kraftool.raft.messages import FetchResponse, Response
+from kraftool.raft.names import Error, OffsetAndEpoch, VoterSet
 from kraftool.raft.records import Batch
 from kraftool.storage.lock_taking import DirectoryLock
 from kraftool.storage.log_config import LogConfig
 from kraftool.storage.metadata_log import MetadataLog
+from tests.client.scripted_leader import ScriptedLeader
 from tests.commands.conftest import Run, apart
 
 DIRECTORY = "kafka-4.3.0/dynamic-quorum/node-2/data"
@@ -226,3 +231,51 @@ log.dirs={tmp_path / "data"}
     assert "--no-image" in done.err
     assert "Traceback" not in done.err
     assert kraftool("dump-log", tmp_path / "data").code == 3, "the log is as it was, and longer"
+
+
+def test_a_leader_that_truncates_committed_records_stops_the_node(
+    fixtures_dir: Path, server: Path
+) -> None:
+    """It exits 70, says what to do, shows its state, and its log keeps every byte."""
+    partition = server.parent / "data" / "__cluster_metadata-0"
+    # Without it the node asks its bootstrap server who leads.
+    (partition / "quorum-state").unlink()
+    before = fixtures_dir / DIRECTORY / partition.name
+    leader = ScriptedLeader(before)
+
+    served: list[Response] = []
+
+    def spoiled(response: Response) -> Response:
+        """Name the leader. After two answers with its high watermark, request a truncation."""
+        assert isinstance(response, FetchResponse)
+        response = replace(response, endpoints={"CONTROLLER": leader.bound})
+        if response.error is Error.NONE:
+            served.append(response)
+        if len(served) < 3:
+            return response
+        return replace(response, batches=(), diverging_epoch=OffsetAndEpoch(1, 1))
+
+    leader.spoil = spoiled
+
+    async def run() -> tuple[int, str]:
+        async with leader.running():
+            node = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "kraftool", "node", "run", "--config", str(server),
+                "--log-format", "json", "--override",
+                f"controller.quorum.bootstrap.servers={leader.bound.host}:{leader.bound.port}",
+                cwd=Path(__file__).parents[2], stderr=asyncio.subprocess.PIPE,
+            )  # fmt: skip
+            async with asyncio.timeout(60):
+                _, err = await node.communicate()
+            return node.returncode or 0, err.decode()
+
+    code, err = asyncio.run(run())
+    assert code == 70, err
+    assert "leader 1 of epoch 9 requested a truncation of the metadata log to offset 1" in err
+    assert f"all records below offset {leader.end} are committed; nothing was truncated" in err
+    assert "Copy the data directory before you restart this node" in err
+    failed = next(json.loads(line) for line in err.splitlines() if '"failed"' in line)
+    assert failed["state"]["committedOffset"] == leader.end, failed
+    assert "Traceback" not in err
+    for each in before.glob("*.log"):
+        assert (partition / each.name).read_bytes() == each.read_bytes()

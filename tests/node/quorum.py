@@ -13,7 +13,7 @@ from typing import Any
 
 from kraftool.decoders import schema
 from kraftool.node.machine import BlindMachine
-from kraftool.node.runner import Consumer, Runner
+from kraftool.node.runner import Consumer, NodeFailedError, Runner
 from kraftool.raft.events import ResponseReceived, Send
 from kraftool.raft.messages import ANSWERED_BY
 from kraftool.raft.names import Endpoint, Error, ReplicaKey, Voter, VoterSet
@@ -151,6 +151,16 @@ class Quorum:
         for runner, task in stopped:
             await task
             await runner.close(clean=clean)
+
+    async def failure(self, node_id: int) -> NodeFailedError:
+        """Wait for a node to stop because it cannot go on; its log is closed then."""
+        runner, task = self.running.pop(node_id), self._tasks.pop(node_id)
+        async with asyncio.timeout(PATIENCE_S):
+            await asyncio.wait({task})
+        await runner.close()
+        error = task.exception()
+        assert isinstance(error, NodeFailedError), error
+        return error
 
     async def until(self, what: str, holds: Callable[[], Any]) -> Any:
         """Wait for something to hold; a node that failed meanwhile is raised."""

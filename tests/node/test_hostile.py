@@ -14,7 +14,7 @@ import pytest
 from kraftool.decoders.errors import KraftoolError
 from kraftool.node.runner import Runner
 from kraftool.node.serving import Serving
-from kraftool.raft.events import Append, ResponseReceived, Send
+from kraftool.raft.events import Append, Resign, ResponseReceived, Send
 from kraftool.raft.messages import (
     BeginQuorumEpochRequest,
     BeginQuorumEpochResponse,
@@ -24,7 +24,13 @@ from kraftool.raft.messages import (
     VoteRequest,
     VoteResponse,
 )
-from kraftool.raft.names import Endpoint, Error, OffsetAndEpoch, ReplicaKey
+from kraftool.raft.names import (
+    CommittedTruncation,
+    Endpoint,
+    Error,
+    OffsetAndEpoch,
+    ReplicaKey,
+)
 from kraftool.raft.records import Batch
 from tests.node.hostile import frame_of, mutated, recorded_requests
 from tests.node.quorum import CLUSTER_ID, Quorum, directory_id, quorum_of
@@ -111,10 +117,6 @@ LIES: dict[str, Any] = {
     "the high watermark falls": lambda end, epoch, leader: FetchResponse(
         leader_id=leader, leader_epoch=epoch, high_watermark=0
     ),
-    "a divergence below what is committed": lambda end, epoch, leader: FetchResponse(
-        leader_id=leader, leader_epoch=epoch, high_watermark=end,
-        diverging_epoch=OffsetAndEpoch(0, 1),
-    ),
     "batches with a gap": lambda end, epoch, leader: FetchResponse(
         leader_id=leader, leader_epoch=epoch, high_watermark=end,
         batches=(Batch(base_offset=end + 5, last_offset=end + 5, epoch=epoch, data=b"?"),),
@@ -158,6 +160,64 @@ def test_an_impossible_answer_is_refused(tmp_path: Path, lie: str) -> None:
             leader = await quorum.leader()
             await committed(quorum, leader, b"after")
             await quorum.caught_up(leader, 1, 2, 3)
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("has_resigned", [False, True], ids=["a follower", "a resigned leader"])
+def test_a_node_that_should_truncate_committed_records_stops_and_keeps_them(
+    tmp_path: Path, has_resigned: bool
+) -> None:
+    """Kafka stops, too. Once a leader has resigned, only its log knows the high watermark."""
+
+    async def run() -> None:
+        async with quorum_of(tmp_path, 1, 2, 3) as quorum:
+            leader = await quorum.leader()
+            await committed(quorum, leader, b"record")
+            await quorum.caught_up(leader, 1, 2, 3)
+            runner = next(
+                each for each in quorum.running.values() if (each is leader) is has_resigned
+            )
+            end, epoch = runner.raft.log.end_offset, runner.raft.epoch
+            node_id = runner.settings.node_id or 0
+            new_leader = node_id % 3 + 1
+            log = quorum.folder(node_id) / "__cluster_metadata-0" / f"{0:020}.log"
+            before = log.read_bytes()
+            with pytest.raises(CommittedTruncation):
+                runner.log.truncate(end - 1)  # whatever the core says
+            liar = Liar(runner)
+            runner.sender = liar
+            if has_resigned:
+                await runner.order(Resign(epoch=epoch))
+                assert runner.raft.role.high_watermark is None
+            told = BeginQuorumEpochRequest(
+                cluster_id=CLUSTER_ID,
+                leader_id=new_leader,
+                leader_epoch=epoch + 1,
+                voter=runner.settings.key,
+                leader_endpoints={"CONTROLLER": Endpoint("node", new_leader)},
+            )
+            await runner.ask(told, "CONTROLLER")
+            [fetch] = [
+                each
+                for each in liar.asked
+                if isinstance(each.request, FetchRequest)
+                and each.request.current_leader_epoch == epoch + 1
+            ]
+            liar.answer(
+                fetch,
+                FetchResponse(
+                    leader_id=new_leader,
+                    leader_epoch=epoch + 1,
+                    diverging_epoch=OffsetAndEpoch(0, 1),
+                ),
+            )
+            failure = await quorum.failure(node_id)
+            assert f"leader {new_leader} of epoch {epoch + 1}" in failure.message
+            assert f"all records below offset {end} are committed" in failure.message
+            assert "Copy the data directory before you restart" in failure.hint
+            assert failure.state["committedOffset"] == failure.state["logEndOffset"] == end
+            assert log.read_bytes() == before
 
     asyncio.run(run())
 

@@ -3,7 +3,7 @@
 import pytest
 
 from kraftool.raft.log_view import LogView, Validity
-from kraftool.raft.names import OffsetAndEpoch, ProtocolError
+from kraftool.raft.names import CommittedTruncation, OffsetAndEpoch, ProtocolError
 from kraftool.raft.records import Batch
 
 
@@ -77,6 +77,22 @@ def test_nothing_below_the_start_is_truncated() -> None:
     log = LogView.of([batch(10, 19, 2)], start=10)
     with pytest.raises(ProtocolError):
         log.truncate(9)
+
+
+def test_nothing_that_was_ever_committed_is_truncated() -> None:
+    log = three_epochs(OffsetAndEpoch(5, 1))
+    assert log.committed_offset == 5, "all that a restarted process knows"
+    log.commit(17)
+    log.commit(16)
+    assert log.committed_offset == 17
+    with pytest.raises(CommittedTruncation):
+        log.truncate(16)
+    with pytest.raises(CommittedTruncation):
+        log.begin_after(OffsetAndEpoch(16, 5))
+    assert log.end == (30, 4)
+    log.truncate(17)
+    log.begin_after(OffsetAndEpoch(17, 5))
+    assert (log.start_offset, log.end) == (17, (17, 5))
 
 
 @pytest.mark.parametrize(

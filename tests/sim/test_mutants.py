@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
 table = importlib.import_module("mutant_table")
+TRANSCRIPTS = importlib.import_module("mutant").TRANSCRIPTS
 mutants = importlib.import_module("mutants")
 BY_INVARIANT = {each.caught_by: each for each in reversed(table.MUTANTS)}
 
@@ -27,7 +28,7 @@ def test_there_are_twenty_mutants_at_least_and_their_names_differ() -> None:
 def test_every_invariant_has_a_mutant_that_violates_it() -> None:
     from kraftool.sim.checkers import CHECKERS
 
-    told_by_others = {"core", "liveness", "snapshots", table.TRANSCRIPTS}
+    told_by_others = {"core", "liveness", "snapshots", TRANSCRIPTS}
     assert {each.name for each in CHECKERS} == set(BY_INVARIANT) - told_by_others
     assert told_by_others <= set(BY_INVARIANT)
 
@@ -38,7 +39,7 @@ def test_a_mutant_replaces_text_that_is_there_once(mutant: object) -> None:
         compile(source, "mutant", "exec")
 
 
-@pytest.mark.parametrize("invariant", sorted(set(BY_INVARIANT) - {table.TRANSCRIPTS}))
+@pytest.mark.parametrize("invariant", sorted(set(BY_INVARIANT) - {TRANSCRIPTS}))
 def test_the_checker_of_an_invariant_catches_its_first_mutant(invariant: str) -> None:
     done = subprocess.run(
         [sys.executable, ROOT / "tools" / "mutants.py", "--one", BY_INVARIANT[invariant].name],

@@ -108,6 +108,19 @@ def snapshot(log: MetadataLog, offset: int, epoch: int, timestamp: int = 1_000) 
     return writer.snapshot_id
 
 
+def downloadable(path: Path, offset: int, epoch: int) -> bytes:
+    """The bytes of another node's snapshot."""
+    other = opened(path)
+    other.append([batch(0, offset, epoch=epoch)])
+    writer = other.new_snapshot(OffsetAndEpoch(offset, epoch), 1_000, 1, VOTERS)
+    writer.append(NO_OP)
+    writer.freeze()
+    found = other.read_snapshot(writer.snapshot_id, 0, 1 << 20)
+    assert found is not None
+    other.close()
+    return found[1]
+
+
 def names(directory: Path) -> list[str]:
     """The files of the partition."""
     return sorted(each.name for each in (directory / PARTITION).iterdir())

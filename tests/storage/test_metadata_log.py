@@ -39,6 +39,7 @@ from tests.storage.metadata_logs import (
     batches_of,
     content,
     control,
+    downloadable,
     names,
     offsets,
     opened,
@@ -208,64 +209,13 @@ def test_a_read_of_what_is_committed_ends_there(tmp_path: Path) -> None:
     assert log.read(6, 1 << 20, below=6) == b""
     with pytest.raises(OffsetOutOfRange):
         log.read(11, 1)
-    log.close()
-
-
-def test_a_truncation_drops_what_follows_and_the_log_goes_on(tmp_path: Path) -> None:
-    log = opened(tmp_path, index_interval_bytes=100)
-    log.append([batch(each, 2, timestamp=1_000 + each) for each in range(0, 20, 2)])
-    log.append([batch(20, 2, epoch=2, timestamp=5_000)])
-    log.flush(22)
-    log.truncate(8)
-    assert (log.end_offset, log.flushed_offset) == (8, 8)
-    assert [each.base_offset for each in batches_of(log)] == [0, 2, 4, 6]
-    log.append([batch(8, 3, epoch=3, timestamp=1_010)])
-    log.flush(11)
-    assert [each.base_offset for each in batches_of(log)] == [0, 2, 4, 6, 8]
-    log.close()
-    epochs = (tmp_path / PARTITION / "leader-epoch-checkpoint").read_bytes()
-    assert epochs == b"0\n2\n1 0\n3 8\n"
-    again = opened(tmp_path, index_interval_bytes=100)
-    assert again.recovery.rebuilt == []
-    assert again.view.epochs == [(1, 0), (3, 8)]
-    assert list(again.recovery.sentences()) == []
-    again.close()
-
-
-def test_a_truncation_takes_whole_segments_along(tmp_path: Path) -> None:
-    size = len(encode(batch(0, 2)))
-    log = opened(tmp_path, segment_bytes=2 * size)
-    log.append([batch(each, 2) for each in range(0, 20, 2)])
-    log.truncate(6)
-    assert [each for each in names(tmp_path) if each.endswith(".log")] == [
-        f"{each:020}.log" for each in (0, 4)
-    ]
-    log.truncate(4)
-    log.append([batch(4, 2), batch(6, 2), batch(8, 2)])
-    assert [each.base_offset for each in batches_of(log)] == [0, 2, 4, 6, 8]
-    log.truncate(0)
-    assert log.end_offset == 0
-    log.append([batch(0, epoch=4)])
-    log.close()
-    again = opened(tmp_path)
-    assert again.view.epochs == [(4, 0)]
-    again.close()
-
-
-def test_a_truncation_inside_a_batch_or_below_the_start_is_refused(tmp_path: Path) -> None:
-    """[224]: what is committed the core knows; the log knows its batches and its start."""
-    log = opened(tmp_path)
-    log.append([batch(0, 4), batch(4, 4)])
-    before = content(tmp_path)
-    with pytest.raises(ProtocolError):
-        log.truncate(6)
-    assert content(tmp_path) == before
-    snapshot(log, 4, 1)
-    assert log.clean(1 << 60) is None, "one snapshot is kept whatever its age"
-    snapshot(log, 8, 1)
-    assert log.clean(1 << 60) == 8
-    with pytest.raises(ProtocolError):
-        log.truncate(4)
+    snapshot(log, 10, 1)
+    log.append([batch(10, 2)])
+    snapshot(log, 12, 1)
+    assert log.clean(1 << 60) == 12
+    assert log.read(11, 1 << 20) == b"", "cleaned meanwhile: the next fetch gets the snapshot"
+    with pytest.raises(OffsetOutOfRange):
+        log.read(13, 1)
     log.close()
 
 
@@ -385,19 +335,6 @@ def test_a_snapshot_is_served_in_slices(tmp_path: Path) -> None:
     assert log.read_snapshot(key, len(data), 10) == (len(data), b"")
     assert log.read_snapshot(OffsetAndEpoch(4, 2), 0, 10) is None
     log.close()
-
-
-def downloadable(path: Path, offset: int, epoch: int) -> bytes:
-    """The bytes of another node's snapshot."""
-    other = opened(path)
-    other.append([batch(0, offset, epoch=epoch)])
-    writer = other.new_snapshot(OffsetAndEpoch(offset, epoch), 1_000, 1, VOTERS)
-    writer.append(NO_OP)
-    writer.freeze()
-    found = other.read_snapshot(writer.snapshot_id, 0, 1 << 20)
-    assert found is not None
-    other.close()
-    return found[1]
 
 
 def test_a_download_takes_the_place_of_the_log(tmp_path: Path) -> None:

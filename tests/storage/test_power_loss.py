@@ -307,6 +307,28 @@ def test_the_power_may_fail_while_a_snapshot_takes_the_place_of_many_segments(
     opened_whenever(tmp_path, run, reordered=6, since=since)
 
 
+def test_what_was_flushed_is_there_after_a_crash_and_the_rest_may_be_lost(tmp_path: Path) -> None:
+    """[227]"""
+    run = Run(tmp_path / "run", 1)
+    run.log.append([batch(0, 2), batch(2, 2)])
+    run.log.flush(4)
+    run.log.append([batch(4, 2), batch(6, 2)])
+    run.log.close(clean=False)
+    lost = Lost(run.files)
+    for _ in run.files.trace:
+        lost.advance()
+    ends = []
+    for number, state in enumerate(lost.prefixes()):
+        left = tmp_path / f"left-{number}"
+        state.write_to(run.root, left)
+        log = opened(left)
+        ends.append(log.end_offset)
+        assert [each.base_offset for each in batches_of(log)] == list(range(0, log.end_offset, 2))
+        log.close()
+    assert min(ends) == 4
+    assert max(ends) == 8
+
+
 def test_the_disk_that_remembers_loses_what_was_not_synced(tmp_path: Path) -> None:
     """Else it would prove nothing."""
     run = Run(tmp_path / "run", 1)

@@ -204,6 +204,23 @@ def test_leftovers_go(tmp_path: Path) -> None:
     assert not set(left) & set(kept)
 
 
+def test_snapshots_below_the_start_of_the_log_go(tmp_path: Path) -> None:
+    """[230]"""
+    log = opened(tmp_path, segment_bytes=4 * SIZE, retention_bytes=0)
+    log.append([batch(each, 2) for each in range(0, 20, 2)])
+    old, key = snapshot(log, 4, 1), snapshot(log, 8, 1)
+    path = Path(log.snapshot_path(old))
+    data = path.read_bytes()
+    assert log.clean(0) == 8
+    log.close()
+    path.write_bytes(data)
+    log = opened(tmp_path)
+    assert path.name in log.recovery.removed
+    assert not path.exists()
+    assert log.snapshots == (key,)
+    log.close()
+
+
 def test_indexes_and_epochs_are_made_of_the_log(tmp_path: Path) -> None:
     log = opened(tmp_path, index_interval_bytes=100)
     for number in range(40):

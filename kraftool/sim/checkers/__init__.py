@@ -17,7 +17,7 @@ from kraftool.sim.checkers.quorums import CheckQuorum, Majorities
 from kraftool.sim.checkers.snapshots import LogStart
 from kraftool.sim.checkers.voters import VoterSets
 from kraftool.sim.checkers.votes import Elections, Votes
-from kraftool.sim.checkers.watermarks import HighWatermarks
+from kraftool.sim.checkers.watermarks import HighWatermarks, Truncations
 
 CHECKERS: tuple[type[Checker], ...] = (
     VoterSets,
@@ -29,6 +29,7 @@ CHECKERS: tuple[type[Checker], ...] = (
     LogMatching,
     Committed,
     HighWatermarks,
+    Truncations,
     Majorities,
     CheckQuorum,
     Promises,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kraftool.raft.names import OffsetAndEpoch
+from kraftool.raft.records import Batch
 from kraftool.raft.roles import Leader, Role
 from kraftool.sim.checkers.base import Checker
 
@@ -41,3 +43,32 @@ class HighWatermarks(Checker):
         if after < self._highest.get(role.epoch, 0):
             self.violated(f"leader {node.name} goes back to {after}")
         self._highest[role.epoch] = after
+
+
+class Truncations(Checker):
+    """No process drops a record that it has known as committed, whatever its role has been since.
+    Its log remembers that: the core reads it there before it truncates."""
+
+    name = "truncation"
+
+    def __init__(self) -> None:
+        self._highest: dict[tuple[int, int], int] = {}
+        """By node and start: a restarted process does not know the high watermark."""
+
+    def watermark(self, node: Node, role: Role, before: int | None, after: int | None) -> None:
+        life = (node.id, node.incarnation)
+        highest = self._highest[life] = max(self._highest.get(life, 0), after or 0)
+        known = node.raft.log.committed_offset
+        if known < highest:
+            self.violated(f"the log of {node.name} knows {known} as committed, not {highest}")
+
+    def truncated(self, node: Node, offset: int, dropped: list[Batch]) -> None:
+        self._compare(node, offset)
+
+    def installed(self, node: Node, snapshot_id: OffsetAndEpoch) -> None:
+        self._compare(node, snapshot_id.offset)
+
+    def _compare(self, node: Node, offset: int) -> None:
+        highest = self._highest.get((node.id, node.incarnation), 0)
+        if offset < highest:
+            self.violated(f"{node.name} goes back to {offset}, having {highest} committed")

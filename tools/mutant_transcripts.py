@@ -64,4 +64,53 @@ TRANSCRIPT_MUTANTS = (
             "return snapshot.offset > end.offset",
         ),
     ),
+    mutant(
+        "grants a pre-vote after half the fetch timeout, though its leader is alive",
+        TRANSCRIPTS,
+        (
+            "vote",
+            "return is_up_to_date and not role.has_fetched",
+            (
+                "half = raft.timing.fetch_timeout_ms // 2\n"
+                "                is_late = raft.now_ms >= role.fetch_deadline_ms - half\n"
+                "                return is_up_to_date and (is_late or not role.has_fetched)"
+            ),
+        ),
+    ),
+    mutant(
+        "stays in its epoch when a pre-vote names a higher one",
+        TRANSCRIPTS,
+        (
+            "vote",
+            "if asked.replica_epoch > raft.epoch:",
+            "if asked.replica_epoch > raft.epoch and not asked.pre_vote:",
+        ),
+    ),
+    mutant(
+        "adds a voter that has not caught up",
+        TRANSCRIPTS,
+        (
+            "voter_changes",
+            "if not leader.replicas.is_caught_up(change.voter.key, raft.now_ms):",
+            "if False:",
+        ),
+    ),
+    mutant(
+        "acknowledges a new voter on append, though the caller waits for the commit",
+        TRANSCRIPTS,
+        (
+            "voter_changes",
+            "if not change.ack_when_committed and change.request_id is not None:",
+            "if change.request_id is not None:",
+        ),
+    ),
+    mutant(
+        "acknowledges a new voter on commit, though the caller waits for the append",
+        TRANSCRIPTS,
+        (
+            "voter_changes",
+            "if not change.ack_when_committed and change.request_id is not None:",
+            "if change.request_id is None:",
+        ),
+    ),
 )

@@ -39,8 +39,10 @@ settings.register_profile(
 settings.load_profile(os.environ.get("KRAFTOOL_HYPOTHESIS", "dev"))
 
 
-# Of a shell's background job SIGINT is ignored, and so by every process that tests interrupt.
+# A shell's background job ignores SIGINT, and one under nohup SIGHUP. So would every process that
+# tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")

@@ -32,6 +32,8 @@ class Claim:
     """What the advice says to do, done before the start."""
     versions: tuple[str, ...] = VERSIONS
     seconds: int = SECONDS
+    writes: bool = False
+    """Stop the node only when it has written a record as the active controller."""
     name: str = ""
     is_variant: bool = False
     """Another row shows the same sentence: this one runs in the soak only."""
@@ -355,6 +357,7 @@ LOG = (
     Claim(
         code="KT-LOG-TXN-OPEN", says="the next active controller aborts it",
         damage=d.append_records(d.BEGIN), shows=(active, keeps_log, cured("KT-LOG-TXN-OPEN")),
+        writes=True,
     ),
     Claim(
         code="KT-LOG-MISSING", says="There are snapshots but no log: what came after them is gone",

@@ -171,6 +171,11 @@ class Started:
         return [line for line in self.log.splitlines() if _ERROR.search(line)]
 
 
+def written(data: Path) -> int:
+    """Bytes in the segments."""
+    return sum(path.stat().st_size for path in segments(data))
+
+
 def server(data: Path, *, dynamic: bool = False, node_id: int = 1) -> Server:
     """The settings of a sole controller on a directory."""
     [port] = free_ports(1)
@@ -295,9 +300,11 @@ class Starts:
         *servers: Server,
         repair: Callable[[Server], None] | None = None,
         seconds: int = SECONDS,
+        writes: bool = False,
     ) -> list[Started]:
         """Start nodes together, until each has an outcome, and stop them again.
 
+        With `writes` the active controller has to write a record, too, as it does when idle.
         kraftool looks at the directories first; then `repair` does what its advice says.
         """
         before = []
@@ -307,7 +314,7 @@ class Starts:
             if repair is not None:
                 repair(node)
             before.append((contents(node.data), reported))
-        outcomes = self._start_all(servers, seconds=seconds)
+        outcomes = self._start_all(servers, seconds=seconds, writes=writes)
         return [
             Started(
                 outcome=outcome,
@@ -321,15 +328,19 @@ class Starts:
         ]
 
     def _start_all(
-        self, servers: Sequence[Server], *, seconds: int = SECONDS
+        self, servers: Sequence[Server], *, seconds: int = SECONDS, writes: bool = False
     ) -> list[tuple[str, str]]:
         nodes = list(servers)
         if self.own_process:
             assert len(nodes) == 1
-            return [self._start_process(nodes[0], seconds)]
+            return [self._start_process(nodes[0], seconds, writes=writes)]
         jvm = self._running()
         begin = jvm.log.stat().st_size
-        question = {"nodes": [str(node.properties) for node in nodes], "seconds": seconds}
+        question = {
+            "nodes": [str(node.properties) for node in nodes],
+            "seconds": seconds,
+            "writes": writes,
+        }
         jvm.stdin.write(json.dumps(question).encode() + b"\n")
         jvm.stdin.flush()
         ready, _, _ = select.select([jvm.stdout], [], [], kafka.PATIENCE_S)
@@ -354,7 +365,9 @@ class Starts:
             self._jvm = kafka.Process(command, self.root / "starts.log", piped=True)
         return self._jvm
 
-    def _start_process(self, node: Server, seconds: int) -> tuple[str, str]:
+    def _start_process(
+        self, node: Server, seconds: int, *, writes: bool = False
+    ) -> tuple[str, str]:
         """As an operator starts it."""
         command = kafka.java_command(
             self.version, "kafka.Kafka", str(node.properties), heap="-Xmx300m", level="INFO"
@@ -375,6 +388,9 @@ class Starts:
             except KafkaFailed:
                 up = "Kafka Server started" in process.output()
                 reached = "started" if up else "waiting"
+            if reached == "active" and writes:
+                size = written(node.data)
+                kafka.wait_for("a record of the leader", lambda: written(node.data) > size)
             if reached == "active":
                 process.stop()  # without a leader a controller does not stop by itself
             return reached, process.output()

@@ -12,7 +12,7 @@ from functools import partial
 
 import kafka
 import pytest
-from clusters import Cluster, Node, at_least
+from clusters import Cluster, Node
 from our_commands import document, kraftool
 
 from kraftool.client.target import target_of
@@ -21,14 +21,22 @@ from kraftool.watching.sources import Sources
 from kraftool.watching.watcher import Watcher
 
 pytestmark = pytest.mark.interop
-_soak = partial(pytest.param, marks=pytest.mark.soak)
 VOTERS = (1, 2, 3)
+IN_CI = "4.3.0"
+NAMES_CONTROLLERS = ("4.3.0", "4.4.0", "4.1.1", "3.9.1")
+"""Whose brokers name the controllers."""
+OLD = ("3.7.2", "3.3.2")
 
 
-@pytest.fixture(
-    scope="module",
-    params=["4.3.0", *map(_soak, ("4.4.0", "4.1.1", "3.9.1", "3.7.2", "3.3.2"))],
-)
+def releases(*versions: str) -> pytest.MarkDecorator:
+    """Run a test with a quorum of each release, of all but one in the soak only."""
+    params = [
+        each if each == IN_CI else pytest.param(each, marks=pytest.mark.soak) for each in versions
+    ]
+    return pytest.mark.parametrize("quorum", params, indirect=True, scope="module")
+
+
+@pytest.fixture(scope="module")
 def quorum(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Cluster]:
@@ -50,7 +58,7 @@ def quorum(
 
 
 def _names_controllers(cluster: Cluster) -> bool:
-    return at_least(cluster.version, "3.9")
+    return cluster.version in NAMES_CONTROLLERS
 
 
 def _at(*nodes: Node) -> tuple[str, ...]:
@@ -62,9 +70,8 @@ def _where(node: Node) -> str:
     return node.at("BROKER" if node.broker else "CONTROLLER")
 
 
+@releases(*NAMES_CONTROLLERS)
 def test_a_broker_names_the_controllers_which_are_asked_instead(quorum: Cluster) -> None:
-    if not _names_controllers(quorum):
-        pytest.skip("brokers name the controllers from 3.9 on")
     broker = quorum.nodes[10]
     kafka.wait_for("every controller to be registered and to agree", partial(_is_whole, broker))
     told = document("quorum", "health", *_at(broker))
@@ -91,6 +98,7 @@ def _is_whole(node: Node) -> bool:
     return done.returncode == 0 and done.stdout.count(" ms\n") == len(VOTERS)
 
 
+@releases(*NAMES_CONTROLLERS, *OLD)
 def test_a_change_is_sent_to_the_leader_not_to_the_broker(quorum: Cluster) -> None:
     broker, follower = (
         quorum.nodes[10],
@@ -106,9 +114,8 @@ def test_a_change_is_sent_to_the_leader_not_to_the_broker(quorum: Cluster) -> No
         assert "controller.quorum.voters" in done.stderr
 
 
+@releases(*OLD)
 def test_an_old_broker_is_not_taken_for_the_leader(quorum: Cluster) -> None:
-    if _names_controllers(quorum):
-        pytest.skip("brokers name the controllers from 3.9 on")
     broker = quorum.nodes[10]
     told = document("quorum", "describe", *_at(broker), code=4)
     assert (told["nodes"], told["leaderId"]) == ([], None)
@@ -121,10 +128,12 @@ def test_an_old_broker_is_not_taken_for_the_leader(quorum: Cluster) -> None:
     assert told["leaderId"] == leader.id
 
 
+@releases(*NAMES_CONTROLLERS, "3.7.2")
 def test_each_node_is_killed_while_only_its_address_is_watched(quorum: Cluster) -> None:
-    """The count of voters reached stays right, the leader stays or another is elected and shown."""
-    if not at_least(quorum.version, "3.7"):
-        pytest.skip("controllers name each other from 3.7 on")
+    """The count of voters reached stays right, the leader stays or another is elected and shown.
+
+    Controllers of 3.3.2 do not name each other.
+    """
     with asyncio.Runner() as runner:
         for number in VOTERS:
             node = quorum.nodes[number]

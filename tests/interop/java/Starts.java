@@ -1,6 +1,7 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.InputStreamReader;
 import java.io.StringReader;
 import java.lang.reflect.Field;
@@ -25,7 +26,8 @@ import org.apache.kafka.common.utils.Time;
  * A line in is one case: {"nodes": ["server.properties", ...], "seconds": 20}. A line out says of
  * each node how its start ended: "active" (it is the active controller), "started" (it follows, or
  * is a broker that started), "exit" (Kafka ended the process) or "waiting" (time is up). A case ends
- * as soon as every node has an outcome. Stderr has Kafka's log between lines of marks.
+ * as soon as every node has an outcome; with "writes", when the active controller has written a record
+ * after that. Stderr has Kafka's log between lines of marks.
  */
 public class Starts {
     static final ObjectMapper JSON = new ObjectMapper();
@@ -118,6 +120,10 @@ public class Starts {
         while (!over(nodes) && System.nanoTime() < deadline) {
             Thread.sleep(20);
         }
+        long size = written(nodes);
+        while (question.path("writes").asBoolean() && written(nodes) == size && System.nanoTime() < deadline) {
+            Thread.sleep(20);
+        }
         Map<String, String> outcomes = new TreeMap<>();
         for (Node node : nodes) {
             outcomes.put("" + node.id(), outcome(node));
@@ -131,6 +137,18 @@ public class Starts {
         }
         running = List.of();
         return outcomes;
+    }
+
+    /** Bytes in the segments of all nodes. */
+    static long written(List<Node> nodes) {
+        long size = 0;
+        for (Node node : nodes) {
+            File partition = new File(node.properties.getProperty("log.dirs"), "__cluster_metadata-0");
+            for (File segment : partition.listFiles((folder, name) -> name.endsWith(".log"))) {
+                size += segment.length();
+            }
+        }
+        return size;
     }
 
     static String outcome(Node node) throws Exception {

@@ -54,7 +54,7 @@ def headline(
     path: str, findings: Sequence[Finding], *, fine: str = "", is_complete: bool = True
 ) -> Text:
     """A path with how much is wrong with it; `fine` where no finding is a warning or an error."""
-    line = text(path, NAME).append("  ")
+    line = Text().append_text(text(path, NAME)).append("  ")
     return line.append_text(_outcome(findings, ", ", fine, is_complete=is_complete))
 
 

@@ -165,8 +165,8 @@ def test_the_title_is_red_while_the_leader_runs_no_controller() -> None:
     picture = Picture(at_ms=0, view=without_controller())
 
     async def steps(app: WatchApp, _: Pilot[None]) -> None:
-        title, _right = headline(app.picture, app.palette, is_paused=False)
-        assert "✖ node 3 leads, no controller" in title.plain
+        title, _right = headline(app.picture, app.overview, app.palette, is_paused=False)
+        assert "✖ node 3 leads epoch 5 · no controller" in title.plain
         styles = [each.style for each in title.spans]
         assert app.palette.bad in styles
         assert app.palette.good not in styles

@@ -302,7 +302,7 @@ def _directories(picture: Picture, voters: VoterState) -> Iterator[Statement]:
         found = currency(picture, each)
         if found.stale:
             said = f"{each.path} is stale: {found.words}."
-            yield Statement(severity=Severity.INFO, text=said)
+            yield Statement(severity=Severity.WARNING, text=said)
         yield from _as_voter(each, voters)
     for one, other in combinations(picture.directories, 2):
         yield from _between(one, other)

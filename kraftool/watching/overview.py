@@ -1,7 +1,8 @@
 """What is wrong by all that is known at a moment, view by view, and the worst of it for the title.
 
-Owns which findings count for a tab and for the title: warnings and errors of every view that has
-judged. It refuses to read anything: pictures and findings come from those who do.
+Owns which findings count: warnings and errors of a view for its tab, and of every view for the
+title. A note keeps the title from being green. It refuses to read anything: others hand over
+pictures and findings.
 """
 
 from __future__ import annotations
@@ -70,13 +71,14 @@ class Overview:
 
     @property
     def status(self) -> Status:
-        """Return the worst of all; GOOD only if what the title speaks of was looked at."""
+        """Return the worst of all; GOOD only without a note, and if all of it was looked at."""
         report = self.report
         is_complete = False
         if report is not None:
             is_live = report.is_live and report.tolerance.count is not None
             is_complete = is_live or (not report.is_live and self.examined is not None)
-        return overall_status(self.loud, is_complete=is_complete)
+        every = (each for found in self._found.values() for each in found)
+        return overall_status(every, is_complete=is_complete)
 
 
 def _loud(severities: Iterable[Severity]) -> tuple[Severity, ...]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -339,6 +341,28 @@ def test_a_damaged_log_counts_as_far_as_kafka_would_keep_it(
     assert three["logEndOffset"] < 224
     assert document["findings"], "the torn tail"
     assert document["leaders"] == [2, 4] or 3 not in document["leaders"]
+
+
+def test_directories_of_running_nodes_are_moments_apart(
+    voters: list[Path], tmp_path: Path, kraftool: Run
+):
+    running = copied(voters[0], tmp_path / "running")
+    lock = running / ".lock"
+    lock.touch()
+    code = (
+        "import fcntl, sys; file = open(sys.argv[1], 'r+b'); fcntl.lockf(file, fcntl.LOCK_EX);"
+        "print('locked', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, lock], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"locked\n"
+        told = words(kraftool("simulate-election", *FEW, running, *voters[1:]).text)
+        assert holder.stdin is not None
+        holder.stdin.close()
+    assert "2 runs: directories are read one after the other" in told
+    assert "3 runs: directories" not in told
 
 
 def test_directories_of_another_cluster_take_no_part(

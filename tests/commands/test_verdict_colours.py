@@ -47,7 +47,9 @@ def test_a_dump_is_not_green_where_doctor_has_an_error(kraftool: Run, fixtures_d
 
 
 def test_doctor_with_notes_only_is_neutral(kraftool: Run, fixtures_dir: Path) -> None:
-    ran, lines = coloured(kraftool, "doctor", fixtures_dir / "kafka-4.3.0/static-single/node-1/data")
+    ran, lines = coloured(
+        kraftool, "doctor", fixtures_dir / "kafka-4.3.0/static-single/node-1/data"
+    )
     assert ran.code == 0
     heads = [line for line in lines if "no problems found" in line]
     assert len(heads) == 2, "the directory's line and the verdict"

@@ -35,6 +35,7 @@ from kraftool.reports.voters import between, identities
 from kraftool.reports.voters.model import Origin, VoterSourceReport
 from kraftool.reports.voters.read import read_sources
 from kraftool.reports.voters.voter_set import directory_id, endpoints
+from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.paths import open_path
 
 UNKNOWN_CLUSTER = "unknown"
@@ -169,6 +170,11 @@ def _node(source: VoterSourceReport, listener: str) -> NodeCase | None:
     election = _election(source.quorum_state) if source.quorum_state is not None else None
     if election is None and log.end > 0:
         notes.append(f"{node_id} has no quorum-state: it starts without a memory of its vote")
+    if source.directory and lock_holder(source.directory).state is LockState.HELD:
+        notes.append(
+            f"{node_id} runs: directories are read one after the other, so that its log may end"
+            " later or earlier here than those of other running nodes"
+        )
     return NodeCase(
         settings=settings, log=log, election=election, source=source.name, notes=tuple(notes)
     )

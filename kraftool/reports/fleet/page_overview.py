@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kraftool.reports.findings import Severity
-from kraftool.reports.fleet.model import CodeCount, FleetAudit, FleetFinding
+from kraftool.reports.fleet.model import CodeCount, FleetAudit, FleetCounts, FleetFinding
 from kraftool.reports.fleet.page_parts import (
     GLYPHS,
     View,
@@ -29,7 +29,16 @@ from kraftool.reports.fleet.page_text import (
     short,
     size,
 )
+from kraftool.reports.status import Status, overall_status
 
+_KINDS = {
+    Status.BAD: "error",
+    Status.WARN: "warning",
+    Status.UNKNOWN: "info",
+    Status.NOTE: "info",
+    Status.GOOD: "good",
+}
+"""The class in the page's style for each status."""
 _MOST_CAUSES = 12
 _MOST_EXAMPLES = 6
 _MOST_ADVICE = 8
@@ -45,12 +54,14 @@ def verdict(audit: FleetAudit) -> tuple[str, str]:
     found = counts.findings.worst
     if not counts.clusters and found in (None, Severity.INFO):
         return "No data directory of Kafka was found", "warning"
+    kind = _KINDS[status(audit)]
     if found in (None, Severity.INFO):
-        if counts.clusters == 1:
-            return "The cluster is sound: nothing from warning up was found", "good"
-        many = counted(counts.clusters, "cluster")
-        return f"All {many} are sound: nothing from warning up was found", "good"
-    kind = "error" if found is Severity.ERROR else "warning"
+        many = (
+            "the cluster" if counts.clusters == 1 else f"all {counted(counts.clusters, 'cluster')}"
+        )
+        if not _is_complete(counts):
+            return f"No problems found in what was examined of {many}", kind
+        return f"No problems found in {many}", kind
     if not with_errors + with_warnings:
         return f"{in_words(counts.findings, least=Severity.WARNING)} outside of any cluster", kind
     ill, noun = (with_errors, "errors") if with_errors else (with_warnings, "warnings")
@@ -59,8 +70,19 @@ def verdict(audit: FleetAudit) -> tuple[str, str]:
     if with_errors and with_warnings:
         told += f", {with_warnings:,} more {'has' if with_warnings == 1 else 'have'} warnings"
     if fine:
-        return f"{told}; {fine:,} {'is' if fine == 1 else 'are'} sound", kind
-    return f"{told}; none is sound" if counts.clusters > 1 else told, kind
+        return f"{told}; no errors and no warnings were found in the other {fine:,}", kind
+    return told, kind
+
+
+def status(audit: FleetAudit) -> Status:
+    """Return the status of the whole fleet: GOOD only if nothing was left out."""
+    counts = audit.counts
+    severities = [severity for severity, number in each_severity(counts.findings) if number]
+    return overall_status(severities, is_complete=_is_complete(counts))
+
+
+def _is_complete(counts: FleetCounts) -> bool:
+    return bool(counts.directories) and not (counts.undecoded or counts.ignored)
 
 
 def overview(view: View) -> Iterator[str]:
@@ -117,7 +139,9 @@ def _map(view: View) -> Iterator[str]:
     ]
     yield '<div class="card"><div class="head"><h2>Clusters, the worst first</h2>'
     yield '<span class="where">'
-    yield f'{" ".join(legend)} <span class="n good">✓ {fine:,} with nothing</span></span></div>'
+    rest = Status.GOOD if _is_complete(view.audit.counts) else Status.UNKNOWN
+    nothing = f'<span class="n {_KINDS[rest]}">{rest.mark} {fine:,} without findings</span>'
+    yield f"{' '.join(legend)} {nothing}</span></div>"
     yield '<div class="map" aria-hidden="true">'
     for cluster in view.audit.clusters:
         worst = cluster.findings.worst
@@ -145,7 +169,8 @@ def first(view: View) -> Iterator[str]:
         yield " How deep below a root it may lie, <code>--depth</code> says.</p>"
     urgent = [each for each in view.audit.codes if each.severity is not Severity.INFO]
     if not urgent and view.audit.counts.directories:
-        yield '<p class="card fine">Nothing: no finding from warning up.'
+        kind = " fine" if status(view.audit) is Status.GOOD else ""
+        yield f'<p class="card{kind}">Nothing: no finding from warning up.'
         infos = view.audit.counts.findings.info
         yield f" {counted(infos, 'info')} below.</p>" if infos else "</p>"
     by_code: dict[str, list[FleetFinding]] = {}

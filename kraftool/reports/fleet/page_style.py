@@ -78,6 +78,7 @@ nav a:hover { color: var(--ink) }
 }
 .verdict.error { border-left-color: var(--error) }
 .verdict.warning { border-left-color: var(--warningbar) }
+.verdict.info { border-left-color: var(--info) }
 .verdict p { color: var(--quiet); max-width: 110ch }
 .tiles {
   display: grid; grid-template-columns: repeat(auto-fit,minmax(104px,1fr)); gap: 10px;

@@ -33,9 +33,10 @@ def test_sections_come_in_the_order_in_which_they_are_needed() -> None:
     ]  # fmt: skip
 
 
-def test_a_sound_fleet_is_told_to_be_sound() -> None:
+def test_a_fleet_without_findings_is_green() -> None:
     read = Page.of(sound(3))
-    assert "All 3 clusters are sound" in read.sections["verdict"].text
+    assert "No problems found in all 3 clusters" in read.sections["verdict"].text
+    assert verdict(sound(3))[1] == "good"
     assert "Nothing: no finding from warning up" in read.sections["first"].text
     assert "No two logs of a cluster differ" in read.sections["nodes"].text
 
@@ -51,12 +52,27 @@ def test_a_fleet_without_a_directory_is_told_with_what_was_searched() -> None:
 @pytest.mark.parametrize(
     ("clusters", "with_worst", "found", "told"),
     [
-        (200, (28, 6, 0), (94, 78, 8), "28 of 200 clusters have errors, 6 more have warnings; 166"),
-        (5, (1, 0, 0), (1, 0, 0), "1 of 5 clusters has errors; 4 are sound"),
-        (5, (0, 2, 3), (0, 2, 9), "2 of 5 clusters have warnings; 3 are sound"),
-        (2, (1, 1, 0), (1, 1, 0), "1 of 2 clusters has errors, 1 more has warnings; none is sound"),
+        (
+            200,
+            (28, 6, 0),
+            (94, 78, 8),
+            "28 of 200 clusters have errors, 6 more have warnings; no errors",
+        ),
+        (
+            5,
+            (1, 0, 0),
+            (1, 0, 0),
+            "1 of 5 clusters has errors; no errors and no warnings were found in the other 4",
+        ),
+        (
+            5,
+            (0, 2, 3),
+            (0, 2, 9),
+            "2 of 5 clusters have warnings; no errors and no warnings were found in the other 3",
+        ),
+        (2, (1, 1, 0), (1, 1, 0), "1 of 2 clusters has errors, 1 more has warnings"),
         (1, (1, 0, 0), (3, 0, 0), "1 of 1 cluster has errors"),
-        (1, (0, 0, 1), (0, 0, 4), "The cluster is sound"),
+        (1, (0, 0, 1), (0, 0, 4), "No problems found in the cluster"),
         (3, (0, 0, 0), (2, 1, 0), "2 errors and 1 warning outside of any cluster"),
     ],
 )
@@ -72,7 +88,17 @@ def test_the_verdict_is_one_sentence_with_the_numbers(
     )
     sentence, kind = verdict(FleetAudit(run=RUN, counts=counts))
     assert sentence.startswith(told)
-    assert kind == ("error" if found[0] else "warning" if found[1] else "good")
+    assert kind == ("error" if found[0] else "warning" if found[1] else "info")
+
+
+@pytest.mark.parametrize("left_out", ["undecoded", "ignored"])
+def test_a_fleet_that_was_not_examined_whole_is_not_green(left_out: str) -> None:
+    audit = sound(3)
+    read = replace(audit, counts=replace(audit.counts, **{left_out: 2}))
+    assert verdict(read) == ("No problems found in what was examined of all 3 clusters", "info")
+    html = page(read)
+    assert 'class="verdict good"' not in html
+    assert 'class="card fine"' not in html
 
 
 def test_what_was_not_decoded_and_what_was_ignored_is_said_with_the_verdict() -> None:

@@ -145,9 +145,11 @@ def _settle(to: Output, picture: Picture, report: QuorumReport, *, is_shown: boo
 
     if picture.view is not None:
         tell_reach(to, picture.view, shown=picture.view.asked if is_shown else ())
-    # A node that is down is no disagreement; what directories say against each other is.
+    # A node that is down is no disagreement, nor is an old log; what directories say against each
+    # other is.
     weighty = {"error"} if picture.view is not None else {"error", "warning"}
-    if any(each.severity.value in weighty for each in report.statements):
+    statements = (each for each in report.statements if not each.is_of_old_log)
+    if any(each.severity.value in weighty for each in statements):
         to.raise_code(ExitCode.FINDING)
     for each in picture.directories:
         if each.problem:

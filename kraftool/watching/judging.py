@@ -35,6 +35,8 @@ class Statement:
 
     severity: Severity
     text: str
+    is_of_old_log: bool = False
+    """True if a log is only older than the newest: nodes and directories still agree."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -302,7 +304,7 @@ def _directories(picture: Picture, voters: VoterState) -> Iterator[Statement]:
         found = currency(picture, each)
         if found.stale:
             said = f"{each.path} is stale: {found.words}."
-            yield Statement(severity=Severity.WARNING, text=said)
+            yield Statement(severity=Severity.WARNING, text=said, is_of_old_log=True)
         yield from _as_voter(each, voters)
     for one, other in combinations(picture.directories, 2):
         yield from _between(one, other)

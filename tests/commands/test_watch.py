@@ -27,7 +27,7 @@ def test_directories_of_a_quorum_as_text(fixtures_dir: Path, kraftool: Run) -> N
     assert ran.code == 0, ran.err
     assert "node 2, as the newest quorum-state has it  epoch 3" in ran.text
     assert "Voters     2, 3, 4  committed  majority 2" in ran.text
-    assert "   1  · observer  rL8PS7n-QUSyvdAlV-qtgg       81  143  node 2, epoch 3" in ran.text
+    assert "   1  · observer  rL8PS7n-QUSyvdAlV-qtgg     ▲ 81  143  node 2, epoch 3" in ran.text
 
 
 def test_the_document_fits_its_schema(fixtures_dir: Path, kraftool: Run) -> None:

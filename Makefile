@@ -17,7 +17,7 @@ CANDIDATES   := python3 python3.14 python3.13 python3.12 python3.11 python
 PYTHON       ?= $(shell for p in $(CANDIDATES); do \
                   $$p -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
-.PHONY: help demo test check fresh format catalogue man soak spark chaos sim mutants bench-dump bench-inspect bench-spark bench-sim bench-node bench-watch bench-memory package clean
+.PHONY: help demo test check fresh format catalogue man soak spark chaos sim mutants bench-dump bench-inspect bench-changes bench-spark bench-sim bench-node bench-watch bench-memory package clean
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -91,6 +91,9 @@ bench-sim: $(VENV)/.installed-dev  ## events of the core a second with all check
 
 bench-inspect: $(VENV)/.installed-dev  ## replay, the shell beside kafka-metadata-shell, verify-log
 	$(BIN)/python tests/bench/inspect_state.py
+
+bench-changes: $(VENV)/.installed-dev  ## an append for many fetches, a commit to a large image
+	$(BIN)/python tests/bench/changes.py
 
 bench-spark: $(VENV)/.installed-dev  ## tables on one core and two beside dump-log, memory, skew, audit
 	$(BIN)/python tests/bench/pipeline.py

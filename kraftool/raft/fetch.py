@@ -34,15 +34,14 @@ def request(raft: Raft, event: RequestReceived, asked: FetchRequest) -> None:
     if _answers_now(raft, asked, answer):
         raft.emit(Reply(request_id=event.request_id, response=answer))
         return
-    raft.parked.append(
-        ParkedFetch(
-            request_id=event.request_id,
-            listener=event.listener,
-            request=asked,
-            answer=answer,
-            deadline_ms=raft.now_ms + asked.max_wait_ms,
-        )
+    parked = ParkedFetch(
+        request_id=event.request_id,
+        listener=event.listener,
+        request=asked,
+        answer=answer,
+        deadline_ms=raft.now_ms + asked.max_wait_ms,
     )
+    parking.park(raft, parked)
 
 
 def _answers_now(raft: Raft, asked: FetchRequest, answer: FetchResponse) -> bool:

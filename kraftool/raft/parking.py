@@ -5,24 +5,41 @@ Owns who waits and until when (Kafka's fetch purgatory). What they are answered 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kraftool.raft import leadership
 from kraftool.raft.events import Reply
 from kraftool.raft.messages import FetchResponse
 from kraftool.raft.names import Error
-from kraftool.raft.roles import ParkedFetch
+from kraftool.raft.roles import NEVER, ParkedFetch
 
 if TYPE_CHECKING:
     from kraftool.raft.raft import Raft
 
 
+def park(raft: Raft, parked: ParkedFetch) -> None:
+    """Let a fetch wait."""
+    raft.parked.append(parked)
+    raft.next_parked_deadline_ms = min(raft.next_parked_deadline_ms, parked.deadline_ms)
+
+
 def take(raft: Raft, *, up_to_offset: int | None = None) -> list[ParkedFetch]:
     """Those whose wait is over: all, or with `up_to_offset` those for whom there are records."""
-    taken = [
-        each for each in raft.parked if up_to_offset is None or each.fetch_offset < up_to_offset
-    ]
-    raft.parked = [each for each in raft.parked if each not in taken]
+    return _take(raft, lambda each: up_to_offset is None or each.fetch_offset < up_to_offset)
+
+
+def _take(raft: Raft, is_over: Callable[[ParkedFetch], bool]) -> list[ParkedFetch]:
+    """Remove fetches, in the order they came, and look at each of them once.
+
+    A leader of a large cluster has one from every broker, and every append is for all of them.
+    """
+    taken: list[ParkedFetch] = []
+    kept: list[ParkedFetch] = []
+    for each in raft.parked:
+        (taken if is_over(each) else kept).append(each)
+    raft.parked = kept
+    raft.next_parked_deadline_ms = min((each.deadline_ms for each in kept), default=NEVER)
     return taken
 
 
@@ -45,10 +62,11 @@ def refuse(raft: Raft) -> None:
 
 
 def expire(raft: Raft) -> None:
-    """Answer those whose time is up with what was known when they came: nothing new."""
-    over = [each for each in raft.parked if raft.now_ms >= each.deadline_ms]
-    raft.parked = [each for each in raft.parked if raft.now_ms < each.deadline_ms]
-    for each in over:
-        raft.emit(Reply(request_id=each.request_id, response=each.answer))
-    for each in raft.parked:
-        raft.wake_at(each.deadline_ms)
+    """Answer those whose time is up with what was known when they came: nothing new.
+
+    Every step ends here, so it looks at the fetches only when the time of one of them is up.
+    """
+    if raft.now_ms >= raft.next_parked_deadline_ms:
+        for each in _take(raft, lambda each: raft.now_ms >= each.deadline_ms):
+            raft.emit(Reply(request_id=each.request_id, response=each.answer))
+    raft.wake_at(raft.next_parked_deadline_ms)

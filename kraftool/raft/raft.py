@@ -118,6 +118,8 @@ class Raft:
         self.state_machine = StateMachine()
         self.bootstrap = settings.bootstrap_nodes
         self.parked: list[ParkedFetch] = []
+        self.next_parked_deadline_ms = NEVER
+        """The earliest deadline of a parked fetch."""
         self.stored = stored if stored is not None else ElectionState()
         self.role: Role = Unattached(epoch=self.stored.epoch)
         self.is_shutting_down = self.is_stopped = False

@@ -7,6 +7,7 @@ ReplayError, and the state stays as it was before the record.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any, TypeVar
 
 from kraftool.decoders.errors import KraftoolError
@@ -38,7 +39,16 @@ def replays(*names: str) -> Callable[[_Method], _Method]:
 
 def replayers(delta: object) -> Iterator[tuple[str, Callable[[RecordValue], None]]]:
     """The records that a delta replays, with the method for each."""
-    for attribute in dir(type(delta)):
-        method = getattr(delta, attribute)
-        for name in getattr(method, _ATTRIBUTE, ()):
-            yield name, method
+    kind: Any = type(delta)
+    for name, attribute in _replayers(kind):
+        yield name, getattr(delta, attribute)
+
+
+@cache
+def _replayers(kind: type) -> tuple[tuple[str, str], ...]:
+    """The records that a class of deltas replays, with the name of the method for each."""
+    return tuple(
+        (name, attribute)
+        for attribute in dir(kind)
+        for name in getattr(getattr(kind, attribute), _ATTRIBUTE, ())
+    )

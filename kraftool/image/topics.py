@@ -163,9 +163,7 @@ class TopicsDelta:
     def __init__(self, image: TopicsImage) -> None:
         self._image = image
         self._topics: Overlay[str, TopicImage] = Overlay(image.by_id)
-        self._ids: Overlay[str, str] = Overlay({})
-        self._gone: set[str] = set()
-        """Names of the base that stand for no topic any more."""
+        self._names: Overlay[str, TopicImage] = Overlay(image.by_name)
         self._open: dict[str, _Topic] = {}
         self._shared: dict[Any, Any] = {}
         self._last = ""
@@ -173,10 +171,7 @@ class TopicsDelta:
 
     def id_of(self, name: str) -> str | None:
         """The id of the topic that has this name now."""
-        changed = self._ids.get(name)
-        if changed is not None or name in self._gone:
-            return changed
-        topic = self._image.by_name.get(name)
+        topic = self._names.get(name)
         return topic.id if topic is not None else None
 
     def name_of(self, topic_id: str) -> str | None:
@@ -217,7 +212,7 @@ class TopicsDelta:
         topic = TopicImage(name=name, id=topic_id)
         self._topics.set(topic_id, topic)
         self._open[topic_id] = _Topic(topic)
-        self._ids.set(name, topic_id)
+        self._names.set(name, topic)
         self._last = ""
 
     @replays("RemoveTopicRecord")
@@ -228,8 +223,7 @@ class TopicsDelta:
             raise ReplayError(f"there is no topic with id {topic_id} to remove")
         self._topics.remove(topic_id)
         self._open.pop(topic_id, None)
-        self._ids.remove(topic.name)
-        self._gone.add(topic.name)
+        self._names.remove(topic.name)
         self._last = ""
 
     @replays("PartitionRecord")
@@ -311,7 +305,7 @@ class TopicsDelta:
         for topic_id, topic in self._open.items():
             image = TopicImage(name=topic.name, id=topic.id, partitions=topic.partitions)
             self._topics.set(topic_id, image)
+            self._names.set(topic.name, image)
         if not self._topics.is_changed:
             return self._image
-        by_id = self._topics.result()
-        return TopicsImage(by_id=by_id, by_name={each.name: each for each in by_id.values()})
+        return TopicsImage(by_id=self._topics.result(), by_name=self._names.result())

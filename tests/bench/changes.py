@@ -33,7 +33,7 @@ from tests.raft.parked_fetches import append, leader, park
 ROUNDS = 9
 COMMITS = 2_000
 
-Told = tuple[str, RecordValue]
+NamedRecord = tuple[str, RecordValue]
 
 
 def measured(work: Callable[[], object]) -> float:
@@ -53,11 +53,11 @@ def append_ms(fetches: int) -> float:
     return statistics.median(times)
 
 
-def topic(number: int) -> Told:
+def topic(number: int) -> NamedRecord:
     return "TopicRecord", {"name": f"topic-{number}", "topicId": f"{number:022}"}
 
 
-def acl(number: int) -> Told:
+def acl(number: int) -> NamedRecord:
     return "AccessControlEntryRecord", {
         "id": f"{number:022}",
         "resourceType": 2,
@@ -70,7 +70,7 @@ def acl(number: int) -> Told:
     }
 
 
-def partition(number: int) -> Told:
+def partition(number: int) -> NamedRecord:
     """A change of a partition of the snapshot that `inspect_state` writes."""
     return "PartitionChangeRecord", {
         "partitionId": number % inspect_state.PER_TOPIC,
@@ -85,7 +85,7 @@ def partition(number: int) -> Told:
 _topic_ids: list[str] = []
 
 
-def snapshot(partitions: int) -> Iterator[Told]:
+def snapshot(partitions: int) -> Iterator[NamedRecord]:
     """The records of a snapshot with that many partitions."""
     _topic_ids.clear()
     for encoded in inspect_state.records(partitions):
@@ -95,7 +95,7 @@ def snapshot(partitions: int) -> Iterator[Told]:
         yield name, value
 
 
-def load(records: Iterable[Told]) -> tuple[ImageLoader, float]:
+def load(records: Iterable[NamedRecord]) -> tuple[ImageLoader, float]:
     """A loader with an image of these records; milliseconds without their decoding."""
     loader = ImageLoader()
     spent = 0.0
@@ -105,22 +105,22 @@ def load(records: Iterable[Told]) -> tuple[ImageLoader, float]:
     return loader, spent + measured(loader.image)
 
 
-def replay(loader: ImageLoader, records: Iterable[Told]) -> None:
+def replay(loader: ImageLoader, records: Iterable[NamedRecord]) -> None:
     for offset, (name, value) in enumerate(records):
         loader.replay(offset, name, value)
 
 
-def commits_ms(loader: ImageLoader, records: Iterable[Told]) -> list[float]:
+def commits_ms(loader: ImageLoader, records: Iterable[NamedRecord]) -> list[float]:
     """Commits of one record each, sorted."""
 
-    def commit(record: Told) -> None:
+    def commit(record: NamedRecord) -> None:
         replay(loader, [record])
         loader.image()
 
     return sorted(measured(partial(commit, record)) for record in records)
 
 
-def show(title: str, loaded: tuple[ImageLoader, float], records: Iterable[Told]) -> None:
+def show(title: str, loaded: tuple[ImageLoader, float], records: Iterable[NamedRecord]) -> None:
     loader, load_ms = loaded
     times = commits_ms(loader, records)
     print(

@@ -6,7 +6,9 @@
 Failover: a quorum of three Kafkas and one of three of ours run at once; their leaders are killed
 (-9) in turns, and the time is taken until another one has committed something. Throughput: Kafka's
 TestRaftServer and our node, each the only voter, append records of 256 bytes as fast as they can,
-in turns. All share this machine's cores, so that on few of them CPU time says more than the rate.
+in turns. Writes: a Kafka leads a quorum of two with many ACLs; the other voter, without which
+nothing is committed, is a Kafka and one of ours in turns, on one folder; ACLs are created one by
+one. All share this machine's cores, so that on few of them CPU time says more than the rate.
 It refuses to judge: nothing here passes or fails.
 """
 
@@ -40,6 +42,8 @@ LEADS = ("--role", "voter", "--lead-without-controller")
 _PROBE_S = 0.005
 WARM_S = 5.0
 """What a leader may have before it counts; a JVM compiles what it needs."""
+ACLS_AT_ONCE = 2_000
+WRITES = 100
 Start = Callable[[Cluster, Node], None]
 
 
@@ -50,6 +54,7 @@ def main() -> int:
     options.add_argument("--rounds", type=int, default=5, help="kills, and turns at leading")
     options.add_argument("--seconds", type=float, default=10.0, help="of each other measure")
     options.add_argument("--version", default=kafka.TOOLS_VERSION, help="of Kafka")
+    options.add_argument("--acls", type=int, default=142_000, help="of the quorum of two")
     given = options.parse_args()
     if problem := kafka.available(given.version):
         sys.stderr.write(f"{problem}\n")
@@ -58,6 +63,7 @@ def main() -> int:
         root = Path(folder)
         idle(root, given.version, given.seconds)
         following(root, given.version, given.seconds)
+        writing(root, given.version, min(given.rounds, 3), given.acls)
         leading(root, given.version, min(given.rounds, 3), given.seconds)
         failing_over(root, given.version, given.rounds)
     return 0
@@ -212,6 +218,60 @@ def following(root: Path, version: str, seconds: float) -> None:
     tell("an observer of 20,000 records a second", their.records, our.records, "records a second")
     tell("  CPU", their.cpu_percent, our.cpu_percent, "% of a core")
     tell("  memory", their.memory, our.memory, "MB")
+
+
+# Writes that wait for a follower
+
+
+def writing(root: Path, version: str, rounds: int, acls: int) -> None:
+    """A Kafka leads; what it commits, a Kafka or one of ours has replicated first."""
+    took: dict[bool, list[float]] = {False: [], True: []}
+    with Cluster(version, root / "writing") as cluster:
+        leader, follower = (cluster.add_node(number, ("controller",)) for number in (1, 2))
+        cluster.use_static_voters()
+        cluster.format([leader, follower])
+        cluster.start(leader, follower)
+        cluster.wait_leader()
+        for first in range(0, acls, ACLS_AT_ONCE):
+            create_acls(cluster, leader, range(first, min(first + ACLS_AT_ONCE, acls)))
+        for number in range(rounds):
+            for is_ours, medians in took.items():
+                follow(cluster, leader, follower, is_ours=is_ours)
+                time.sleep(WARM_S)
+                begin = acls + (2 * number + is_ours) * WRITES
+                writes = [
+                    create_acls(cluster, leader, range(each, each + 1))
+                    for each in range(begin, begin + WRITES)
+                ]
+                medians.append(statistics.median(writes))
+    theirs, ours = (statistics.median(medians) for medians in took.values())
+    tell(f"a write with {acls:,} ACLs, the median", theirs, ours, "ms")
+
+
+def follow(cluster: Cluster, leader: Node, follower: Node, *, is_ours: bool) -> None:
+    """Start a follower, again until it is not the one that was elected."""
+    while True:
+        if follower.process is not None:
+            cluster.kill(follower)
+        if is_ours:
+            start_ours(cluster, follower, options=("--role", "voter"))
+        else:
+            cluster.start(follower)
+        if cluster.wait_leader() is leader:
+            break
+    cluster.wait_caught_up(follower)
+
+
+def create_acls(cluster: Cluster, leader: Node, numbers: range) -> float:
+    """Create ACLs by one request; the ms until the leader said that they are committed."""
+    acls = [
+        {"type": "TOPIC", "name": f"t{n}", "principal": f"User:u{n % 1000}", "operation": "READ"}
+        for n in numbers
+    ]
+    asked = {"op": "create-acls", "via": "controller", "at": leader.at("CONTROLLER")}
+    began = time.monotonic()
+    cluster.session.call({**asked, "acls": acls})
+    return (time.monotonic() - began) * 1000
 
 
 # A leader's throughput

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from kraftool.decoders.addresses import shown_address
@@ -20,6 +20,7 @@ from kraftool.net.connection import Connection
 from kraftool.net.errors import (
     AuthenticationError,
     ConnectError,
+    DisconnectedError,
     NetError,
     UnsupportedError,
 )
@@ -36,7 +37,35 @@ from kraftool.raft.names import Endpoint, Error, VersionRange
 from kraftool.raft.wire import requests, responses
 from kraftool.raft.wire.shapes import NotSendable
 
-Connect = Callable[[Endpoint], Awaitable[Connection]]
+Connect = Callable[[Endpoint], Coroutine[Any, Any, Connection]]
+
+
+class _Line:
+    """The one connection to a destination, from the moment that it is being made."""
+
+    def __init__(self, endpoint: Endpoint, connecting: asyncio.Task[Connection]) -> None:
+        self.endpoint, self._connecting = endpoint, connecting
+
+    @property
+    def is_usable(self) -> bool:
+        """True while it is being made, and while it is open."""
+        made = self._connecting
+        if not made.done():
+            return True
+        return not made.cancelled() and made.exception() is None and made.result().is_open
+
+    async def connection(self) -> Connection:
+        """Return the connection. A caller that is cancelled leaves it to the others."""
+        await asyncio.wait({self._connecting})
+        if self._connecting.cancelled():
+            raise DisconnectedError("the connection was given up for a newer one")
+        return self._connecting.result()
+
+    async def close(self) -> None:
+        self._connecting.cancel()
+        await asyncio.wait({self._connecting})
+        if not self._connecting.cancelled() and self._connecting.exception() is None:
+            await self._connecting.result().close()
 
 
 class Peers:
@@ -44,23 +73,27 @@ class Peers:
 
     def __init__(self, runner: Runner, connect: Connect) -> None:
         self._runner, self._connect = runner, connect
-        self._connections: dict[tuple[int, Endpoint], Connection] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._lines: dict[int, _Line] = {}
+        """By destination: requests that are sent at once share one connection."""
+        self._carrying: set[asyncio.Task[None]] = set()
+        self._closing: set[asyncio.Task[None]] = set()
+        self._is_closed = False
         self._silent: set[int] = set()
         """Destinations that were said to be out of reach."""
 
     def send(self, effect: Send) -> None:
-        task = asyncio.get_running_loop().create_task(self._carry(effect))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        """Carry a request; nothing is carried after `close`."""
+        if not self._is_closed:
+            _start(self._carry(effect), self._carrying)
 
     async def close(self) -> None:
-        for task in self._tasks:
+        self._is_closed = True
+        for task in self._carrying:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        for each in self._connections.values():
-            await each.close()
-        self._connections.clear()
+        await asyncio.gather(*self._carrying, return_exceptions=True)
+        for destination in list(self._lines):
+            self._drop(destination)
+        await asyncio.gather(*self._closing, return_exceptions=True)
 
     async def _carry(self, effect: Send) -> None:
         answer = ANSWERED_BY[type(effect.request)]
@@ -79,7 +112,6 @@ class Peers:
             response = answer(top_error=Error.NETWORK_EXCEPTION)
         except (NetError, DecodeError, OSError) as error:
             self._unreachable(effect, error)
-            await self._give_up(effect)
             response = answer(top_error=Error.NETWORK_EXCEPTION)
         self._runner.post(
             ResponseReceived(
@@ -90,7 +122,16 @@ class Peers:
         )
 
     async def _asked(self, effect: Send) -> Response:
-        connection = await self._connection(effect)
+        connection = await self._line(effect).connection()
+        try:
+            return await self._answer(effect, connection)
+        except (UnsupportedError, NotSendable):
+            raise
+        except (NetError, DecodeError, OSError):
+            await connection.close()  # the next answer on it would be late, or wrong, as well
+            raise
+
+    async def _answer(self, effect: Send, connection: Connection) -> Response:
         request, timing = effect.request, self._runner.settings.timing
         patience_s = timing.request_timeout_ms / 1000
         if isinstance(request, ApiVersionsRequest):
@@ -105,20 +146,22 @@ class Peers:
         )
         return responses.from_kafka(name, body, self._runner.settings.default_listener)
 
-    async def _connection(self, effect: Send) -> Connection:
-        key = (effect.destination_id, effect.endpoint)
-        found = self._connections.get(key)
-        if found is None or not found.is_open:
-            # A node that moved leaves a connection to where it was.
-            for old in [each for each in self._connections if each[0] == effect.destination_id]:
-                await self._connections.pop(old).close()
-            found = self._connections[key] = await self._connect(effect.endpoint)
-        return found
+    def _line(self, effect: Send) -> _Line:
+        """Return the connection to the destination, or begin to make one.
 
-    async def _give_up(self, effect: Send) -> None:
-        found = self._connections.pop((effect.destination_id, effect.endpoint), None)
-        if found is not None:
-            await found.close()
+        It does not wait: between the look and the beginning no other request has its turn.
+        """
+        line = self._lines.get(effect.destination_id)
+        if line is None or line.endpoint != effect.endpoint or not line.is_usable:
+            self._drop(effect.destination_id)  # a node that moved leaves one to its old endpoint
+            connecting = asyncio.get_running_loop().create_task(self._connect(effect.endpoint))
+            line = self._lines[effect.destination_id] = _Line(effect.endpoint, connecting)
+        return line
+
+    def _drop(self, destination: int) -> None:
+        line = self._lines.pop(destination, None)
+        if line is not None:
+            _start(line.close(), self._closing)
 
     def _unreachable(self, effect: Send, error: Exception) -> None:
         """Say it once, until the destination has answered again."""
@@ -130,6 +173,13 @@ class Peers:
         if effect.destination_id in self._silent:
             self._silent.discard(effect.destination_id)
             say("answers again", **_destination(effect))
+
+
+def _start(work: Coroutine[Any, Any, None], tasks: set[asyncio.Task[None]]) -> None:
+    """Run it as a task that is kept until it is done."""
+    task = asyncio.get_running_loop().create_task(work)
+    tasks.add(task)
+    task.add_done_callback(tasks.discard)
 
 
 def _destination(effect: Send) -> dict[str, Any]:

@@ -95,8 +95,8 @@ def run(
     It registers with the active controller, as Kafka's controllers do; --role observer and
     --no-image do not.
 
-    It ends on SIGTERM and Ctrl-C: with 0 in order, with 1 if it took too long, and with 70 after an
-    invariant broke, whose state is told on stderr.
+    It stops on SIGTERM, SIGHUP and Ctrl-C. It exits with 0 if it stopped in order, with 1 if that
+    took too long, and with 70 after an invariant broke; stderr then has its state.
 
     It writes to the metadata directory of the configuration: log, snapshots, quorum-state. With
     --dry-run nothing is written.

@@ -50,7 +50,8 @@ from kraftool.storage.metadata_log import MetadataLog
 
 SHUTDOWN_S = 5.0
 """Kafka's patience with its raft client's shutdown."""
-_ENDING = (signal.SIGTERM, signal.SIGINT)
+_ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+"""The JVM's, at which Kafka stops in order too."""
 
 
 class Ended(Enum):
@@ -293,19 +294,23 @@ def supported_features(kraft_version: VersionRange) -> dict[str, VersionRange]:
 
 
 class _Signals:
-    """While entered, a first signal asks a node to end in order, and a second ends it at once."""
+    """While entered, a first signal asks a node to end in order, and a second ends it at once.
+
+    A SIGHUP that is ignored, as under nohup, stays ignored; the JVM leaves it ignored too.
+    """
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
+        self._handled = [each for each in _ENDING if signal.getsignal(each) != signal.SIG_IGN]
         self.came = asyncio.Event()
 
     def __enter__(self) -> Self:
-        for each in _ENDING:
+        for each in self._handled:
             asyncio.get_running_loop().add_signal_handler(each, self._end, each)
         return self
 
     def __exit__(self, *_: object) -> None:
-        for each in _ENDING:
+        for each in self._handled:
             asyncio.get_running_loop().remove_signal_handler(each)
 
     def _end(self, number: int) -> None:

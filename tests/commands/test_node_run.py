@@ -200,10 +200,9 @@ def test_a_signal_ends_a_voter_that_waits_for_a_leader(server: Path) -> None:
     assert "ended without waiting any longer" in rest
 
 
-def test_metadata_that_it_does_not_know_ends_a_node_with_that_reason(
-    kraftool: Run, tmp_path: Path
-) -> None:
-    """The only voter of its quorum: it commits what its log ends with, and then sees it."""
+@pytest.fixture
+def only(kraftool: Run, tmp_path: Path) -> Path:
+    """The configuration of the only voter of its quorum, with a formatted directory."""
     config = tmp_path / "server.properties"
     config.write_text(
         f"""process.roles=controller
@@ -215,15 +214,63 @@ advertised.listeners=CONTROLLER://127.0.0.1:9093
 log.dirs={tmp_path / "data"}
 """
     )
-    told = kraftool("format", "-c", config, "-t", "cccccccccccccccccccccA", "-s", "-r", "4.4")
-    assert told.code == 0, told.err
+    formatted = kraftool("format", "-c", config, "-t", "cccccccccccccccccccccA", "-s", "-r", "4.4")
+    assert formatted.code == 0, formatted.err
+    return config
+
+
+def _started(config: Path, *, ignored: tuple[signal.Signals, ...] = ()) -> subprocess.Popen[str]:
+    """A node that has started, with lines of JSON."""
+    command = [
+        sys.executable, "-m", "kraftool", "node", "run", "--config", str(config),
+        "--lead-without-controller", "--log-format", "json",
+    ]  # fmt: skip
+
+    def ignore() -> None:
+        for each in ignored:
+            signal.signal(each, signal.SIG_IGN)
+
+    running = subprocess.Popen(
+        command, cwd=Path(__file__).parents[2], stderr=subprocess.PIPE, text=True, preexec_fn=ignore
+    )
+    assert running.stderr is not None
+    for line in running.stderr:
+        if '"message":"started"' in line:
+            break
+    return running
+
+
+def test_a_hangup_stops_it_in_order_as_it_stops_a_jvm(only: Path) -> None:
+    with _started(only) as running:
+        running.send_signal(signal.SIGHUP)
+        assert running.stderr is not None
+        rest = running.stderr.read()
+        assert running.wait(30) == 0, rest
+    assert '"signal":"SIGHUP"' in rest
+
+
+def test_a_hangup_that_is_ignored_stays_ignored(only: Path) -> None:
+    with _started(only, ignored=(signal.SIGHUP,)) as running:
+        running.send_signal(signal.SIGHUP)
+        running.send_signal(signal.SIGTERM)
+        assert running.stderr is not None
+        rest = running.stderr.read()
+        assert running.wait(30) == 0, rest
+    assert '"signal":"SIGTERM"' in rest
+    assert "SIGHUP" not in rest
+
+
+def test_metadata_that_it_does_not_know_ends_a_node_with_that_reason(
+    kraftool: Run, tmp_path: Path, only: Path
+) -> None:
+    """The only voter of its quorum: it commits what its log ends with, and then sees it."""
     unknown = b"\x01\xe7\x07\x00\x00"
     batch = Batch(base_offset=0, last_offset=0, epoch=1, timestamp_ms=1, data=[unknown])
     log = MetadataLog.open(str(tmp_path / "data"), LogConfig(), static_voters=VoterSet())
     log.append([batch])
     log.close()
     done = apart(
-        "node", "run", "--config", config, "--quiet",
+        "node", "run", "--config", only, "--quiet",
         "--lead-without-controller", "--override", "controller.quorum.election.timeout.ms=100",
     )  # fmt: skip
     assert done.code == 70, done.err

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import json
 import logging
+import re
+import traceback
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import orjson
+
+from kraftool.reports.printable import printable
+
+_PLAIN = re.compile(r'[^\s"]+')
+"""What needs no quotes."""
 
 
 def handler(tell: Callable[[str], None], *, as_json: bool) -> logging.Handler:
@@ -16,6 +23,13 @@ def handler(tell: Callable[[str], None], *, as_json: bool) -> logging.Handler:
     made = _Handler(tell)
     made.setFormatter(_Json() if as_json else _Text())
     return made
+
+
+def json_line(level: int, message: str, hint: str) -> str:
+    """A line of JSON for what is no record: notes before the start, and why the run failed."""
+    record = logging.LogRecord("kraftool", level, "", 0, "%s", (message,), None)
+    record.fields = {"hint": hint} if hint else {}
+    return _Json().format(record)
 
 
 class _Handler(logging.Handler):
@@ -33,6 +47,9 @@ def _time(record: logging.LogRecord) -> str:
 
 def _fields(record: logging.LogRecord) -> dict[str, Any]:
     found: dict[str, Any] = getattr(record, "fields", {})
+    if record.exc_info and record.exc_info[0] is not None:
+        shown = "".join(traceback.format_exception(*record.exc_info))
+        return {**found, "traceback": shown.rstrip("\n")}
     return found
 
 
@@ -43,11 +60,13 @@ class _Text(logging.Formatter):
         told = (
             f"{key}={_word(value)}" for key, value in _fields(record).items() if value is not None
         )
-        return " ".join([_time(record), record.levelname, record.getMessage(), *told])
+        # A line stays one line, whatever a message of a library or a name holds.
+        return printable(" ".join([_time(record), record.levelname, record.getMessage(), *told]))
 
 
 def _word(value: Any) -> str:
-    return value if isinstance(value, str) and value and " " not in value else _json(value)
+    is_plain = isinstance(value, str) and _PLAIN.fullmatch(value) is not None
+    return value if is_plain else _json(value)
 
 
 def _json(value: Any) -> str:

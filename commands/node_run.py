@@ -108,6 +108,10 @@ def run(
     from kraftool.storage.lock_taking import DirectoryInUse
 
     to = Output(color=color, quiet=quiet)
+    if log_format is LogFormat.JSON:
+        from kraftool.commands.node_log import json_line
+
+        to.format_lines(json_line)
     if witness and lead_without_controller:
         raise UsageError("--witness never leads", hint="drop --lead-without-controller")
     if role is Role.OBSERVER and (witness or lead_without_controller):
@@ -179,11 +183,13 @@ def _narrated(to: Output, log_format: LogFormat) -> Iterator[None]:
 
     from kraftool.commands.node_log import handler
 
-    told = handler(to.note, as_json=log_format is LogFormat.JSON)
-    loggers = [logging.getLogger(name) for name in ("kraftool.node", "kraftool.net")]
+    told = handler(to.log_line, as_json=log_format is LogFormat.JSON)
+    levels = {"kraftool.node": logging.INFO, "kraftool.net": logging.INFO}
+    levels["asyncio"] = logging.WARNING  # which would write plain text to stderr by itself
+    loggers = [logging.getLogger(name) for name in levels]
     before = [(each.level, each.propagate, each.handlers) for each in loggers]
     for logger in loggers:
-        logger.setLevel(logging.INFO)
+        logger.setLevel(levels[logger.name])
         logger.propagate = False
         logger.handlers = [told]
     try:

@@ -8,6 +8,7 @@ that reorder text are shown as escapes.
 from __future__ import annotations
 
 import io
+import logging
 import os
 import re
 import sys
@@ -203,9 +204,17 @@ class Output:
 
     def note(self, text: str) -> None:
         """Tell something on stderr, unless asked to be quiet; what was written comes before it."""
+        self.log_line(text if _run.line is None else _run.line(logging.INFO, text, ""))
+
+    def log_line(self, text: str) -> None:
+        """Write a line to stderr that has its format already, unless asked to be quiet."""
         self._flush()
         if not self.quiet:
             _tell(UNSAFE.sub(escape, text))
+
+    def format_lines(self, line: Line) -> None:
+        """Format every further line on stderr: notes, problems, and why the run failed."""
+        _run.line = line
 
     def problem(self, text: str, *, hint: str = "", code: ExitCode = ExitCode.UNREADABLE) -> None:
         """Report on stderr what could not be had; the run goes on and ends with `code`."""
@@ -306,11 +315,17 @@ def _bar(*columns: ProgressColumn) -> Progress:
     return Progress(label, BarColumn(), *columns, console=console, transient=True)
 
 
+Line = Callable[[int, str, str], str]
+"""Formats a level of `logging`, a message and a hint as one line."""
+
+
 @dataclass(slots=True)
 class _Run:
     """What `guarded` has to know when the run ends."""
 
     debug: bool = False
+    line: Line | None = None
+    """None for sentences."""
     unfinished: list[_NewFile] = field(default_factory=list)
 
 
@@ -405,7 +420,7 @@ def debugging(wanted: bool) -> bool:
 
 def guarded() -> NoReturn:
     """Run the app and turn whatever ends it into a sentence and an exit code."""
-    _run.debug = False
+    _run.debug, _run.line = False, None
     _buffer_stdout()
     try:
         _exit(_run_app())
@@ -500,6 +515,9 @@ def _tell(text: str) -> None:
 
 
 def _complain(message: str, hint: str = "") -> None:
+    if _run.line is not None:
+        _tell(UNSAFE.sub(escape, _run.line(logging.ERROR, message, hint)))
+        return
     _tell(f"kraftool: {printable(message)}" + (f"\n  {printable(hint)}" if hint else ""))
 
 
@@ -508,7 +526,10 @@ def _trace(error: BaseException) -> None:
     if _run.debug:
         import traceback
 
-        _tell(UNSAFE.sub(escape, "".join(traceback.format_exception(error)).rstrip("\n")))
+        shown = "".join(traceback.format_exception(error)).rstrip("\n")
+        if _run.line is not None:
+            shown = _run.line(logging.ERROR, shown, "")
+        _tell(UNSAFE.sub(escape, shown))
 
 
 def _give_up(message: str, hint: str, code: ExitCode) -> NoReturn:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -197,7 +198,7 @@ def test_a_signal_ends_a_voter_that_waits_for_a_leader(server: Path) -> None:
         running.send_signal(signal.SIGTERM)
         rest = running.stderr.read()
         assert running.wait(30) == 1, rest
-    assert "ended without waiting any longer" in rest
+    assert "ended without waiting any longer" in _parsed(rest)[-1]["message"]
 
 
 @pytest.fixture
@@ -247,6 +248,39 @@ def test_a_hangup_stops_it_in_order_as_it_stops_a_jvm(only: Path) -> None:
         rest = running.stderr.read()
         assert running.wait(30) == 0, rest
     assert '"signal":"SIGHUP"' in rest
+
+
+def _parsed(text: str) -> list[dict[str, Any]]:
+    """Every line, as JSON."""
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_every_line_is_json_from_the_first_to_the_last(only: Path) -> None:
+    """The note of an unknown key comes first, why it failed comes last."""
+    only.write_text(only.read_text() + "unknown.key=1\n")
+    (only.parent / "data" / "__cluster_metadata-0" / "quorum-state").unlink(missing_ok=True)
+    done = apart(
+        "node", "run", "--config", only, "--log-format", "json", "--lead-without-controller",
+        "--override", "listeners=CONTROLLER://203.0.113.1:9093",
+    )  # fmt: skip
+    assert done.code == 3
+    first, *_, last = _parsed(done.err)
+    assert "unknown.key" in first["message"]
+    assert "--lead-without-controller" in done.err
+    assert last["level"] == "ERROR"
+    assert "cannot listen on 203.0.113.1:9093" in last["message"]
+
+
+def test_a_refusal_and_an_end_without_a_successor_are_json(server: Path) -> None:
+    command = ("node", "run", "--config", server, "--log-format", "json")
+    with DirectoryLock(str(server.parent / "data")):
+        done = apart(*command)
+    assert done.code == 5
+    [refused] = _parsed(done.err)
+    assert "another process holds its lock" in refused["message"]
+    done = apart(*command, "--override", "node.id=7")
+    [refused] = _parsed(done.err)
+    assert refused["hint"] == "either the directory or the configuration is another node's"
 
 
 def test_a_hangup_that_is_ignored_stays_ignored(only: Path) -> None:

@@ -14,7 +14,7 @@ from kraftool.commands.output import ColorWhen, ExitCode, Output, RefusedError, 
 
 if TYPE_CHECKING:
     from kraftool.node.config import NodeConfig
-    from kraftool.node.identity import Identity
+    from kraftool.node.identity import Identity, Part
     from kraftool.raft.names import Endpoint
 
 
@@ -202,8 +202,8 @@ def _narrated(to: Output, log_format: LogFormat) -> Iterator[None]:
 
 
 def _describe(
-    to: Output, config: NodeConfig, identity: Identity, part: object, *, stands: bool
+    to: Output, config: NodeConfig, identity: Identity, part: Part | None, *, stands: bool
 ) -> None:
     from kraftool.commands.node_view import write_plan
 
-    write_plan(to, config, identity, wanted=None if part is None else str(part), stands=stands)
+    write_plan(to, config, identity, wanted=part, stands=stands)

@@ -149,9 +149,13 @@ def test_a_voter_is_not_made_to_observe_and_nothing_of_it_is_mended(
     [segment] = (server.parent / "data" / "__cluster_metadata-0").glob("*.log")
     segment.write_bytes(segment.read_bytes()[:-7])
     before = content(server.parent / "data")
-    ran = kraftool("node", "run", "--config", server, "--role", "observer")
+    observer = ("node", "run", "--config", server, "--role", "observer")
+    planned = kraftool(*observer, "--dry-run")
+    ran = kraftool(*observer)
     assert ran.code == 5, ran.err
     assert "it cannot only observe" in ran.err
+    assert (planned.code, planned.err) == (ran.code, ran.err), "a dry run refuses what the run does"
+    assert planned.out == b""
     after = content(server.parent / "data")
     after.pop(str(server.parent / "data" / ".lock"), None)
     before.pop(str(server.parent / "data" / ".lock"), None)

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import logging
 import re
+import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 import orjson
 
+from kraftool.commands.log_repeats import Repeats
 from kraftool.reports.printable import printable
 
 _PLAIN = re.compile(r'[^\s"]+')
 """What needs no quotes."""
 
 
-def handler(tell: Callable[[str], None], *, as_json: bool) -> logging.Handler:
+def handler(
+    tell: Callable[[str], None], *, as_json: bool, repeats: Repeats | None = None
+) -> NodeHandler:
     """A handler that formats records with their fields, and tells them."""
-    made = _Handler(tell)
+    made = NodeHandler(tell, repeats or Repeats())
     made.setFormatter(_Json() if as_json else _Text())
     return made
 
@@ -32,13 +38,48 @@ def json_line(level: int, message: str, hint: str) -> str:
     return _Json().format(record)
 
 
-class _Handler(logging.Handler):
-    def __init__(self, tell: Callable[[str], None]) -> None:
+class NodeHandler(logging.Handler):
+    """Writes records, and counts repeats; `finish` writes the counts that are left."""
+
+    def __init__(self, tell: Callable[[str], None], repeats: Repeats) -> None:
         super().__init__()
-        self._tell = tell
+        self._tell, self._repeats = tell, repeats
+        self._timer: asyncio.TimerHandle | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._tell(self.format(record))
+        self._write(self._repeats.take(record, time.monotonic()))
+
+    def finish(self) -> None:
+        with self._locked():
+            self._write(self._repeats.close())
+
+    def _write(self, records: Iterable[logging.LogRecord]) -> None:
+        for record in records:
+            self._tell(self.format(record))
+        self._set_timer()
+
+    def _set_timer(self) -> None:
+        """Have a count written when it is due, also if no other line comes."""
+        end_s = self._repeats.next_end_s
+        if end_s is None or self._timer is not None:
+            return
+        # A thread has no loop; the next line of the loop sets the timer.
+        with contextlib.suppress(RuntimeError):
+            wait_s = max(end_s - time.monotonic(), 0.0)
+            self._timer = asyncio.get_running_loop().call_later(wait_s, self._count)
+
+    def _count(self) -> None:
+        with self._locked():
+            self._timer = None
+            self._write(self._repeats.due(time.monotonic()))
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        self.acquire()
+        try:
+            yield
+        finally:
+            self.release()
 
 
 def _time(record: logging.LogRecord) -> str:

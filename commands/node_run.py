@@ -195,6 +195,7 @@ def _narrated(to: Output, log_format: LogFormat) -> Iterator[None]:
     try:
         yield
     finally:
+        told.finish()
         for logger, (level, propagate, handlers) in zip(loggers, before, strict=True):
             logger.setLevel(level)
             logger.propagate = propagate

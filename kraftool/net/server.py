@@ -13,10 +13,10 @@ import asyncio
 import contextlib
 import logging
 import socket
-import ssl
 from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from kraftool.decoders.addresses import shown_address
@@ -25,6 +25,7 @@ from kraftool.net import api_versions
 from kraftool.net.api_versions import Range
 from kraftool.net.errors import AuthenticationError, NetError
 from kraftool.net.framing import Budget, read_frame, write_frame
+from kraftool.net.lines import Limit, write
 from kraftool.net.sasl import ILLEGAL_SASL_STATE, SASL_APIS, Login, refused
 from kraftool.net.security import ANONYMOUS, ServerSecurity
 from kraftool.raft.names import Endpoint
@@ -40,6 +41,7 @@ from kraftool.raft.wire.frames import (
 from kraftool.raft.wire.shapes import Value
 
 LOGGER = logging.getLogger("kraftool.net")
+_say = partial(write, LOGGER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +178,12 @@ class Server:
                 connection, address = await loop.sock_accept(bound)
             except OSError as error:
                 # No more files, mostly: let one go and give the others time to.
-                LOGGER.warning("no connection can be accepted: %s", error)
+                _say(
+                    "no connection can be accepted",
+                    logging.WARNING,
+                    limit=Limit(),
+                    reason=str(error),
+                )
                 self._make_room()
                 await asyncio.sleep(0.1)
                 continue
@@ -188,7 +195,13 @@ class Server:
     ) -> None:
         host, port = address[:2]
         if self._by_host[host] >= self.limits.max_connections_per_ip:
-            LOGGER.info("%s has too many connections", host)
+            _say(
+                "too many connections",
+                logging.WARNING,
+                limit=Limit(key=host),
+                address=host,
+                most=self.limits.max_connections_per_ip,
+            )
             connection.close()
             return
         if self.connections >= self.limits.max_connections and not self._make_room():
@@ -231,13 +244,17 @@ class Server:
             raise
         except (TimeoutError, asyncio.IncompleteReadError, ConnectionError):
             pass  # it went, or has to
-        except (NetError, DecodeError, ssl.SSLError) as error:
+        except (NetError, DecodeError, OSError) as error:  # ssl.SSLError is an OSError
             said = error.message if isinstance(error, KraftoolError) else str(error)
-            LOGGER.info("connection of %s:%s ended: %s", guest.host, guest.port, said)
-        except OSError as error:
-            LOGGER.info("connection of %s:%s ended: %s", guest.host, guest.port, error)
+            self._say_ended(guest, reason=said)
         except Exception:
-            LOGGER.exception("connection of %s:%s ended by an error", guest.host, guest.port)
+            _say(
+                "connection ended by an error",
+                logging.ERROR,
+                limit=Limit(),
+                exc_info=True,
+                **_of(guest),
+            )
         finally:
             self._forget(guest)
             if guest.writer is None:
@@ -246,6 +263,9 @@ class Server:
                 await _let_go(guest.writer)
             else:
                 guest.writer.transport.abort()
+
+    def _say_ended(self, guest: _Guest, *, reason: str) -> None:
+        _say("connection ended", limit=_for(guest), **_of(guest), reason=reason)
 
     async def _authenticated(
         self, guest: _Guest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -322,14 +342,11 @@ class Server:
         name = apis().get(key)
         served = self._known.get(name) if name is not None else None
         if name is None or served is None:
-            LOGGER.info("%s:%s asks for api %s, which is not served", peer.host, peer.port, key)
+            _say("api not served", limit=_for(peer), **_of(peer), api=name or key)
             return None
         if not served[0] <= version <= served[1]:
             if name != API_VERSIONS:
-                LOGGER.info(
-                    "%s:%s asks for %s version %s, which is not served",
-                    *(peer.host, peer.port, name, version),
-                )
+                _say("version not served", limit=_for(peer), **_of(peer), api=name, version=version)
                 return None
             return _encoded(name, 0, correlation_id, api_versions.unknown_version(served))
         request = decode_request(data)
@@ -345,6 +362,18 @@ class Server:
                 return None
             body = _with_sasl(given) if name == API_VERSIONS else given
         return _encoded(name, version, correlation_id, body)
+
+
+def _of(peer: Peer | _Guest) -> dict[str, Any]:
+    """The fields that name it in a line."""
+    name = peer.listener if isinstance(peer, Peer) else peer.listener.name
+    return {"listener": name, "address": shown_address(peer.host, peer.port)}
+
+
+def _for(peer: Peer | _Guest) -> Limit:
+    """Lines of one host at one listener are repeats: each connection has another port."""
+    name = peer.listener if isinstance(peer, Peer) else peer.listener.name
+    return Limit(key=(name, peer.host))
 
 
 def _encoded(name: str, version: int, correlation_id: int, body: Value) -> bytes:

@@ -7,9 +7,9 @@ fields as `extra`; whoever runs the node decides on text or JSON.
 from __future__ import annotations
 
 import logging
-import time
-from typing import Any
+from functools import partial
 
+from kraftool.net.lines import Limit, write
 from kraftool.raft.events import (
     Effect,
     Event,
@@ -28,9 +28,11 @@ from kraftool.raft.roles import Follower, Leader, Role
 LOGGER = logging.getLogger("kraftool.node")
 
 
-def say(text: str, level: int = logging.INFO, **fields: Any) -> None:
-    """Say something, with its fields: `say("listening", port=9093)`."""
-    LOGGER.log(level, text, extra={"fields": fields})
+_OFTEN = Limit(burst=30)
+"""For what changes rarely among honest nodes; a hostile voter can cause any number of changes."""
+
+say = partial(write, LOGGER)
+"""Say something, with its fields: `say("listening", port=9093)`."""
 
 
 def _lost_leader(raft: Raft, before: Role | None) -> int | None:
@@ -47,16 +49,10 @@ class Narration:
         self._role: Role | None = None
         self._voters: object = None
         self._refusals = 0
-        self._refusal_s = 0.0
-        """When the last refusal was told: a flood of them must not become one of lines."""
 
     def refused(self, event: RequestReceived | ResponseReceived, error: ProtocolError) -> None:
-        """Say that a message was refused, once a second at most."""
+        """Say that a message was refused."""
         self._refusals += 1
-        now = time.monotonic()
-        if now - self._refusal_s < 1:
-            return
-        self._refusal_s = now
         if isinstance(event, RequestReceived):
             source, message = None, type(event.request).__name__
         else:
@@ -64,6 +60,7 @@ class Narration:
         say(
             "refused a message",
             logging.ERROR,
+            limit=Limit(key=(source, message)),
             message_type=message,
             source=source,
             reason=error.message,
@@ -79,6 +76,7 @@ class Narration:
             say(
                 type(role).__name__,
                 logging.INFO if lost is None else logging.WARNING,
+                limit=_OFTEN,
                 epoch=role.epoch,
                 leader=role.leader_id,
                 lostLeader=lost,
@@ -91,6 +89,7 @@ class Narration:
             self._voters = raft.control.voters
             say(
                 "voters",
+                limit=_OFTEN,
                 voters=[str(each.key) for each in raft.control.voters],
                 offset=raft.control.voters_offset,
                 isVoter=raft.is_voter,
@@ -103,8 +102,18 @@ class Narration:
         for each in effects:
             match each:
                 case Truncate(offset=offset):
-                    say("log truncated", logging.WARNING, to=offset)
+                    say("log truncated", logging.WARNING, limit=_OFTEN, to=offset)
                 case StartSnapshotDownload(snapshot_id=snapshot):
-                    say("fetching a snapshot", offset=snapshot.offset, epoch=snapshot.epoch)
+                    say(
+                        "fetching a snapshot",
+                        limit=_OFTEN,
+                        offset=snapshot.offset,
+                        epoch=snapshot.epoch,
+                    )
                 case InstallSnapshot(snapshot_id=snapshot):
-                    say("snapshot installed", offset=snapshot.offset, epoch=snapshot.epoch)
+                    say(
+                        "snapshot installed",
+                        limit=_OFTEN,
+                        offset=snapshot.offset,
+                        epoch=snapshot.epoch,
+                    )

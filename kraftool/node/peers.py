@@ -24,6 +24,7 @@ from kraftool.net.errors import (
     NetError,
     UnsupportedError,
 )
+from kraftool.net.lines import Limit
 from kraftool.node.narration import say
 from kraftool.node.runner import Runner
 from kraftool.raft.events import ResponseReceived, Send
@@ -167,12 +168,19 @@ class Peers:
         """Say it once, until the destination has answered again."""
         if effect.destination_id not in self._silent:
             self._silent.add(effect.destination_id)
-            say("no answer", logging.WARNING, **_destination(effect), reason=str(error))
+            say(
+                "no answer",
+                logging.WARNING,
+                limit=Limit(key=(effect.destination_id, effect.endpoint)),
+                **_destination(effect),
+                reason=str(error),
+            )
 
     def _reachable(self, effect: Send) -> None:
         if effect.destination_id in self._silent:
             self._silent.discard(effect.destination_id)
-            say("answers again", **_destination(effect))
+            limit = Limit(key=(effect.destination_id, effect.endpoint))
+            say("answers again", limit=limit, **_destination(effect))
 
 
 def _start(work: Coroutine[Any, Any, None], tasks: set[asyncio.Task[None]]) -> None:

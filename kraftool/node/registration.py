@@ -18,6 +18,7 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.image.image import MetadataImage
 from kraftool.image.metadata_version import CONTROLLER_REGISTRATION_LEVEL
 from kraftool.net.connection import Connection
+from kraftool.net.lines import Limit
 from kraftool.net.security import SecurityProtocol
 from kraftool.node.narration import say
 from kraftool.node.runner import Runner
@@ -187,7 +188,7 @@ class Registration:
         """Say it once, until something else comes of it."""
         if self._told != (leader.id, reason):
             self._told = (leader.id, reason)
-            say(text, level, leader=leader.id, reason=reason)
+            say(text, level, limit=Limit(key=leader.id, burst=5), leader=leader.id, reason=reason)
 
 
 def backoff_s(failures: int) -> float:

@@ -79,6 +79,12 @@ def _plain_client(user: str, password: str) -> Exchange:
     return user
 
 
+def _plain_claim(token: bytes) -> str:
+    """The user that a PLAIN message names; empty if it is no such message."""
+    parts = token.decode("utf-8", "replace").split("\0")
+    return parts[1] if len(parts) == 3 else ""
+
+
 def _plain_server(passwords: Mapping[str, str]) -> Exchange:
     token = yield b""
     parts = token.decode("utf-8", "replace").split("\0")
@@ -122,7 +128,10 @@ class Login:
     def __init__(self, server: SaslServer) -> None:
         self._server = server
         self._exchange: Exchange | None = None
-        self._mechanism = ""
+        self.mechanism = ""
+        """The one that was asked for, also if it is not enabled."""
+        self.claimed_user: str | None = None
+        """Who the first message says it is, before that is proved; empty if it does not say."""
         self.user: str | None = None
         """Set at the end of a login that went well."""
         self.failure = ""
@@ -142,23 +151,27 @@ class Login:
         if self._exchange is not None:
             self.failure = "a second SaslHandshake"
             return {"errorCode": ILLEGAL_SASL_STATE, "mechanisms": mechanisms}
+        self.mechanism = mechanism
         self._exchange = self._server.exchange(mechanism)
         if self._exchange is None:
-            self.failure = f"it wants the mechanism {mechanism[:40]!r}"
+            self.failure = "the mechanism is not enabled"
             return {"errorCode": UNSUPPORTED_SASL_MECHANISM, "mechanisms": mechanisms}
         next(self._exchange)
-        self._mechanism = mechanism
         return {"errorCode": 0, "mechanisms": mechanisms}
 
     def _authenticate(self, request: RequestFrame) -> Value:
         if self._exchange is None:
             self.failure = "SaslAuthenticate without SaslHandshake"
             return refused(ILLEGAL_SASL_STATE, "SaslHandshake has to come first")
+        given = request.body["authBytes"]
+        if self.claimed_user is None:
+            claim = _plain_claim if self.mechanism == PLAIN else scram.claimed_user
+            self.claimed_user = claim(given)
         try:
-            token = self._exchange.send(request.body["authBytes"])
+            token = self._exchange.send(given)
         except AuthenticationError as error:
             self.failure = error.message
-            return refused(SASL_AUTHENTICATION_FAILED, _failed(self._mechanism))
+            return refused(SASL_AUTHENTICATION_FAILED, _failed(self.mechanism))
         except StopIteration:
             self.failure = "a login goes on after its end"
             return refused(ILLEGAL_SASL_STATE, "the login is over")
@@ -172,7 +185,7 @@ class Login:
 
     def _is_last(self, token: bytes) -> bool:
         """PLAIN ends with nothing to say, SCRAM with the server's own proof."""
-        return token == b"" if self._mechanism == PLAIN else token.startswith(b"v=")
+        return token == b"" if self.mechanism == PLAIN else token.startswith(b"v=")
 
 
 def _failed(mechanism: str) -> str:

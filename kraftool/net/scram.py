@@ -106,6 +106,12 @@ def server(mechanism: str, lookup: Lookup) -> Generator[bytes, bytes, str]:
     return user
 
 
+def claimed_user(token: bytes) -> str:
+    """The user that a client's first message names; empty if it is no such message."""
+    parts = token.decode("utf-8", "replace").split(",", 2)
+    return _unescaped(_attributes(parts[2]).get("n", "")) if len(parts) == 3 else ""
+
+
 def _without_header(message: str) -> tuple[str, str]:
     """The GS2 header, and what follows it."""
     parts = message.split(",", 2)

@@ -25,7 +25,7 @@ from kraftool.net import api_versions
 from kraftool.net.api_versions import Range
 from kraftool.net.errors import AuthenticationError, NetError
 from kraftool.net.framing import Budget, read_frame, write_frame
-from kraftool.net.lines import Limit, write
+from kraftool.net.lines import Limit, claimed, write
 from kraftool.net.sasl import ILLEGAL_SASL_STATE, SASL_APIS, Login, refused
 from kraftool.net.security import ANONYMOUS, ServerSecurity
 from kraftool.raft.names import Endpoint
@@ -108,6 +108,10 @@ class _Guest:
     writer: asyncio.StreamWriter | None = None
     is_served: bool = False
     """Whether a request of it is being handled."""
+
+
+class _Ended(Exception):
+    """A connection that has to end, of which everything was said."""
 
 
 class Server:
@@ -242,7 +246,7 @@ class Server:
         except asyncio.CancelledError:
             is_wanted = False
             raise
-        except (TimeoutError, asyncio.IncompleteReadError, ConnectionError):
+        except (TimeoutError, asyncio.IncompleteReadError, ConnectionError, _Ended):
             pass  # it went, or has to
         except (NetError, DecodeError, OSError) as error:  # ssl.SSLError is an OSError
             said = error.message if isinstance(error, KraftoolError) else str(error)
@@ -281,7 +285,14 @@ class Server:
         )
         if security.sasl is None:
             return peer
-        user = await self._log_in(peer, Login(security.sasl), reader, writer)
+        login = Login(security.sasl)
+        try:
+            user = await self._log_in(peer, login, reader, writer)
+        except AuthenticationError as error:
+            if login.mechanism:
+                _say_refused_login(peer, login, error.message)
+                raise _Ended from None
+            raise
         return replace(peer, principal=f"User:{user}")
 
     async def _log_in(
@@ -298,7 +309,7 @@ class Server:
                 reader, self.limits.max_login_bytes, idle_s=patience_s, patience_s=patience_s
             )
             if data is None:
-                raise AuthenticationError("it left before it said who it is")
+                raise AuthenticationError("the client closed the connection before it logged in")
             answer = await self._answer(peer, data, login)
             if login.failure:
                 await asyncio.sleep(self.limits.failed_authentication_delay_s)
@@ -362,6 +373,21 @@ class Server:
                 return None
             body = _with_sasl(given) if name == API_VERSIONS else given
         return _encoded(name, version, correlation_id, body)
+
+
+def _say_refused_login(peer: Peer, login: Login, reason: str) -> None:
+    """Name who it claims to be, and never what it proves it with."""
+    user = None if login.claimed_user is None else claimed(login.claimed_user)
+    mechanism = claimed(login.mechanism)
+    _say(
+        "login failed",
+        logging.WARNING,
+        limit=Limit(key=(peer.listener, peer.host, mechanism, user)),
+        **_of(peer),
+        mechanism=mechanism,
+        user=user,
+        reason=reason,
+    )
 
 
 def _of(peer: Peer | _Guest) -> dict[str, Any]:

@@ -139,7 +139,7 @@ async def _run(
     async def handle(peer: Peer, frame: RequestFrame) -> Value | None:
         await is_ready.wait()
         assert serving is not None, "a node that is ready serves"
-        return await serving.answer(peer.principal, peer.listener, frame)
+        return await serving.answer(peer, frame)
 
     server = Server(
         [

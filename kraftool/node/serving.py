@@ -8,13 +8,18 @@ controllers are sent on to the leader, and other apis are not offered.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 
 from kraftool.decoders import schema
+from kraftool.decoders.addresses import shown_address
 from kraftool.image.features import FeaturesImage
 from kraftool.image.image import MetadataImage
 from kraftool.image.metadata_version import KRAFT_VERSION, METADATA_VERSION
+from kraftool.net.lines import Limit, claimed
+from kraftool.net.server import Peer
 from kraftool.node import feature_update
+from kraftool.node.narration import say
 from kraftool.node.runner import RefusedMessage, Runner
 from kraftool.raft.messages import ANSWERED_BY
 from kraftool.raft.names import NO_ID, Error, VersionRange
@@ -65,6 +70,16 @@ _CONTROLLERS = 2
 _NO_OPERATIONS = -(1 << 31)
 
 
+_OPERATIONS: Mapping[str, str] = {
+    "DescribeQuorum": "DESCRIBE",
+    "DescribeCluster": "DESCRIBE",
+    UPDATE_FEATURES: "ALTER",
+    "AddRaftVoter": "ALTER",
+    "RemoveRaftVoter": "ALTER",
+}
+"""What Kafka's ControllerApis authorizes on the cluster; CLUSTER_ACTION for every other request."""
+
+
 class Serving:
     """Answers requests, by the core or by the image."""
 
@@ -83,26 +98,29 @@ class Serving:
         self._features = features
         self._is_allowed = is_allowed
 
-    async def answer(self, principal: str, listener: str, frame: RequestFrame) -> Value | None:
+    async def answer(self, peer: Peer, frame: RequestFrame) -> Value | None:
         """The body of the answer; None where the connection is to be closed, as Kafka does."""
         if frame.name == "ApiVersions":
             return self.api_versions(frame.version)
         if frame.name not in SERVED:
             return None
+        allowed = self._is_allowed(peer.principal)
+        if not allowed:
+            _say_refused(peer, frame)
         if frame.name == "DescribeCluster":
-            return self._describe_cluster(frame, listener, allowed=self._is_allowed(principal))
+            return self._describe_cluster(frame, peer.listener, allowed=allowed)
         if frame.name in OF_ACTIVE_CONTROLLER:
-            return await self._no_controller(allowed=self._is_allowed(principal))
+            return await self._no_controller(allowed=allowed)
         if frame.name == UPDATE_FEATURES:
-            if not self._is_allowed(principal):
+            if not allowed:
                 return feature_update.answer(Error.CLUSTER_AUTHORIZATION_FAILED, "", frame.version)
             return await feature_update.update_features(self._runner, frame)
         request = requests.from_kafka(frame.name, frame.body)
-        if not self._is_allowed(principal):
+        if not allowed:
             refused = ANSWERED_BY[type(request)](top_error=Error.CLUSTER_AUTHORIZATION_FAILED)
             return responses.to_kafka(frame.name, refused, frame.version)
         try:
-            response = await self._runner.ask(request, listener.upper())
+            response = await self._runner.ask(request, peer.listener.upper())
         except RefusedMessage:
             return None
         return responses.to_kafka(frame.name, response, frame.version)
@@ -185,3 +203,18 @@ class Serving:
             "brokers": nodes,
             "clusterAuthorizedOperations": _NO_OPERATIONS,
         }
+
+
+def _say_refused(peer: Peer, frame: RequestFrame) -> None:
+    operation = _OPERATIONS.get(frame.name, "CLUSTER_ACTION")
+    say(
+        "not authorized",
+        logging.WARNING,
+        limit=Limit(key=(peer.listener, peer.host, peer.principal, operation)),
+        principal=claimed(peer.principal),
+        operation=operation,
+        resource="Cluster:kafka-cluster",
+        request=frame.name,
+        listener=peer.listener,
+        address=shown_address(peer.host, peer.port),
+    )

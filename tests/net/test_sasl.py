@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
+from kraftool.commands.node_log import handler
 from kraftool.image.scram import ScramCredential
 from kraftool.net import scram
 from kraftool.net.connection import connect
@@ -70,6 +72,50 @@ def test_who_does_not_is_told_no_more_than_that(mechanism: str, user: str, passw
     told_by_all = f"due to invalid credentials with SASL mechanism {mechanism}"
     assert words.get(mechanism, told_by_all) in told.value.message
     assert "CANARY" not in told.value.message
+
+
+def _failed_logins(caplog: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
+    return [vars(each)["fields"] for each in caplog.records if each.message == "login failed"]
+
+
+@pytest.mark.parametrize("mechanism", [PLAIN, *scram.DIGESTS])
+@pytest.mark.parametrize("user", ["admin", "no=body,\x1b[31m\nINFO x", "u" * 5_000])
+def test_a_failed_login_is_logged_with_its_user_listener_and_address(
+    mechanism: str, user: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    lines: list[str] = []
+    told = handler(lines.append, as_json=False)
+    with pytest.raises(AuthenticationError):
+        _principal(_client(mechanism, user, "CANARY-wrong"))
+    [failed] = _failed_logins(caplog)
+    assert failed["listener"] == "CONTROLLER"
+    assert failed["address"].startswith("127.0.0.1:")
+    assert failed["mechanism"] == mechanism
+    assert failed["user"] == (user if len(user) < 80 else "u" * 80 + "…")
+    for record in caplog.records:
+        told.handle(record)
+    assert len(lines) == len(caplog.records)
+    assert not any("CANARY" in line or "\n" in line or "\x1b" in line for line in lines)
+
+
+def test_a_login_that_names_nobody_is_logged_with_its_mechanism(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def run() -> None:
+        limits = Limits(failed_authentication_delay_s=0.01)
+        async with serving(security=LISTENER, limits=limits) as (_, where):
+            await answer_to(where, _frame("SaslHandshake", {"mechanism": "GSSAPI"}))
+            await answer_to(
+                where,
+                _frame("SaslHandshake", {"mechanism": "PLAIN"}),
+                _frame("SaslAuthenticate", {"authBytes": b"CANARY-secret"}),
+            )
+
+    asyncio.run(run())
+    disabled, garbage = _failed_logins(caplog)
+    assert (disabled["mechanism"], disabled["user"]) == ("GSSAPI", None)
+    assert (garbage["mechanism"], garbage["user"]) == ("PLAIN", "")
+    assert "CANARY" not in str(garbage)
 
 
 def test_a_mechanism_that_is_not_enabled_is_told() -> None:

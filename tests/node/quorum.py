@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from kraftool.decoders import schema
+from kraftool.net.security import ANONYMOUS
+from kraftool.net.server import Peer
 from kraftool.node.machine import BlindMachine
 from kraftool.node.runner import Consumer, NodeFailedError, Runner
 from kraftool.raft.events import ResponseReceived, Send
@@ -30,6 +32,7 @@ from kraftool.raft.wire.frames import (
 from kraftool.storage.log_config import LogConfig
 from kraftool.storage.metadata_log import MetadataLog
 
+ANYBODY = Peer(listener="CONTROLLER", principal=ANONYMOUS, host="127.0.0.1", port=50_000)
 CLUSTER_ID = "cccccccccccccccccccccA"
 PATIENCE_S = 20.0
 QUICK = Timing(

@@ -19,7 +19,7 @@ from kraftool.raft.wire.frames import (
     encode_request,
     encode_response,
 )
-from tests.node.quorum import quorum_of
+from tests.node.quorum import ANYBODY, quorum_of
 
 
 async def asked(
@@ -30,7 +30,7 @@ async def asked(
     frame = RequestFrame(name=name, version=version, correlation_id=1, client_id="t", body=body)
     serving = Serving(runner, lambda: None, features={}, is_allowed=lambda _: is_allowed)
     arrived = decode_request(encode_request(frame))
-    told = await serving.answer("User:ANONYMOUS", "CONTROLLER", arrived)
+    told = await serving.answer(ANYBODY, arrived)
     assert told is not None
     back = ResponseFrame(name=name, version=version, correlation_id=1, body=told)
     return dict(decode_response(encode_response(back), name, version).body)

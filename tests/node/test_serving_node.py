@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kraftool.decoders import schema
+from kraftool.decoders.wire import ZERO_UUID
 from kraftool.node.runner import Runner
 from kraftool.node.serving import OF_ACTIVE_CONTROLLER, SERVED, Serving
 from kraftool.raft.names import Error
@@ -18,7 +20,7 @@ from kraftool.raft.wire.frames import (
     decode_response,
     encode_response,
 )
-from tests.node.quorum import quorum_of
+from tests.node.quorum import ANYBODY, quorum_of
 
 
 def serving(runner: Runner, *, is_allowed: bool = True) -> Serving:
@@ -28,7 +30,7 @@ def serving(runner: Runner, *, is_allowed: bool = True) -> Serving:
 async def told(node: Serving, name: str, version: int) -> dict[str, Any]:
     """The answer to a request, of which nobody looks at the body, by way of Kafka's bytes."""
     frame = RequestFrame(name=name, version=version, correlation_id=1, client_id="t", body={})
-    body = await node.answer("User:ANONYMOUS", "CONTROLLER", frame)
+    body = await node.answer(ANYBODY, frame)
     assert body is not None
     back = ResponseFrame(name=name, version=version, correlation_id=1, body=body)
     return dict(decode_response(encode_response(back), name, version).body)
@@ -55,6 +57,49 @@ def test_who_looks_for_the_active_controller_is_sent_on(tmp_path: Path, name: st
     *sent_on, stranger = asyncio.run(run())
     assert {each["errorCode"] for each in sent_on} == {Error.NOT_CONTROLLER}
     assert stranger["errorCode"] == Error.CLUSTER_AUTHORIZATION_FAILED
+
+
+@pytest.mark.parametrize(
+    ("name", "operation"),
+    [
+        ("DescribeQuorum", "DESCRIBE"),
+        ("DescribeCluster", "DESCRIBE"),
+        ("UpdateFeatures", "ALTER"),
+        ("AddRaftVoter", "ALTER"),
+        ("Vote", "CLUSTER_ACTION"),
+        ("BrokerRegistration", "CLUSTER_ACTION"),
+    ],
+)
+def test_a_refused_request_is_logged_with_who_asked_for_what(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str, operation: str
+) -> None:
+    """The operations are those of Kafka 4.3's ControllerApis, on the cluster."""
+    peer = replace(ANYBODY, principal="User:mallory", host="203.0.113.7")
+
+    async def run(node: Serving) -> None:
+        version = SERVED[name][1]
+        body: dict[str, Any] = {each: [] for each in ("topics", "featureUpdates", "listeners")}
+        body |= {"clusterId": None, "voterId": 2, "voterDirectoryId": ZERO_UUID, "timeoutMs": 1}
+        frame = RequestFrame(name=name, version=version, correlation_id=1, client_id="t", body=body)
+        await node.answer(peer, frame)
+
+    async def both() -> None:
+        async with quorum_of(tmp_path, 1) as quorum:
+            leader = await quorum.leader()
+            await run(serving(leader, is_allowed=False))
+
+    asyncio.run(both())
+    [refused] = [
+        vars(each)["fields"] for each in caplog.records if each.message == "not authorized"
+    ]
+    assert refused == {
+        "principal": "User:mallory",
+        "operation": operation,
+        "resource": "Cluster:kafka-cluster",
+        "request": name,
+        "listener": "CONTROLLER",
+        "address": "203.0.113.7:50000",
+    }
 
 
 def test_api_versions_lists_what_is_served_in_the_order_of_the_keys(tmp_path: Path) -> None:

@@ -61,3 +61,8 @@ class ServerSecurity:
     sasl: SaslServer | None = None
     principal: Callable[[bytes | None], str] = lambda certificate: ANONYMOUS
     """Of the other side's certificate (DER), where that says who it is."""
+
+    @property
+    def authenticates(self) -> bool:
+        """True if a connection has to pass TLS or SASL before its first request."""
+        return self.tls is not None or self.sasl is not None

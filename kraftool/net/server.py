@@ -13,9 +13,8 @@ import asyncio
 import contextlib
 import logging
 import socket
-from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -25,9 +24,10 @@ from kraftool.net import api_versions
 from kraftool.net.api_versions import Range
 from kraftool.net.errors import AuthenticationError, NetError
 from kraftool.net.framing import Budget, read_frame, write_frame
+from kraftool.net.guests import Guest, Guests, Limits, Listener
 from kraftool.net.lines import Limit, claimed, write
 from kraftool.net.sasl import ILLEGAL_SASL_STATE, SASL_APIS, Login, refused
-from kraftool.net.security import ANONYMOUS, ServerSecurity
+from kraftool.net.security import ANONYMOUS
 from kraftool.raft.names import Endpoint
 from kraftool.raft.wire.frames import (
     API_VERSIONS,
@@ -45,43 +45,6 @@ _say = partial(write, LOGGER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listener:
-    """Where to listen, and how one is to come in."""
-
-    name: str
-    """As it is configured; it is compared in upper case."""
-    host: str
-    """Empty for all addresses."""
-    port: int
-    """0 for any that is free."""
-    security: ServerSecurity = field(default_factory=ServerSecurity)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What is put up with. The defaults are Kafka's where it has one."""
-
-    max_request_bytes: int = 100 << 20
-    """socket.request.max.bytes"""
-    max_connections: int = 4096
-    """Kafka's max.connections; more than this would take the files that the log needs."""
-    max_connections_per_ip: int = 1 << 31
-    idle_s: float = 600.0
-    """connections.max.idle.ms"""
-    authentication_s: float = 10.0
-    """For TLS and SASL together."""
-    max_login_bytes: int = 512 << 10
-    """sasl.server.max.receive.size"""
-    failed_authentication_delay_s: float = 0.1
-    """connection.failed.authentication.delay.ms"""
-    patience_s: float = 30.0
-    """For each part of a frame, and for an answer to be taken."""
-    buffered_bytes: int = 256 << 20
-    """Of all large requests that are coming in."""
-    backlog: int = 1024
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Peer:
     """Who asks."""
 
@@ -94,20 +57,6 @@ class Peer:
 
 Handler = Callable[[Peer, RequestFrame], Awaitable[Value | None]]
 """Gives the body of the answer, or None where the connection is to be closed."""
-
-
-@dataclass(eq=False, slots=True)
-class _Guest:
-    """A connection that came in."""
-
-    listener: Listener
-    socket: socket.socket
-    host: str
-    port: int
-    task: asyncio.Task[None] | None = None
-    writer: asyncio.StreamWriter | None = None
-    is_served: bool = False
-    """Whether a request of it is being handled."""
 
 
 class _Ended(Exception):
@@ -136,18 +85,14 @@ class Server:
         self._budget = Budget(self.limits.buffered_bytes)
         self._accepting: list[asyncio.Task[None]] = []
         self._sockets: list[socket.socket] = []
-        self._silent: OrderedDict[_Guest, None] = OrderedDict()
-        """Connections that have not asked anything yet, oldest first."""
-        self._known_guests: OrderedDict[_Guest, None] = OrderedDict()
-        """The others, the one that asked longest ago first."""
-        self._by_host: Counter[str] = Counter()
+        self.guests = Guests(self.limits)
         self.bound: dict[str, Endpoint] = {}
         """Where each listener really listens."""
 
     @property
     def connections(self) -> int:
         """How many there are now."""
-        return len(self._silent) + len(self._known_guests)
+        return len(self.guests)
 
     async def start(self) -> None:
         """Listen. Raises NetError where an address cannot be had."""
@@ -166,8 +111,7 @@ class Server:
 
     async def close(self) -> None:
         """Listen no more, and end every connection."""
-        guests = [*self._silent, *self._known_guests]
-        tasks = [*self._accepting, *(each.task for each in guests if each.task is not None)]
+        tasks = [*self._accepting, *(each.task for each in self.guests if each.task is not None)]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -188,7 +132,7 @@ class Server:
                     limit=Limit(),
                     reason=str(error),
                 )
-                self._make_room()
+                self.guests.make_room()
                 await asyncio.sleep(0.1)
                 continue
             self._admit(listener, connection, address)
@@ -198,49 +142,27 @@ class Server:
         self, listener: Listener, connection: socket.socket, address: tuple[Any, ...]
     ) -> None:
         host, port = address[:2]
-        if self._by_host[host] >= self.limits.max_connections_per_ip:
+        guest = Guest(listener, connection, host, port)
+        guest.is_authenticated = not listener.security.authenticates
+        refusal = self.guests.admit(guest)
+        if refusal is not None:
+            connection.close()
             _say(
-                "too many connections",
+                "connection refused",
                 logging.WARNING,
-                limit=Limit(key=host),
-                address=host,
-                most=self.limits.max_connections_per_ip,
+                limit=Limit(key=(refusal, listener.name, host)),
+                **_of(guest),
+                reason=f"more than {refusal} ({getattr(self.limits, refusal)})",
+                authenticating=self.guests.authenticating,
             )
-            connection.close()
             return
-        if self.connections >= self.limits.max_connections and not self._make_room():
-            connection.close()
-            return
-        guest = _Guest(listener, connection, host, port)
-        self._silent[guest] = None
-        self._by_host[host] += 1
         guest.task = asyncio.get_running_loop().create_task(self._host(guest))
 
-    def _make_room(self) -> bool:
-        """End the connection that will be missed least; whether there was one."""
-        for guests in (self._silent, self._known_guests):
-            for guest in guests:
-                if not guest.is_served and guest.task is not None:
-                    guest.task.cancel()
-                    self._forget(guest)
-                    return True
-        return False
-
-    def _forget(self, guest: _Guest) -> None:
-        if guest in self._silent or guest in self._known_guests:
-            self._silent.pop(guest, None)
-            self._known_guests.pop(guest, None)
-            self._by_host[guest.host] -= 1
-            if not self._by_host[guest.host]:
-                del self._by_host[guest.host]
-
-    async def _host(self, guest: _Guest) -> None:
+    async def _host(self, guest: Guest) -> None:
         """One connection from its first byte to its end."""
         is_wanted = True
         try:
-            async with asyncio.timeout(self.limits.authentication_s):
-                reader, writer = await _streams(guest)
-                peer = await self._authenticated(guest, reader, writer)
+            reader, writer, peer = await self._enter(guest)
             while await self._exchange(guest, peer, reader, writer):
                 pass
         except asyncio.CancelledError:
@@ -260,7 +182,7 @@ class Server:
                 **_of(guest),
             )
         finally:
-            self._forget(guest)
+            self.guests.forget(guest)
             if guest.writer is None:
                 guest.socket.close()
             elif is_wanted:
@@ -268,11 +190,24 @@ class Server:
             else:
                 guest.writer.transport.abort()
 
-    def _say_ended(self, guest: _Guest, *, reason: str) -> None:
+    async def _enter(self, guest: Guest) -> tuple[asyncio.StreamReader, asyncio.StreamWriter, Peer]:
+        """TLS and SASL, in the time that there is for both."""
+        try:
+            async with asyncio.timeout(self.limits.authentication_s):
+                reader, writer = await _streams(guest)
+                peer = await self._authenticated(guest, reader, writer)
+        except TimeoutError:
+            seconds = self.limits.authentication_s
+            self._say_ended(guest, reason=f"not authenticated within {seconds:g} s")
+            raise _Ended from None
+        self.guests.authenticated(guest)
+        return reader, writer, peer
+
+    def _say_ended(self, guest: Guest, *, reason: str) -> None:
         _say("connection ended", limit=_for(guest), **_of(guest), reason=reason)
 
     async def _authenticated(
-        self, guest: _Guest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self, guest: Guest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> Peer:
         """Learn who it is."""
         security = guest.listener.security
@@ -321,7 +256,7 @@ class Server:
 
     async def _exchange(
         self,
-        guest: _Guest,
+        guest: Guest,
         peer: Peer,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
@@ -338,9 +273,7 @@ class Server:
         if data is None:
             return False
         guest.is_served = True
-        self._silent.pop(guest, None)
-        self._known_guests[guest] = None
-        self._known_guests.move_to_end(guest)
+        self.guests.asked(guest)
         answer = await self._answer(peer, data)
         guest.is_served = False
         if answer is None:
@@ -390,13 +323,13 @@ def _say_refused_login(peer: Peer, login: Login, reason: str) -> None:
     )
 
 
-def _of(peer: Peer | _Guest) -> dict[str, Any]:
+def _of(peer: Peer | Guest) -> dict[str, Any]:
     """The fields that name it in a line."""
     name = peer.listener if isinstance(peer, Peer) else peer.listener.name
     return {"listener": name, "address": shown_address(peer.host, peer.port)}
 
 
-def _for(peer: Peer | _Guest) -> Limit:
+def _for(peer: Peer | Guest) -> Limit:
     """Lines of one host at one listener are repeats: each connection has another port."""
     name = peer.listener if isinstance(peer, Peer) else peer.listener.name
     return Limit(key=(name, peer.host))
@@ -450,7 +383,7 @@ def _bind(listener: Listener, backlog: int) -> socket.socket:
     return bound
 
 
-async def _streams(guest: _Guest) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def _streams(guest: Guest) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """The streams over a socket, after the TLS handshake where there is to be one."""
     loop = asyncio.get_running_loop()
     with contextlib.suppress(OSError):

@@ -94,6 +94,9 @@ KEYS: Mapping[str, Key] = {
     "max.connection.creation.rate": _int(INT32_MAX),
     "connections.max.idle.ms": _long(600_000),
     "connection.failed.authentication.delay.ms": _int(100),
+    "kraftool.max.connections.authenticating": _int(200, 1),
+    "kraftool.max.connections.authenticating.per.ip": _int(20, 1),
+    "kraftool.authentication.timeout.ms": _int(10_000, 1),
     "sasl.mechanism.controller.protocol": Key(kind=Kind.STRING, default="GSSAPI"),
     "authorizer.class.name": Key(kind=Kind.STRING),
     "super.users": Key(kind=Kind.STRING),
@@ -101,7 +104,8 @@ KEYS: Mapping[str, Key] = {
     "security.inter.broker.protocol": Key(kind=Kind.STRING, default="PLAINTEXT"),
     "early.start.listeners": Key(kind=Kind.SET),
 }
-"""What the node goes by. `internal.` keys are for tests, as in Kafka."""
+"""What the node goes by. `internal.` keys are for tests, as in Kafka; `kraftool.` keys are its own,
+which Kafka ignores."""
 
 
 class Values:

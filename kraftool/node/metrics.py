@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from kraftool.net.guests import Guests, Refusal
 from kraftool.raft.events import AppendBatches, Effect, Event, ResponseReceived
 from kraftool.raft.messages import FetchResponse
 from kraftool.raft.names import NO_ID, UNKNOWN
@@ -24,6 +25,7 @@ from kraftool.raft.roles import (
 )
 
 _PREFIX = "kafka_server_raft_metrics_"
+_OWN_PREFIX = "kraftool_node_"
 _STATES: dict[type, str] = {
     Leader: "leader",
     Candidate: "candidate",
@@ -155,6 +157,26 @@ class RaftMetrics:
         )
         for name, text, count in counters:
             yield Sample(_PREFIX + name, "counter", text, count)
+
+
+def samples_of(guests: Guests) -> Iterator[Sample]:
+    """The connections of the listeners; Kafka has no metrics of these by its names."""
+    gauges = (
+        ("connections", "Connections that are open", len(guests)),
+        (
+            "connections_authenticating",
+            "Connections that have not passed TLS and SASL yet",
+            guests.authenticating,
+        ),
+    )
+    for name, text, value in gauges:
+        yield Sample(_OWN_PREFIX + name, "gauge", text, value)
+    for refusal in Refusal:
+        yield Sample(
+            f"{_OWN_PREFIX}connections_refused_total", "counter",
+            "Connections that were refused, by the limit that they were over",
+            guests.refused[refusal], f'{{limit="{refusal}"}}',
+        )  # fmt: skip
 
 
 def _id(value: int | None) -> int:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
+from itertools import chain
 from typing import Self
 
 from kraftool.decoders.addresses import shown_address
@@ -26,11 +27,12 @@ from kraftool.image.metadata_version import (
     OLDEST_KRAFT_LEVEL,
 )
 from kraftool.net.connection import Connection, connect
-from kraftool.net.server import Limits, Listener, Peer, Server
+from kraftool.net.guests import Limits, Listener
+from kraftool.net.server import Peer, Server
 from kraftool.node.config import NodeConfig
 from kraftool.node.identity import Identity, NotStarted, Part, part_of, refuse_observing
 from kraftool.node.machine import BlindMachine, ImageMachine
-from kraftool.node.metrics import RaftMetrics, exposition
+from kraftool.node.metrics import RaftMetrics, exposition, samples_of
 from kraftool.node.metrics_http import MetricsServer
 from kraftool.node.narration import Narration, say
 from kraftool.node.peers import Peers
@@ -193,7 +195,9 @@ async def _run(
         is_allowed=lambda principal: not config.authorizer or principal in config.super_users,
     )
     if options.metrics is not None:
-        page = MetricsServer(lambda: exposition(metrics.samples(runner.raft)))
+        page = MetricsServer(
+            lambda: exposition(chain(metrics.samples(runner.raft), samples_of(server.guests)))
+        )
         port = await page.start(*options.metrics)
         closing.push_async_callback(page.close)
         say("metrics", url=f"http://{shown_address(options.metrics.host, port)}/metrics")
@@ -271,6 +275,9 @@ def _limits(config: NodeConfig) -> Limits:
         max_request_bytes=given.request_max_bytes,
         max_connections=min(given.max_connections, usual.max_connections),
         max_connections_per_ip=given.max_connections_per_ip,
+        max_authenticating=given.max_authenticating,
+        max_authenticating_per_ip=given.max_authenticating_per_ip,
+        authentication_s=given.authentication_timeout_ms / 1000,
         idle_s=idle_ms / 1000 if idle_ms > 0 else usual.idle_s,
         buffered_bytes=given.queued_max_bytes
         if given.queued_max_bytes > 0

@@ -36,8 +36,9 @@ from multiprocessing.connection import Connection
 from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.client.target import target_of
 from kraftool.net.api_versions import Offered
+from kraftool.net.guests import Listener
 from kraftool.net.security import ServerSecurity
-from kraftool.net.server import Listener, Peer, Server
+from kraftool.net.server import Peer, Server
 from kraftool.raft.messages import DescribeQuorumResponse, FetchResponse, ReplicaState
 from kraftool.raft.names import Endpoint, Error, ReplicaKey
 from kraftool.raft.wire import responses

@@ -14,7 +14,8 @@ from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.names import parse_checkpoint_name
 from kraftool.decoders.segment import scan
-from kraftool.net.server import Listener, Peer, Server
+from kraftool.net.guests import Listener
+from kraftool.net.server import Peer, Server
 from kraftool.raft.messages import FetchResponse, FetchSnapshotResponse, Response
 from kraftool.raft.names import Endpoint, Error, OffsetAndEpoch, ReplicaKey
 from kraftool.raft.wire import requests, responses

@@ -6,7 +6,8 @@ import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
-from kraftool.net.server import Listener, Peer, Server
+from kraftool.net.guests import Listener
+from kraftool.net.server import Peer, Server
 from kraftool.raft.messages import DescribeQuorumResponse, FetchResponse
 from kraftool.raft.names import Endpoint, Error
 from kraftool.raft.wire import responses

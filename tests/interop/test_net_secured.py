@@ -21,8 +21,9 @@ from kraftool.client.checking import check
 from kraftool.client.survey import survey
 from kraftool.client.target import target_of
 from kraftool.net import scram
+from kraftool.net.guests import Limits, Listener
 from kraftool.net.principals import distinguished_name
-from kraftool.net.server import Limits, Listener, Peer, Server
+from kraftool.net.server import Peer, Server
 from kraftool.net.settings import client_security, listener_security
 from kraftool.net.stores import open_store
 from kraftool.raft.names import Endpoint

@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
+from kraftool.net.guests import Limits, Listener
 from kraftool.net.security import ServerSecurity
-from kraftool.net.server import Limits, Listener, Peer, Server
+from kraftool.net.server import Peer, Server
 from kraftool.raft.names import Endpoint
 from kraftool.raft.wire.frames import RequestFrame
 from kraftool.raft.wire.shapes import Value

@@ -13,9 +13,9 @@ from kraftool.image.scram import ScramCredential
 from kraftool.net import scram
 from kraftool.net.connection import connect
 from kraftool.net.errors import AuthenticationError, NetError
+from kraftool.net.guests import Limits
 from kraftool.net.sasl import PLAIN, SaslClient, SaslServer
 from kraftool.net.security import ClientSecurity, SecurityProtocol, ServerSecurity
-from kraftool.net.server import Limits
 from kraftool.net.settings import client_security, listener_security
 from kraftool.raft.wire.frames import RequestFrame, encode_request
 from tests.net.certificates import authority, node

@@ -9,7 +9,8 @@ import pytest
 
 from kraftool.net.connection import connect
 from kraftool.net.errors import DisconnectedError, NetError, RequestTimeoutError, UnsupportedError
-from kraftool.net.server import Limits, Listener, Peer, Server
+from kraftool.net.guests import Limits, Listener
+from kraftool.net.server import Peer, Server
 from kraftool.raft.wire.frames import RequestFrame, decode_response, encode_request
 from kraftool.raft.wire.shapes import Value
 from tests.net.serving import KNOWN, answer_to, framed, plain, serving, until

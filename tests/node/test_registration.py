@@ -21,8 +21,9 @@ from kraftool.image.cluster import ClusterImage, ControllerRegistration
 from kraftool.image.features import FeaturesImage
 from kraftool.image.image import EMPTY, MetadataImage
 from kraftool.net.connection import Connection, connect
+from kraftool.net.guests import Listener
 from kraftool.net.security import SecurityProtocol
-from kraftool.net.server import Listener, Peer, Server
+from kraftool.net.server import Peer, Server
 from kraftool.node import registration
 from kraftool.node.identity import Part
 from kraftool.node.machine import BlindMachine

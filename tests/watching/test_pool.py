@@ -10,8 +10,9 @@ import pytest
 
 from kraftool.client.asking import Access
 from kraftool.net.errors import ConnectError
+from kraftool.net.guests import Listener
 from kraftool.net.security import ServerSecurity
-from kraftool.net.server import Listener, Peer, Server
+from kraftool.net.server import Peer, Server
 from kraftool.raft.names import Endpoint
 from kraftool.raft.wire.frames import RequestFrame
 from kraftool.raft.wire.shapes import Value

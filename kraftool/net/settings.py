@@ -17,8 +17,16 @@ from kraftool.net.principals import mapping
 from kraftool.net.providers import SettingsError, expand
 from kraftool.net.sasl import MECHANISMS, PLAIN, SaslClient, SaslServer
 from kraftool.net.security import ClientSecurity, SecurityProtocol, ServerSecurity
+from kraftool.net.stores import Validity
 
-__all__ = ["SettingsError", "client_security", "expand", "listener_security", "peer_security"]
+__all__ = [
+    "SettingsError",
+    "client_security",
+    "expand",
+    "listener_security",
+    "own_validity",
+    "peer_security",
+]
 
 _MODULES = {"PlainLoginModule": (PLAIN,), "ScramLoginModule": tuple(scram.DIGESTS)}
 _REFUSED_CLASSES = (
@@ -85,6 +93,16 @@ def peer_security(
     with _naming(f"listener {listener}"):
         _refuse_classes(own)
         return _client(own, _protocol(protocol), mechanism)
+
+
+def own_validity(
+    settings: Settings, listener: str, protocol: SecurityProtocol | str
+) -> Validity | None:
+    """Return how long the certificates that a listener presents are valid; None without TLS."""
+    if not _protocol(protocol).has_tls:
+        return None
+    with _naming(f"listener {listener}"):
+        return tls.own_validity(of_listener(settings, listener))
 
 
 def of_listener(settings: Settings, listener: str) -> dict[str, str]:

@@ -15,6 +15,8 @@ from kraftool.net import jks
 from kraftool.net.errors import KeystoreError
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
     from cryptography.x509 import Certificate
 
@@ -36,6 +38,18 @@ class Identity:
     """Encrypted with `passphrase`."""
     passphrase: bytes = field(repr=False)
     chain: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validity:
+    """How long the certificates of one's own are valid: the chain's first end, its last begin."""
+
+    store: str
+    """Its path, or the key of the configuration that holds it."""
+    subject: str
+    """Of the certificate that ends first."""
+    begins: datetime
+    ends: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,6 +168,19 @@ def _chain(own: Sequence[Certificate], others: Sequence[Certificate]) -> list[Ce
             break
         found.append(last)
     return found
+
+
+def validity_of(store: Store, name: str) -> Validity | None:
+    """Return how long the own chain is valid; None for a store without a key."""
+    if store.key is None or not store.chain:
+        return None
+    first = min(store.chain, key=lambda each: each.not_valid_after_utc)
+    return Validity(
+        store=name,
+        subject=first.subject.rfc4514_string(),
+        begins=max(each.not_valid_before_utc for each in store.chain),
+        ends=first.not_valid_after_utc,
+    )
 
 
 def identity_of(store: Store, name: str) -> Identity:

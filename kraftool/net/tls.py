@@ -15,11 +15,14 @@ from collections.abc import Mapping
 from kraftool.net.errors import KeystoreError
 from kraftool.net.stores import (
     Identity,
+    Store,
+    Validity,
     identity_of,
     open_store,
     pem_certificates,
     pem_store,
     trust_of,
+    validity_of,
 )
 
 _VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
@@ -158,6 +161,21 @@ def _trust(context: ssl.SSLContext, settings: Settings) -> None:
 
 
 def _identity(settings: Settings) -> Identity | None:
+    own = _own_store(settings)
+    return None if own is None else identity_of(*own)
+
+
+def own_validity(settings: Settings) -> Validity | None:
+    """Return how long the certificates that these keys present are valid; None if there are none.
+
+    Raises KeystoreError as the contexts do.
+    """
+    own = _own_store(settings)
+    return None if own is None else validity_of(*own)
+
+
+def _own_store(settings: Settings) -> tuple[Store, str] | None:
+    """The store of one's own key, and its name."""
     path = settings.get("ssl.keystore.location", "").strip()
     kind = settings.get("ssl.keystore.type", "JKS").strip()
     key, chain = settings.get("ssl.keystore.key"), settings.get("ssl.keystore.certificate.chain")
@@ -167,12 +185,11 @@ def _identity(settings: Settings) -> Identity | None:
             raise KeystoreError(
                 "ssl.keystore.key needs ssl.keystore.certificate.chain and ssl.keystore.type=PEM"
             )
-        store = pem_store(f"{key}\n{chain}".encode(), key_password)
-        return identity_of(store, "ssl.keystore.key")
+        return pem_store(f"{key}\n{chain}".encode(), key_password), "ssl.keystore.key"
     if not path:
         return None
     password = _password(settings, "ssl.keystore.password")
-    return identity_of(open_store(path, kind, password, key_password), path)
+    return open_store(path, kind, password, key_password), path
 
 
 def _present(context: ssl.SSLContext, identity: Identity) -> None:

@@ -134,6 +134,7 @@ async def _run(
     closing.callback(log.close, clean=False)  # which after a clean one does nothing
     for sentence in log.recovery.sentences():
         say("recovery", logging.WARNING, what=sentence)
+    security.warn_of_certificates()
     part = part_of(identity, log.control, options.part)
     is_ready = asyncio.Event()
     serving: Serving | None = None

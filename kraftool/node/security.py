@@ -6,14 +6,19 @@ that its listeners check against: those are metadata.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 from kraftool.image.image import MetadataImage
 from kraftool.image.scram import MECHANISMS, ScramCredential
 from kraftool.net.security import ClientSecurity, ServerSecurity
-from kraftool.net.settings import listener_security, peer_security
+from kraftool.net.settings import listener_security, own_validity, peer_security
+from kraftool.net.stores import Validity
 from kraftool.node.config import NodeConfig
+from kraftool.node.narration import say
 
+_SOON = timedelta(days=30)
 _NUMBERS = {name: number for number, name in MECHANISMS.items()}
 
 
@@ -30,12 +35,51 @@ class Security:
             )
             for each in config.bound
         }
+        reached = {config.default_listener: config.default_protocol}
+        # The node presents a certificate on its own listeners, and to the other controllers.
+        named = reached | {each.name: each.protocol for each in config.bound}
+        found = {
+            name: own_validity(config.security, name, protocol) for name, protocol in named.items()
+        }
+        self.validities: dict[str, Validity] = {
+            name: each for name, each in found.items() if each is not None
+        }
+        """Of the certificates that the node presents, by listener."""
         self.client: ClientSecurity = peer_security(
             config.security, config.default_listener, config.default_protocol
         )
+
+    def warn_of_certificates(self, now: datetime | None = None) -> None:
+        """Warn of certificates that are not valid, or end within 30 days."""
+        now = now or datetime.now(UTC)
+        by_store: dict[Validity, list[str]] = {}
+        for listener, each in self.validities.items():
+            by_store.setdefault(each, []).append(listener)
+        for each, listeners in by_store.items():
+            text = ""
+            if each.ends <= now:
+                text = "own certificate has expired"
+            elif each.begins > now:
+                text = "own certificate is not valid yet"
+            elif each.ends <= now + _SOON:
+                text = "own certificate expires soon"
+            if text:
+                say(
+                    text,
+                    logging.WARNING,
+                    store=each.store,
+                    subject=each.subject,
+                    validFrom=_shown(each.begins),
+                    validUntil=_shown(each.ends),
+                    listeners=listeners,
+                )
 
     def _credential(self, mechanism: str, user: str) -> ScramCredential | None:
         image = self.image()
         if image is None or mechanism not in _NUMBERS:
             return None
         return image.scram.mechanisms.get(_NUMBERS[mechanism], {}).get(user)
+
+
+def _shown(at: datetime) -> str:
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

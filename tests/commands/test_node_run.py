@@ -23,6 +23,7 @@ from kraftool.storage.log_config import LogConfig
 from kraftool.storage.metadata_log import MetadataLog
 from tests.client.scripted_leader import ScriptedLeader
 from tests.commands.conftest import Run, apart
+from tests.net.certificates import authority, node
 
 DIRECTORY = "kafka-4.3.0/dynamic-quorum/node-2/data"
 """Of voter 2 of 1, 2, 3."""
@@ -273,6 +274,21 @@ def test_every_line_is_json_from_the_first_to_the_last(only: Path) -> None:
     assert "--lead-without-controller" in done.err
     assert last["level"] == "ERROR"
     assert "cannot listen on 203.0.113.1:9093" in last["message"]
+
+
+def test_an_expired_certificate_of_its_own_is_reported_at_the_start(only: Path) -> None:
+    store = node(authority(), days=-1).write(only.parent / "node.pem")
+    only.write_text(
+        only.read_text() + f"listener.security.protocol.map=CONTROLLER:SSL\nssl.keystore.type=PEM\n"
+        f"ssl.keystore.location={store}\n"
+    )
+    done = apart(
+        "node", "run", "--config", only, "--log-format", "json",
+        "--override", "listeners=CONTROLLER://203.0.113.1:9093",
+    )  # fmt: skip
+    warning, *_ = [each for each in _parsed(done.err) if each["level"] == "WARNING"]
+    assert warning["message"] == "own certificate has expired"
+    assert (warning["store"], warning["listeners"]) == (str(store), ["CONTROLLER"])
 
 
 def test_a_refusal_and_an_end_without_a_successor_are_json(server: Path) -> None:

@@ -53,9 +53,10 @@ def node(
     *,
     host: str = "127.0.0.1",
     more: tuple[tuple[x509.ObjectIdentifier, str], ...] = (),
+    days: float = 60,
 ) -> Certified:
-    """A node's certificate, for this address."""
-    return _made([(NameOID.COMMON_NAME, name), *more], by, host=host)
+    """A node's certificate, for this address, valid for so many days from now."""
+    return _made([(NameOID.COMMON_NAME, name), *more], by, host=host, days=days)
 
 
 def _made(
@@ -64,6 +65,7 @@ def _made(
     *,
     host: str = "",
     is_authority: bool = False,
+    days: float = 60,
 ) -> Certified:
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(oid, value) for oid, value in reversed(names)])
@@ -74,8 +76,8 @@ def _made(
         .issuer_name(subject if by is None else by.certificate.subject)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - dt.timedelta(days=1))
-        .not_valid_after(now + dt.timedelta(days=30))
+        .not_valid_before(now - dt.timedelta(days=90))
+        .not_valid_after(now + dt.timedelta(days=days))
         .add_extension(x509.BasicConstraints(is_authority, None), critical=True)
     )
     if host:

@@ -306,7 +306,8 @@ class Connection:
             # With TLS 1.3 a node refuses a client's certificate after the handshake.
             failure = Failure.CLIENT_CERTIFICATE if "certificate" in reason else Failure.OTHER
             error = DisconnectedError(f"{where} ended TLS: {reason}", failure=failure)
-        except ConnectionResetError:
+        except ConnectionError:
+            # A node that closes while requests are on their way: a reset, or a broken pipe.
             error = DisconnectedError(f"{where} reset the connection", failure=closed)
         except OSError as problem:
             error = DisconnectedError(f"{where}: {problem.strerror or problem}")

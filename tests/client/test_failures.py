@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from kraftool.client.asking import Access, question
 from kraftool.client.failures import AUTHORIZE, OLD_METADATA_VERSION
 from kraftool.client.health import health
 from kraftool.client.model import NodeAnswer, QuorumView
+from kraftool.net import connection
 from kraftool.net.server import Peer
 from kraftool.net.settings import client_security
 from kraftool.raft.names import Endpoint
@@ -63,6 +65,30 @@ def test_a_plaintext_port_asked_with_tls() -> None:
     answer = _asked(_answering(b""), access)
     assert not answer.is_reached
     assert "is this a plaintext port?" in answer.advice
+
+
+@pytest.mark.parametrize("error", [BrokenPipeError, ConnectionResetError, ConnectionAbortedError])
+def test_a_close_while_requests_are_on_their_way(
+    error: type[OSError], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How far they came decides what asyncio raises; the advice is that of a close."""
+    read = connection.read_frame
+
+    async def fails_after_one(*args: Any, **named: Any) -> bytes | None:
+        monkeypatch.setattr(connection, "read_frame", fails)
+        return await read(*args, **named)
+
+    async def fails(*_: Any, **__: Any) -> bytes | None:
+        raise error
+
+    async def run() -> NodeAnswer:
+        async with serving(plain) as (_, where):
+            monkeypatch.setattr(connection, "read_frame", fails_after_one)
+            return await question(where, PLAINTEXT)
+
+    answer = asyncio.run(run())
+    assert not answer.is_reached
+    assert "If this listener requires SASL" in answer.advice
 
 
 def test_a_sasl_port_asked_without_a_login() -> None:

@@ -1,4 +1,4 @@
-"""The first line: whose quorum, who leads, how much may fail, and how old what one sees is.
+"""The first line: who leads, how much may fail, whose quorum it is, and how old what one sees is.
 
 Owns its words. Its colour is that of the worst thing that any view has found.
 """
@@ -28,14 +28,14 @@ def headline(
     report = overview.report
     if picture is None or report is None:
         return left.append("  asking …", style=palette.quiet), Text("")
-    if picture.view is not None and picture.view.cluster_ids:
-        left.append("  ").append_text(
-            palette.text(", ".join(map(_short, picture.view.cluster_ids)))
-        )
     words = " · ".join(_live(report) if report.is_live else _directories(picture, overview))
     if words:
         status = overview.status
         left.append("  ").append_text(palette.text(f"{status.mark} {words}", status.meaning))
+    if picture.view is not None and picture.view.cluster_ids:
+        left.append("  ").append_text(
+            palette.text(", ".join(map(_short, picture.view.cluster_ids)))
+        )
     at = time.strftime("%H:%M:%SZ", time.gmtime(picture.at_ms / 1000))
     right = Text(f"{'‖ paused ' if is_paused else ''}{at}", end="")
     right.stylize(palette.warn if is_paused else palette.quiet)
@@ -54,8 +54,6 @@ def _live(report: QuorumReport) -> Iterator[str]:
         yield f"node {report.leader_id} leads epoch {report.epoch}"
         if report.leader_runs_controller is False:
             yield "no controller"
-    if report.tolerance.count is not None:
-        yield f"{many(report.tolerance.count, 'failure')} tolerated"
     down = [
         each.node_id
         for each in report.replicas
@@ -63,6 +61,9 @@ def _live(report: QuorumReport) -> Iterator[str]:
     ]
     if down:
         yield f"voter {listed(sorted(down))} down"
+    # Its beginning is enough where a narrow terminal cuts the end off.
+    if report.tolerance.count is not None:
+        yield f"{many(report.tolerance.count, 'failure')} tolerated"
 
 
 def _directories(picture: Picture, overview: Overview) -> Iterator[str]:

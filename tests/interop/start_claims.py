@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import start_damages as d
+import start_damages_snapshots as s
 from starts import CLEANED, PARTITION, SECONDS, SEGMENTS, STATIC, VERSIONS, Started
 
 Check = Callable[[Started], None]
@@ -62,6 +63,13 @@ def exits(pattern: str) -> Check:
 def logs(pattern: str) -> Check:
     def check(started: Started) -> None:
         assert re.search(pattern, started.log), started.log[-3000:]
+
+    return check
+
+
+def logs_not(pattern: str) -> Check:
+    def check(started: Started) -> None:
+        assert not re.search(pattern, started.log), pattern
 
     return check
 
@@ -138,6 +146,22 @@ def cured(code: str) -> Check:
     return check
 
 
+def reports(code: str) -> Check:
+    """kraftool reports this code, too."""
+
+    def check(started: Started) -> None:
+        assert code in {finding.code for finding in started.findings}
+
+    return check
+
+
+def does_not_report(code: str) -> Check:
+    def check(started: Started) -> None:
+        assert code not in {finding.code for finding in started.findings}
+
+    return check
+
+
 def has_file(name: str, pattern: str) -> Check:
     """A file of the data directory has a text after the start."""
 
@@ -197,12 +221,12 @@ LOG = (
         shows=(active, wiped, warns),
     ),
     Claim(
-        code="KT-LOG-CRC", name="bad-snapshot", damage=d.all_of(d.flip_snapshot(), d.flip_batch()),
+        code="KT-LOG-CRC", name="bad-snapshot", damage=d.all_of(s.flip_snapshot(), d.flip_batch()),
         says="it wipes the whole log, and then dies on the snapshot at {start}, as damaged",
         shows=(exits("CorruptRecordException|Record is corrupt|crc"), wiped),
     ),
     Claim(
-        code="KT-LOG-CRC", name="cut-snapshot", damage=d.all_of(d.cut_footer, d.flip_batch()),
+        code="KT-LOG-CRC", name="cut-snapshot", damage=d.all_of(s.cut_footer, d.flip_batch()),
         says="or loads what is left of it", shows=(active, wiped),
     ),
     Claim(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import start_damages as d
+import start_damages_snapshots as s
 from start_claims import (
     EPOCHS,
     LOG,
@@ -11,49 +12,53 @@ from start_claims import (
     W,
     active,
     cured,
+    does_not_report,
     exits,
     has_file,
     has_no_text,
     keeps_log,
     kept,
     logs,
+    logs_not,
     never_leads,
     removed,
+    reports,
     wiped,
 )
 from starts import CLEANED, DYNAMIC, PARTITION
 
+_SECOND = "Two records of a snapshot are about the same thing; Kafka keeps the second"
 _DIES = "Kafka dies on it, at its start or later"
 _BAD = "CorruptRecordException|Record is corrupt|Encountered fatal fault"
 
 SNAPSHOTS = (
-    Claim(code="KT-SNAP-DAMAGE", says=_DIES, damage=d.flip_snapshot(), shows=(exits(_BAD),)),
+    Claim(code="KT-SNAP-DAMAGE", says=_DIES, damage=s.flip_snapshot(), shows=(exits(_BAD),)),
     Claim(
-        code="KT-SNAP-DAMAGE", says=_DIES, damage=d.cut_snapshot, name="cut", is_variant=True,
+        code="KT-SNAP-DAMAGE", says=_DIES, damage=s.cut_snapshot, name="cut", is_variant=True,
         shows=(exits(_BAD),),
     ),
     Claim(
-        code="KT-SNAP-DAMAGE", name="older", damage=d.flip_snapshot(0),
+        code="KT-SNAP-DAMAGE", name="older", damage=s.flip_snapshot(0),
         says="Kafka starts from the newest snapshot; this older one is not needed for that",
         shows=(active, keeps_log), versions=("4.3.0",),
     ),
     Claim(
-        code="KT-SNAP-DAMAGE", name="moved", damage=d.flip_snapshot(), base=CLEANED,
+        code="KT-SNAP-DAMAGE", name="moved", damage=s.flip_snapshot(), base=CLEANED,
         says="move the snapshot away, and Kafka goes on from the one at {start}",
-        repair=d.remove_newest_snapshot, shows=(active, keeps_log),
+        repair=s.remove_newest_snapshot, shows=(active, keeps_log),
     ),
     Claim(
         code="KT-SNAP-DAMAGE", name="reads-log",
-        damage=d.all_of(d.only_newest_snapshot, d.flip_snapshot()),
+        damage=d.all_of(s.only_newest_snapshot, s.flip_snapshot()),
         says="move the snapshot away, and Kafka reads the log",
-        repair=d.remove_newest_snapshot, shows=(active, keeps_log),
+        repair=s.remove_newest_snapshot, shows=(active, keeps_log),
     ),
     Claim(
         code="KT-SNAP-FORM", says="Kafka does not check this: it loads what is there",
-        damage=d.cut_footer, shows=(active, keeps_log),
+        damage=s.cut_footer, shows=(active, keeps_log),
     ),
     Claim(
-        code="KT-SNAP-FORM", says="or dies on it", damage=d.empty_snapshot, name="empty",
+        code="KT-SNAP-FORM", says="or dies on it", damage=s.empty_snapshot, name="empty",
         shows=(exits("Error while loading snapshot"),),
     ),
     Claim(
@@ -62,12 +67,12 @@ SNAPSHOTS = (
     ),
     Claim(
         code="KT-SNAP-FILE-NAME", says="it takes it for 19-0",
-        damage=d.rename_newest_snapshot(f"{196:021}-{3:010}.checkpoint"),
+        damage=s.rename_newest_snapshot(f"{196:021}-{3:010}.checkpoint"),
         shows=(logs(r"offset=19, epoch=0"),),
     ),
     Claim(
         code="KT-SNAP-UNKNOWN-TYPE", says="an older Kafka stops at it",
-        damage=d.with_record(d.FROM_THE_FUTURE), shows=(exits("Exception"),),
+        damage=s.with_record(d.FROM_THE_FUTURE), shows=(exits("Exception"),),
     ),
     Claim(
         code="KT-SNAP-MISSING", says="no snapshot covers its start: Kafka refuses to start",
@@ -75,51 +80,95 @@ SNAPSHOTS = (
     ),
     Claim(
         code="KT-SNAP-AHEAD", says="Kafka wipes the log at its next start",
-        damage=d.cut_log_below_newest_snapshot, shows=(active, wiped),
+        damage=s.cut_log_below_newest_snapshot, shows=(active, wiped),
     ),
     Claim(
         code="KT-SNAP-AHEAD", name="bad",
         says="on a bad one Kafka dies after it has wiped log and snapshots",
-        damage=d.all_of(d.cut_log_below_newest_snapshot, d.flip_snapshot()),
+        damage=d.all_of(s.cut_log_below_newest_snapshot, s.flip_snapshot()),
         shows=(exits(_BAD), wiped),
     ),
     Claim(
         code="KT-SNAP-REPLAY", says="a controller that loads it stops",
-        damage=d.with_record(d.UNKNOWN_PARTITION),
+        damage=s.with_record(d.UNKNOWN_PARTITION),
         shows=(exits("Unable to apply PartitionChangeRecord record from snapshot"),),
     ),
     Claim(
-        code="KT-SNAP-METADATA-VERSION", damage=d.edit_snapshot(d.without_metadata_version),
+        code="KT-SNAP-METADATA-VERSION", damage=s.edit_snapshot(s.without_metadata_version),
         says="Without a metadata.version Kafka does not know how to read or write its metadata",
         shows=(exits("Encountered fatal fault"),),
     ),
     Claim(
         code="KT-SNAP-FEATURE", says="a controller that does not know it stops",
-        damage=d.with_record(d.FUTURE_FEATURE), shows=(exits("Encountered fatal fault"),),
+        damage=s.with_record(d.FUTURE_FEATURE), shows=(exits("Encountered fatal fault"),),
     ),
     Claim(
         code="KT-SNAP-BROKER-CONFIG", versions=("4.3.0",),
         says="a controller of Kafka 4.3 that loads it stops",
-        damage=d.with_record(d.broker_config_of_no_number()),
+        damage=s.with_record(s.broker_config_of_no_number()),
         shows=(exits("Unable to apply ConfigRecord record from snapshot"),),
     ),
     Claim(
         code="KT-SNAP-BROKER-CONFIG", says="one of 3.9 goes on", versions=("3.9.1",), name="3.9",
-        damage=d.with_record(d.broker_config_of_no_number()), shows=(active, keeps_log),
+        damage=s.with_record(s.broker_config_of_no_number()), shows=(active, keeps_log),
+    ),
+    *(
+        Claim(
+            code="KT-SNAP-BATCH-FORM", name=name, is_variant=name != "append-time",
+            says="A batch that Kafka can read", damage=s.rewrite_data(**header),
+            shows=(active, keeps_log),
+        )
+        for name, header in (
+            ("append-time", {"attributes": 8}),
+            ("producer", {"producer_id": 7, "producer_epoch": 1, "base_sequence": 0}),
+            ("max-time", {"max_timestamp": 9}),
+            ("offsets", {"last_offset_delta": 1000}),
+        )
     ),
     Claim(
-        code="KT-SIG-JUNK-SNAPSHOT", damage=d.put(d.JUNK, b"junk" * 100),
+        code="KT-SNAP-RECORD-FORM", damage=s.first_record_with_another_time,
+        says="Kafka's raft reader refuses: a node that loads the snapshot dies",
+        shows=(exits("Exception"),),
+    ),
+    Claim(
+        code="KT-SNAP-RECORD", says="Kafka loads it", damage=s.with_record(d.NO_OP),
+        shows=(active, keeps_log, does_not_report("KT-SNAP-REPLAY")),
+    ),
+    Claim(
+        code="KT-SNAP-RECORD", says="Kafka loads it", name="removal", is_variant=True,
+        damage=s.with_record(s.threads(None)),
+        shows=(active, keeps_log, does_not_report("KT-SNAP-REPLAY")),
+    ),
+    Claim(
+        code="KT-SNAP-RECORD", says="unless KT-SNAP-REPLAY reports it too", name="producer-ids",
+        damage=s.with_record(s.NEGATIVE_PRODUCER_IDS),
+        shows=(exits("Encountered fatal fault"), reports("KT-SNAP-REPLAY")),
+    ),
+    Claim(
+        code="KT-SNAP-TWICE", says=_SECOND, damage=s.twice(s.threads(5), s.threads(6)),
+        shows=(active, keeps_log, logs("num.io.threads -> 6"), logs_not("num.io.threads -> 5")),
+    ),
+    Claim(
+        code="KT-SNAP-TWICE", says=_SECOND, name="acl", is_variant=True,
+        damage=s.twice(s.acl("User:a"), s.acl("User:b")), shows=(active, keeps_log),
+    ),
+    Claim(
+        code="KT-SNAP-TWICE", says=_SECOND, name="all", is_variant=True,
+        damage=s.edit_snapshot(s.repeated), shows=(active, keeps_log),
+    ),
+    Claim(
+        code="KT-SIG-JUNK-SNAPSHOT", damage=d.put(s.JUNK, b"junk" * 100),
         says="Kafka deletes the log and all older snapshots for it, and then dies on it",
         shows=(exits(_BAD), wiped),
     ),
     Claim(
-        code="KT-SIG-STALE-SNAPSHOT", damage=d.stale_snapshot,
+        code="KT-SIG-STALE-SNAPSHOT", damage=s.stale_snapshot,
         says="Kafka keeps the log; it loads the snapshot if no other has a higher epoch",
         shows=(active, keeps_log, logs(r"handleLoadSnapshot\(0+(196|1\d\d|2\d\d)-0+3\)")),
         versions=("4.3.0",),
     ),
     Claim(
-        code="KT-SIG-STALE-SNAPSHOT", damage=d.only_stale_snapshot, name="loaded",
+        code="KT-SIG-STALE-SNAPSHOT", damage=s.only_stale_snapshot, name="loaded",
         says="and then skips the log's records below the snapshot's offset",
         shows=(active, keeps_log, logs(r"handleLoadSnapshot\(0+\d+-0+1\)")),
     ),
@@ -184,6 +233,18 @@ FILES = (
         code="KT-DIR-META", says="Kafka refuses to start on this meta.properties", name="version",
         is_variant=True,
         damage=d.meta(version="9"), shows=(exits("No readable meta.properties files found"),),
+    ),
+    Claim(
+        code="KT-DIR-META-ODD", says="Kafka starts with this meta.properties",
+        damage=d.append_meta(b"node.id=1\n"), shows=(active, keeps_log),
+    ),
+    Claim(
+        code="KT-DIR-META-ODD", says="Kafka starts with this meta.properties", name="uuid",
+        base=DYNAMIC, is_variant=True, damage=d.respell_directory_id, shows=(active, keeps_log),
+    ),
+    Claim(
+        code="KT-DIR-META-ODD", says="Kafka starts with this meta.properties", name="key",
+        is_variant=True, damage=d.append_meta(b"a\1=b\n"), shows=(active, keeps_log),
     ),
     Claim(
         code="KT-DIR-META-V0", says="Kafka starts with it and leaves it as it is",

@@ -11,7 +11,6 @@ _STATE = "says what the state lacks, not what a start does"
 _OPEN = "not shown by a start yet"
 
 NO_START: dict[str, dict[str, str]] = {
-    "KT-DIR-META-ODD": {"with a reservation": _OPEN},
     "KT-LOG-CRC": {"it cuts the log at the first bad batch": _CASE},
     "KT-LOG-DAMAGE": {"it cuts the log at the first bad batch": _CASE},
     "KT-LOG-DIVERGED": {"it cuts its log when it fetches": _PEERS},
@@ -20,19 +19,12 @@ NO_START: dict[str, dict[str, str]] = {
     "KT-SIG-SAME-PLACE": {"Kafka compares only these two numbers": _OPEN},
     "KT-SIG-VOTER-LISTENER": {"a node that has to send to this voter stops": _OPEN},
     "KT-SIG-WHOLE-COPY": {"Kafka cuts a log at its damage": "KT-LOG-CRC has the rows"},
-    "KT-SNAP-BATCH-FORM": {"A batch that Kafka can read": _OPEN},
     "KT-SNAP-DIFFERS": {"goes on with another state": _STATE},
     "KT-SNAP-KRAFT-VERSION": {"may know no voters": _OPEN},
     "KT-SNAP-LOG-VOTERS": {"knows other voters": _OPEN},
-    "KT-SNAP-RECORD": {"A record that Kafka can load": _OPEN},
-    "KT-SNAP-RECORD-FORM": {
-        "a node that loads the snapshot dies": _OPEN,
-        "Kafka's raft reader refuses": _OPEN,
-    },
     "KT-SNAP-SCRAM-LOST": {
         "A broker that starts from": "tests/interop/test_scram_loss.py shows it"
     },
     "KT-SNAP-TOPIC-CONFIG": {"Kafka leaves them behind": _STATE},
-    "KT-SNAP-TWICE": {"Kafka keeps the second": _OPEN},
     "weighing": {"Kafka makes the index anew at its start": "KT-LOG-INDEX-DIFFERS has the row"},
 }

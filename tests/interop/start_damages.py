@@ -19,7 +19,6 @@ from tests.repair import directories
 
 Damage = Callable[[Server], None]
 TIME = 1_700_000_000_000
-JUNK = f"{99999:020}-{99:010}.checkpoint"
 
 
 def all_of(*damages: Damage) -> Damage:
@@ -248,10 +247,10 @@ def misplace_index(node: Server) -> None:
 
 
 def garble_producer_state(node: Server) -> None:
-    put(f"{_end(node):020}.snapshot", b"what is this")(node)
+    put(f"{end_of(node):020}.snapshot", b"what is this")(node)
 
 
-def _end(node: Server) -> int:
+def end_of(node: Server) -> int:
     return batches(segments(node.data)[-1])[-1].last_offset + 1
 
 
@@ -263,99 +262,6 @@ def lose_log(node: Server) -> None:
 
 def lose_partition(node: Server) -> None:
     shutil.rmtree(_partition(node))
-
-
-# --- snapshots ------------------------------------------------------------------------------------
-
-
-def flip_snapshot(number: int = -1) -> Damage:
-    def damage(node: Server) -> None:
-        path = snapshots(node.data)[number]
-        directories.flip(path, path.stat().st_size // 2)
-
-    return damage
-
-
-def cut_footer(node: Server) -> None:
-    path = snapshots(node.data)[-1]
-    path.write_bytes(path.read_bytes()[: batches(path)[-1].position])
-
-
-def cut_snapshot(node: Server) -> None:
-    path = snapshots(node.data)[-1]
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-
-
-def empty_snapshot(node: Server) -> None:
-    snapshots(node.data)[-1].write_bytes(b"")
-
-
-def remove_newest_snapshot(node: Server) -> None:
-    snapshots(node.data)[-1].unlink()
-
-
-def cut_log_below_newest_snapshot(node: Server) -> None:
-    """The log ends before the newest snapshot, at a batch's border."""
-    newest = int(snapshots(node.data)[-1].name[:20])
-    path = segments(node.data)[0]
-    batch = next(item for item in batches(path) if item.base_offset > newest - 20)
-    path.write_bytes(path.read_bytes()[: batch.position])
-
-
-def rename_newest_snapshot(name: str) -> Damage:
-    def damage(node: Server) -> None:
-        path = snapshots(node.data)[-1]
-        path.rename(path.with_name(name))
-
-    return damage
-
-
-def stale_snapshot(node: Server) -> None:
-    """The newest snapshot is of an earlier epoch than the log, and beyond its end."""
-    path = snapshots(node.data)[0]
-    epoch = int(path.name[21:31])
-    data = path.read_bytes()
-    path.with_name(f"{_end(node) + 50:020}-{epoch:010}.checkpoint").write_bytes(data)
-
-
-def edit_snapshot(edit: Callable[[list[bytes]], list[bytes]]) -> Damage:
-    """Change the values of the newest snapshot's data records."""
-
-    def damage(node: Server) -> None:
-        path = snapshots(node.data)[-1]
-        items = batches(path)
-        inner = [item for item in items if not item.is_control]
-        values = [record.value or b"" for item in inner for record in item.records()]
-        first = inner[0]
-        head = items[0].data
-        body = encode_batch(
-            [(None, value) for value in edit(values)],
-            base_offset=first.base_offset,
-            epoch=first.epoch,
-            timestamp=first.header.base_timestamp,
-        )
-        next_offset = RecordBatch.read(body).last_offset + 1
-        foot = items[-1]
-        footer = seal(foot.header._replace(base_offset=next_offset), foot.data[HEADER_SIZE:])
-        path.write_bytes(head + body + footer)
-
-    return damage
-
-
-def with_record(value: bytes) -> Damage:
-    return edit_snapshot(lambda values: [*values, value])
-
-
-def without_metadata_version(values: list[bytes]) -> list[bytes]:
-    return [value for value in values if value[1] != 12]
-
-
-def broker_config_of_no_number() -> bytes:
-    return encode_record(
-        "ConfigRecord",
-        0,
-        {"resourceType": 4, "resourceName": "one", "name": "log.cleaner.threads", "value": "1"},
-    )
 
 
 # --- other files ----------------------------------------------------------------------------------
@@ -387,6 +293,23 @@ def meta(**fields: str | None) -> Damage:
         path.write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
 
     return damage
+
+
+def append_meta(text: bytes) -> Damage:
+    def damage(node: Server) -> None:
+        with (node.data / "meta.properties").open("ab") as file:
+            file.write(text)
+
+    return damage
+
+
+def respell_directory_id(node: Server) -> None:
+    """The same uuid, spelled with other bits behind its 128th."""
+    path = node.data / "meta.properties"
+    lines = path.read_text().splitlines()
+    [line] = [line for line in lines if line.startswith("directory.id=")]
+    last = {"A": "B", "Q": "R", "g": "h", "w": "x"}[line[-1]]
+    path.write_text(path.read_text().replace(line, line[:-1] + last))
 
 
 def remove_meta(node: Server) -> None:
@@ -489,19 +412,6 @@ LEFTOVERS = (
 def remove_checkpoints(node: Server) -> None:
     for name in CHECKPOINTS:
         (node.data / name).unlink()
-
-
-def only_newest_snapshot(node: Server) -> None:
-    for path in snapshots(node.data)[:-1]:
-        path.unlink()
-
-
-def only_stale_snapshot(node: Server) -> None:
-    stale_snapshot(node)
-    end = _end(node)
-    for path in snapshots(node.data):
-        if int(path.name[:20]) <= end:
-            path.unlink()
 
 
 def three_voters(node: Server) -> None:

@@ -88,7 +88,11 @@ META = _kind(
     "write it anew with cluster.id, node.id and the directory.id of the voters",
     undecoded=True,
 )
-META_ODD = _kind("META-ODD", _WARNING, "Kafka takes this meta.properties with a reservation.")
+META_ODD = _kind(
+    "META-ODD",
+    _WARNING,
+    "Kafka starts with this meta.properties, although it never writes one like it.",
+)
 META_V0 = _kind(
     "META-V0",
     _WARNING,

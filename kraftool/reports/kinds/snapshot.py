@@ -121,7 +121,8 @@ ORDER = _kind(
 RECORD = _kind(
     "RECORD",
     _WARNING,
-    "A record that Kafka can load, and that it never writes into a snapshot.",
+    "A record that Kafka never writes into a snapshot. Kafka loads it, unless KT-SNAP-REPLAY"
+    " reports it too.",
     "find out what wrote it; compare with another node's snapshot of that name",
 )
 TWICE = _kind(

@@ -10,7 +10,7 @@ seen when a real Kafka starts on it. A sentence about Kafka that has no row need
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import start_damages as d
@@ -29,6 +29,13 @@ class Claim:
     damage: d.Damage
     shows: tuple[Check, ...]
     base: str = STATIC
+    peers: tuple[d.Damage, ...] = ()
+    """Damages of copies of the healthy directory that nodes 2 and up start on, as voters too.
+
+    Of two voters one is active only when the other has fetched its records.
+    """
+    together: tuple[Callable[[Sequence[Started]], None], ...] = ()
+    """What all nodes together show, node 1 being the first."""
     repair: d.Damage | None = None
     """What the advice says to do, done before the start."""
     versions: tuple[str, ...] = VERSIONS

@@ -6,7 +6,6 @@ import start_damages as d
 import start_damages_snapshots as s
 from start_claims import (
     EPOCHS,
-    LOG,
     QUORUM_STATE,
     Claim,
     W,
@@ -114,7 +113,7 @@ SNAPSHOTS = (
     ),
     *(
         Claim(
-            code="KT-SNAP-BATCH-FORM", name=name, is_variant=name != "append-time",
+            code="KT-SNAP-BATCH-FORM", name=name, is_variant=True,
             says="A batch that Kafka can read", damage=s.rewrite_data(**header),
             shows=(active, keeps_log),
         )
@@ -141,6 +140,7 @@ SNAPSHOTS = (
     ),
     Claim(
         code="KT-SNAP-RECORD", says="unless KT-SNAP-REPLAY reports it too", name="producer-ids",
+        is_variant=True,
         damage=s.with_record(s.NEGATIVE_PRODUCER_IDS),
         shows=(exits("Encountered fatal fault"), reports("KT-SNAP-REPLAY")),
     ),
@@ -377,5 +377,3 @@ FILES = (
         shows=(exits("Error starting LogManager"),),
     ),
 )  # fmt: skip
-
-CLAIMS = (*LOG, *SNAPSHOTS, *FILES)

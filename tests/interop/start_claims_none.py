@@ -6,22 +6,14 @@ Owns the exceptions of `test_start_claims.py`: by the code, words of the sentenc
 from __future__ import annotations
 
 _CASE = "the case's own sentence has the offsets, and rows"
-_PEERS = "needs peers: tests/interop/test_recover_cases_return.py has old voters that truncate"
 _STATE = "says what the state lacks, not what a start does"
-_OPEN = "not shown by a start yet"
 
 NO_START: dict[str, dict[str, str]] = {
     "KT-LOG-CRC": {"it cuts the log at the first bad batch": _CASE},
     "KT-LOG-DAMAGE": {"it cuts the log at the first bad batch": _CASE},
-    "KT-LOG-DIVERGED": {"it cuts its log when it fetches": _PEERS},
-    "KT-SIG-COMMITTED-MINORITY": {"cuts them off without a word": _PEERS},
     "KT-SIG-NO-SNAPSHOT": {"each start reads all of it": "a matter of time, not of the outcome"},
-    "KT-SIG-SAME-PLACE": {"Kafka compares only these two numbers": _OPEN},
-    "KT-SIG-VOTER-LISTENER": {"a node that has to send to this voter stops": _OPEN},
     "KT-SIG-WHOLE-COPY": {"Kafka cuts a log at its damage": "KT-LOG-CRC has the rows"},
     "KT-SNAP-DIFFERS": {"goes on with another state": _STATE},
-    "KT-SNAP-KRAFT-VERSION": {"may know no voters": _OPEN},
-    "KT-SNAP-LOG-VOTERS": {"knows other voters": _OPEN},
     "KT-SNAP-SCRAM-LOST": {
         "A broker that starts from": "tests/interop/test_scram_loss.py shows it"
     },

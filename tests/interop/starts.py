@@ -307,13 +307,14 @@ class Starts:
         With `writes` the active controller has to write a record, too, as it does when idle.
         kraftool looks at the directories first; then `repair` does what its advice says.
         """
-        before = []
         for node in servers:
             node.write()
-            reported = findings(node)
+        reported = findings(*servers)
+        before = []
+        for node in servers:
             if repair is not None:
                 repair(node)
-            before.append((contents(node.data), reported))
+            before.append(contents(node.data))
         outcomes = self._start_all(servers, seconds=seconds, writes=writes)
         return [
             Started(
@@ -324,7 +325,7 @@ class Starts:
                 after=contents(node.data),
                 findings=reported,
             )
-            for (outcome, log), (old, reported), node in zip(outcomes, before, servers, strict=True)
+            for (outcome, log), old, node in zip(outcomes, before, servers, strict=True)
         ]
 
     def _start_all(
@@ -352,6 +353,9 @@ class Starts:
             self._jvm = None
             jvm.close()
             raise KafkaFailed(f"no answer of the JVM that starts {question}:\n{log[-3000:]}")
+        if len(nodes) > 1:  # they are not all stopped
+            self._jvm = None
+            jvm.close()
         answer = json.loads(line)
         result = []
         for node in nodes:
@@ -396,13 +400,15 @@ class Starts:
             return reached, process.output()
 
 
-def findings(node: Server) -> tuple[Finding, ...]:
-    """What doctor, verify-log and verify-snapshot report of a directory."""
-    locations, unopened = locations_of([str(node.properties)])
+def findings(*nodes: Server) -> tuple[Finding, ...]:
+    """What doctor, verify-log and verify-snapshot report of the nodes' directories."""
+    locations, unopened = locations_of([str(node.properties) for node in nodes])
     report = diagnose(examine(locations, unopened))
     reported = [each.finding for section in report.sections for each in section.diagnoses]
-    locations, unopened = open_paths(node.settings["log.dirs"].split(","))
+    directories = [path for node in nodes for path in node.settings["log.dirs"].split(",")]
+    locations, unopened = open_paths(directories)
     reported += verify_logs(locations, unopened=unopened).all_findings
     with contextlib.suppress(KraftoolError):  # there is no snapshot to verify
-        reported += verify_snapshots(open_paths([str(node.data)])[0]).all_findings
+        data = [str(node.data) for node in nodes]
+        reported += verify_snapshots(open_paths(data)[0]).all_findings
     return tuple(reported)

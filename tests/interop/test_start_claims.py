@@ -1,6 +1,6 @@
 """What kraftool says that Kafka does at its start, against a Kafka that starts.
 
-Servers of 4.3.0 in one JVM show every sentence. `make soak` shows the variants too, on both
+Servers of 4.3.0 in one JVM show the main rows. `make soak` shows the variants too, on both
 versions, with a process for each start.
 """
 
@@ -14,8 +14,9 @@ from pathlib import Path
 import kafka
 import pytest
 from start_claims import Claim
-from start_claims_files import CLAIMS
 from start_claims_none import NO_START
+from start_claims_quorum import CLAIMS
+from start_damages_quorum import make_voters, peer
 from starts import DYNAMIC, Started, Starts, server
 
 from kraftool.reports.kinds import KINDS
@@ -33,10 +34,18 @@ def starts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starts]:
 
 def prove(starts: Starts, claim: Claim) -> None:
     node = server(starts.copy(claim.base), dynamic=claim.base == DYNAMIC)
-    claim.damage(node)
-    [started] = starts.start(node, repair=claim.repair, seconds=claim.seconds, writes=claim.writes)
+    peers = [peer(node, number) for number in range(2, 2 + len(claim.peers))]
+    make_voters(node, *peers)
+    for damage, damaged in zip((claim.damage, *claim.peers), (node, *peers), strict=True):
+        damage(damaged)
+    nodes = starts.start(
+        node, *peers, repair=claim.repair, seconds=claim.seconds, writes=claim.writes
+    )
+    [started, *_] = nodes
     for check in claim.shows:
         check(started)
+    for check_all in claim.together:
+        check_all(nodes)
     words = claim.says.format(**facts(started))
     reported = [each for each in started.findings if each.code == claim.code]
     texts = [f"{each.text}. {each.advice}" for each in reported]
@@ -81,7 +90,8 @@ def test_kafka_does_what_kraftool_says(starts: Starts, claim: Claim) -> None:
 def test_each_version_does_it_in_a_process_of_its_own(
     tmp_path: Path, claim: Claim, version: str
 ) -> None:
-    with Starts(version, tmp_path, own_process=True) as starts:
+    # Nodes of one quorum start together, which needs one JVM.
+    with Starts(version, tmp_path, own_process=not claim.peers) as starts:
         prove(starts, claim)
 
 

@@ -130,7 +130,7 @@ COMMITTED_MINORITY = _kind(
     _ERROR,
     "Records that are committed, as a snapshot proves or a log that begins beyond them, are in"
     " fewer than a majority of the voters' directories: the others can elect a leader without them,"
-    " and a node that follows it cuts them off without a word.",
+    " and a node that follows it cuts them off, with only INFO lines in its own log.",
     "do not start the others without a voter that has the records; keep a copy of its directory"
     " first",
 )

@@ -48,13 +48,13 @@ def only_info_of_it(started: Started) -> None:
 
 QUORUM = (
     Claim(
-        code="KT-SNAP-KRAFT-VERSION", base=DYNAMIC, seconds=2,
+        code="KT-SNAP-KRAFT-VERSION", base=DYNAMIC, seconds=4,
         says="a node that starts from it may know no voters",
         damage=q.snapshot_at_end(voters=False),
         shows=(never_leads, logs(r"[Ss]tarting voters are .*voters=\{\}")),
     ),
     Claim(
-        code="KT-SNAP-LOG-VOTERS", base=DYNAMIC, seconds=2, is_variant=True,
+        code="KT-SNAP-LOG-VOTERS", base=DYNAMIC, seconds=4, is_variant=True,
         says="a node that starts from it knows other voters than one that reads the log",
         damage=q.snapshot_at_end(voters=True, only=(q.STRANGER,)),
         shows=(never_leads, logs(r"[Ss]tarting voters are .*voters=\{9=")),

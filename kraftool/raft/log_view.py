@@ -39,12 +39,15 @@ class LogView:
     snapshots: list[OffsetAndEpoch] = field(default_factory=list)
     high_watermark: int = 0
     """The highest that this process has known. A role may forget its own; the log never does."""
+    protects_snapshots: bool = True
+    """False where a Kafka node is modelled: after a restart it truncates below its newest snapshot,
+    down to the log start (seen on 3.9.1 and 4.3.0)."""
 
     @property
     def committed_offset(self) -> int:
         """All records below this offset are committed, as far as this process knows. After a
         restart it knows that only of the log start and the newest snapshot."""
-        newest = self.newest_snapshot
+        newest = self.newest_snapshot if self.protects_snapshots else None
         return max(self.high_watermark, self.start_offset, newest.offset if newest else 0)
 
     @property

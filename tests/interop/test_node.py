@@ -143,7 +143,7 @@ def test_ours_leads_kafkas_that_replicate_from_it(quorum: Cluster) -> None:
 
     def healthy() -> bool:
         shown = kraftool("quorum", "health", "--quorum-only", *at)
-        return shown.returncode == 0 and "The quorum is well." in shown.stdout
+        return shown.returncode == 0 and "The quorum is healthy." in shown.stdout
 
     kafka.wait_for("a healthy quorum", healthy, every=0.5)
     assert {

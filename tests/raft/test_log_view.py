@@ -177,3 +177,13 @@ def test_snapshots_are_kept_in_order_and_once() -> None:
     log.add_snapshot(OffsetAndEpoch(5, 1))
     log.add_snapshot(OffsetAndEpoch(15, 1))
     assert (log.oldest_snapshot, log.newest_snapshot) == ((5, 1), (15, 1))
+
+
+def test_a_modelled_kafka_node_is_truncated_below_its_snapshot() -> None:
+    """As Kafka 3.9.1 and 4.3.0 do after a restart (tests/interop/start_claims_quorum.py)."""
+    view = LogView(end_offset=9, epochs=[(1, 0)], snapshots=[OffsetAndEpoch(5, 1)])
+    with pytest.raises(CommittedTruncation):
+        view.truncate(4)
+    view.protects_snapshots = False
+    view.truncate(4)
+    assert view.end_offset == 4

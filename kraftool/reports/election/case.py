@@ -43,8 +43,9 @@ class Log:
     """Whether there was more behind a damage."""
 
     def view(self) -> LogView:
-        """As the core knows a log."""
+        """As the core of a Kafka node knows the log."""
         view = LogView(
+            protects_snapshots=False,
             start_offset=self.start,
             end_offset=self.end,
             flushed_offset=self.end,

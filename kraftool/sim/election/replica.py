@@ -120,6 +120,7 @@ class Replica:
     def _opened(self) -> Raft:
         settings = self.node.settings
         view, control = self.disk.open(settings.static_voters)
+        view.protects_snapshots = False  # as a Kafka node, which is what most nodes are
         return Raft(settings, self.random, view, control, self.disk.election)
 
     @property

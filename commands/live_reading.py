@@ -114,6 +114,6 @@ def unavailable(live: LiveQuorum) -> NoReturn:
         # Why is on stderr already.
         raise UnreachableError("no node could be reached")
     raise KraftoolError(
-        "no leader tells its log, and no PATH is named",
+        "no leader's log could be read, and no PATH is named",
         hint="name a controller's data directory",
     )

@@ -202,7 +202,7 @@ def _answered(*words: str) -> str:
 
     def probe() -> tuple[str] | None:
         done = kraftool(*words)
-        if done.returncode == 3 and "no leader tells its log" in done.stderr:
+        if done.returncode == 3 and "no leader's log could be read" in done.stderr:
             return None
         assert done.returncode == 0, done.stderr
         return (done.stdout,)

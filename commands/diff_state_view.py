@@ -25,7 +25,7 @@ from kraftool.commands.finding_view import (
 from kraftool.commands.output import Output
 from kraftool.image.state_hash import state_hash
 from kraftool.reports.state.compare import TwoStates
-from kraftool.reports.state.diff import KINDS, Change, ChangeType
+from kraftool.reports.state.diff import KINDS, ChangeType, EntityChange
 from kraftool.reports.state.diff_json import Counts
 from kraftool.reports.state.diff_words import TITLES, change_name, value_text, what_it_was
 from kraftool.reports.state.load import LoadedState
@@ -40,10 +40,10 @@ _LONGEST, _SHORT = 400, 40
 
 
 def write_diff(
-    output: Output, both: TwoStates, changes: Iterable[Change], counts: Counts, limit: int
+    output: Output, both: TwoStates, changes: Iterable[EntityChange], counts: Counts, limit: int
 ) -> None:
     """Write it all. Of each kind no more than `limit` changes are kept."""
-    kept: dict[str, list[Change]] = {}
+    kept: dict[str, list[EntityChange]] = {}
     listed: dict[str, int] = {}
     for change in changes:
         counts.add(change)
@@ -81,7 +81,9 @@ def _at(state: LoadedState) -> Text:
     return told
 
 
-def _kind(output: Output, kind: str, changes: list[Change], counts: Counts, listed: int) -> None:
+def _kind(
+    output: Output, kind: str, changes: list[EntityChange], counts: Counts, listed: int
+) -> None:
     told = ", ".join(f"{count} {word}" for word, count in counts.by_kind[kind].items() if count)
     output.rich(Text(TITLES[kind], style=NAME).append(f"  {told}", style=QUIET))
     table = Table.grid(padding=(0, 1))
@@ -103,7 +105,7 @@ def _kind(output: Output, kind: str, changes: list[Change], counts: Counts, list
         output.rich(Text(f"… and {left} more; --limit 0 or -o jsonl has all", style=QUIET))
 
 
-def _details(change: Change) -> Iterator[Text]:
+def _details(change: EntityChange) -> Iterator[Text]:
     """Field by field where it changed; what it was or is in one line where it is on one side."""
     for each in change.fields:
         line = text(f"{each.field} ", KEY).append_text(text(value_text(each.old)))

@@ -26,7 +26,7 @@ from kraftool.commands.finding_view import (
 from kraftool.commands.output import Output
 from kraftool.reports.doctor.explain import Explanation
 from kraftool.reports.doctor.model import Diagnosis, Evidence
-from kraftool.reports.doctor.report import DoctorReport, Section
+from kraftool.reports.doctor.report import DirectoryDiagnoses, DoctorReport
 from kraftool.reports.findings import Severity
 from kraftool.reports.words import many
 
@@ -66,7 +66,7 @@ def write_report(to: Output, report: DoctorReport) -> None:
             to.rich(text(f"  {each}"), unbroken=True)
 
 
-def _section(to: Output, section: Section, *, is_live: bool, is_complete: bool) -> None:
+def _section(to: Output, section: DirectoryDiagnoses, *, is_live: bool, is_complete: bool) -> None:
     findings = [each.finding for each in section.diagnoses]
     if section.path:
         fine = _FINE if is_complete else _INCOMPLETE

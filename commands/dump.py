@@ -22,7 +22,7 @@ from kraftool.commands.output import ColorWhen, Output, UsageError
 if TYPE_CHECKING:
     from kraftool.decoders.errors import KraftoolError
     from kraftool.decoders.kinds import FileKind
-    from kraftool.reports.file_report import Bounds
+    from kraftool.reports.file_report import EntryBounds
     from kraftool.storage.paths import Location
 
 _TABLE_ROWS = 20
@@ -159,13 +159,15 @@ def _one_file(location: Location) -> Location:
     return Location(path=location.path, kind=LocationKind.FILE, directory=directory)
 
 
-def _bounds(head: int | None, tail: int | None, output: PlainFormat, *, single: bool) -> Bounds:
-    from kraftool.reports.file_report import Bounds
+def _bounds(
+    head: int | None, tail: int | None, output: PlainFormat, *, single: bool
+) -> EntryBounds:
+    from kraftool.reports.file_report import EntryBounds
 
     if head is not None or tail is not None:
         if not single:
             raise UsageError("--head and --tail are for one file", hint="name the file itself")
-        return Bounds(head=head or 0, tail=tail or 0)
+        return EntryBounds(head=head or 0, tail=tail or 0)
     if not single:
-        return Bounds()
-    return Bounds(head=_TABLE_ROWS if output is PlainFormat.TABLE else _JSON_ROWS, tail=0)
+        return EntryBounds()
+    return EntryBounds(head=_TABLE_ROWS if output is PlainFormat.TABLE else _JSON_ROWS, tail=0)

@@ -22,7 +22,7 @@ from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.quorum_state import DEAD_FIELDS, QuorumStateFile
 from kraftool.image.metadata_version import release_name
-from kraftool.reports.file_report import Entries, FileReport, PlainText, Settings
+from kraftool.reports.file_report import EntryList, FileReport, PlainText, Settings
 from kraftool.reports.file_words import holds
 from kraftool.reports.log_summary import LogSummary
 from kraftool.reports.words import many, size, span, transactions
@@ -44,7 +44,7 @@ def write_file(output: Output, file: FileReport, zone: tzinfo) -> None:
         case PartitionMetadata():
             rows = (("version", file.content.version), ("topic_id", file.content.topic_id))
             _pairs(output, rows)
-        case Entries():
+        case EntryList():
             _entries(output, file, file.content, zone)
         case Settings():
             _pairs(output, [(each.key, each.value) for each in file.content.entries])
@@ -148,7 +148,7 @@ _COLUMNS: dict[FileKind, tuple[tuple[str, ...], _Row]] = {
 _LEFT = ("timestamp", "topic")
 
 
-def _entries(output: Output, file: FileReport, content: Entries, zone: tzinfo) -> None:
+def _entries(output: Output, file: FileReport, content: EntryList, zone: tzinfo) -> None:
     columns, row = _COLUMNS[file.kind]
     if content.count:
         right = [each for each in columns if each not in _LEFT]

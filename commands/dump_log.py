@@ -119,12 +119,12 @@ def dump_log(
     Nothing is written to the log, and nothing is locked; a running Kafka is not disturbed.
     """
     from kraftool.commands.live_reading import leader_log, live_quorum, refuse_both
-    from kraftool.commands.log_run import LogRun, Request
+    from kraftool.commands.log_run import DumpRequest, LogRun
 
     named = [*(paths or []), *(name for name in files.split(",") if name)]
     refuse_both(named, bootstrap_controller)
     run = LogRun(
-        Request(
+        DumpRequest(
             format=output,
             offsets=offsets,
             epoch=epoch,

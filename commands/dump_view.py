@@ -39,10 +39,10 @@ from kraftool.reports.kinds import KINDS
 from kraftool.reports.log_summary import TypeCount
 from kraftool.reports.metadata_summary import (
     MetadataSummary,
-    Node,
-    Snapshot,
-    Voter,
-    Voters,
+    NodeIds,
+    SeenVoter,
+    SeenVoters,
+    SnapshotSummary,
     VoterSource,
 )
 from kraftool.reports.words import ids, many, size, transactions
@@ -153,7 +153,7 @@ def _role(summary: MetadataSummary) -> Text:
     return Text(", a voter")
 
 
-def _is_stale(voter: Voter, node: Node) -> bool:
+def _is_stale(voter: SeenVoter, node: NodeIds) -> bool:
     """Whether the voters know this node by another directory id."""
     return None not in (voter.directory_id, node.directory_id) and (
         voter.directory_id != node.directory_id
@@ -190,7 +190,7 @@ def _election(state: QuorumState) -> Iterable[str | Text]:
             yield f" ({state.voted_directory_id})"
 
 
-def _voters(rows: _Rows, summary: MetadataSummary, voters: Voters) -> None:
+def _voters(rows: _Rows, summary: MetadataSummary, voters: SeenVoters) -> None:
     words = f"{len(voters.voters)}, "
     if voters.source is VoterSource.RECORD:
         snapshot = parse_checkpoint_name(voters.file.rpartition("/")[2])
@@ -309,7 +309,7 @@ def plain_table(title: str, *columns: str, right: Sequence[str] = ()) -> Table:
     return table
 
 
-def _snapshots(snapshots: Sequence[Snapshot], zone: tzinfo, width: int) -> Table:
+def _snapshots(snapshots: Sequence[SnapshotSummary], zone: tzinfo, width: int) -> Table:
     table = plain_table(
         "Snapshots", "offset", "epoch", "size", "records", "up to", "state",
         right=("offset", "epoch", "size", "records"),
@@ -327,7 +327,7 @@ def _snapshots(snapshots: Sequence[Snapshot], zone: tzinfo, width: int) -> Table
     return table
 
 
-def _snapshot_state(snapshot: Snapshot) -> Text:
+def _snapshot_state(snapshot: SnapshotSummary) -> Text:
     if snapshot.state is FileState.PART:
         return Text("unfinished", style=QUIET)
     words = "whole" if snapshot.intact else "damaged"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kraftool.commands.output import UsageError
-from kraftool.reports.election.case import Case
+from kraftool.reports.election.case import ElectionCase
 from kraftool.reports.election.read import read_case
 from kraftool.reports.election.scenario import MOST_BYTES, Scenario, parse_scenario
 from kraftool.reports.election.what_if import EMPTY, EQUAL, added, assumed_up, wiped
@@ -24,7 +24,7 @@ from kraftool.storage.source import FileSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class ElectionQuestion:
     """The command line."""
 
     paths: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class Question:
     assume_up: tuple[str, ...] = ()
 
 
-def asked(question: Question) -> tuple[Case, Conditions]:
+def asked(question: ElectionQuestion) -> tuple[ElectionCase, Conditions]:
     """The case with all what-ifs that change nodes, and the conditions of the election."""
     try:
         return _asked(question)
@@ -46,7 +46,7 @@ def asked(question: Question) -> tuple[Case, Conditions]:
         raise UsageError(error.message, hint=error.hint) from None
 
 
-def _asked(question: Question) -> tuple[Case, Conditions]:
+def _asked(question: ElectionQuestion) -> tuple[ElectionCase, Conditions]:
     told = _scenario(question.scenario) if question.scenario else None
     case = told.case if told is not None else read_case(question.paths)
     told = told if told is not None else Scenario(case=case)
@@ -90,7 +90,7 @@ def _node_id(value: int, option: str) -> int:
     return value
 
 
-def _assumed(text: str, case: Case) -> tuple[int, str]:
+def _assumed(text: str, case: ElectionCase) -> tuple[int, str]:
     number, mark, log = text.partition("=")
     log = log if mark else EQUAL
     if not (number.isascii() and number.isdigit()) or log not in (EMPTY, EQUAL):

@@ -24,7 +24,7 @@ from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError
 
 if TYPE_CHECKING:
     from kraftool.decoders.kinds import FileKind
-    from kraftool.reports.annotation import Request, Rest
+    from kraftool.reports.annotation import ExplainRequest, Rest
     from kraftool.storage.source import ByteSource
 
 
@@ -76,11 +76,13 @@ def explain(
     The file is only read, and nothing is ever written to it.
     """
     from kraftool.commands.explain_table import write_table
-    from kraftool.reports.annotation import Request, is_log
+    from kraftool.reports.annotation import ExplainRequest, is_log
 
     if position is not None and offset is not None:
         raise UsageError("--position and --offset exclude each other")
-    request = Request(position=position, offset=offset, units=batches, show_secrets=show_secrets)
+    request = ExplainRequest(
+        position=position, offset=offset, units=batches, show_secrets=show_secrets
+    )
     with _open(file) as source:
         size = source.size() or 0
         detected = _kind(source, kind, size)
@@ -144,7 +146,7 @@ def _onwards(file: str, rest: Rest, kind: str) -> str:
 
 
 def _write_json(
-    to: Output, source: ByteSource, kind: FileKind, size: int, request: Request
+    to: Output, source: ByteSource, kind: FileKind, size: int, request: ExplainRequest
 ) -> tuple[int, Rest | None]:
     """Write the JSON document row by row; return how many rows have a problem, and the rest."""
     import orjson

@@ -13,7 +13,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from kraftool.commands.output import Output, printable
-from kraftool.reports.annotation import Request, Rest, Row, explain
+from kraftool.reports.annotation import ExplainRequest, Rest, Row, explain
 
 if TYPE_CHECKING:
     from kraftool.decoders.kinds import FileKind
@@ -36,10 +36,10 @@ _SHORT = {
 
 
 def write_table(
-    to: Output, source: ByteSource, kind: FileKind, size: int, request: Request
+    to: Output, source: ByteSource, kind: FileKind, size: int, request: ExplainRequest
 ) -> tuple[int, Rest | None]:
     """Write the table row by row; return how many rows have a problem, and the rest."""
-    layout = Layout(to, size)
+    layout = ExplainTable(to, size)
     problems = 0
     for row in explain(source.name, kind, source.read_at, size, request):
         if isinstance(row, Rest):
@@ -49,7 +49,7 @@ def write_table(
     return problems, None
 
 
-class Layout:
+class ExplainTable:
     """Lines of fixed columns: position, bytes, field with its type, value."""
 
     def __init__(self, to: Output, size: int) -> None:

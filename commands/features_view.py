@@ -30,17 +30,17 @@ from kraftool.commands.output import Output
 from kraftool.commands.times import iso
 from kraftool.image.cluster import FeatureRange
 from kraftool.image.metadata_version import METADATA_VERSION, level_name
-from kraftool.reports.features.losses import Loss
+from kraftool.reports.features.losses import FeatureLoss
 from kraftool.reports.features.model import (
     ClusterFeatures,
-    Evidence,
-    FeatureLevel,
+    FeatureReach,
+    FinalizedLevel,
+    LevelSource,
     NodeSupport,
-    Reach,
 )
-from kraftool.reports.features.plan import Plan
+from kraftool.reports.features.plan import FeaturePlan
 from kraftool.reports.features.rules import Blocker, named, unregistered_voters
-from kraftool.reports.features.target import Request
+from kraftool.reports.features.target import FeaturesRun
 from kraftool.reports.status import Status, worst_status
 from kraftool.reports.words import many
 
@@ -50,8 +50,8 @@ _FRACTION = re.compile(r"\.\d+(?=Z|[+-])")
 def write_features(
     output: Output,
     cluster: ClusterFeatures,
-    reached: Sequence[Reach],
-    plan: Plan | None,
+    reached: Sequence[FeatureReach],
+    plan: FeaturePlan | None,
     zone: tzinfo,
 ) -> None:
     """Write the whole report."""
@@ -88,7 +88,7 @@ def _behind(end: int) -> str:
     return f"up to offset {end}"
 
 
-def _levels(cluster: ClusterFeatures, reached: Sequence[Reach], zone: tzinfo) -> Table:
+def _levels(cluster: ClusterFeatures, reached: Sequence[FeatureReach], zone: tzinfo) -> Table:
     highest = {each.name: each for each in reached}
     table = plain_table(
         "Features", "feature", "level", "max", "offset", "last set", right=("offset",)
@@ -111,9 +111,9 @@ def _levels(cluster: ClusterFeatures, reached: Sequence[Reach], zone: tzinfo) ->
     return table
 
 
-def _when(told: FeatureLevel | None, zone: tzinfo) -> tuple[Text, Text]:
+def _when(told: FinalizedLevel | None, zone: tzinfo) -> tuple[Text, Text]:
     """The offset and the time, to the second: JSON has the rest."""
-    if told is None or told.evidence is Evidence.DEFAULT:
+    if told is None or told.evidence is LevelSource.DEFAULT:
         return Text(), Text("never", style=QUIET)
     if told.offset is None:
         return Text(), Text("before the log", style=QUIET)
@@ -165,7 +165,7 @@ def _ids(ids: Iterable[int]) -> str:
     return ", ".join(map(str, ids))
 
 
-def _reach(output: Output, reached: Sequence[Reach]) -> None:
+def _reach(output: Output, reached: Sequence[FeatureReach]) -> None:
     for each in reached:
         if each.name == METADATA_VERSION:
             told = f"all nodes support metadata.version {named(each.name, each.highest)}"
@@ -189,7 +189,7 @@ def _arrow(words: str) -> Text:
     return Text("→ ", style=COMMAND).append_text(text(words))
 
 
-def _plan(output: Output, plan: Plan) -> None:
+def _plan(output: Output, plan: FeaturePlan) -> None:
     output.rich(heading("To ").append_text(text(plan.target)))
     table = plain_table("", "feature", "from", "to", "")
     table.title = None
@@ -234,7 +234,7 @@ def _plan(output: Output, plan: Plan) -> None:
         output.rich(text("There is nothing to do: the levels are these already.", QUIET))
 
 
-def _command(request: Request) -> Iterator[Text]:
+def _command(request: FeaturesRun) -> Iterator[Text]:
     """A command that can be copied, over as many lines as it has options."""
     head, *options = request.words()
     yield _arrow(head + (f" {options[0]}" if len(options) == 1 else " \\" if options else ""))
@@ -280,7 +280,7 @@ def _blocker(told: tuple[str, list[str]]) -> Text:
     return text(words)
 
 
-def _loss(loss: Loss) -> Text:
+def _loss(loss: FeatureLoss) -> Text:
     more = ", …" if loss.count > len(loss.examples) else ""
     line = text(f"{loss.what}: {loss.count}", NAME)
     line.append_text(text(f" ({', '.join(loss.examples)}{more})"))

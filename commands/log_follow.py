@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from kraftool.commands.output import UsageError
 from kraftool.decoders.batch import RecordBatch
-from kraftool.storage.follow import Follower, Grown
+from kraftool.storage.follow import Grown, SegmentFollower
 from kraftool.storage.source import FileSource
 
 if TYPE_CHECKING:
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 POLL_SECONDS = 0.2
 
 
-class Following:
+class DumpFollower:
     """Follows the log that the first dump has read."""
 
     def __init__(self) -> None:
         self.file: LogFile | None = None
-        self.follower: Follower | None = None
+        self.follower: SegmentFollower | None = None
 
     def start(self, file: LogFile) -> None:
         """Take note of the log to follow: the folder of the segment, or the one file named."""
@@ -36,7 +36,7 @@ class Following:
         target = file.path if file.is_named else folder
         if self.follower is None:
             self.file, self.folder = file, folder
-            self.follower = Follower(target)
+            self.follower = SegmentFollower(target)
         elif folder != self.folder:
             raise UsageError("--follow follows one log", hint="name one directory")
 
@@ -54,7 +54,7 @@ class Following:
             run.output.flush()
             time.sleep(POLL_SECONDS)
 
-    def _show(self, run: LogRun, file: LogFile, follower: Follower) -> None:
+    def _show(self, run: LogRun, file: LogFile, follower: SegmentFollower) -> None:
         for change in follower.poll():
             current = file.beside(change.path)
             if not isinstance(change, Grown):

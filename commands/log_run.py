@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from kraftool.commands.log_follow import Following
+from kraftool.commands.log_follow import DumpFollower
 from kraftool.commands.log_follow_live import LiveFollowing
 from kraftool.commands.log_table import LogTable
 from kraftool.commands.options import DumpLogFormat
@@ -41,7 +41,7 @@ _LARGEST_SIDE_FILE = 64 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class DumpRequest:
     """What the command line asked for, as it was written."""
 
     format: DumpLogFormat = DumpLogFormat.TABLE
@@ -75,7 +75,7 @@ def _batches_of(file: LogFile) -> Iterator[RecordBatch | Damage]:
         yield from scan(source.read_at)
 
 
-def selection_of(request: Request) -> Selection:
+def selection_of(request: DumpRequest) -> Selection:
     """Read the filters; what cannot be read is a usage error."""
     first, last = offset_range(request.offsets)
     try:
@@ -114,7 +114,7 @@ def offset_range(text: str) -> tuple[int | None, int | None]:
 class LogRun:
     """Carries out one request."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: DumpRequest) -> None:
         if request.transactions not in ("", "mark", "hide"):
             raise UsageError(f"--transactions {request.transactions!r} is neither mark nor hide")
         if request.follow and request.format is DumpLogFormat.JSON:
@@ -130,7 +130,9 @@ class LogRun:
         self.remaining = request.head
         self.last: deque[tuple[LogFile, Entry]] = deque()
         self.tail = request.tail
-        self.following: Following | LiveFollowing | None = Following() if request.follow else None
+        self.following: DumpFollower | LiveFollowing | None = (
+            DumpFollower() if request.follow else None
+        )
         self.kept = 0
         self.passed = 0
         self.matched = False

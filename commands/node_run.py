@@ -14,11 +14,11 @@ from kraftool.commands.output import ColorWhen, ExitCode, Output, RefusedError, 
 
 if TYPE_CHECKING:
     from kraftool.node.config import NodeConfig
-    from kraftool.node.identity import Identity, Part
+    from kraftool.node.identity import NodeIdentity, QuorumRole
     from kraftool.raft.names import Endpoint
 
 
-class Role(StrEnum):
+class RoleOption(StrEnum):
     """What it is to be."""
 
     VOTER = "voter"
@@ -37,7 +37,7 @@ def run(
         str, typer.Option("--config", "-c", metavar="FILE", help="A Kafka server.properties.")
     ],
     role: Annotated[
-        Role | None,
+        RoleOption | None,
         typer.Option("--role", help="What it is to be; by default what its own log says."),
     ] = None,
     witness: Annotated[
@@ -102,7 +102,7 @@ def run(
     --dry-run nothing is written.
     """
     from kraftool.node.config import read_config
-    from kraftool.node.identity import NotStarted, Part, read_identity
+    from kraftool.node.identity import NotStarted, QuorumRole, read_identity
     from kraftool.node.process import Ended, NodeOptions, run_node
     from kraftool.node.runner import NodeFailedError
     from kraftool.storage.lock_taking import DirectoryInUse
@@ -114,7 +114,7 @@ def run(
         to.format_lines(json_line)
     if witness and lead_without_controller:
         raise UsageError("--witness never leads", hint="drop --lead-without-controller")
-    if role is Role.OBSERVER and (witness or lead_without_controller):
+    if role is RoleOption.OBSERVER and (witness or lead_without_controller):
         raise UsageError("an observer neither votes nor leads", hint="--role voter")
     settings = read_config(config, overrides=dict(map(_override, override or ())))
     for each in settings.notes:
@@ -122,7 +122,7 @@ def run(
     if not settings.is_controller:
         raise UsageError(f"{settings.source_of('process.roles')}: process.roles has no controller")
     options = NodeOptions(
-        part=None if role is None else Part(role.value),
+        part=None if role is None else QuorumRole(role.value),
         stands=lead_without_controller,
         replays=image,
         metrics=_endpoint(metrics_listen) if metrics_listen else None,
@@ -203,7 +203,7 @@ def _narrated(to: Output, log_format: LogFormat) -> Iterator[None]:
 
 
 def _describe(
-    to: Output, config: NodeConfig, identity: Identity, part: Part | None, *, stands: bool
+    to: Output, config: NodeConfig, identity: NodeIdentity, part: QuorumRole | None, *, stands: bool
 ) -> None:
     from kraftool.commands.node_view import write_plan
 

@@ -6,21 +6,26 @@ from typing import TYPE_CHECKING
 
 from kraftool.commands.output import ExitCode, Output
 from kraftool.decoders.addresses import host_and_port, shown_address
-from kraftool.node.identity import AtRest, Part, at_rest, refuse_observing
+from kraftool.node.identity import AtRest, QuorumRole, at_rest, refuse_observing
 from kraftool.storage.lock import LockState, lock_holder
 
 if TYPE_CHECKING:
     from kraftool.node.config import NodeConfig
-    from kraftool.node.identity import Identity
+    from kraftool.node.identity import NodeIdentity
 
 
 def write_plan(
-    to: Output, config: NodeConfig, identity: Identity, *, wanted: Part | None, stands: bool
+    to: Output,
+    config: NodeConfig,
+    identity: NodeIdentity,
+    *,
+    wanted: QuorumRole | None,
+    stands: bool,
 ) -> None:
     """Say who would run where, as what, and what prevents it. Raises NotStarted as the run does."""
     found = at_rest(config, identity)
     refuse_observing(identity, wanted, is_voter=found.is_voter)
-    part = wanted or (Part.VOTER if found.is_voter else Part.OBSERVER)
+    part = wanted or (QuorumRole.VOTER if found.is_voter else QuorumRole.OBSERVER)
     lock = lock_holder(config.metadata_directory)
     rows = [
         ("node", f"{identity.node_id}, directory {identity.directory_id}"),
@@ -38,7 +43,7 @@ def write_plan(
         ),
     ]
     # A static voter's address has no listener, and is not recorded in the log.
-    if found.recorded and "" not in found.recorded and part is Part.VOTER:
+    if found.recorded and "" not in found.recorded and part is QuorumRole.VOTER:
         rows.append(("recorded", _recorded(config, found)))
     width = max(len(name) for name, _ in rows)
     for name, value in rows:

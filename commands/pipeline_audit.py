@@ -69,10 +69,10 @@ def audit(
     page = Output(out=html) if html else None
     engine = EngineOptions(master=master, conf=tuple(conf or ()), log=spark_log)
     with turned_down(), spark_run(to, engine, "audit") as spark:
-        from kraftool.spark.audit.collect import Wanted
+        from kraftool.spark.audit.collect import AuditRequest
         from kraftool.spark.audit.run import audit as run_audit
 
-        wanted = Wanted(
+        wanted = AuditRequest(
             roots=named,
             depth=depth,
             storage=storage,

@@ -111,10 +111,10 @@ def stream(
     Nothing is written to the directories, and nothing is locked; a running Kafka is not disturbed.
     """
     from kraftool.commands.pipeline_options import EngineOptions
-    from kraftool.commands.pipeline_stream_run import Request, StreamRun
+    from kraftool.commands.pipeline_stream_run import StreamRequest, StreamRun
 
     StreamRun(
-        Request(
+        StreamRequest(
             roots=roots,
             to=to,
             checkpoint=checkpoint,

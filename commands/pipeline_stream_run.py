@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from kraftool.spark.live.checkpoint import Checkpoint
-    from kraftool.spark.live.frame import Following
-    from kraftool.spark.live.run import Run
+    from kraftool.spark.live.frame import StreamOptions
+    from kraftool.spark.live.run import RunningStream
     from kraftool.spark.live.sinks import KafkaSink, ParquetSink
     from kraftool.spark.live.stopping import Stopping
 
@@ -43,7 +43,7 @@ _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class StreamRequest:
     """What the command line asked for, as it was written."""
 
     roots: Sequence[str] = field(repr=False)
@@ -67,7 +67,7 @@ class Request:
     quiet: bool
 
 
-class Target(NamedTuple):
+class StreamSink(NamedTuple):
     """What --to says."""
 
     kind: str
@@ -82,22 +82,22 @@ class Target(NamedTuple):
         return f"kafka:{self.servers}/{self.topic}" if self.kind == "kafka" else self.kind
 
 
-def target_of(text: str) -> Target:
+def target_of(text: str) -> StreamSink:
     """Read --to."""
     kind, _, rest = text.partition(":")
     if text == "console":
-        return Target("console")
+        return StreamSink("console")
     if kind == "parquet" and rest:
         if "://" in rest:
             raise UsageError("--to parquet: wants a folder that this machine sees, not a URL")
-        return Target("parquet", folder=Path(os.path.abspath(os.path.expanduser(rest))))
+        return StreamSink("parquet", folder=Path(os.path.abspath(os.path.expanduser(rest))))
     if kind == "kafka":
         found = re.fullmatch(r"([^/\s]+:\d+)/([A-Za-z0-9._-]{1,249})", rest)
         if found is None:
             raise UsageError(
                 "--to kafka: wants HOST:PORT/TOPIC", hint="--to kafka:broker-1:9092/metadata"
             )
-        return Target("kafka", servers=found[1], topic=found[2])
+        return StreamSink("kafka", servers=found[1], topic=found[2])
     raise UsageError(
         f"--to {text!r} is no sink", hint="console, parquet:DIR or kafka:HOST:PORT/TOPIC"
     )
@@ -114,7 +114,7 @@ def bytes_of(text: str) -> int:
 class StreamRun:
     """Carries out one request."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: StreamRequest) -> None:
         self.request = request
         self.target = target_of(request.to)
         self.zone = time_zone(request.tz)
@@ -126,7 +126,7 @@ class StreamRun:
         self.output = Output(color=request.color, quiet=request.quiet)
 
     def run(self) -> None:
-        from kraftool.spark.ending import Told, failed_before
+        from kraftool.spark.ending import EndingSignal, failed_before
         from kraftool.spark.live.stopping import stopping
 
         following = self._following()
@@ -134,7 +134,7 @@ class StreamRun:
             check_files(spark_log=self.request.engine.log)
             try:
                 self._stream(following, asked)
-            except (Told, KraftoolError) as error:
+            except (EndingSignal, KraftoolError) as error:
                 if (failure := failed_before(error)) is not None:
                     raise failure from None
                 # What is torn down amid its start may complain.
@@ -144,13 +144,13 @@ class StreamRun:
                 raise KeyboardInterrupt
         self.output.finish()
 
-    def _following(self) -> Following:
+    def _following(self) -> StreamOptions:
         from kraftool.spark.fleet import require
-        from kraftool.spark.live.frame import Following
+        from kraftool.spark.live.frame import StreamOptions
 
         request = self.request
         rate = _CONSOLE_RATE if self.target.kind == "console" else _SINK_RATE
-        following = Following(
+        following = StreamOptions(
             roots=absolute(request.roots),
             storage=storage_options(request.storage_options),
             depth=request.depth,
@@ -164,7 +164,7 @@ class StreamRun:
         require(list(following.roots), options=following.storage)
         return following
 
-    def _stream(self, following: Following, asked: Stopping) -> None:
+    def _stream(self, following: StreamOptions, asked: Stopping) -> None:
         with ExitStack() as ending:
             ending.enter_context(_private_files())
             kept = self._checkpoint(following)
@@ -193,7 +193,7 @@ class StreamRun:
         engine = self.request.engine
         return spark_session(replace(engine, conf=(_PRIVATE, *engine.conf)), "stream")
 
-    def _checkpoint(self, following: Following) -> AbstractContextManager[Checkpoint] | None:
+    def _checkpoint(self, following: StreamOptions) -> AbstractContextManager[Checkpoint] | None:
         from kraftool.spark.live.checkpoint import held, note_of
         from kraftool.spark.live.sinks import CHECKPOINT, refuse_foreign
 
@@ -216,7 +216,7 @@ class StreamRun:
         return None
 
     def _rows(
-        self, spark: SparkSession, following: Following, sink: ParquetSink | KafkaSink | None
+        self, spark: SparkSession, following: StreamOptions, sink: ParquetSink | KafkaSink | None
     ) -> DataFrame:
         from kraftool.spark.live.frame import frame, json_line
         from kraftool.spark.live.sinks import KafkaSink
@@ -235,7 +235,11 @@ class StreamRun:
         )
 
     def _follow(
-        self, run: Run, following: Following, asked: Stopping, told: Callable[[str, int, int], None]
+        self,
+        run: RunningStream,
+        following: StreamOptions,
+        asked: Stopping,
+        told: Callable[[str, int, int], None],
     ) -> None:
         from kraftool.spark.live.lag import Pace
         from kraftool.spark.settings import read_settings

@@ -23,7 +23,7 @@ from kraftool.commands.pipeline_options import (
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from kraftool.spark.tables.run import TablesReport, Wanted
+    from kraftool.spark.tables.run import TablesReport, TablesRequest
 
 
 def tables(
@@ -73,9 +73,9 @@ def tables(
     to = Output(color=color, quiet=quiet)
     engine = EngineOptions(master=master, conf=tuple(conf or ()), log=spark_log)
 
-    from kraftool.spark.tables.run import Wanted
+    from kraftool.spark.tables.run import TablesRequest
 
-    wanted = Wanted(
+    wanted = TablesRequest(
         roots=absolute(roots),
         out=os.path.expanduser(out),
         storage=storage,
@@ -99,7 +99,7 @@ def tables(
     to.finish()
 
 
-def _written(to: Output, wanted: Wanted, engine: EngineOptions) -> TablesReport:
+def _written(to: Output, wanted: TablesRequest, engine: EngineOptions) -> TablesReport:
     from kraftool.spark.tables.run import write_tables
 
     def start() -> AbstractContextManager[SparkSession]:

@@ -18,7 +18,7 @@ from kraftool.commands.quorum_options import (
 )
 
 if TYPE_CHECKING:
-    from kraftool.client.listeners import Candidate
+    from kraftool.client.listeners import NewVoter
 
 
 def add_controller(
@@ -101,9 +101,9 @@ def add_controller(
 
 def _candidate(
     config: str, controller_id: int | None, directory_id: str, endpoint: list[str]
-) -> Candidate:
+) -> NewVoter:
     from kraftool.client.endpoints import EndpointError
-    from kraftool.client.listeners import Candidate, candidate_of, parse_listeners
+    from kraftool.client.listeners import NewVoter, candidate_of, parse_listeners
     from kraftool.commands.quorum_options import directory_id_of
     from kraftool.net.settings import SettingsError
 
@@ -117,7 +117,7 @@ def _candidate(
     try:
         if config:
             return candidate_of(config)
-        return Candidate(
+        return NewVoter(
             node_id=controller_id,
             directory_id=directory_id_of(directory_id),
             endpoints=parse_listeners(endpoint),

@@ -9,7 +9,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from kraftool.client.change import Change, Outcome, Verdict
+from kraftool.client.change import ChangeOutcome, CheckResult, QuorumChange
 from kraftool.client.quorum_json import change_document
 from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, advice_line, style_of, text
 from kraftool.commands.options import PlainFormat
@@ -18,9 +18,9 @@ from kraftool.net.errors import NetError
 from kraftool.reports.status import Status, worst_status
 
 _STATUSES = {
-    Verdict.FINE: Status.GOOD,
-    Verdict.CAUTION: Status.WARN,
-    Verdict.BLOCKED: Status.BAD,
+    CheckResult.FINE: Status.GOOD,
+    CheckResult.CAUTION: Status.WARN,
+    CheckResult.BLOCKED: Status.BAD,
 }
 _DONE = {
     "add-controller": "Added",
@@ -31,7 +31,7 @@ _DONE = {
 
 
 def carry_out(
-    to: Output, work: Coroutine[Any, Any, Change], output: PlainFormat, *, dry_run: bool
+    to: Output, work: Coroutine[Any, Any, QuorumChange], output: PlainFormat, *, dry_run: bool
 ) -> None:
     """Do it, and end the run."""
     try:
@@ -46,14 +46,14 @@ def carry_out(
     to.finish()
 
 
-def _code(change: Change, *, dry_run: bool) -> ExitCode:
+def _code(change: QuorumChange, *, dry_run: bool) -> ExitCode:
     if not change.is_possible:
         return ExitCode.FINDING if dry_run else ExitCode.REFUSED
-    failed = change.outcome in (Outcome.REFUSED, Outcome.UNKNOWN)
+    failed = change.outcome in (ChangeOutcome.REFUSED, ChangeOutcome.UNKNOWN)
     return ExitCode.FINDING if failed else ExitCode.FINE
 
 
-def _write(to: Output, change: Change, *, dry_run: bool) -> None:
+def _write(to: Output, change: QuorumChange, *, dry_run: bool) -> None:
     to.rich(Text(f"{change.kind}: ", style=NAME).append_text(text(change.subject)))
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
@@ -70,7 +70,7 @@ def _write(to: Output, change: Change, *, dry_run: bool) -> None:
     to.rich(_ending(change, dry_run=dry_run))
 
 
-def _ending(change: Change, *, dry_run: bool) -> Text:
+def _ending(change: QuorumChange, *, dry_run: bool) -> Text:
     if not change.is_possible:
         return Text("Not done: it is blocked." if not dry_run else "It is blocked.", style=BAD)
     if not change.is_needed:
@@ -78,13 +78,13 @@ def _ending(change: Change, *, dry_run: bool) -> Text:
     if dry_run:
         status = worst_status(_STATUSES[each.verdict] for each in change.checks)
         return Text("It could be done; nothing was changed.", style=style_of(status))
-    if change.outcome is Outcome.DONE:
+    if change.outcome is ChangeOutcome.DONE:
         return (
             Text(f"{_DONE[change.kind]} ", style=GOOD)
             .append_text(text(change.subject))
             .append(".", style=QUIET)
         )
-    if change.outcome is Outcome.REFUSED:
+    if change.outcome is ChangeOutcome.REFUSED:
         return text(f"The leader refused: {change.reason}", BAD)
     return Text(
         "No answer came: whether it was done shows in kraftool quorum describe.", style=WARN

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from kraftool.client.quorum_json import health_document
-from kraftool.repair.plan import Edit, Fingerprint, Step
-from kraftool.repair.verify import DirectoryCheck, QuorumCheck, Verification
+from kraftool.repair.plan import Edit, Fingerprint, PlanStep
+from kraftool.repair.verify import DirectoryCheck, PlanVerification, QuorumCheck
 from kraftool.reports.findings import in_order
 from kraftool.reports.plain_json import finding_counts, finding_object
 
@@ -33,7 +33,7 @@ def _print(fingerprint: Fingerprint | None) -> dict[str, Any] | None:
     return {"size": fingerprint.size, "sha256": fingerprint.sha256}
 
 
-def steps_object(steps: Iterable[Step]) -> list[dict[str, Any]]:
+def steps_object(steps: Iterable[PlanStep]) -> list[dict[str, Any]]:
     return [
         {
             "action": each.action.value,
@@ -60,7 +60,7 @@ def directory_object(checked: DirectoryCheck) -> dict[str, Any]:
     }
 
 
-def verification_object(found: Verification) -> dict[str, Any]:
+def verification_object(found: PlanVerification) -> dict[str, Any]:
     """All that verify saw."""
     return {
         "schemaVersion": 1,

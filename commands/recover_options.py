@@ -43,9 +43,9 @@ Config = Annotated[
 
 def refuse_unknown_words(given: Iterable[str]) -> None:
     """Raise UsageError for an --accept of what is no risk's word."""
-    from kraftool.repair.request import Word
+    from kraftool.repair.request import Acceptance
 
-    words = {each.value for each in Word}
+    words = {each.value for each in Acceptance}
     for each in given:
         if each not in words:
             raise UsageError(

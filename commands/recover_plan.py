@@ -83,13 +83,13 @@ def plan(
     from kraftool.repair.plan import Method
     from kraftool.repair.plan_yaml import plan_to_yaml
     from kraftool.repair.planner import plan_for, read_surveys
-    from kraftool.repair.request import Request, with_settings
+    from kraftool.repair.request import PlanRequest, with_settings
     from kraftool.storage.random_ids import random_uuid
 
     refuse_unknown_words(accept or ())
     to = Output(quiet=quiet, out=out)
     now_ms = int(time.time() * 1000)
-    asked = Request(
+    asked = PlanRequest(
         surveys=(),
         now_ms=now_ms,
         method=None if method is None else Method(method.value),

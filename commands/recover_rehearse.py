@@ -92,7 +92,7 @@ def rehearse(
 
     from kraftool.commands.finding_options import settle
     from kraftool.commands.recover_run import read_plan, refusing, sources_of
-    from kraftool.repair.rehearsal import Asked, rehearse
+    from kraftool.repair.rehearsal import RehearsalRequest, rehearse
     from kraftool.repair.rehearsal_copies import workplace
 
     if no_nodes and kafka:
@@ -100,7 +100,7 @@ def rehearse(
     made = read_plan(plan)
     if not made.changes:
         _nothing(Output(color=color, quiet=quiet), made, output)
-    asked = Asked(
+    asked = RehearsalRequest(
         directories=tuple(directory),
         sources=sources_of(source or ()),
         seeds=seeds,

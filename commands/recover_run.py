@@ -21,7 +21,7 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.apply import Repair
 from kraftool.repair.disk import RepairRefused
 from kraftool.repair.edits import in_turn
-from kraftool.repair.plan import SHORT_ID, Action, Edit, HostPlan, Plan, Step, Verdict
+from kraftool.repair.plan import SHORT_ID, Action, Edit, HostPlan, LossBound, Plan, PlanStep
 from kraftool.repair.plan_yaml import MOST_BYTES, PlanError, plan_from_yaml
 from kraftool.repair.record import record_of
 from kraftool.storage.files import Files, read_whole
@@ -87,7 +87,7 @@ def write_head(to: Output, plan: Plan, host: HostPlan, directory: str) -> None:
         table.add_row("", text(sentence))
     verdict, said = plan.loss.verdict, plan.loss.text
     loss = Text("may be lost: ").append(
-        verdict.value, style=GOOD if verdict is Verdict.NONE else WARN
+        verdict.value, style=GOOD if verdict is LossBound.NONE else WARN
     )
     table.add_row("", loss.append_text(text(f"; {said.removeprefix(f'{verdict.value}: ')}")))
     for risk in plan.risks:
@@ -138,7 +138,7 @@ def write_settings(to: Output, host: HostPlan) -> None:
             to.line(f"  no line {printable(each.key)}")
 
 
-def steps_after(plan: Plan, host: HostPlan) -> list[Step]:
+def steps_after(plan: Plan, host: HostPlan) -> list[PlanStep]:
     """What a person does once the plan is applied to this directory; where it has nothing for this
     one, from applying it to the others on: a start before that would be one of the old directory.
     """
@@ -148,7 +148,7 @@ def steps_after(plan: Plan, host: HostPlan) -> list[Step]:
     return list(plan.steps[begin:])
 
 
-def write_steps(to: Output, steps: Sequence[Step], file: str) -> None:
+def write_steps(to: Output, steps: Sequence[PlanStep], file: str) -> None:
     """Steps with their commands, which name the plan's file."""
     if not steps:
         return

@@ -14,7 +14,7 @@ from kraftool.commands.recover_options import Config, Host, PlanFile
 if TYPE_CHECKING:
     from datetime import tzinfo
 
-    from kraftool.repair.verify import DirectoryCheck, Verification
+    from kraftool.repair.verify import DirectoryCheck, PlanVerification
 
 
 def verify(
@@ -61,7 +61,7 @@ def verify(
     from kraftool.commands.quorum_options import tell_reach
     from kraftool.commands.recover_run import read_plan, refusing
     from kraftool.commands.times import time_zone
-    from kraftool.repair.verify import Verification, check_directory
+    from kraftool.repair.verify import PlanVerification, check_directory
 
     directories = directory or []
     if not directories and not bootstrap_controller:
@@ -72,7 +72,7 @@ def verify(
     to = Output(color=color, quiet=quiet)
     made = read_plan(plan)
     with refusing():
-        found = Verification(
+        found = PlanVerification(
             plan=made,
             directories=tuple(
                 check_directory(made, each, host=host, config=config)
@@ -97,12 +97,12 @@ def verify(
 
 def _live(
     to: Output,
-    found: Verification,
+    found: PlanVerification,
     bootstrap: str,
     command_config: str,
     timeout: float,
     resolve: list[str] | None,
-) -> Verification:
+) -> PlanVerification:
     import asyncio
     from dataclasses import replace
 
@@ -120,7 +120,7 @@ def _live(
     return replace(found, quorum=check_quorum(found.plan, health, strays, found.directories))
 
 
-def _write(to: Output, found: Verification, zone: tzinfo) -> None:
+def _write(to: Output, found: PlanVerification, zone: tzinfo) -> None:
     from rich.text import Text
 
     from kraftool.commands.finding_view import style_of, write_findings

@@ -17,7 +17,7 @@ from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig
 
 if TYPE_CHECKING:
     from kraftool.commands.output import Output
-    from kraftool.commands.shell_session import Session
+    from kraftool.commands.shell_session import ShellSession
 
 _LINES_AT_ONCE = 1000
 
@@ -77,7 +77,7 @@ def shell(
     from kraftool.commands.live_reading import leader_log, live_quorum, refuse_both
     from kraftool.commands.output import Output
     from kraftool.commands.shell_load import image_of, load
-    from kraftool.commands.shell_session import Session
+    from kraftool.commands.shell_session import ShellSession
     from kraftool.commands.shell_terminal import become_stdin, interact, open_terminal
     from kraftool.reports.shell.tree import shell_tree
 
@@ -88,7 +88,7 @@ def shell(
     access = bootstrap_controller, command_config, timeout, resolve
     with live_quorum(to, *access, committed=True) as live:
         state = load(to, path if live is None else leader_log(to, live).location, at)
-    session = Session(
+    session = ShellSession(
         root=shell_tree(image_of(state), show_secrets=show_secrets),
         show=lambda lines: _show(to, lines),
         complain=lambda text: _fail(to, text),
@@ -106,7 +106,7 @@ def shell(
     to.finish()
 
 
-def _make_interactive(session: Session, to: Output) -> None:
+def _make_interactive(session: ShellSession, to: Output) -> None:
     """Complaints take their place among the results, and names fill the terminal."""
     from rich.cells import cell_len
 

@@ -19,14 +19,14 @@ from kraftool.commands.shell_words import (
     split_line,
 )
 from kraftool.reports.shell.nodes import Directory, Leaf
-from kraftool.reports.shell.paths import Found, Path, complete, find, written
+from kraftool.reports.shell.paths import Path, TreeEntry, complete, find, written
 from kraftool.reports.shell.walk import find_lines, list_lines, tree_lines
 
 _NAME_WIDTH = 22
 
 
 @dataclass(slots=True, kw_only=True)
-class Session:
+class ShellSession:
     """One session over a tree."""
 
     root: Directory
@@ -65,7 +65,7 @@ class Session:
         if line.strip() and not line.startswith(" ") and self.history[-1:] != [line]:
             self.history.append(line)
 
-    def _find(self, path: str, missing: str) -> Iterator[Found]:
+    def _find(self, path: str, missing: str) -> Iterator[TreeEntry]:
         is_there = False
         for each in find(self.root, self.working, path):
             is_there = True
@@ -76,7 +76,7 @@ class Session:
     # --- the commands ---------------------------------------------------------------------------
 
     def _ls(self, command: Command) -> None:
-        found: list[Found] = []
+        found: list[TreeEntry] = []
         for path in _paths(command):
             found += self._find(path, f"ls: {path}: no such file or directory.")
         self.show(list_lines(found, self.width(), self.measure))
@@ -182,15 +182,15 @@ def _help() -> Iterator[str]:
     yield "Paths may hold patterns (* ? {a,b}); ; separates commands; man explains one of them."
 
 
-_HANDLERS: dict[str, Callable[[Session, Command], None]] = {
-    "cat": Session._cat,
-    "cd": Session._cd,
-    "exit": Session._exit,
-    "find": Session._find_command,
-    "help": Session._help,
-    "history": Session._history,
-    "ls": Session._ls,
-    "man": Session._man,
-    "pwd": Session._pwd,
-    "tree": Session._tree,
+_HANDLERS: dict[str, Callable[[ShellSession, Command], None]] = {
+    "cat": ShellSession._cat,
+    "cd": ShellSession._cd,
+    "exit": ShellSession._exit,
+    "find": ShellSession._find_command,
+    "help": ShellSession._help,
+    "history": ShellSession._history,
+    "ls": ShellSession._ls,
+    "man": ShellSession._man,
+    "pwd": ShellSession._pwd,
+    "tree": ShellSession._tree,
 }

@@ -11,7 +11,7 @@ from contextlib import suppress
 from types import ModuleType
 
 from kraftool.commands.output import Output, UsageError, printable
-from kraftool.commands.shell_session import Session
+from kraftool.commands.shell_session import ShellSession
 from kraftool.reports.shell.walk import columns
 
 PROMPT = ">> "
@@ -38,7 +38,7 @@ def become_stdin(terminal: int) -> None:
     os.close(terminal)
 
 
-def interact(session: Session, to: Output) -> None:
+def interact(session: ShellSession, to: Output) -> None:
     """Ask for commands until exit or Ctrl-D."""
     readline = _readline()
     if readline is not None:
@@ -54,7 +54,7 @@ def interact(session: Session, to: Output) -> None:
             to.line()
 
 
-def _ask(session: Session, to: Output, readline: ModuleType | None) -> None:
+def _ask(session: ShellSession, to: Output, readline: ModuleType | None) -> None:
     """Read one line and run it."""
     to.flush()
     line = input(PROMPT)
@@ -77,7 +77,7 @@ def _readline() -> ModuleType | None:
 class _Completer:
     """Completion of whole lines, since where a word begins depends on quotes and backslashes."""
 
-    def __init__(self, session: Session, to: Output, readline: ModuleType) -> None:
+    def __init__(self, session: ShellSession, to: Output, readline: ModuleType) -> None:
         self._session = session
         self._to = to
         self._readline = readline

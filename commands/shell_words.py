@@ -119,7 +119,7 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Word:
+class ShellWord:
     """A word of a line, as it is meant, and where it starts in the line as it was typed."""
 
     text: str
@@ -128,9 +128,9 @@ class Word:
     """The quote that is open where the line ends."""
 
 
-def split_line(line: str) -> list[list[Word]]:
+def split_line(line: str) -> list[list[ShellWord]]:
     """The words of each command of a line; commands are separated by semicolons."""
-    commands: list[list[Word]] = [[]]
+    commands: list[list[ShellWord]] = [[]]
     text, quote, start = "", "", -1
     escaped = False
     for position, character in enumerate(line):
@@ -146,7 +146,7 @@ def split_line(line: str) -> list[list[Word]]:
             quote = character
         elif character in _BLANK or character == ";":
             if not begins:
-                commands[-1].append(Word(text=text, start=start))
+                commands[-1].append(ShellWord(text=text, start=start))
             text, start = "", -1
             if character == ";":
                 commands.append([])
@@ -155,7 +155,7 @@ def split_line(line: str) -> list[list[Word]]:
             text += character
         start = position if begins else start
     if start >= 0:
-        commands[-1].append(Word(text=text, start=start, quote=quote))
+        commands[-1].append(ShellWord(text=text, start=start, quote=quote))
     return commands
 
 

@@ -95,14 +95,14 @@ def simulate_election(
     Nothing is written, and nothing is locked; a running Kafka is not disturbed. Nothing is sent to
     any node: the protocol runs in memory, on copies of what was read.
     """
-    from kraftool.commands.election_question import Question, asked
+    from kraftool.commands.election_question import ElectionQuestion, asked
 
     if bool(paths) == bool(scenario):
         raise UsageError("name either directories or a scenario", hint="--scenario FILE")
     if paths and paths.count("-") > 1:
         raise UsageError("stdin can be read once only", hint="name - once")
     to = Output(color=color, quiet=quiet, out=out)
-    question = Question(
+    question = ElectionQuestion(
         paths=tuple(paths or ()),
         scenario=scenario,
         down=tuple(down or ()),

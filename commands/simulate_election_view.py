@@ -25,7 +25,7 @@ from kraftool.commands.finding_view import (
 from kraftool.commands.output import Output
 from kraftool.raft.names import ElectionState
 from kraftool.reports.election.case import NodeCase
-from kraftool.reports.election.losses import Standing
+from kraftool.reports.election.losses import CommitStatus
 from kraftool.reports.words import listed, many
 from kraftool.sim.election.chances import Chance
 from kraftool.sim.election.replica import STARTED_AGAIN_MS
@@ -169,7 +169,7 @@ def _losses(report: Report) -> Iterator[Text]:
         if not possible and report.case.by_id[loss.leader].end.offset == 0:
             continue  # nobody would make it lead by force
         can = "" if possible else " (it cannot win)"
-        style = {Standing.NOT: "", Standing.POSSIBLE: WARN}.get(loss.standing, BAD)
+        style = {CommitStatus.NOT: "", CommitStatus.POSSIBLE: WARN}.get(loss.standing, BAD)
         if can:
             style = QUIET
         yield text(f"{loss.leader} leads{can}: {lost(loss)}", style)

@@ -26,7 +26,7 @@ class StateFormat(StrEnum):
     JSONL = "jsonl"
 
 
-class Section(StrEnum):
+class StateSection(StrEnum):
     """What there is a table of."""
 
     TOPICS = "topics"
@@ -66,7 +66,7 @@ def state(
         ),
     ] = "",
     section: Annotated[
-        list[Section] | None,
+        list[StateSection] | None,
         typer.Option("--section", "-s", help="The table of this instead. May be repeated."),
     ] = None,
     topic: Annotated[

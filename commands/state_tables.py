@@ -22,7 +22,7 @@ from kraftool.image.image import MetadataImage
 from kraftool.image.topics import TopicImage
 from kraftool.reports.state.entities import Object, aspects, partition_object
 from kraftool.reports.state.load import LoadedState
-from kraftool.reports.state.summary import MinIsr, Tally
+from kraftool.reports.state.summary import MinIsr, PartitionCounts
 
 _WIDE = 110
 _SURE = 2.0**53
@@ -201,7 +201,7 @@ def _topics(image: MetadataImage, output: Output, options: TableOptions) -> _Sho
     def rows() -> Iterator[Cells]:
         by_id = image.topics.by_id
         for topic in sorted(by_id.values(), key=lambda each: (each.name, each.id)):
-            counts = Tally()
+            counts = PartitionCounts()
             factors = set()
             for partition in topic.partitions.values():
                 counts.add(partition, least.of(topic.name, partition.leader))
@@ -240,7 +240,7 @@ def _partitions(
             for number in sorted(topic.partitions):
                 partition = topic.partitions[number]
                 each = partition_object(number, partition)
-                one = Tally()
+                one = PartitionCounts()
                 one.add(partition, least.of(topic.name, partition.leader))
                 name = f"{topic.name}-{number}" if several else str(number)
                 cells: list[str | Text] = [
@@ -266,7 +266,7 @@ def _ids(ids: Iterable[int]) -> str:
     return ",".join(map(str, ids))
 
 
-def _remarks(partition: Object, counts: Tally) -> Text:
+def _remarks(partition: Object, counts: PartitionCounts) -> Text:
     told = [word for word, count in counts.words() if count and word != "being reassigned"]
     told += [
         f"{word} {_ids(partition[name])}"

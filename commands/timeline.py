@@ -22,7 +22,7 @@ from kraftool.commands.options import (
 from kraftool.commands.output import ColorWhen, Output, UsageError
 
 if TYPE_CHECKING:
-    from kraftool.reports.timeline.report import Options
+    from kraftool.reports.timeline.report import TimelineOptions
 
 
 def timeline(
@@ -126,11 +126,11 @@ def _write(to: Output, result: object, output: Format) -> None:
 
 def _options(
     only: list[str], offsets: str, since: str, until: str, gaps: float, *, topics: bool
-) -> Options:
+) -> TimelineOptions:
     from kraftool.commands.log_run import offset_range
     from kraftool.commands.times import parse_time
     from kraftool.reports.timeline.events import Category
-    from kraftool.reports.timeline.report import Options
+    from kraftool.reports.timeline.report import TimelineOptions
 
     if not math.isfinite(gaps):
         raise UsageError(f"--gaps {gaps} is no number of seconds")
@@ -143,7 +143,7 @@ def _options(
             )
     first, last = offset_range(offsets)
     chosen = frozenset(known[word] for word in words)
-    return Options(
+    return TimelineOptions(
         gaps_ms=round(gaps * 1000),
         list_topics=topics or Category.TOPICS in chosen,
         only=chosen | {Category.TOPICS} if chosen and topics else chosen,

@@ -14,7 +14,7 @@ from kraftool.commands.output import Output, printable
 from kraftool.commands.times import iso
 from kraftool.reports.findings import Severity
 from kraftool.reports.timeline.events import Category, Event, Timeline, Visibility
-from kraftool.reports.timeline.report import Options
+from kraftool.reports.timeline.report import TimelineOptions
 from kraftool.reports.timeline.words import duration
 from kraftool.reports.words import many
 
@@ -34,7 +34,9 @@ _SMALLEST_ROOM = 24
 _WIDEST_NODES = 16
 
 
-def write_timeline(output: Output, timeline: Timeline, zone: tzinfo, options: Options) -> None:
+def write_timeline(
+    output: Output, timeline: Timeline, zone: tzinfo, options: TimelineOptions
+) -> None:
     """Write all of it."""
     _Table(output, timeline, zone).write()
     _summary(output, timeline, options)
@@ -134,12 +136,12 @@ def _broken(nodes: str, width: int) -> list[str]:
     return [*lines, line] if line or not lines else lines
 
 
-def _summary(output: Output, timeline: Timeline, options: Options) -> None:
+def _summary(output: Output, timeline: Timeline, options: TimelineOptions) -> None:
     """What it all sums up to."""
     told, style = timeline.statistics, output.style
     output.line()
     if not timeline.events:
-        output.line("no event" + (" of what was asked for" if options != Options() else ""))
+        output.line("no event" + (" of what was asked for" if options != TimelineOptions() else ""))
     shown = [f"{count} {category.value}" for category, count in told.counts.items()]
     rows: list[tuple[str, str]] = []
     if told.milliseconds is not None:

@@ -16,14 +16,14 @@ from kraftool.commands.dump_view import heading, plain_table
 from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, text, write_findings
 from kraftool.commands.output import Output
 from kraftool.commands.times import iso
-from kraftool.reports.metadata_summary import Voters
+from kraftool.reports.metadata_summary import SeenVoters
 from kraftool.reports.voters import matrix
 from kraftool.reports.voters.diff import VoterDiff
-from kraftool.reports.voters.matrix import HistoryRow, Mark
+from kraftool.reports.voters.matrix import HistoryRow, VoterMark
 from kraftool.reports.voters.model import Commitment
 from kraftool.reports.voters.voter_set import directory_id, voter_range
 
-_STYLES = {Mark.SAME: GOOD, Mark.OTHER: BAD, Mark.NOT: WARN, Mark.SILENT: QUIET}
+_STYLES = {VoterMark.SAME: GOOD, VoterMark.OTHER: BAD, VoterMark.NOT: WARN, VoterMark.SILENT: QUIET}
 _COMMITMENTS = {
     Commitment.COMMITTED: GOOD,
     Commitment.FORMATTED: QUIET,
@@ -69,7 +69,9 @@ def _sources(diff: VoterDiff, letters: Sequence[str]) -> Table:
     return table
 
 
-def _write_matrix(output: Output, diff: VoterDiff, newest: Voters, letters: Sequence[str]) -> None:
+def _write_matrix(
+    output: Output, diff: VoterDiff, newest: SeenVoters, letters: Sequence[str]
+) -> None:
     table = plain_table(
         matrix.title(diff, newest), "voter", "directory id", "endpoints", "range", *letters,
         right=("voter",),

@@ -77,10 +77,10 @@ def run(
 ) -> None:
     """Serve any application. `announce` gets the address, `tell` what else happens."""
     try:
-        from kraftool.commands.watch_serve_http import Server
+        from kraftool.commands.watch_serve_http import DashboardServer
         from kraftool.commands.watch_serve_page import assets
 
-        server = Server(served, assets(), announce, tell)
+        server = DashboardServer(served, assets(), announce, tell)
     except ModuleNotFoundError as error:
         raise UsageError(
             f"--serve needs {error.name}, which is not installed",

@@ -20,7 +20,7 @@ from aiohttp.typedefs import Handler
 from kraftool.commands.output import RefusedError, printable
 from kraftool.commands.watch_serve import Served
 from kraftool.commands.watch_serve_page import HTML, TEXT, Asset, headers, page
-from kraftool.commands.watch_serve_session import Session, bounded, columns, rows
+from kraftool.commands.watch_serve_session import DashboardSession, bounded, columns, rows
 
 MOST_WINDOWS = 4
 """Each asks every node of the quorum again and again."""
@@ -31,7 +31,7 @@ _ENDING_S = 10.0
 _WHERE = "open the address that kraftool watch --serve has printed"
 
 
-class Server:
+class DashboardServer:
     """One run of it."""
 
     def __init__(
@@ -157,7 +157,7 @@ class Server:
 
     async def _dashboard(self, request: web.Request, window: web.WebSocketResponse) -> None:
         """A dashboard's process, as long as the window and it are there."""
-        session = Session(await self._served.command(), window.send_bytes)
+        session = DashboardSession(await self._served.command(), window.send_bytes)
         width, height = columns(request.query.get("width")), rows(request.query.get("height"))
         running: asyncio.Task[None] | None = None
         try:
@@ -171,7 +171,7 @@ class Server:
             if running is not None:
                 await running
 
-    async def _running(self, session: Session, window: web.WebSocketResponse) -> None:
+    async def _running(self, session: DashboardSession, window: web.WebSocketResponse) -> None:
         await session.run()
         if session.complaint:
             for line in session.complaint.strip().splitlines()[-10:]:
@@ -188,7 +188,7 @@ class Server:
             await each.close(code=WSCloseCode.GOING_AWAY, message=b"kraftool has ended")
 
 
-async def _take(session: Session, window: web.WebSocketResponse, text: str) -> None:
+async def _take(session: DashboardSession, window: web.WebSocketResponse, text: str) -> None:
     """One message of the terminal in the browser; what it never sends is passed over."""
     try:
         told = json.loads(text)

@@ -43,7 +43,7 @@ def rows(value: object) -> int:
     return bounded(value, 5, 500, 24)
 
 
-class Session:
+class DashboardSession:
     """A dashboard's process. `show` takes what the terminal is to write."""
 
     def __init__(self, arguments: Sequence[str], show: Callable[[bytes], Awaitable[None]]) -> None:

@@ -13,7 +13,7 @@ from kraftool.commands.finding_view import BAD, GOOD, KEY, NAME, QUIET, WARN, te
 from kraftool.commands.output import Output
 from kraftool.watching import summary
 from kraftool.watching.quorum import QuorumReport
-from kraftool.watching.summary import Part
+from kraftool.watching.summary import StyledText
 
 _STYLES = {"": "", "name": NAME, "quiet": QUIET, "good": GOOD, "warn": WARN, "bad": BAD,
            "key": KEY, "line": KEY}  # fmt: skip
@@ -43,7 +43,7 @@ def write_watched(output: Output, report: QuorumReport) -> None:
         output.rich(said.append_text(text(each.text)))
 
 
-def _part(part: Part) -> Text:
+def _part(part: StyledText) -> Text:
     return text(part.text, _STYLES[part.meaning])
 
 

@@ -14,7 +14,7 @@ from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.findings import Findings, shown
 from kraftool.decoders.java_text import (
     INT32_MAX,
-    Line,
+    TextLine,
     malformed_utf8,
     read_int32,
     read_int64,
@@ -102,7 +102,7 @@ def decode_leader_epochs(
     findings = Findings()
     entries: list[EpochEntry] = []
 
-    def read_entry(line: Line) -> EpochEntry | None:
+    def read_entry(line: TextLine) -> EpochEntry | None:
         parts = split_white_space(line.text)
         if len(parts) != 2:
             return None
@@ -111,7 +111,7 @@ def decode_leader_epochs(
             return None
         return EpochEntry(epoch=epoch, start_offset=start_offset)
 
-    def take(entry: EpochEntry, line: Line) -> None:
+    def take(entry: EpochEntry, line: TextLine) -> None:
         path = f"line {line.number}"
         if entry.epoch < 0 or entry.start_offset < 0:
             findings.refuse(
@@ -149,7 +149,7 @@ def decode_offsets(data: bytes) -> tuple[OffsetCheckpoint, tuple[DecodeError, ..
     entries: list[PartitionOffset] = []
     seen: dict[tuple[str, int], int] = {}
 
-    def read_entry(line: Line) -> PartitionOffset | None:
+    def read_entry(line: TextLine) -> PartitionOffset | None:
         parts = split_white_space(line.text)
         if len(parts) != 3:
             return None
@@ -158,7 +158,7 @@ def decode_offsets(data: bytes) -> tuple[OffsetCheckpoint, tuple[DecodeError, ..
             return None
         return PartitionOffset(topic=parts[0], partition=partition, offset=offset)
 
-    def take(entry: PartitionOffset, line: Line) -> None:
+    def take(entry: PartitionOffset, line: TextLine) -> None:
         path = f"line {line.number}"
         if entry.partition < 0 or entry.offset < 0 or not entry.topic:
             findings.note(
@@ -193,8 +193,8 @@ def decode_offsets(data: bytes) -> tuple[OffsetCheckpoint, tuple[DecodeError, ..
 def _read_checkpoint(
     data: bytes,
     findings: Findings,
-    read_entry: Callable[[Line], Entry | None],
-    take: Callable[[Entry, Line], None],
+    read_entry: Callable[[TextLine], Entry | None],
+    take: Callable[[Entry, TextLine], None],
     expected: str,
 ) -> _Checkpoint:
     """Read a line with the version, one with the count, then a line for each entry.
@@ -248,7 +248,7 @@ def _read_checkpoint(
     return _Checkpoint(version=version, declared_count=declared)
 
 
-def _head_number(line: Line | None, path: str, findings: Findings) -> int | None:
+def _head_number(line: TextLine | None, path: str, findings: Findings) -> int | None:
     if line is None:
         return None
     number = read_int32(line.text)
@@ -309,7 +309,7 @@ def decode_partition_metadata(
 
 
 def _labelled(
-    lines: Iterator[Line], label: str, end: int, findings: Findings
+    lines: Iterator[TextLine], label: str, end: int, findings: Findings
 ) -> tuple[int, str | None]:
     """Read a line `label: value`; return its position and its value."""
     line = next(lines, None)

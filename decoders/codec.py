@@ -93,7 +93,7 @@ def encoder(name: str, version: int) -> Encoder:
     return encode_value
 
 
-def _message(name: str, version: int) -> schema.Message:
+def _message(name: str, version: int) -> schema.MessageSchema:
     message = schema.message(name)
     if version not in message.versions:
         raise UnsupportedVersion(

@@ -23,7 +23,7 @@ from kraftool.decoders.generate import (
     runs,
 )
 from kraftool.decoders.generate_encoder import encoder_source
-from kraftool.decoders.schema.notation import NO_VERSIONS, Field, Message, Versions
+from kraftool.decoders.schema.notation import NO_VERSIONS, Field, MessageSchema, Versions
 from kraftool.decoders.wire import (
     JAVA_REPLACE,
     NEGATIVE,
@@ -67,7 +67,7 @@ _LISTS = {form: _Lists(form, size) for form, size in FIXED.values()}
 class _Decoder:
     """Writes the body of one decode function."""
 
-    def __init__(self, message: Message, version: int, json: bool) -> None:
+    def __init__(self, message: MessageSchema, version: int, json: bool) -> None:
         self.version = version
         self.flexible = message.is_flexible(version)
         self.json = json
@@ -301,7 +301,7 @@ class _Decoder:
 def _default_bytes(each: Field, version: int, flexible: bool) -> bytes:
     """What the default of a struct takes on the wire."""
     versions = Versions(version, version)
-    message = Message(
+    message = MessageSchema(
         name=each.name,
         kind="data",
         api_key=None,
@@ -316,6 +316,6 @@ def _default_bytes(each: Field, version: int, flexible: bool) -> bytes:
     return written
 
 
-def decoder_source(message: Message, version: int, *, json: bool) -> Generated:
+def decoder_source(message: MessageSchema, version: int, *, json: bool) -> Generated:
     """Generate `run(b, p) -> (value, position after it)`."""
     return _Decoder(message, version, json).out

@@ -18,14 +18,14 @@ from kraftool.decoders.generate import (
     run_format,
     runs,
 )
-from kraftool.decoders.schema.notation import Field, Message
+from kraftool.decoders.schema.notation import Field, MessageSchema
 from kraftool.decoders.wire import NULL, UUID_BYTES, Malformed, unsigned_varint
 
 
 class _Encoder:
     """Writes the body of one encode function."""
 
-    def __init__(self, message: Message, version: int) -> None:
+    def __init__(self, message: MessageSchema, version: int) -> None:
         self.version = version
         self.flexible = message.is_flexible(version)
         self.out = Generated(
@@ -188,6 +188,6 @@ class _Encoder:
         )
 
 
-def encoder_source(message: Message, version: int) -> Generated:
+def encoder_source(message: MessageSchema, version: int) -> Generated:
     """Generate `run(value) -> bytes`."""
     return _Encoder(message, version).out

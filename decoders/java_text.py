@@ -31,7 +31,7 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class TextLine:
     """One line without its end; `position` is the byte where it starts."""
 
     number: int
@@ -107,7 +107,7 @@ def _split(pattern: re.Pattern[str], text: str) -> list[str]:
     return parts
 
 
-def read_lines(data: bytes) -> Iterator[Line]:
+def read_lines(data: bytes) -> Iterator[TextLine]:
     r"""Give the lines of BufferedReader.readLine: they end at \n, \r or \r\n.
 
     Bytes that are not UTF-8 become U+FFFD here; `malformed_utf8` says whether there are any.
@@ -116,11 +116,11 @@ def read_lines(data: bytes) -> Iterator[Line]:
     number = 1
     for end in _LINE_END.finditer(data):
         text = data[start : end.start()].decode("utf-8", "replace")
-        yield Line(number=number, position=start, text=text)
+        yield TextLine(number=number, position=start, text=text)
         start = end.end()
         number += 1
     if start < len(data):
-        yield Line(number=number, position=start, text=data[start:].decode("utf-8", "replace"))
+        yield TextLine(number=number, position=start, text=data[start:].decode("utf-8", "replace"))
 
 
 def malformed_utf8(data: bytes) -> int | None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from kraftool.decoders import schema
 from kraftool.decoders.errors import DecodeError
-from kraftool.decoders.schema import Field, Message
+from kraftool.decoders.schema import Field, MessageSchema
 from kraftool.decoders.spec_primitives import (
     COMPACT,
     FIXED,
@@ -27,6 +27,7 @@ from kraftool.decoders.spec_primitives import (
     Fixed,
     Grouped,
     OrNull,
+    ParseTrace,
     Pass,
     Sequence,
     Sized,
@@ -34,7 +35,6 @@ from kraftool.decoders.spec_primitives import (
     SpecEncodeError,
     Struct,
     TaggedSection,
-    Trace,
     refuse,
 )
 
@@ -58,7 +58,7 @@ def parse(name: str, version: int, data: bytes, position: int = 0) -> tuple[Valu
     stream = BytesIO(data)
     stream.seek(position)
     value: Value = description(name, version).parse_stream(
-        stream, end=len(data), trace=Trace(wanted=False)
+        stream, end=len(data), trace=ParseTrace(wanted=False)
     )
     return value, stream.tell()
 
@@ -79,7 +79,7 @@ def annotate_by(
     """Parse by any description, between `position` and `end`, and say what the bytes are."""
     stream = BytesIO(data)
     stream.seek(position)
-    trace = Trace()
+    trace = ParseTrace()
     try:
         value = what.parse_stream(stream, end=len(data) if end is None else end, trace=trace)
     except DecodeError as error:
@@ -114,7 +114,7 @@ def description(name: str, version: int) -> Construct:
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    message: Message
+    message: MessageSchema
     version: int
 
     @property

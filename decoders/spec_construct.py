@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     class Params:
         """What a whole parse shares: the trace, and where the bytes end."""
 
-        trace: Trace
+        trace: ParseTrace
         end: int
 
     class Context:
@@ -102,7 +102,7 @@ class Span:
 
 
 @dataclass(slots=True)
-class Trace:
+class ParseTrace:
     """Collects the spans of one parse; groups that are open nest what comes next."""
 
     wanted: bool = True
@@ -152,11 +152,11 @@ __all__ = [
     "Int32sb",
     "Int32ub",
     "Int64sb",
+    "ParseTrace",
     "Pass",
     "Sequence",
     "Span",
     "Struct",
     "Subconstruct",
-    "Trace",
     "dotted",
 ]

@@ -22,9 +22,9 @@ from kraftool.decoders.spec_primitives import (
     Context,
     Elements,
     Grouped,
+    ParseTrace,
     Sized,
     Struct,
-    Trace,
     fail,
     refuse,
 )
@@ -105,7 +105,7 @@ class Filling(Construct):
 RECORD = Filling(RECORD_BODY)
 
 
-class Batch(Construct):
+class BatchConstruct(Construct):
     """A batch without compression: its header, and as many records as it counts.
 
     Building takes length, CRC and count as they are given, so that tests can build wrong ones.
@@ -135,7 +135,7 @@ class Batch(Construct):
         return obj
 
 
-BATCH = Batch()
+BATCH = BatchConstruct()
 
 CONTROL_KEY = Struct("version" / INT16, "type" / INT16)
 """The key of a control record; the value is a message that opens with its own version."""
@@ -173,7 +173,7 @@ def parse(what: Construct, data: bytes, position: int = 0) -> tuple[dict[str, An
     """Parse by one of the descriptions above; return the fields and the position after them."""
     stream = BytesIO(data)
     stream.seek(position)
-    value = what.parse_stream(stream, end=len(data), trace=Trace(wanted=False))
+    value = what.parse_stream(stream, end=len(data), trace=ParseTrace(wanted=False))
     return {name: each for name, each in value.items() if name != "_io"}, stream.tell()
 
 
@@ -181,5 +181,5 @@ def parse_record_length(data: bytes, position: int) -> tuple[int, int]:
     """Read the length that opens a record; return it and the position after it."""
     stream = BytesIO(data)
     stream.seek(position)
-    length: int = VARINT32.parse_stream(stream, end=len(data), trace=Trace(wanted=False))
+    length: int = VARINT32.parse_stream(stream, end=len(data), trace=ParseTrace(wanted=False))
     return length, stream.tell()

@@ -19,7 +19,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 
 from kraftool.sim.options import FAULTS, Options
-from kraftool.sim.runner import Verdict, run
+from kraftool.sim.runner import SeedResult, run
 
 _LAST_LINES = 40
 _PART = 50
@@ -46,7 +46,7 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
     pass
 
 
-def part(seeds: range, options: Options) -> tuple[int, int, Counter[str], list[Verdict]]:
+def part(seeds: range, options: Options) -> tuple[int, int, Counter[str], list[SeedResult]]:
     """Play some seeds: events, virtual milliseconds, counts, and what failed."""
     events = played_ms = 0
     counts: Counter[str] = Counter()
@@ -90,7 +90,7 @@ def _play(seeds: range, options: Options, jobs: int, *, keep_going: bool) -> int
     return 1 if failures else 0
 
 
-def _tell_failure(verdict: Verdict, options: Options) -> None:
+def _tell_failure(verdict: SeedResult, options: Options) -> None:
     again = run(verdict.seed, replace(options, trace=True))
     sys.stdout.write(f"seed {verdict.seed}\n{verdict.text}\n")
     for line in again.trace[-_LAST_LINES:]:
@@ -98,7 +98,7 @@ def _tell_failure(verdict: Verdict, options: Options) -> None:
     sys.stdout.flush()
 
 
-def _tell_all(verdict: Verdict) -> int:
+def _tell_all(verdict: SeedResult) -> int:
     sys.stdout.write(f"seed {verdict.seed}\n")
     for line in verdict.trace:
         sys.stdout.write(f"{line}\n")

@@ -37,7 +37,7 @@ _TOLD_S = 8.0
 """How long a message stays."""
 
 
-class Watched(Protocol):
+class PictureSource(Protocol):
     """Where pictures come from: a Watcher, or in tests what was recorded."""
 
     @property
@@ -77,7 +77,7 @@ class WatchApp(App[None]):
 
     def __init__(
         self,
-        watcher: Watched,
+        watcher: PictureSource,
         *,
         view: str = "",
         theme: str = "",

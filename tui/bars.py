@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
-from kraftool.tui.views import Registered
+from kraftool.tui.views import ViewEntry
 from kraftool.watching.overview import TabStatus
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class ViewTabs(Widget):
             super().__init__()
             self.view_name = name
 
-    def __init__(self, views: Sequence[Registered]) -> None:
+    def __init__(self, views: Sequence[ViewEntry]) -> None:
         super().__init__(id="tabs")
         self._views = views
         self._places: list[tuple[int, int, str]] = []

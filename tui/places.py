@@ -22,7 +22,7 @@ _AGAIN_S = 3.0
 """After so long, what could not be opened is tried again."""
 
 
-class Opened(Protocol):
+class OpenedPlace(Protocol):
     """What comes of opening a place."""
 
     @property
@@ -32,7 +32,7 @@ class Opened(Protocol):
         """Let go of what is open."""
 
 
-T = TypeVar("T", bound=Opened)
+T = TypeVar("T", bound=OpenedPlace)
 
 
 class PlaceView(TaskView):

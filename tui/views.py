@@ -13,7 +13,7 @@ from kraftool.tui.view import View
 
 
 @dataclass(frozen=True, slots=True)
-class Registered:
+class ViewEntry:
     """A view by name."""
 
     name: str
@@ -29,16 +29,16 @@ class Registered:
 
 
 VIEWS = (
-    Registered("quorum", "Quorum", "quorum", "QuorumScreen"),
-    Registered("log", "Log", "log", "LogScreen"),
-    Registered("state", "State", "state", "StateScreen"),
-    Registered("timeline", "Timeline", "timeline", "TimelineScreen"),
-    Registered("files", "Files", "files", "FilesScreen"),
-    Registered("health", "Health", "health", "HealthScreen"),
-    Registered("voters", "Voters", "voters", "VotersScreen"),
-    Registered("what_if", "What if", "what_if", "WhatIfScreen"),
+    ViewEntry("quorum", "Quorum", "quorum", "QuorumScreen"),
+    ViewEntry("log", "Log", "log", "LogScreen"),
+    ViewEntry("state", "State", "state", "StateScreen"),
+    ViewEntry("timeline", "Timeline", "timeline", "TimelineScreen"),
+    ViewEntry("files", "Files", "files", "FilesScreen"),
+    ViewEntry("health", "Health", "health", "HealthScreen"),
+    ViewEntry("voters", "Voters", "voters", "VotersScreen"),
+    ViewEntry("what_if", "What if", "what_if", "WhatIfScreen"),
 )  # fmt: skip
 
 
-def named(name: str) -> Registered | None:
+def named(name: str) -> ViewEntry | None:
     return next((each for each in VIEWS if each.name == name), None)

@@ -9,9 +9,17 @@ from __future__ import annotations
 from functools import cache, lru_cache
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.schema.notation import Field, Message, Versions, parse
+from kraftool.decoders.schema.notation import Field, MessageSchema, Versions, parse
 
-__all__ = ["Field", "Message", "UnknownMessage", "Versions", "message", "metadata_record", "names"]
+__all__ = [
+    "Field",
+    "MessageSchema",
+    "UnknownMessage",
+    "Versions",
+    "message",
+    "metadata_record",
+    "names",
+]
 
 KAFKA = "4.4.0"
 """The release that the catalogue describes; its modules say the same, and a test compares."""
@@ -35,7 +43,7 @@ def _blocks(module: str) -> dict[str, str]:
 
 
 @cache
-def message(name: str) -> Message:
+def message(name: str) -> MessageSchema:
     """Return the message of this name, as in `FetchRequest` or `PartitionRecord`."""
     for module in _MODULES:
         block = _blocks(module).get(name)
@@ -55,14 +63,14 @@ def _keys(module: str) -> dict[tuple[str, int], str]:
 
 
 @lru_cache(maxsize=MOST_KEYS)
-def metadata_record(api_key: int) -> Message | None:
+def metadata_record(api_key: int) -> MessageSchema | None:
     """Return the metadata record with this api key, or None for one that Kafka 4.4 lacks."""
     name = _keys("metadata_records").get(("metadata", api_key))
     return message(name) if name is not None else None
 
 
 @lru_cache(maxsize=MOST_KEYS)
-def rpc(kind: str, api_key: int) -> Message | None:
+def rpc(kind: str, api_key: int) -> MessageSchema | None:
     """Return the `request` or `response` with this api key."""
     name = _keys("rpc_messages").get((kind, api_key))
     return message(name) if name is not None else None

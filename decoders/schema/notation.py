@@ -1,4 +1,4 @@
-"""The notation of the catalogue: text to `Message` values and back.
+"""The notation of the catalogue: text to `MessageSchema` values and back.
 
 Owns the grammar, one line a fact:
 
@@ -121,7 +121,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class MessageSchema:
     """One message: a request, a response, a header, a metadata record or plain data."""
 
     name: str
@@ -143,7 +143,7 @@ class _Line:
     words: list[str]
 
 
-def parse(block: str) -> Message:
+def parse(block: str) -> MessageSchema:
     """Read one block of the catalogue."""
     lines = [
         _Line((len(line) - len(line.lstrip())) // 2, line.split())
@@ -155,7 +155,7 @@ def parse(block: str) -> Message:
     facts = _facts(words[3:], {"versions": 1, "flexible": 1, "listeners": 1, "unstable": 0})
     structs: dict[str, tuple[Field, ...]] = {}
     body = _fields(lines, 1, 1, structs)[0]
-    return Message(
+    return MessageSchema(
         name=name,
         kind=kind,
         api_key=None if key == "-" else int(key),

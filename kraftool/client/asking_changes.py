@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 
 from kraftool.client.asking import Access, ask, connected
-from kraftool.client.change import Answer, Change
+from kraftool.client.change import LeaderAnswer, QuorumChange
 from kraftool.client.endpoints import shown
 from kraftool.client.model import QuorumView, is_broker
 from kraftool.client.target import Target
@@ -41,8 +41,8 @@ class LeaderLostError(NetError):
 
 
 async def at_leader(
-    view: QuorumView, access: Access, send: Callable[[Connection], Awaitable[Answer]]
-) -> Answer | None:
+    view: QuorumView, access: Access, send: Callable[[Connection], Awaitable[LeaderAnswer]]
+) -> LeaderAnswer | None:
     """Send something to the leader; None where its answer did not come. Raises LeaderLostError."""
     leader = view.leader
     assert leader is not None, "a change was checked against a leader"
@@ -59,7 +59,9 @@ async def at_leader(
             return None
 
 
-async def with_leader(target: Target, change: Callable[[QuorumView], Awaitable[Change]]) -> Change:
+async def with_leader(
+    target: Target, change: Callable[[QuorumView], Awaitable[QuorumChange]]
+) -> QuorumChange:
     """Look at the quorum, and change it. Where the leader is lost before the request is sent, wait
     for another leader, and begin again with all checks. Raises NetError."""
     view = await target.reached()
@@ -79,7 +81,7 @@ async def with_leader(target: Target, change: Callable[[QuorumView], Awaitable[C
 
 async def add_voter(
     view: QuorumView, access: Access, voter: ReplicaKey, endpoints: Endpoints
-) -> Answer | None:
+) -> LeaderAnswer | None:
     request = AddVoterRequest(
         cluster_id=view.cluster_id,
         voter=voter,
@@ -89,7 +91,7 @@ async def add_voter(
     return await _change(view, access, "AddRaftVoter", request)
 
 
-async def remove_voter(view: QuorumView, access: Access, voter: ReplicaKey) -> Answer | None:
+async def remove_voter(view: QuorumView, access: Access, voter: ReplicaKey) -> LeaderAnswer | None:
     request = RemoveVoterRequest(cluster_id=view.cluster_id, voter=voter)
     return await _change(view, access, "RemoveRaftVoter", request)
 
@@ -100,7 +102,7 @@ async def update_voter(
     voter: ReplicaKey,
     endpoints: Endpoints,
     levels: VersionRange,
-) -> Answer | None:
+) -> LeaderAnswer | None:
     assert view.epoch is not None, "a change was checked against a leader"
     request = UpdateVoterRequest(
         cluster_id=view.cluster_id,
@@ -112,19 +114,21 @@ async def update_voter(
     return await _change(view, access, "UpdateRaftVoter", request)
 
 
-async def _change(view: QuorumView, access: Access, name: str, request: Request) -> Answer | None:
-    async def send(connection: Connection) -> Answer:
+async def _change(
+    view: QuorumView, access: Access, name: str, request: Request
+) -> LeaderAnswer | None:
+    async def send(connection: Connection) -> LeaderAnswer:
         response = await ask(connection, name, request, CHANGE_S + access.timeout_s)
         if response.error is Error.NONE:
-            return Answer()
-        return Answer(error=response.error.name, message=getattr(response, "message", ""))
+            return LeaderAnswer()
+        return LeaderAnswer(error=response.error.name, message=getattr(response, "message", ""))
 
     return await at_leader(view, access, send)
 
 
 async def upgrade(
     view: QuorumView, access: Access, level: int, *, validate_only: bool
-) -> Answer | None:
+) -> LeaderAnswer | None:
     """Finalize a level of kraft.version."""
     body: Value = {
         "timeoutMs": int(CHANGE_S * 1000),
@@ -134,7 +138,7 @@ async def upgrade(
         "validateOnly": validate_only,
     }
 
-    async def send(connection: Connection) -> Answer:
+    async def send(connection: Connection) -> LeaderAnswer:
         told = await connection.request("UpdateFeatures", (1, 2), body, CHANGE_S + access.timeout_s)
         results = [each for each in told.get("results") or () if each["errorCode"]]
         failed = told if told["errorCode"] or not results else results[0]
@@ -143,5 +147,5 @@ async def upgrade(
     return await at_leader(view, access, send)
 
 
-def _answer(code: int, message: str) -> Answer:
-    return Answer() if code == 0 else Answer(error=error_name(code), message=message)
+def _answer(code: int, message: str) -> LeaderAnswer:
+    return LeaderAnswer() if code == 0 else LeaderAnswer(error=error_name(code), message=message)

@@ -33,7 +33,7 @@ from kraftool.decoders.names import write_checkpoint_name, write_segment_name
 from kraftool.net.errors import NetError
 from kraftool.raft.names import OffsetAndEpoch
 from kraftool.raft.records import Batch
-from kraftool.storage.entry import METADATA_PARTITION, Entry, Place
+from kraftool.storage.entry import METADATA_PARTITION, Entry, EntryPlace
 from kraftool.storage.paths import Location, LocationKind
 from kraftool.storage.source import ByteSource, BytesSource, HeldFile
 
@@ -126,7 +126,7 @@ def _entry(directory: str, path: str, content: bytes | IO[bytes]) -> Entry:
         directory=directory,
         path=path,
         name=name,
-        place=Place.PARTITION if "/" in path else Place.ROOT,
+        place=EntryPlace.PARTITION if "/" in path else EntryPlace.ROOT,
         size=size,
         mode=0o100600,
         mtime_ns=time.time_ns(),

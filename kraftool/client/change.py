@@ -16,7 +16,7 @@ from kraftool.client.reaching import broker_words
 from kraftool.raft.messages import ReplicaState
 
 
-class Verdict(StrEnum):
+class CheckResult(StrEnum):
     """What a check came to."""
 
     FINE = "fine"
@@ -28,24 +28,24 @@ class Verdict(StrEnum):
 class Check:
     """One thing that was looked at."""
 
-    verdict: Verdict
+    verdict: CheckResult
     text: str
     advice: str = ""
 
 
 def fine(text: str) -> Check:
-    return Check(verdict=Verdict.FINE, text=text)
+    return Check(verdict=CheckResult.FINE, text=text)
 
 
 def caution(text: str, advice: str = "") -> Check:
-    return Check(verdict=Verdict.CAUTION, text=text, advice=advice)
+    return Check(verdict=CheckResult.CAUTION, text=text, advice=advice)
 
 
 def blocked(text: str, advice: str = "") -> Check:
-    return Check(verdict=Verdict.BLOCKED, text=text, advice=advice)
+    return Check(verdict=CheckResult.BLOCKED, text=text, advice=advice)
 
 
-class Outcome(StrEnum):
+class ChangeOutcome(StrEnum):
     """What came of a change."""
 
     NOT_TRIED = "not tried"
@@ -57,7 +57,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class QuorumChange:
     """A change from its plan to its end."""
 
     kind: str
@@ -67,17 +67,17 @@ class Change:
     checks: tuple[Check, ...]
     is_needed: bool = True
     """Whether there is anything to do: what is asked for may be so already."""
-    outcome: Outcome = Outcome.NOT_TRIED
+    outcome: ChangeOutcome = ChangeOutcome.NOT_TRIED
     reason: str = ""
     """What the leader said where it refused."""
 
     @property
     def is_possible(self) -> bool:
-        return all(each.verdict is not Verdict.BLOCKED for each in self.checks)
+        return all(each.verdict is not CheckResult.BLOCKED for each in self.checks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class LeaderAnswer:
     """What the leader said."""
 
     error: str = ""
@@ -85,14 +85,14 @@ class Answer:
     message: str = ""
 
 
-def finished(change: Change, answer: Answer | None) -> Change:
+def finished(change: QuorumChange, answer: LeaderAnswer | None) -> QuorumChange:
     """The change with what came of it; no answer is one that did not come."""
     if answer is None:
-        return replace(change, outcome=Outcome.UNKNOWN)
+        return replace(change, outcome=ChangeOutcome.UNKNOWN)
     if not answer.error:
-        return replace(change, outcome=Outcome.DONE)
+        return replace(change, outcome=ChangeOutcome.DONE)
     said = f"{answer.error}: {answer.message}" if answer.message else answer.error
-    return replace(change, outcome=Outcome.REFUSED, reason=said)
+    return replace(change, outcome=ChangeOutcome.REFUSED, reason=said)
 
 
 def leadership(view: QuorumView) -> list[Check]:

@@ -19,7 +19,7 @@ from kraftool.image.cluster import BrokerRegistration
 from kraftool.image.image import MetadataImage
 from kraftool.reports.doctor import partitions as of_image
 from kraftool.reports.doctor.log_statistics import LogStatistics
-from kraftool.reports.doctor.model import Patient
+from kraftool.reports.doctor.model import ExaminedDirectory
 from kraftool.reports.doctor.partitions import Partition, counted, named
 from kraftool.reports.doctor.read import together
 from kraftool.reports.doctor.rules import rules
@@ -29,7 +29,7 @@ from kraftool.reports.state.load import LoadedState
 from kraftool.reports.state.summary import (
     MIN_ISR,
     MinIsr,
-    Tally,
+    PartitionCounts,
     is_offline,
     is_reassigning,
     is_under_min_isr,
@@ -165,7 +165,7 @@ class _Walk:
     """All partitions looked at once."""
 
     def __init__(self, image: MetadataImage) -> None:
-        self.counts, least = Tally(), MinIsr(image)
+        self.counts, least = PartitionCounts(), MinIsr(image)
         self.under_replicated: list[Partition] = []
         """These and the next ones have a leader; of the others doctor's rule tells."""
         self.under_min_isr: list[Partition] = []
@@ -262,7 +262,7 @@ def _of_rules(observation: Observation, now: QuorumView) -> Iterator[Finding]:
         end_offset=observation.end_offset,
         controls=observation.controls,
     )
-    patient = Patient(
+    patient = ExaminedDirectory(
         path=observation.name,
         source=leader_source(now),
         state=state,

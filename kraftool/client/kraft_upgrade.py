@@ -11,7 +11,7 @@ from functools import partial
 
 from kraftool.client import asking_changes
 from kraftool.client.asking_changes import with_leader
-from kraftool.client.change import Change, blocked, caution, fine, finished, leadership
+from kraftool.client.change import QuorumChange, blocked, caution, fine, finished, leadership
 from kraftool.client.model import QuorumView
 from kraftool.client.target import Target
 from kraftool.image.metadata_version import KRAFT_VERSION, METADATA_VERSION, level_of
@@ -23,15 +23,15 @@ _FIRST_RELEASE = "4.1-IV0"
 _SOFTWARE = "upgrade its software to Kafka 4.1 or newer"
 
 
-async def upgrade(target: Target, *, dry_run: bool) -> Change:
+async def upgrade(target: Target, *, dry_run: bool) -> QuorumChange:
     """Make the voters dynamic."""
     return await with_leader(target, partial(_upgrade, target, dry_run))
 
 
-async def _upgrade(target: Target, dry_run: bool, view: QuorumView) -> Change:
+async def _upgrade(target: Target, dry_run: bool, view: QuorumView) -> QuorumChange:
     checks = leadership(view)
     now = view.kraft_version
-    change = Change(
+    change = QuorumChange(
         kind="upgrade",
         subject=f"{KRAFT_VERSION} from {now} to {LEVEL}",
         checks=(),

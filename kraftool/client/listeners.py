@@ -19,7 +19,7 @@ from kraftool.reports.voters.settings import settings_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class NewVoter:
     """A controller that shall vote, as far as its configuration and directory tell."""
 
     node_id: int | None = None
@@ -47,7 +47,7 @@ def words(endpoints: Endpoints) -> str:
     return ", ".join(f"{name}://{shown(each)}" for name, each in endpoints.items())
 
 
-def candidate_of(path: str) -> Candidate:
+def candidate_of(path: str) -> NewVoter:
     """The controller whose server.properties this is; its directory has to be here too."""
     given = read_settings(path)
     data = properties.encode(given.items())
@@ -70,7 +70,7 @@ def candidate_of(path: str) -> Candidate:
     folder = folder.split(",")[0].strip()
     directory = os.path.join(os.path.dirname(os.path.abspath(path)), folder)
     directory_id, cluster_id = _identity(os.path.join(directory, "meta.properties"))
-    return Candidate(
+    return NewVoter(
         node_id=settings.node_id,
         directory_id=directory_id,
         endpoints=endpoints,

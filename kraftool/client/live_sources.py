@@ -15,7 +15,7 @@ from kraftool.client.live import LiveQuorum
 from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.client.reaching import node_findings
 from kraftool.raft.messages import DescribeQuorumResponse
-from kraftool.reports.metadata_summary import Node, Voter, Voters, VoterSource
+from kraftool.reports.metadata_summary import NodeIds, SeenVoter, SeenVoters, VoterSource
 from kraftool.reports.voters.model import VoterSourceReport
 from kraftool.reports.voters.read import Progress, read_sources_of
 from kraftool.storage.paths import LocationKind
@@ -57,7 +57,7 @@ def _of_node(view: QuorumView, node: NodeAnswer) -> VoterSourceReport:
         name=name,
         kind=_KIND,
         is_live=True,
-        node=Node(
+        node=NodeIds(
             node_id=node.node_id,
             directory_id=None if node.node_id is None else view.directory_id(node.node_id),
             cluster_id=node.cluster_id,
@@ -70,10 +70,10 @@ def _of_node(view: QuorumView, node: NodeAnswer) -> VoterSourceReport:
     )
 
 
-def _told(quorum: DescribeQuorumResponse) -> Voters:
+def _told(quorum: DescribeQuorumResponse) -> SeenVoters:
     """The voters as this leader goes by them, committed or not."""
     voters = tuple(
-        Voter(
+        SeenVoter(
             id=each.replica.id,
             directory_id=each.replica.directory_id,
             endpoints=tuple(
@@ -83,4 +83,4 @@ def _told(quorum: DescribeQuorumResponse) -> Voters:
         )
         for each in quorum.voters
     )
-    return Voters(source=VoterSource.LEADER, voters=voters)
+    return SeenVoters(source=VoterSource.LEADER, voters=voters)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from kraftool.client.change import Change
+from kraftool.client.change import QuorumChange
 from kraftool.client.endpoints import shown
 from kraftool.client.health import Health
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
@@ -72,7 +72,7 @@ def _cluster(found: ClusterHealth | None) -> dict[str, Any] | None:
     }
 
 
-def change_document(change: Change, *, dry_run: bool) -> dict[str, Any]:
+def change_document(change: QuorumChange, *, dry_run: bool) -> dict[str, Any]:
     """A change with its checks and what came of it."""
     return {
         "schemaVersion": SCHEMA_VERSION,

@@ -13,8 +13,8 @@ from kraftool.client import asking_changes
 from kraftool.client.asking import question
 from kraftool.client.asking_changes import with_leader
 from kraftool.client.change import (
-    Change,
     Check,
+    QuorumChange,
     blocked,
     caution,
     fine,
@@ -28,7 +28,7 @@ from kraftool.client.change import (
 )
 from kraftool.client.endpoints import shown
 from kraftool.client.health import LAG_RECORDS
-from kraftool.client.listeners import Candidate, words
+from kraftool.client.listeners import NewVoter, words
 from kraftool.client.model import QuorumView, leader_end
 from kraftool.client.observer import observe
 from kraftool.client.observing import UnobservableError
@@ -42,12 +42,14 @@ _RECENT_MS = 60 * 60 * 1000
 """Kafka adds only a controller that has fetched within the last hour."""
 
 
-async def add_controller(target: Target, candidate: Candidate, *, dry_run: bool) -> Change:
+async def add_controller(target: Target, candidate: NewVoter, *, dry_run: bool) -> QuorumChange:
     """Make an observing controller a voter."""
     return await with_leader(target, partial(_add, target, candidate, dry_run))
 
 
-async def _add(target: Target, candidate: Candidate, dry_run: bool, view: QuorumView) -> Change:
+async def _add(
+    target: Target, candidate: NewVoter, dry_run: bool, view: QuorumView
+) -> QuorumChange:
     assert candidate.node_id is not None, "somebody in particular is to be added"
     checks = [*leadership(view), *is_dynamic(view)]
     endpoints, unknown = candidate.endpoints, ""
@@ -59,7 +61,7 @@ async def _add(target: Target, candidate: Candidate, dry_run: bool, view: Quorum
     if directory_id is None and observer is not None:
         directory_id = observer.replica.directory_id
     key = ReplicaKey(candidate.node_id, directory_id)
-    change = Change(
+    change = QuorumChange(
         kind="add-controller",
         subject=f"controller {candidate.node_id} with directory id {directory_id or 'unknown'}"
         f" and endpoints {words(endpoints) or 'unknown'}",
@@ -103,7 +105,7 @@ async def _registered(target: Target, view: QuorumView, node_id: int) -> tuple[E
     return {each.name: Endpoint(each.host, each.port) for each in registration.listeners}, ""
 
 
-def _observer(view: QuorumView, candidate: Candidate) -> ReplicaState | None:
+def _observer(view: QuorumView, candidate: NewVoter) -> ReplicaState | None:
     """The candidate among those that observe; its directory id decides where it is given."""
     found = [each for each in view.observers if each.replica.id == candidate.node_id]
     if candidate.directory_id is not None:
@@ -219,19 +221,19 @@ async def _answers(target: Target, view: QuorumView, endpoints: Endpoints) -> li
 
 async def remove_controller(
     target: Target, node_id: int, directory_id: str | None, *, dry_run: bool
-) -> Change:
+) -> QuorumChange:
     """Let a voter vote no more."""
     return await with_leader(target, partial(_remove, target, node_id, directory_id, dry_run))
 
 
 async def _remove(
     target: Target, node_id: int, directory_id: str | None, dry_run: bool, view: QuorumView
-) -> Change:
+) -> QuorumChange:
     checks = [*leadership(view), *is_dynamic(view)]
     voter = of(view.voters, node_id)
     known = voter.replica.directory_id if voter is not None else None
     key = ReplicaKey(node_id, directory_id or known)
-    change = Change(
+    change = QuorumChange(
         kind="remove-controller",
         subject=f"controller {node_id} with directory id {key.directory_id or 'unknown'}",
         checks=(),
@@ -271,17 +273,17 @@ def _removable(view: QuorumView, key: ReplicaKey, voter: ReplicaState | None) ->
 
 async def move_controller(
     target: Target, node_id: int, endpoints: Endpoints, *, dry_run: bool
-) -> Change:
+) -> QuorumChange:
     """Tell the quorum where a voter is reached."""
     return await with_leader(target, partial(_move, target, node_id, endpoints, dry_run))
 
 
 async def _move(
     target: Target, node_id: int, endpoints: Endpoints, dry_run: bool, view: QuorumView
-) -> Change:
+) -> QuorumChange:
     voter = of(view.voters, node_id)
     before = view.voter_endpoints.get(node_id, {})
-    change = Change(
+    change = QuorumChange(
         kind="endpoints",
         subject=f"controller {node_id} from {words(before) or 'unknown'} to {words(endpoints)}",
         checks=(),

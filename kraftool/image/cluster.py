@@ -22,7 +22,7 @@ from kraftool.image.replay import Lost, RecordValue, ReplayError, WrittenRecord,
 from kraftool.image.uuids import uuid_order
 
 
-class Endpoint(NamedTuple):
+class RegisteredEndpoint(NamedTuple):
     """Where a node listens; `security_protocol` is Kafka's id of it."""
 
     name: str
@@ -45,7 +45,7 @@ class BrokerRegistration:
     id: int
     epoch: int
     incarnation_id: str
-    listeners: tuple[Endpoint, ...] = ()
+    listeners: tuple[RegisteredEndpoint, ...] = ()
     """By name; so that two nodes' images compare."""
     features: Mapping[str, FeatureRange] = field(default_factory=dict)
     rack: str | None = None
@@ -64,7 +64,7 @@ class ControllerRegistration:
     id: int
     incarnation_id: str
     zk_migration_ready: bool = False
-    listeners: tuple[Endpoint, ...] = ()
+    listeners: tuple[RegisteredEndpoint, ...] = ()
     features: Mapping[str, FeatureRange] = field(default_factory=dict)
 
 
@@ -139,9 +139,11 @@ def _listeners_and_features(node: BrokerRegistration | ControllerRegistration) -
     }
 
 
-def _listeners(record: RecordValue) -> tuple[Endpoint, ...]:
+def _listeners(record: RecordValue) -> tuple[RegisteredEndpoint, ...]:
     by_name = {
-        each["name"]: Endpoint(each["name"], each["host"], each["port"], each["securityProtocol"])
+        each["name"]: RegisteredEndpoint(
+            each["name"], each["host"], each["port"], each["securityProtocol"]
+        )
         for each in record["endPoints"]
     }
     return tuple(by_name[name] for name in sorted(by_name))

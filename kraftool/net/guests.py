@@ -73,7 +73,7 @@ class Guest:
     """Whether a request of it is being handled."""
 
 
-class Refusal(StrEnum):
+class ConnectionLimit(StrEnum):
     """Which limit a connection that was not let in is over."""
 
     CONNECTIONS = "max_connections"
@@ -94,7 +94,7 @@ class Guests:
         self._by_host: Counter[str] = Counter()
         self._authenticating: Counter[str] = Counter()
         """By host: connections that have not passed TLS and SASL yet."""
-        self.refused: Counter[Refusal] = Counter()
+        self.refused: Counter[ConnectionLimit] = Counter()
 
     def __len__(self) -> int:
         return len(self._silent) + len(self._known)
@@ -107,7 +107,7 @@ class Guests:
         """Connections that have not passed TLS and SASL yet."""
         return self._authenticating.total()
 
-    def admit(self, guest: Guest) -> Refusal | None:
+    def admit(self, guest: Guest) -> ConnectionLimit | None:
         """Let it in, in the place of one of less use if need be; or say why not."""
         refusal = self._refusal(guest)
         if refusal is not None:
@@ -119,17 +119,17 @@ class Guests:
             self._authenticating[guest.host] += 1
         return None
 
-    def _refusal(self, guest: Guest) -> Refusal | None:
+    def _refusal(self, guest: Guest) -> ConnectionLimit | None:
         limits, host = self._limits, guest.host
         if self._by_host[host] >= limits.max_connections_per_ip:
-            return Refusal.CONNECTIONS_PER_IP
+            return ConnectionLimit.CONNECTIONS_PER_IP
         if not guest.is_authenticated:
             if self._authenticating[host] >= limits.max_authenticating_per_ip:
-                return Refusal.AUTHENTICATING_PER_IP
+                return ConnectionLimit.AUTHENTICATING_PER_IP
             if self.authenticating >= limits.max_authenticating:
-                return Refusal.AUTHENTICATING
+                return ConnectionLimit.AUTHENTICATING
         if len(self) >= limits.max_connections and not self.make_room():
-            return Refusal.CONNECTIONS
+            return ConnectionLimit.CONNECTIONS
         return None
 
     def authenticated(self, guest: Guest) -> None:

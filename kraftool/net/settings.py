@@ -17,7 +17,7 @@ from kraftool.net.principals import mapping
 from kraftool.net.providers import SettingsError, expand
 from kraftool.net.sasl import MECHANISMS, PLAIN, SaslClient, SaslServer
 from kraftool.net.security import ClientSecurity, SecurityProtocol, ServerSecurity
-from kraftool.net.stores import Validity
+from kraftool.net.stores import CertificateValidity
 
 __all__ = [
     "SettingsError",
@@ -97,7 +97,7 @@ def peer_security(
 
 def own_validity(
     settings: Settings, listener: str, protocol: SecurityProtocol | str
-) -> Validity | None:
+) -> CertificateValidity | None:
     """Return how long the certificates that a listener presents are valid; None without TLS."""
     if not _protocol(protocol).has_tls:
         return None

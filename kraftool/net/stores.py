@@ -31,7 +31,7 @@ _PRIVATE_KEY = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
+class KeyAndChain:
     """One's own key, and the certificates that vouch for it, its own first. PEM."""
 
     key: bytes = field(repr=False)
@@ -41,7 +41,7 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Validity:
+class CertificateValidity:
     """How long the certificates of one's own are valid: the chain's first end, its last begin."""
 
     store: str
@@ -53,7 +53,7 @@ class Validity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Store:
+class StoreContent:
     """What a file held."""
 
     key: PrivateKeyTypes | None = field(default=None, repr=False)
@@ -74,7 +74,7 @@ def read_file(path: str) -> bytes:
 
 def open_store(
     path: str, kind: str, password: str | None, key_password: str | None = None
-) -> Store:
+) -> StoreContent:
     """Read a keystore or truststore file."""
     if kind.upper() not in KINDS:
         raise KeystoreError(
@@ -91,13 +91,15 @@ def open_store(
         raise KeystoreError(f"{path}: {error.message}", hint=error.hint) from None
 
 
-def pem_store(data: bytes, key_password: str | None) -> Store:
+def pem_store(data: bytes, key_password: str | None) -> StoreContent:
     """Keys and certificates as text; a lone key is that of the first certificate."""
     key = None
     if found := _PRIVATE_KEY.search(data):
         key = _pem_key(found[0], key_password)
     certificates = pem_certificates(data)
-    return Store(key=key, chain=certificates if key is not None else (), trusted=certificates)
+    return StoreContent(
+        key=key, chain=certificates if key is not None else (), trusted=certificates
+    )
 
 
 def pem_certificates(data: bytes) -> tuple[Certificate, ...]:
@@ -122,7 +124,7 @@ def _pem_key(data: bytes, password: str | None) -> PrivateKeyTypes:
         raise KeystoreError("the private key cannot be read, or its password is wrong") from None
 
 
-def _jks_store(data: bytes, password: str | None, key_password: str | None) -> Store:
+def _jks_store(data: bytes, password: str | None, key_password: str | None) -> StoreContent:
     from cryptography import x509
     from cryptography.hazmat.primitives.serialization import load_der_private_key
 
@@ -137,10 +139,10 @@ def _jks_store(data: bytes, password: str | None, key_password: str | None) -> S
         key = load_der_private_key(jks.unprotect(first.protected, secret), None)
         chain = tuple(x509.load_der_x509_certificate(each) for each in first.chain)
     trusted = tuple(x509.load_der_x509_certificate(each) for each in held.trusted)
-    return Store(key=key, chain=chain, trusted=trusted)
+    return StoreContent(key=key, chain=chain, trusted=trusted)
 
 
-def _pkcs12_store(data: bytes, password: str | None) -> Store:
+def _pkcs12_store(data: bytes, password: str | None) -> StoreContent:
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.serialization import pkcs12
 
@@ -154,8 +156,8 @@ def _pkcs12_store(data: bytes, password: str | None) -> Store:
     others = [each.certificate for each in held.additional_certs]
     own = [held.cert.certificate] if held.cert is not None else []
     if held.key is None:
-        return Store(trusted=(*own, *others))
-    return Store(key=held.key, chain=(*own, *_chain(own, others)), trusted=tuple(others))
+        return StoreContent(trusted=(*own, *others))
+    return StoreContent(key=held.key, chain=(*own, *_chain(own, others)), trusted=tuple(others))
 
 
 def _chain(own: Sequence[Certificate], others: Sequence[Certificate]) -> list[Certificate]:
@@ -170,12 +172,12 @@ def _chain(own: Sequence[Certificate], others: Sequence[Certificate]) -> list[Ce
     return found
 
 
-def validity_of(store: Store, name: str) -> Validity | None:
+def validity_of(store: StoreContent, name: str) -> CertificateValidity | None:
     """Return how long the own chain is valid; None for a store without a key."""
     if store.key is None or not store.chain:
         return None
     first = min(store.chain, key=lambda each: each.not_valid_after_utc)
-    return Validity(
+    return CertificateValidity(
         store=name,
         subject=first.subject.rfc4514_string(),
         begins=max(each.not_valid_before_utc for each in store.chain),
@@ -183,7 +185,7 @@ def validity_of(store: Store, name: str) -> Validity | None:
     )
 
 
-def identity_of(store: Store, name: str) -> Identity:
+def identity_of(store: StoreContent, name: str) -> KeyAndChain:
     """A store's key with its chain, sealed for the way to OpenSSL."""
     import secrets
 
@@ -197,7 +199,7 @@ def identity_of(store: Store, name: str) -> Identity:
         serialization.PrivateFormat.PKCS8,
         serialization.BestAvailableEncryption(passphrase),
     )
-    return Identity(key=key, passphrase=passphrase, chain=_pem(store.chain))
+    return KeyAndChain(key=key, passphrase=passphrase, chain=_pem(store.chain))
 
 
 def _pem(certificates: Sequence[Certificate]) -> bytes:

@@ -14,9 +14,9 @@ from collections.abc import Mapping
 
 from kraftool.net.errors import KeystoreError
 from kraftool.net.stores import (
-    Identity,
-    Store,
-    Validity,
+    CertificateValidity,
+    KeyAndChain,
+    StoreContent,
     identity_of,
     open_store,
     pem_certificates,
@@ -160,12 +160,12 @@ def _trust(context: ssl.SSLContext, settings: Settings) -> None:
     context.load_verify_locations(cadata=trust_of(certificates))
 
 
-def _identity(settings: Settings) -> Identity | None:
+def _identity(settings: Settings) -> KeyAndChain | None:
     own = _own_store(settings)
     return None if own is None else identity_of(*own)
 
 
-def own_validity(settings: Settings) -> Validity | None:
+def own_validity(settings: Settings) -> CertificateValidity | None:
     """Return how long the certificates that these keys present are valid; None if there are none.
 
     Raises KeystoreError as the contexts do.
@@ -174,7 +174,7 @@ def own_validity(settings: Settings) -> Validity | None:
     return None if own is None else validity_of(*own)
 
 
-def _own_store(settings: Settings) -> tuple[Store, str] | None:
+def _own_store(settings: Settings) -> tuple[StoreContent, str] | None:
     """The store of one's own key, and its name."""
     path = settings.get("ssl.keystore.location", "").strip()
     kind = settings.get("ssl.keystore.type", "JKS").strip()
@@ -192,7 +192,7 @@ def _own_store(settings: Settings) -> tuple[Store, str] | None:
     return open_store(path, kind, password, key_password), path
 
 
-def _present(context: ssl.SSLContext, identity: Identity) -> None:
+def _present(context: ssl.SSLContext, identity: KeyAndChain) -> None:
     """OpenSSL takes a key from a file only: it lies there sealed, for a moment, for nobody else."""
     with tempfile.TemporaryDirectory(prefix="kraftool-") as folder:
         path = os.path.join(folder, "key.pem")

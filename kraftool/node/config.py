@@ -19,7 +19,7 @@ from kraftool.net.security import SecurityProtocol
 from kraftool.node.config_keys import is_known, is_of_security
 from kraftool.node.config_listeners import (
     ANY_HOST,
-    Listener,
+    ListenerConfig,
     Listeners,
     host_and_port,
     listeners_of,
@@ -127,7 +127,7 @@ class NodeConfig:
         return CONTROLLER in self.roles
 
     @property
-    def bound(self) -> tuple[Listener, ...]:
+    def bound(self) -> tuple[ListenerConfig, ...]:
         """The listeners that a controller opens; none for a broker."""
         return self.listeners.of_controllers() if self.is_controller else ()
 

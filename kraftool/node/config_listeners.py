@@ -23,7 +23,7 @@ _HIGHEST_PORT = 65535
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listener:
+class ListenerConfig:
     """One listener: its name in upper case; no host stands for every interface, port 0 for any."""
 
     name: str
@@ -36,13 +36,13 @@ class Listener:
 class Listeners:
     """All that a configuration says of listeners."""
 
-    bound: tuple[Listener, ...]
+    bound: tuple[ListenerConfig, ...]
     """`listeners`, of brokers too."""
     advertised: Mapping[str, Endpoint]
     """What controllers advertise, in the order of their names; a host may be empty."""
     told: frozenset[str]
     """The names in `advertised.listeners`."""
-    brokers: tuple[Listener, ...]
+    brokers: tuple[ListenerConfig, ...]
     """What a broker advertises."""
     controllers: tuple[str, ...]
     """`controller.listener.names`, in upper case."""
@@ -58,7 +58,7 @@ class Listeners:
             return self
         return replace(self, advertised={**self.advertised, name: listed})
 
-    def of_controllers(self) -> tuple[Listener, ...]:
+    def of_controllers(self) -> tuple[ListenerConfig, ...]:
         return tuple(each for each in self.bound if each.name in self.controllers)
 
 
@@ -71,7 +71,7 @@ def listeners_of(values: Values) -> Listeners:
     bound = _parsed("listeners", named, protocols, values.problems)
     _judge_names("listeners", bound, values.problems)
     _judge_ports(bound, values.problems)
-    told: tuple[Listener, ...] = ()
+    told: tuple[ListenerConfig, ...] = ()
     if values.has("advertised.listeners"):
         key = "advertised.listeners"
         told = _parsed(key, values.items(key), protocols, values.problems)
@@ -118,7 +118,7 @@ def _parsed(
     entries: Iterable[str],
     protocols: Mapping[str, SecurityProtocol],
     problems: list[str],
-) -> tuple[Listener, ...]:
+) -> tuple[ListenerConfig, ...]:
     found = []
     for entry in entries:
         match = _LISTENER.match(entry)
@@ -131,17 +131,17 @@ def _parsed(
         if protocol is None:
             problems.append(f"{key}: listener.security.protocol.map says nothing of {name}")
             continue
-        found.append(Listener(name=name, host=match.group(2), port=port, protocol=protocol))
+        found.append(ListenerConfig(name=name, host=match.group(2), port=port, protocol=protocol))
     return tuple(found)
 
 
-def _judge_names(key: str, listeners: tuple[Listener, ...], problems: list[str]) -> None:
+def _judge_names(key: str, listeners: tuple[ListenerConfig, ...], problems: list[str]) -> None:
     names = [each.name for each in listeners]
     twice = sorted({each for each in names if names.count(each) > 1})
     problems += [f"{key}: {name} is there more than once" for name in twice]
 
 
-def _judge_ports(listeners: tuple[Listener, ...], problems: list[str]) -> None:
+def _judge_ports(listeners: tuple[ListenerConfig, ...], problems: list[str]) -> None:
     """A port is one listener's, but that one of IPv4 and one of IPv6 may share it."""
     for port in sorted({each.port for each in listeners if each.port != 0}):
         families = [_family(each.host) for each in listeners if each.port == port]
@@ -157,7 +157,9 @@ def _family(host: str) -> int:
 
 
 def _advertised(
-    controllers: tuple[str, ...], bound: tuple[Listener, ...], told: tuple[Listener, ...]
+    controllers: tuple[str, ...],
+    bound: tuple[ListenerConfig, ...],
+    told: tuple[ListenerConfig, ...],
 ) -> dict[str, Endpoint]:
     found = {}
     for name in controllers:

@@ -30,7 +30,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Key:
+class ConfigKey:
     """One key. Without a default it has to be given."""
 
     kind: Kind
@@ -43,38 +43,38 @@ class Key:
     """All that a SET may hold; anything if empty."""
 
 
-def _int(default: int, lowest: int | None = 0) -> Key:
-    return Key(kind=Kind.INT, default=str(default), lowest=lowest)
+def _int(default: int, lowest: int | None = 0) -> ConfigKey:
+    return ConfigKey(kind=Kind.INT, default=str(default), lowest=lowest)
 
 
-def _long(default: int, lowest: int | None = None) -> Key:
-    return Key(kind=Kind.LONG, default=str(default), lowest=lowest)
+def _long(default: int, lowest: int | None = None) -> ConfigKey:
+    return ConfigKey(kind=Kind.LONG, default=str(default), lowest=lowest)
 
 
-KEYS: Mapping[str, Key] = {
-    "process.roles": Key(
+KEYS: Mapping[str, ConfigKey] = {
+    "process.roles": ConfigKey(
         kind=Kind.SET, default=None, may_be_empty=False, only=("broker", "controller")
     ),
-    "node.id": Key(kind=Kind.INT, default=None, lowest=0),
+    "node.id": ConfigKey(kind=Kind.INT, default=None, lowest=0),
     "broker.id": _int(-1, None),
-    "controller.listener.names": Key(kind=Kind.SET, default=None, may_be_empty=False),
-    "listeners": Key(kind=Kind.SET, default="PLAINTEXT://:9092", may_be_empty=False),
-    "advertised.listeners": Key(kind=Kind.SET, may_be_empty=False),
-    "listener.security.protocol.map": Key(kind=Kind.STRING),
-    "controller.quorum.voters": Key(kind=Kind.LIST),
-    "controller.quorum.bootstrap.servers": Key(kind=Kind.LIST),
+    "controller.listener.names": ConfigKey(kind=Kind.SET, default=None, may_be_empty=False),
+    "listeners": ConfigKey(kind=Kind.SET, default="PLAINTEXT://:9092", may_be_empty=False),
+    "advertised.listeners": ConfigKey(kind=Kind.SET, may_be_empty=False),
+    "listener.security.protocol.map": ConfigKey(kind=Kind.STRING),
+    "controller.quorum.voters": ConfigKey(kind=Kind.LIST),
+    "controller.quorum.bootstrap.servers": ConfigKey(kind=Kind.LIST),
     "controller.quorum.election.timeout.ms": _int(1000),
     "controller.quorum.fetch.timeout.ms": _int(2000),
     "controller.quorum.election.backoff.max.ms": _int(1000),
     "controller.quorum.append.linger.ms": _int(25),
     "controller.quorum.request.timeout.ms": _int(2000),
     "controller.quorum.retry.backoff.ms": _int(20),
-    "controller.quorum.auto.join.enable": Key(kind=Kind.BOOLEAN, default="false"),
+    "controller.quorum.auto.join.enable": ConfigKey(kind=Kind.BOOLEAN, default="false"),
     "controller.quorum.fetch.max.bytes": _int(1 << 20, 1),
     "controller.quorum.fetch.snapshot.max.bytes": _int(1 << 20, 1),
-    "log.dir": Key(kind=Kind.SET, default="/tmp/kafka-logs", may_be_empty=False),
-    "log.dirs": Key(kind=Kind.SET, may_be_empty=False),
-    "metadata.log.dir": Key(kind=Kind.STRING),
+    "log.dir": ConfigKey(kind=Kind.SET, default="/tmp/kafka-logs", may_be_empty=False),
+    "log.dirs": ConfigKey(kind=Kind.SET, may_be_empty=False),
+    "metadata.log.dir": ConfigKey(kind=Kind.STRING),
     "metadata.log.segment.bytes": _int(1 << 30, 8 << 20),
     "internal.metadata.log.segment.bytes": _int(0, None),
     "metadata.log.segment.ms": _long(7 * _DAY_MS),
@@ -90,19 +90,19 @@ KEYS: Mapping[str, Key] = {
     "queued.max.request.bytes": _long(-1),
     "max.connections": _int(INT32_MAX),
     "max.connections.per.ip": _int(INT32_MAX),
-    "max.connections.per.ip.overrides": Key(kind=Kind.STRING),
+    "max.connections.per.ip.overrides": ConfigKey(kind=Kind.STRING),
     "max.connection.creation.rate": _int(INT32_MAX),
     "connections.max.idle.ms": _long(600_000),
     "connection.failed.authentication.delay.ms": _int(100),
     "kraftool.max.connections.authenticating": _int(200, 1),
     "kraftool.max.connections.authenticating.per.ip": _int(20, 1),
     "kraftool.authentication.timeout.ms": _int(10_000, 1),
-    "sasl.mechanism.controller.protocol": Key(kind=Kind.STRING, default="GSSAPI"),
-    "authorizer.class.name": Key(kind=Kind.STRING),
-    "super.users": Key(kind=Kind.STRING),
-    "inter.broker.listener.name": Key(kind=Kind.STRING),
-    "security.inter.broker.protocol": Key(kind=Kind.STRING, default="PLAINTEXT"),
-    "early.start.listeners": Key(kind=Kind.SET),
+    "sasl.mechanism.controller.protocol": ConfigKey(kind=Kind.STRING, default="GSSAPI"),
+    "authorizer.class.name": ConfigKey(kind=Kind.STRING),
+    "super.users": ConfigKey(kind=Kind.STRING),
+    "inter.broker.listener.name": ConfigKey(kind=Kind.STRING),
+    "security.inter.broker.protocol": ConfigKey(kind=Kind.STRING, default="PLAINTEXT"),
+    "early.start.listeners": ConfigKey(kind=Kind.SET),
 }
 """What the node goes by. `internal.` keys are for tests, as in Kafka; `kraftool.` keys are its own,
 which Kafka ignores."""
@@ -147,7 +147,7 @@ class Values:
             return tuple(dict.fromkeys(found))
         return found
 
-    def _judge(self, key: str, known: Key, found: tuple[str, ...]) -> None:
+    def _judge(self, key: str, known: ConfigKey, found: tuple[str, ...]) -> None:
         if not found and not known.may_be_empty:
             self.problems.append(f"{key}: nothing is given")
         if any(not each for each in found):

@@ -25,7 +25,7 @@ _META = "meta.properties"
 _LARGEST = 1 << 20
 
 
-class Part(StrEnum):
+class QuorumRole(StrEnum):
     """What a node does in the quorum."""
 
     VOTER = "voter"
@@ -37,7 +37,7 @@ class NotStarted(KraftoolError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
+class NodeIdentity:
     """A formatted metadata directory."""
 
     node_id: int
@@ -49,7 +49,7 @@ class Identity:
         return ReplicaKey(self.node_id, self.directory_id)
 
 
-def read_identity(config: NodeConfig) -> Identity:
+def read_identity(config: NodeConfig) -> NodeIdentity:
     """The identity of the metadata directory. Raises NotStarted where Kafka would not start."""
     directory = config.metadata_directory
     path = os.path.join(directory, _META)
@@ -76,7 +76,7 @@ def read_identity(config: NodeConfig) -> Identity:
             f"{path} has no directory.id",
             hint="a Kafka of 3.7 or later writes one when it starts on the directory",
         )
-    return Identity(
+    return NodeIdentity(
         node_id=meta.node_id, cluster_id=meta.cluster_id, directory_id=meta.directory_id
     )
 
@@ -109,7 +109,7 @@ class AtRest:
     """What could not be read of it, in sentences."""
 
 
-def at_rest(config: NodeConfig, identity: Identity) -> AtRest:
+def at_rest(config: NodeConfig, identity: NodeIdentity) -> AtRest:
     """Read the directory as an inspection does, without its lock."""
     [source] = read_sources([config.metadata_directory])
     newest = source.newest
@@ -141,19 +141,21 @@ def at_rest(config: NodeConfig, identity: Identity) -> AtRest:
     )
 
 
-def part_of(identity: Identity, control: ControlHistory, wanted: Part | None) -> Part:
+def part_of(
+    identity: NodeIdentity, control: ControlHistory, wanted: QuorumRole | None
+) -> QuorumRole:
     """What the node is by its own log; raises NotStarted where it was asked to be something else.
 
     A voter that is told to observe would still be counted on for majorities; so that is refused.
     """
     is_voter = control.voters.has(identity.key)
     refuse_observing(identity, wanted, is_voter=is_voter)
-    return wanted or (Part.VOTER if is_voter else Part.OBSERVER)
+    return wanted or (QuorumRole.VOTER if is_voter else QuorumRole.OBSERVER)
 
 
-def refuse_observing(identity: Identity, wanted: Part | None, *, is_voter: bool) -> None:
+def refuse_observing(identity: NodeIdentity, wanted: QuorumRole | None, *, is_voter: bool) -> None:
     """A voter that only observed would be missing where it is counted on."""
-    if wanted is Part.OBSERVER and is_voter:
+    if wanted is QuorumRole.OBSERVER and is_voter:
         raise NotStarted(
             f"this directory is voter {identity.key}'s: it cannot only observe",
             hint="--role voter runs it as a witness; to observe, use a copy with another node.id"

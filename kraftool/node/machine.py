@@ -31,7 +31,7 @@ _SLICE_S = 0.02
 """After so much time the loop gets its turn."""
 
 
-class UnsupportedError(KraftoolError):
+class UnsupportedLogError(KraftoolError):
     """The log holds what this node does not support."""
 
 
@@ -126,7 +126,7 @@ class ImageMachine:
         if self._replay.findings:
             found = self._replay.findings[0]
             where = f" at offset {found.offset}" if found.offset is not None else ""
-            raise UnsupportedError(
+            raise UnsupportedLogError(
                 f"the metadata cannot be replayed{where}: {found.sentence()}",
                 hint="kraftool dump-log shows the record; a newer kraftool may know it; --no-image"
                 " runs without looking at metadata",
@@ -136,7 +136,7 @@ class ImageMachine:
 def _refuse_unsupported(image: MetadataImage) -> None:
     level = image.features.metadata_version
     if level is not None and not OLDEST_KRAFT_LEVEL <= level <= LATEST_LEVEL:
-        raise UnsupportedError(
+        raise UnsupportedLogError(
             f"metadata.version is {level} ({level_name(level) or 'unknown'}), and this node"
             f" supports {OLDEST_KRAFT_LEVEL} ({level_name(OLDEST_KRAFT_LEVEL)}) to"
             f" {LATEST_LEVEL} ({level_name(LATEST_LEVEL)})",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kraftool.net.guests import Guests, Refusal
+from kraftool.net.guests import ConnectionLimit, Guests
 from kraftool.raft.events import AppendBatches, Effect, Event, ResponseReceived
 from kraftool.raft.messages import FetchResponse
 from kraftool.raft.names import NO_ID, UNKNOWN
@@ -37,7 +37,7 @@ _STATES: dict[type, str] = {
 _FURTHER_STATES = ("observer", "unattached-voted", "prospective-voted")
 
 
-class Sample(NamedTuple):
+class MetricSample(NamedTuple):
     """One number, with what it is."""
 
     name: str
@@ -101,7 +101,7 @@ class RaftMetrics:
             self._election_ms_sum += took
             self._election_ms_max = max(self._election_ms_max, took)
 
-    def samples(self, raft: Raft) -> Iterator[Sample]:
+    def samples(self, raft: Raft) -> Iterator[MetricSample]:
         """What a scrape sees."""
         role, log = raft.role, raft.log
         end = log.end
@@ -137,13 +137,13 @@ class RaftMetrics:
             ),
         )
         for name, text, value in gauges:
-            yield Sample(_PREFIX + name, "gauge", text, value)
+            yield MetricSample(_PREFIX + name, "gauge", text, value)
         now = state_name(raft)
         states = sorted(
             {now, "observer", "unattached-voted", "prospective-voted", *_STATES.values()}
         )
         for each in states:
-            yield Sample(
+            yield MetricSample(
                 f"{_PREFIX}current_state", "gauge", "1 for the state that the node is in",
                 float(each == now), f'{{state="{each}"}}',
             )  # fmt: skip
@@ -156,10 +156,10 @@ class RaftMetrics:
             ("steps_total", "Steps of the core", self._steps),
         )
         for name, text, count in counters:
-            yield Sample(_PREFIX + name, "counter", text, count)
+            yield MetricSample(_PREFIX + name, "counter", text, count)
 
 
-def samples_of(guests: Guests) -> Iterator[Sample]:
+def samples_of(guests: Guests) -> Iterator[MetricSample]:
     """The connections of the listeners; Kafka has no metrics of these by its names."""
     gauges = (
         ("connections", "Connections that are open", len(guests)),
@@ -170,9 +170,9 @@ def samples_of(guests: Guests) -> Iterator[Sample]:
         ),
     )
     for name, text, value in gauges:
-        yield Sample(_OWN_PREFIX + name, "gauge", text, value)
-    for refusal in Refusal:
-        yield Sample(
+        yield MetricSample(_OWN_PREFIX + name, "gauge", text, value)
+    for refusal in ConnectionLimit:
+        yield MetricSample(
             f"{_OWN_PREFIX}connections_refused_total", "counter",
             "Connections that were refused, by the limit that they were over",
             guests.refused[refusal], f'{{limit="{refusal}"}}',
@@ -183,7 +183,7 @@ def _id(value: int | None) -> int:
     return NO_ID if value is None else value
 
 
-def exposition(samples: Iterator[Sample]) -> bytes:
+def exposition(samples: Iterator[MetricSample]) -> bytes:
     """Samples in Prometheus' text format."""
     lines: list[str] = []
     before = ""

@@ -30,14 +30,14 @@ from kraftool.net.connection import Connection, connect
 from kraftool.net.guests import Limits, Listener
 from kraftool.net.server import Peer, Server
 from kraftool.node.config import NodeConfig
-from kraftool.node.identity import Identity, NotStarted, Part, part_of, refuse_observing
+from kraftool.node.identity import NodeIdentity, NotStarted, QuorumRole, part_of, refuse_observing
 from kraftool.node.machine import BlindMachine, ImageMachine
 from kraftool.node.metrics import RaftMetrics, exposition, samples_of
 from kraftool.node.metrics_http import MetricsServer
 from kraftool.node.narration import Narration, say
 from kraftool.node.peers import Peers
-from kraftool.node.registration import Registration
-from kraftool.node.runner import Clock, Consumer, NodeFailedError, Runner
+from kraftool.node.registration import Registrar
+from kraftool.node.runner import Consumer, NodeFailedError, Runner, WallClock
 from kraftool.node.security import Security
 from kraftool.node.serving import SERVED, Serving
 from kraftool.node.snapshotting import Snapshotting
@@ -67,7 +67,7 @@ class Ended(Enum):
 class NodeOptions:
     """What is asked of a run beside its configuration."""
 
-    part: Part | None = None
+    part: QuorumRole | None = None
     """None: what the log says it is."""
     stands: bool = False
     """Whether a voter stands for election; a witness does not."""
@@ -82,14 +82,18 @@ class NodeOptions:
     def registers(self) -> bool:
         """Kafka's controllers do whether they vote or not, and it stays in the metadata: who was
         asked to observe leaves no such trace. Without an image it is not known whether it may."""
-        return self.replays and self.consumer is None and self.part is not Part.OBSERVER
+        return self.replays and self.consumer is None and self.part is not QuorumRole.OBSERVER
 
 
 class _Watching:
     """Hands every step on to narration and metrics."""
 
     def __init__(
-        self, metrics: RaftMetrics, runner: Runner, identity: Identity, wanted: Part | None
+        self,
+        metrics: RaftMetrics,
+        runner: Runner,
+        identity: NodeIdentity,
+        wanted: QuorumRole | None,
     ) -> None:
         self._metrics, self._narration = metrics, Narration()
         self._runner, self._identity, self._wanted = runner, identity, wanted
@@ -111,7 +115,7 @@ class _Watching:
 
 
 async def run_node(
-    config: NodeConfig, identity: Identity, options: NodeOptions, security: Security
+    config: NodeConfig, identity: NodeIdentity, options: NodeOptions, security: Security
 ) -> Ended:
     """Run a node until a signal ends it. Raises KraftoolError where it cannot start or go on."""
     async with contextlib.AsyncExitStack() as closing:
@@ -120,7 +124,7 @@ async def run_node(
 
 async def _run(
     config: NodeConfig,
-    identity: Identity,
+    identity: NodeIdentity,
     options: NodeOptions,
     security: Security,
     closing: contextlib.AsyncExitStack,
@@ -167,9 +171,9 @@ async def _run(
         ports=ports,
         is_witness=not options.stands,
     )
-    if options.part is Part.OBSERVER:
+    if options.part is QuorumRole.OBSERVER:
         settings = replace(settings, auto_join=False)
-    clock = Clock()
+    clock = WallClock()
     runner = Runner(settings, log, clock)
     closing.push_async_callback(runner.close)
     metrics = RaftMetrics(clock.now_ms())
@@ -204,7 +208,7 @@ async def _run(
         say("metrics", url=f"http://{shown_address(options.metrics.host, port)}/metrics")
     is_ready.set()
     if options.registers:
-        registration = Registration(
+        registration = Registrar(
             runner,
             image,
             partial(reach, "registration"),
@@ -213,7 +217,7 @@ async def _run(
         )
         closing.push_async_callback(registration.close)
         registration.start()
-    if part is Part.VOTER:
+    if part is QuorumRole.VOTER:
         _say_where_recorded(settings, log.control)
     with _Signals(runner) as signals:  # who reads "started" may send one
         say(

@@ -51,7 +51,7 @@ class _Refused(KraftoolError):
         """It has just been elected, or is a node without a controller."""
 
 
-class Registration:
+class Registrar:
     """Keeps one run of a node registered. `start` begins it, `close` ends it."""
 
     def __init__(

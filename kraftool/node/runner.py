@@ -89,7 +89,7 @@ class Consumer(Protocol):
     def leader_changed(self, effect: LeaderChanged) -> None: ...
 
 
-class Watcher(Protocol):
+class StepObserver(Protocol):
     """Whoever writes down what happens: the log lines and the metrics."""
 
     def stepped(
@@ -117,7 +117,7 @@ class _Posted:
     answer: asyncio.Future[Appended | Refused | None] | None = None
 
 
-class Clock:
+class WallClock:
     """Wall-clock milliseconds that never go back: batches carry them, timers count with them."""
 
     def __init__(self) -> None:
@@ -131,14 +131,14 @@ class Runner:
     """One node's core and log. `run` returns once the node has ended in order."""
 
     def __init__(
-        self, settings: NodeSettings, log: MetadataLog, clock: Clock | None = None
+        self, settings: NodeSettings, log: MetadataLog, clock: WallClock | None = None
     ) -> None:
         self.settings, self.log = settings, log
-        self.clock = clock or Clock()
+        self.clock = clock or WallClock()
         self.raft = Raft(settings, random.SystemRandom(), log.view, log.control, log.election)
         self.sender: Sender | None = None
         self.consumer: Consumer | None = None
-        self.watcher: Watcher | None = None
+        self.watcher: StepObserver | None = None
         self._disk = ThreadPoolExecutor(1, thread_name_prefix="disk")
         self._events: deque[_Posted] = deque()
         self._posted = asyncio.Event()

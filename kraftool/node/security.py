@@ -14,7 +14,7 @@ from kraftool.image.image import MetadataImage
 from kraftool.image.scram import MECHANISMS, ScramCredential
 from kraftool.net.security import ClientSecurity, ServerSecurity
 from kraftool.net.settings import listener_security, own_validity, peer_security
-from kraftool.net.stores import Validity
+from kraftool.net.stores import CertificateValidity
 from kraftool.node.config import NodeConfig
 from kraftool.node.narration import say
 
@@ -41,7 +41,7 @@ class Security:
         found = {
             name: own_validity(config.security, name, protocol) for name, protocol in named.items()
         }
-        self.validities: dict[str, Validity] = {
+        self.validities: dict[str, CertificateValidity] = {
             name: each for name, each in found.items() if each is not None
         }
         """Of the certificates that the node presents, by listener."""
@@ -52,7 +52,7 @@ class Security:
     def warn_of_certificates(self, now: datetime | None = None) -> None:
         """Warn of certificates that are not valid, or end within 30 days."""
         now = now or datetime.now(UTC)
-        by_store: dict[Validity, list[str]] = {}
+        by_store: dict[CertificateValidity, list[str]] = {}
         for listener, each in self.validities.items():
             by_store.setdefault(each, []).append(listener)
         for each, listeners in by_store.items():

@@ -34,15 +34,15 @@ from kraftool.repair.edits import (
     in_turn,
 )
 from kraftool.repair.hosts import host_for
-from kraftool.repair.plan import Edit, FileKind, Fingerprint, HostPlan, Plan
+from kraftool.repair.plan import Edit, Fingerprint, HostPlan, Plan, PlanFileKind
 from kraftool.repair.plan_yaml import plan_to_yaml
 from kraftool.repair.record import (
     After,
     Begin,
-    Change,
+    FileChange,
+    FoundFile,
+    JournalState,
     Ready,
-    Record,
-    Seen,
     facts_of,
     record_of,
 )
@@ -77,7 +77,7 @@ class Repair:
             self.host: HostPlan = host_for(plan, self.directory, host or begun_as)
         self._lock: DirectoryLock | None = None
 
-    def _read(self) -> Record:
+    def _read(self) -> JournalState:
         record = record_of(self.backup.entries(), self.backup.path)
         if record.begin is not None and record.plan_id != self.plan.id:
             raise RepairRefused(f"{self.backup.path} is another plan's folder")
@@ -242,7 +242,9 @@ class Apply(Repair):
                 tool=tool,
                 time_ms=now_ms,
                 changes=tuple(self._change(each) for each in edits),
-                inventory=tuple(Seen(path=path, fingerprint=inventory[path]) for path in inventory),
+                inventory=tuple(
+                    FoundFile(path=path, fingerprint=inventory[path]) for path in inventory
+                ),
             )
             journal.note("begin", **facts_of(begin))
             for edit in edits:
@@ -262,13 +264,13 @@ class Apply(Repair):
         self.record = record_of(journal.entries, self.backup.path)
         return journal
 
-    def _change(self, edit: Edit) -> Change:
+    def _change(self, edit: Edit) -> FileChange:
         owner = self.directory.owner(edit.target)
         if owner is None:
             of_folder = self.directory.owner_of_partition()
-            mode = _SNAPSHOT_MODE if edit.target.kind is FileKind.SNAPSHOT else _NEW_MODE
+            mode = _SNAPSHOT_MODE if edit.target.kind is PlanFileKind.SNAPSHOT else _NEW_MODE
             owner = Owner(of_folder.uid, of_folder.gid, mode)
-        return Change(target=edit.target, before=edit.before, owner=owner)
+        return FileChange(target=edit.target, before=edit.before, owner=owner)
 
     def _stage(self, edit: Edit, owner: Owner | None, tell: Tell) -> Fingerprint | None:
         """Make the new file, and look at it as if nobody had said what is in it."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.disk import CHUNK, DataDirectory, Owner, RepairRefused, fingerprint_of
-from kraftool.repair.plan import SHORT_ID, Fingerprint, Target
+from kraftool.repair.plan import SHORT_ID, Fingerprint, PlanFile
 from kraftool.storage import repair_journal as journal
 from kraftool.storage.files import Files, OpenFile
 from kraftool.storage.repair_journal import Journal
@@ -87,7 +87,7 @@ class Backup:
 
     # --- originals ----------------------------------------------------------------------------
 
-    def keep(self, target: Target, wanted: Fingerprint) -> None:
+    def keep(self, target: PlanFile, wanted: Fingerprint) -> None:
         """Have the original here, byte for byte; on the disk once `settle` returned."""
         path = self._at("old", target)
         if self.fingerprint("old", target) == wanted:
@@ -105,7 +105,7 @@ class Backup:
                 f"{path} is not the copy that it should be: the disk may be failing"
             )
 
-    def put_by(self, target: Target, owner: Owner, wanted: Fingerprint) -> None:
+    def put_by(self, target: PlanFile, owner: Owner, wanted: Fingerprint) -> None:
         """Make a copy of the original that can take the target's name."""
         with_original = self._files.open_itself(self._at("old", target))
         try:
@@ -120,14 +120,14 @@ class Backup:
 
     # --- new files ----------------------------------------------------------------------------
 
-    def stage(self, target: Target, chunks: Iterable[bytes], owner: Owner | None) -> None:
+    def stage(self, target: PlanFile, chunks: Iterable[bytes], owner: Owner | None) -> None:
         """Write a new file under its own name, in a folder that Kafka does not look into."""
         self._write(self._at("new", target), chunks, owner)
 
-    def open_staged(self, target: Target) -> OpenFile:
+    def open_staged(self, target: PlanFile) -> OpenFile:
         return self._files.open_itself(self._at("new", target))
 
-    def fingerprint(self, part: str, target: Target) -> Fingerprint | None:
+    def fingerprint(self, part: str, target: PlanFile) -> Fingerprint | None:
         """What a file of a part (`old`, `new`, `back`) is; None where there is none."""
         try:
             file = self._files.open_itself(self._at(part, target))
@@ -152,12 +152,12 @@ class Backup:
         for each in self._parts.values():
             self._files.sync_folder(each)
 
-    def switch(self, part: str, target: Target) -> None:
+    def switch(self, part: str, target: PlanFile) -> None:
         """Give a file of a part the target's name, durably; what had the name is gone."""
         self._files.rename(self._at(part, target), self._directory.at(target))
         self._files.sync_folder(self._directory.folder(target))
 
-    def remove(self, target: Target) -> None:
+    def remove(self, target: PlanFile) -> None:
         """Unlink a target, durably."""
         self._files.unlink(self._directory.at(target))
         self._files.sync_folder(self._directory.folder(target))
@@ -166,7 +166,7 @@ class Backup:
         for name in self._files.names(folder):
             self._files.unlink(os.path.join(folder, name))
 
-    def _at(self, part: str, target: Target) -> str:
+    def _at(self, part: str, target: PlanFile) -> str:
         return os.path.join(self._parts[part], target.name)
 
     def _write(self, path: str, chunks: Iterable[bytes], owner: Owner | None = None) -> None:

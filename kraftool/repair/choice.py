@@ -27,7 +27,7 @@ from kraftool.repair.plan import (
     PlannedVoter,
 )
 from kraftool.repair.ranking import Host, beyond, is_ahead, is_voter
-from kraftool.repair.standing import Standing, refuse_nameless
+from kraftool.repair.standing import QuorumAssessment, refuse_nameless
 from kraftool.repair.survey import Misfit, SurveyedState
 from kraftool.repair.surveying import planned_endpoint
 
@@ -44,7 +44,7 @@ _JUMPING = frozenset({Method.SNAPSHOT_JUMP, Method.STATIC_PROPERTIES})
 class Choice:
     """What was decided."""
 
-    standing: Standing
+    standing: QuorumAssessment
     method: Method
     seed: Host
     source: Host
@@ -74,7 +74,7 @@ class Choice:
         return self.standing.kraft_version == 0
 
 
-def choose(standing: Standing) -> Choice:
+def choose(standing: QuorumAssessment) -> Choice:
     request = standing.request
     seed = _seed(standing)
     source = _source(standing, seed)
@@ -137,7 +137,7 @@ def choose(standing: Standing) -> Choice:
     )
 
 
-def _seed(standing: Standing) -> Host:
+def _seed(standing: QuorumAssessment) -> Host:
     """The best voter that is left: the last valid epoch first, then the offset."""
     wanted = standing.request.seed
     if wanted is not None:
@@ -161,7 +161,7 @@ def _seed(standing: Standing) -> Host:
     return max(candidates, key=lambda each: (each.rank, each.survey.intact))
 
 
-def _source(standing: Standing, seed: Host) -> Host:
+def _source(standing: QuorumAssessment, seed: Host) -> Host:
     """Whose state it is: the best one, also a broker's, so that nothing that is left is lost."""
     wanted = standing.request.state
     if wanted is not None:
@@ -185,7 +185,7 @@ def _source(standing: Standing, seed: Host) -> Host:
     return seed if seed in usable and seed.rank == best.rank else best
 
 
-def _refuse_others_endpoints(standing: Standing, seed: Host) -> None:
+def _refuse_others_endpoints(standing: QuorumAssessment, seed: Host) -> None:
     """Only the one voter of the new quorum is written down with its endpoints."""
     others = [id_ for id_, _ in standing.request.endpoints if id_ != seed.node_id]
     if others:
@@ -196,7 +196,7 @@ def _refuse_others_endpoints(standing: Standing, seed: Host) -> None:
         )
 
 
-def _left_out(standing: Standing, source: Host, end: int) -> tuple[Misfit, ...]:
+def _left_out(standing: QuorumAssessment, source: Host, end: int) -> tuple[Misfit, ...]:
     """Records of the state's log that do not fit it, which a replay passed over. One that was asked
     for has to be among them."""
     log, wanted = source.survey.log, standing.request.poison
@@ -213,14 +213,14 @@ def _left_out(standing: Standing, source: Host, end: int) -> tuple[Misfit, ...]:
     return tuple(each for each in known if each.offset < end)
 
 
-def _nobody_ahead(standing: Standing, seed: Host, source: Host) -> bool:
+def _nobody_ahead(standing: QuorumAssessment, seed: Host, source: Host) -> bool:
     end = seed.survey.end
     return source is seed and not any(
         is_ahead(each.survey, end) for each in standing.hosts if each is not seed
     )
 
 
-def _can_stay(standing: Standing, seed: Host, source: Host) -> bool:
+def _can_stay(standing: QuorumAssessment, seed: Host, source: Host) -> bool:
     """Whether the seed can go on with its own log: whole, all of it wanted, and nobody ahead."""
     log = seed.survey.log
     return (
@@ -233,14 +233,14 @@ def _can_stay(standing: Standing, seed: Host, source: Host) -> bool:
     )
 
 
-def _all_known(standing: Standing, state: SurveyedState) -> bool:
+def _all_known(standing: QuorumAssessment, state: SurveyedState) -> bool:
     """Whether every registered node was looked at, but for voters that are lost."""
     known = {each.node_id for each in standing.hosts if each.has_metadata}
     registered = {*state.brokers, *state.controllers} - {each.id for each in standing.lost}
     return registered <= known
 
 
-def _method(standing: Standing, seed: Host, source: Host) -> Method:
+def _method(standing: QuorumAssessment, seed: Host, source: Host) -> Method:
     request, state = standing.request, source.survey.state
     if standing.kraft_version == 0:
         if request.method not in (None, *_JUMPING):
@@ -269,7 +269,7 @@ def _method(standing: Standing, seed: Host, source: Host) -> Method:
     return Method.APPEND if known else Method.SNAPSHOT_JUMP
 
 
-def _epoch(standing: Standing) -> int:
+def _epoch(standing: QuorumAssessment) -> int:
     """Above every epoch that is known; one that leaves no room above it is false."""
     highest, wanted = standing.highest_epoch, standing.request.epoch
     has_room = highest < LARGEST_EPOCH - EPOCH_MARGIN
@@ -289,7 +289,7 @@ def _epoch(standing: Standing) -> int:
     return highest + EPOCH_MARGIN
 
 
-def _offset(standing: Standing) -> int:
+def _offset(standing: QuorumAssessment) -> int:
     """Above every offset that is known; one that leaves no room above it is false."""
     reach, wanted = standing.reach, standing.request.offset
     has_room = reach < _LARGEST_OFFSET - OFFSET_MARGIN
@@ -309,7 +309,7 @@ def _offset(standing: Standing) -> int:
     return reach + OFFSET_MARGIN
 
 
-def _voter(standing: Standing, seed: Host) -> PlannedVoter:
+def _voter(standing: QuorumAssessment, seed: Host) -> PlannedVoter:
     """The seed as the one voter, with where it is reached."""
     known = next((each for each in standing.voters if each.id == seed.node_id), None)
     refuse_nameless(seed)
@@ -340,7 +340,7 @@ def _voter(standing: Standing, seed: Host) -> PlannedVoter:
     )
 
 
-def _refuse_without_ids(standing: Standing, seed: Host) -> None:
+def _refuse_without_ids(standing: QuorumAssessment, seed: Host) -> None:
     """A voter of the new quorum goes by its meta.properties, which a plan relies on."""
     survey = seed.survey
     has_ids = standing.kraft_version == 0 or survey.identity.directory_id

@@ -18,15 +18,15 @@ from kraftool.decoders import meta_properties
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import CHECKPOINT_SUFFIX, METADATA_FOLDER
 from kraftool.repair.document import DocumentError
-from kraftool.repair.plan import FileKind, Fingerprint, Identity, Target, target_of
+from kraftool.repair.plan import DirectoryIdentity, Fingerprint, PlanFile, PlanFileKind, target_of
 from kraftool.storage.files import Files, OpenFile, read_whole
 from kraftool.storage.format_plan import META_PROPERTIES
 from kraftool.storage.lock_taking import LOCK
 
 CHUNK = 1 << 20
-_TELLING = (FileKind.SEGMENT, FileKind.SNAPSHOT, FileKind.QUORUM_STATE)
+_TELLING = (PlanFileKind.SEGMENT, PlanFileKind.SNAPSHOT, PlanFileKind.QUORUM_STATE)
 """What a running node changes of its metadata partition as the quorum moves on."""
-_META = Target(kind=FileKind.META_PROPERTIES, name=META_PROPERTIES)
+_META = PlanFile(kind=PlanFileKind.META_PROPERTIES, name=META_PROPERTIES)
 _MOST_META = 64 << 10
 
 
@@ -64,14 +64,14 @@ class DataDirectory:
                 hint="name the directory that holds the folder itself, as metadata.log.dir does",
             )
 
-    def at(self, target: Target) -> str:
+    def at(self, target: PlanFile) -> str:
         """Where a target is."""
         return os.path.join(self.path, target.path)
 
-    def folder(self, target: Target) -> str:
+    def folder(self, target: PlanFile) -> str:
         return os.path.dirname(self.at(target))
 
-    def open(self, target: Target) -> OpenFile | None:
+    def open(self, target: PlanFile) -> OpenFile | None:
         """Open it to read; None where there is none. Raises RepairRefused for what is no file."""
         path = self.at(target)
         try:
@@ -89,7 +89,7 @@ class DataDirectory:
                 f"{path} cannot be read: {error.strerror}", hint=hint_for(error)
             ) from error
 
-    def fingerprint(self, target: Target) -> Fingerprint | None:
+    def fingerprint(self, target: PlanFile) -> Fingerprint | None:
         """What it is, byte for byte; None where there is none."""
         file = self.open(target)
         if file is None:
@@ -99,7 +99,7 @@ class DataDirectory:
         finally:
             file.close()
 
-    def owner(self, target: Target) -> Owner | None:
+    def owner(self, target: PlanFile) -> Owner | None:
         try:
             status = os.lstat(self.at(target))
         except FileNotFoundError:
@@ -111,15 +111,15 @@ class DataDirectory:
         status = os.stat(self.partition)
         return Owner(status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode))
 
-    def identity(self) -> Identity:
+    def identity(self) -> DirectoryIdentity:
         """Whose it is, as far as meta.properties tells."""
         data = None
         if os.path.lexists(self.at(_META)) and not os.path.islink(self.at(_META)):
             data = read_whole(self.files, self.at(_META), _MOST_META)
         found = meta_properties.decode(data)[0] if data is not None else None
         if found is None:
-            return Identity()
-        return Identity(
+            return DirectoryIdentity()
+        return DirectoryIdentity(
             node_id=found.node_id,
             directory_id=found.directory_id or "",
             cluster_id=found.cluster_id or "",
@@ -134,7 +134,7 @@ class DataDirectory:
                 found[target.path] = fingerprint
         return found
 
-    def _targets(self) -> Iterator[Target]:
+    def _targets(self) -> Iterator[PlanFile]:
         try:
             names = self.files.names(self.partition)
         except FileNotFoundError:

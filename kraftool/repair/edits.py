@@ -16,11 +16,11 @@ from kraftool.decoders.segment import Damage, scan
 from kraftool.repair.disk import CHUNK, DataDirectory, RepairRefused
 from kraftool.repair.plan import (
     Edit,
-    FileKind,
     HostPlan,
     Piece,
     Plan,
-    Target,
+    PlanFile,
+    PlanFileKind,
     is_acted_on,
 )
 from kraftool.repair.state_records import snapshot_of
@@ -31,21 +31,21 @@ from kraftool.storage.paths import open_path
 
 _SMALL = 1 << 20
 _TURN = {
-    FileKind.SNAPSHOT: 0,
-    FileKind.QUORUM_STATE: 1,
-    FileKind.SEGMENT: 2,
-    FileKind.INDEX: 4,
-    FileKind.TIME_INDEX: 4,
-    FileKind.TRANSACTION_INDEX: 4,
-    FileKind.PRODUCER_STATE: 4,
-    FileKind.OTHER: 4,
-    FileKind.LEADER_EPOCHS: 6,
-    FileKind.PARTITION_METADATA: 6,
-    FileKind.BOOTSTRAP: 6,
-    FileKind.META_PROPERTIES: 7,
+    PlanFileKind.SNAPSHOT: 0,
+    PlanFileKind.QUORUM_STATE: 1,
+    PlanFileKind.SEGMENT: 2,
+    PlanFileKind.INDEX: 4,
+    PlanFileKind.TIME_INDEX: 4,
+    PlanFileKind.TRANSACTION_INDEX: 4,
+    PlanFileKind.PRODUCER_STATE: 4,
+    PlanFileKind.OTHER: 4,
+    PlanFileKind.LEADER_EPOCHS: 6,
+    PlanFileKind.PARTITION_METADATA: 6,
+    PlanFileKind.BOOTSTRAP: 6,
+    PlanFileKind.META_PROPERTIES: 7,
 }
 _NEW_SEGMENT, _OLD_SNAPSHOT = 3, 5
-_OF_THE_LOG = frozenset({FileKind.SEGMENT, FileKind.SNAPSHOT})
+_OF_THE_LOG = frozenset({PlanFileKind.SEGMENT, PlanFileKind.SNAPSHOT})
 
 
 def in_turn(edits: tuple[Edit, ...]) -> list[Edit]:
@@ -62,14 +62,14 @@ def in_turn(edits: tuple[Edit, ...]) -> list[Edit]:
 def _turn(edit: Edit) -> tuple[int, int, str]:
     kind, name = edit.target.kind, edit.target.name
     turn, offset = _TURN[kind], 0
-    if kind is FileKind.SEGMENT:
+    if kind is PlanFileKind.SEGMENT:
         segment = parse_segment_name(name)
         offset = 0 if segment is None else segment.base_offset
         if edit.before is None:
             turn = _NEW_SEGMENT
         else:
             offset = -offset
-    elif kind is FileKind.SNAPSHOT and edit.is_removal:
+    elif kind is PlanFileKind.SNAPSHOT and edit.is_removal:
         snapshot = parse_checkpoint_name(name)
         turn, offset = _OLD_SNAPSHOT, 0 if snapshot is None else snapshot.offset
     return turn, offset, name
@@ -164,7 +164,7 @@ def content(
             yield from _slice(piece, piece.file, of)
 
 
-def _slice(piece: Piece, target: Target, directory: DataDirectory) -> Iterator[bytes]:
+def _slice(piece: Piece, target: PlanFile, directory: DataDirectory) -> Iterator[bytes]:
     file = directory.open(target)
     if file is None:
         raise RepairRefused(f"{directory.at(target)} is not there")
@@ -192,27 +192,27 @@ def expected_size(
     return sum(each.size for each in of.inventory().values())
 
 
-def check_content(target: Target, file: OpenFile) -> None:
+def check_content(target: PlanFile, file: OpenFile) -> None:
     """Refuse a new file that Kafka could not read; its name on the disk is its name."""
     path = file.path
     match target.kind:
-        case FileKind.SNAPSHOT | FileKind.BOOTSTRAP:
+        case PlanFileKind.SNAPSHOT | PlanFileKind.BOOTSTRAP:
             _check_snapshot(path)
-        case FileKind.SEGMENT:
+        case PlanFileKind.SEGMENT:
             for item in scan(file.read_at):
                 if isinstance(item, Damage):
                     raise _unsound(path, f"position {item.position}: {item.reason}")
                 if not item.is_valid:
                     raise _unsound(path, f"position {item.position}: the CRC does not match")
-        case FileKind.QUORUM_STATE:
+        case PlanFileKind.QUORUM_STATE:
             state, problems = quorum_state.decode(file.read_at(0, _SMALL))
             if state.state is None or problems:
                 raise _unsound(path, problems[0].describe() if problems else "it says nothing")
-        case FileKind.META_PROPERTIES:
+        case PlanFileKind.META_PROPERTIES:
             _check_text(path, meta_properties.decode(file.read_at(0, _SMALL))[1])
-        case FileKind.LEADER_EPOCHS:
+        case PlanFileKind.LEADER_EPOCHS:
             _check_text(path, checkpoint_files.decode_leader_epochs(file.read_at(0, _SMALL))[1])
-        case FileKind.PARTITION_METADATA:
+        case PlanFileKind.PARTITION_METADATA:
             data = file.read_at(0, _SMALL)
             _check_text(path, checkpoint_files.decode_partition_metadata(data)[1])
         case _:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kraftool.repair.disk import DataDirectory, RepairRefused
-from kraftool.repair.plan import HostPlan, Identity, Plan
+from kraftool.repair.plan import DirectoryIdentity, HostPlan, Plan
 
 
 def host_for(plan: Plan, directory: DataDirectory, name: str = "") -> HostPlan:
@@ -25,8 +25,8 @@ def host_for(plan: Plan, directory: DataDirectory, name: str = "") -> HostPlan:
                 f"{directory.name} is {_words(identity)}, and {name} is {_words(host.identity)}"
             )
         return host
-    if identity == Identity():
-        unknown = [each for each in plan.hosts if each.identity == Identity()]
+    if identity == DirectoryIdentity():
+        unknown = [each for each in plan.hosts if each.identity == DirectoryIdentity()]
         if len(unknown) == 1:
             return unknown[0]
         if not directory.inventory():
@@ -60,7 +60,7 @@ def _places(plan: Plan) -> Iterator[str]:
         yield f"{each.name}'s was {each.path or 'not told'}"
 
 
-def _pairs(one: Identity, other: Identity) -> list[tuple[object, object]]:
+def _pairs(one: DirectoryIdentity, other: DirectoryIdentity) -> list[tuple[object, object]]:
     """What both know."""
     pairs: list[tuple[object, object]] = []
     if one.node_id is not None and other.node_id is not None:
@@ -72,7 +72,7 @@ def _pairs(one: Identity, other: Identity) -> list[tuple[object, object]]:
     return pairs
 
 
-def _is(host: HostPlan, identity: Identity) -> bool:
+def _is(host: HostPlan, identity: DirectoryIdentity) -> bool:
     """Whether both know the node or the directory, and all that both know is the same."""
     told = host.identity
     same_node = told.node_id is not None and told.node_id == identity.node_id
@@ -80,14 +80,14 @@ def _is(host: HostPlan, identity: Identity) -> bool:
     return (same_node or same_directory) and all(a == b for a, b in _pairs(told, identity))
 
 
-def _may_be(host: HostPlan, identity: Identity) -> bool:
+def _may_be(host: HostPlan, identity: DirectoryIdentity) -> bool:
     """Whether nothing speaks against it. The plan itself may change ids in meta.properties."""
     told = host.identity
     changes_meta = any(each.target.path == "meta.properties" for each in host.edits)
     return changes_meta or all(a == b for a, b in _pairs(told, identity))
 
 
-def _words(identity: Identity) -> str:
+def _words(identity: DirectoryIdentity) -> str:
     node = "an unknown node" if identity.node_id is None else f"node {identity.node_id}"
     directory = f", directory id {identity.directory_id}" if identity.directory_id else ""
     cluster = f", cluster {identity.cluster_id}" if identity.cluster_id else ""

@@ -23,12 +23,12 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import encode_record, read_frame
 from kraftool.decoders.segment import Damage, DamageKind, scan
 from kraftool.repair.plan import Fingerprint, RecordCount
-from kraftool.repair.reach import Reach
+from kraftool.repair.reach import OffsetBounds
 from kraftool.repair.survey import (
     BLOCK,
     MOST_BATCHES,
-    Block,
     EpochBegin,
+    IntactBatches,
     LogBreak,
     Misfit,
     Slice,
@@ -213,12 +213,12 @@ class _Walk:
     last_epoch: int = -1
     last_timestamp: int = -1
     broken: LogBreak | None = None
-    _reach: Reach = field(default_factory=lambda: Reach(line=0))
+    _reach: OffsetBounds = field(default_factory=lambda: OffsetBounds(line=0))
     """Of what lies behind the break."""
     _held: _Held | None = None
     """The last batch, until what follows it tells whether its epoch can be."""
     epochs: list[EpochBegin] = field(default_factory=list)
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[IntactBatches] = field(default_factory=list)
     batches: deque[SurveyedBatch] = field(default_factory=lambda: deque(maxlen=MOST_BATCHES))
     fingerprints: dict[int, Fingerprint] = field(default_factory=dict)
     bases: array[int] = field(default_factory=lambda: array("q"))
@@ -232,10 +232,10 @@ class _Walk:
         if self.broken is None and base != begins:
             self._take_held()
             reason = f"it begins with offset {base} where {self.next_offset} comes"
-            self._break(segment, 0, reason, reach=Reach(line=base, end=base))
+            self._break(segment, 0, reason, reach=OffsetBounds(line=base, end=base))
         elif self.broken is not None and base > self.next_offset:  # its name tells of those before
             self.broken = replace(self.broken, torn=False)
-            self._reach = Reach(line=base, end=max(self._reach.end, base))
+            self._reach = OffsetBounds(line=base, end=max(self._reach.end, base))
         for item in scan(source.read_at):
             if isinstance(item, Damage):
                 self._take_held()
@@ -314,10 +314,10 @@ class _Walk:
         reason: str,
         *,
         torn: bool = False,
-        reach: Reach | None = None,
+        reach: OffsetBounds | None = None,
     ) -> None:
         """The log ends here, or, where it is torn, what came behind was never written."""
-        self._reach = Reach(line=self.next_offset) if reach is None else reach
+        self._reach = OffsetBounds(line=self.next_offset) if reach is None else reach
         self.broken = LogBreak(
             offset=self.next_offset,
             segment=segment.base,
@@ -374,7 +374,7 @@ class _Walk:
         block, self._block = self._block, None
         if block is not None:
             self.blocks.append(
-                Block(
+                IntactBatches(
                     first_offset=block.first,
                     end_offset=block.end,
                     last_epoch=block.epoch,

@@ -29,26 +29,26 @@ from kraftool.repair.mending import beside
 from kraftool.repair.plan import (
     SCHEMA_VERSION,
     Edit,
-    FileKind,
     HostPlan,
-    Loss,
+    HostRole,
+    LossBound,
     Method,
     Plan,
+    PlanFileKind,
+    PlannedLoss,
     PlannedVoter,
     Quarantined,
+    RequiredSetting,
     Risk,
-    Role,
-    Setting,
-    Verdict,
 )
 from kraftool.repair.ranking import Host, is_voter, ranked
 from kraftool.repair.refusal import accepted, refuse_ignored
-from kraftool.repair.request import Word
-from kraftool.repair.standing import Standing, common_risks, kafka_risk, refuse_missing
+from kraftool.repair.request import Acceptance
+from kraftool.repair.standing import QuorumAssessment, common_risks, kafka_risk, refuse_missing
 from kraftool.reports.words import listed, many
 
 
-def majority_plan(standing: Standing) -> Plan:
+def majority_plan(standing: QuorumAssessment) -> Plan:
     """The plan. Raises KraftoolError where none can be made, or none without a word."""
     refuse_ignored(standing.request, one_leads=True)
     refuse_missing(standing)
@@ -91,25 +91,25 @@ def _risks(choice: Choice) -> Iterable[Risk]:
     yield from common_risks(standing)
     if not choice.state.whole:
         yield Risk(
-            word=Word.INCOMPLETE.value,
+            word=Acceptance.INCOMPLETE.value,
             text=f"the state of {choice.source.name} lacks what came before its log",
         )
     for each in choice.lost_records:
         if each.host != choice.source.name or standing.request.rollback is None:
             told = many(each.end_offset - each.first_offset, "record")
             yield Risk(
-                word=Word.AHEAD.value,
+                word=Acceptance.AHEAD.value,
                 text=f"{each.host} has {told} from offset {each.first_offset} on that will be gone",
             )
     if standing.request.rollback is not None:
         yield Risk(
-            word=Word.ROLLBACK.value,
+            word=Acceptance.ROLLBACK.value,
             text=f"everything from offset {choice.state_offset} on is given up",
         )
     log = choice.source.survey.log
     if choice.jumps and log is not None and log.open_transaction is not None:
         yield Risk(
-            word=Word.OPEN_TRANSACTION.value,
+            word=Acceptance.OPEN_TRANSACTION.value,
             text=f"a metadata transaction is open since offset {log.open_transaction}; its records"
             " are given up, as a new leader would abort it",
         )
@@ -119,7 +119,7 @@ def _risks(choice: Choice) -> Iterable[Risk]:
             yield found
 
 
-def _loss(choice: Choice) -> Loss:
+def _loss(choice: Choice) -> PlannedLoss:
     standing = choice.standing
     records = choice.lost_records
     with_log = {
@@ -134,21 +134,21 @@ def _loss(choice: Choice) -> Loss:
             if len(gone) >= standing.majority
             else f"{are} half of all, and with a voter that was added later a majority"
         )
-        return Loss(
-            verdict=Verdict.UNBOUNDED,
+        return PlannedLoss(
+            verdict=LossBound.UNBOUNDED,
             text=f"unbounded and undetectable: {why}, so that they may have committed records that"
             " no directory given here has",
             records=records,
         )
     if records:
-        return Loss(
-            verdict=Verdict.BOUNDED,
+        return PlannedLoss(
+            verdict=LossBound.BOUNDED,
             text="bounded: what is listed, and nothing else. Every committed record is on a"
             " directory that was given, since the lost voters were no majority",
             records=records,
         )
-    return Loss(
-        verdict=Verdict.NONE,
+    return PlannedLoss(
+        verdict=LossBound.NONE,
         text="none: the lost voters were no majority, so that every committed record is on a"
         " directory that was given, and the outcome has all that those have",
     )
@@ -177,7 +177,9 @@ def _host_plan(choice: Choice, host: Host) -> HostPlan:
         edits += removals(host.survey, "the node fetches everything anew", _EVERYTHING)
     if choice.is_fenced and not host.survey.meta_complaint:
         edits.append(_fenced(choice, host))
-    settings = (Setting(key=STATIC_VOTERS, value=_static(choice.voter)),) if choice.static else ()
+    settings = (
+        (RequiredSetting(key=STATIC_VOTERS, value=_static(choice.voter)),) if choice.static else ()
+    )
     relies = host in (choice.seed, choice.source)
     return HostPlan(
         name=host.name,
@@ -190,7 +192,7 @@ def _host_plan(choice: Choice, host: Host) -> HostPlan:
     )
 
 
-_EVERYTHING = frozenset(FileKind) - {FileKind.META_PROPERTIES, FileKind.BOOTSTRAP}
+_EVERYTHING = frozenset(PlanFileKind) - {PlanFileKind.META_PROPERTIES, PlanFileKind.BOOTSTRAP}
 
 
 def _must_be_wiped(choice: Choice, host: Host) -> bool:
@@ -252,14 +254,14 @@ def _fenced(choice: Choice, host: Host) -> Edit:
     )
 
 
-def _role(choice: Choice, host: Host) -> Role:
+def _role(choice: Choice, host: Host) -> HostRole:
     if host is choice.seed:
-        return Role.SEED
+        return HostRole.SEED
     if host.node_id in {each.id for each in choice.standing.voters}:
-        return Role.OLD_VOTER
+        return HostRole.OLD_VOTER
     if host.node_id in choice.state.brokers:
-        return Role.BROKER
-    return Role.OBSERVER
+        return HostRole.BROKER
+    return HostRole.OBSERVER
 
 
 def _static(voter: PlannedVoter) -> str:

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from kraftool.decoders.addresses import shown_address
 from kraftool.image.metadata_version import level_name
 from kraftool.repair.choice import Choice
-from kraftool.repair.plan import Action, Method, Step
+from kraftool.repair.plan import Action, Method, PlanStep
 from kraftool.repair.ranking import Host
-from kraftool.repair.standing import Standing
+from kraftool.repair.standing import QuorumAssessment
 from kraftool.reports.words import listed
 
 _PLAN = "plan.yaml"
@@ -64,7 +64,7 @@ def summary(choice: Choice) -> tuple[str, ...]:
     return tuple(told)
 
 
-def _what_happened(standing: Standing) -> str:
+def _what_happened(standing: QuorumAssessment) -> str:
     ids = listed(each.id for each in standing.voters)
     lost, gone = standing.lost, standing.without_log
     if standing.is_lost:
@@ -156,12 +156,12 @@ def how_it_returns(choice: Choice, node_id: int) -> str:
 # --- steps -----------------------------------------------------------------------------------
 
 
-def steps(choice: Choice) -> tuple[Step, ...]:
+def steps(choice: Choice) -> tuple[PlanStep, ...]:
     """What to do, in order."""
     return tuple(_steps(choice))
 
 
-def _steps(choice: Choice) -> Iterator[Step]:
+def _steps(choice: Choice) -> Iterator[PlanStep]:
     names = tuple(each.name for each in choice.standing.hosts)
     lost_ids = [each.id for each in choice.standing.lost]
     lost = tuple(f"node-{each}" for each in lost_ids)
@@ -170,7 +170,7 @@ def _steps(choice: Choice) -> Iterator[Step]:
         for each in choice.standing.hosts
         if choice.standing.votes(each) and each.node_id not in {choice.voter.id, *lost_ids}
     )
-    yield Step(
+    yield PlanStep(
         action=Action.STOP,
         hosts=names,
         text="stop every controller and every broker, and whatever would start them again: nodes"
@@ -183,11 +183,11 @@ def _steps(choice: Choice) -> Iterator[Step]:
                 f"the old voters stay off, also those that are left: {choice.standing.majority} of"
                 " them elect one another; see quarantine for how each comes back"
             )
-        yield Step(action=Action.KEEP_STOPPED, hosts=(*lost, *left), text=text)
+        yield PlanStep(action=Action.KEEP_STOPPED, hosts=(*lost, *left), text=text)
     if choice.static:
         endpoint = choice.voter.endpoints[0]
         value = f"{choice.voter.id}@{shown_address(endpoint.host, endpoint.port)}"
-        yield Step(
+        yield PlanStep(
             action=Action.CONFIGURE,
             hosts=names,
             text=f"set controller.quorum.voters={value} in every server.properties, also of nodes"
@@ -195,12 +195,12 @@ def _steps(choice: Choice) -> Iterator[Step]:
         )
     yield from _apply(choice)
     seed = choice.seed
-    yield Step(
+    yield PlanStep(
         action=Action.START,
         hosts=(seed.name,),
         text=f"start node {choice.voter.id}; it leads within seconds",
     )
-    yield Step(
+    yield PlanStep(
         action=Action.CHECK,
         hosts=(seed.name,),
         text="it has to lead, as the only voter, before anything else is started",
@@ -211,7 +211,7 @@ def _steps(choice: Choice) -> Iterator[Step]:
         yield _bootstrap(choice)
     yield from _brokers(choice)
     verify = f"kraftool recover verify {_PLAN} --dir {seed.survey.directory}"
-    yield Step(
+    yield PlanStep(
         action=Action.CHECK,
         hosts=(seed.name,),
         text="everything is as planned, on all nodes",
@@ -219,11 +219,11 @@ def _steps(choice: Choice) -> Iterator[Step]:
     )
 
 
-def _apply(choice: Choice) -> Iterator[Step]:
+def _apply(choice: Choice) -> Iterator[PlanStep]:
     source = ""
     if choice.source is not choice.seed:
         where = choice.source.survey.directory
-        yield Step(
+        yield PlanStep(
             action=Action.COPY,
             hosts=(choice.source.name, choice.seed.name),
             text=f"copy {where} of {choice.source.name} to {choice.seed.name}, with"
@@ -233,7 +233,7 @@ def _apply(choice: Choice) -> Iterator[Step]:
         source = f" --source {choice.source.name}=COPY"
     for host in _edited(choice):
         own = source if host is choice.seed else ""
-        yield Step(
+        yield PlanStep(
             action=Action.APPLY,
             hosts=(host.name,),
             text="as the user that Kafka runs as; it keeps a backup, and can be undone until the"
@@ -249,7 +249,7 @@ def _edited(choice: Choice) -> Iterator[Host]:
         yield from (each for each in choice.standing.hosts if each is not choice.seed)
 
 
-def _more_controllers(choice: Choice) -> Iterator[Step]:
+def _more_controllers(choice: Choice) -> Iterator[PlanStep]:
     format_ = f"kraftool format -N -c controller.properties -t {choice.cluster_id}"
     # What is formatted for another release than the cluster's an older Kafka does not start on.
     release = level_name(choice.state.metadata_version or 0)
@@ -258,12 +258,12 @@ def _more_controllers(choice: Choice) -> Iterator[Step]:
     add = f"kafka-metadata-quorum --bootstrap-controller {_address(choice)}"
     add += " --command-config controller.properties add-controller"
     if choice.static:
-        yield Step(
+        yield PlanStep(
             action=Action.RUN,
             text="to have three controllers again, see how each comes back under quarantine",
         )
         return
-    yield Step(
+    yield PlanStep(
         action=Action.RUN,
         text="for each new controller: format an empty directory, start it, and add it once it has"
         " caught up. Two voters bear no loss: go on to three",
@@ -274,8 +274,8 @@ def _more_controllers(choice: Choice) -> Iterator[Step]:
     )
 
 
-def _bootstrap(choice: Choice) -> Step:
-    return Step(
+def _bootstrap(choice: Choice) -> PlanStep:
+    return PlanStep(
         action=Action.CONFIGURE,
         hosts=tuple(each.name for each in choice.standing.hosts),
         text="name the controllers that there are now in controller.quorum.bootstrap.servers of"
@@ -283,11 +283,11 @@ def _bootstrap(choice: Choice) -> Step:
     )
 
 
-def _brokers(choice: Choice) -> Iterator[Step]:
+def _brokers(choice: Choice) -> Iterator[PlanStep]:
     brokers = listed(choice.state.brokers)
     if not brokers:
         return
-    yield Step(
+    yield PlanStep(
         action=Action.RESTART,
         hosts=tuple(f"node-{each}" for each in choice.state.brokers),
         text=f"start broker {brokers} last; one that still runs is restarted, or its epoch is"

@@ -18,12 +18,12 @@ from kraftool.raft.wire.batches import encode
 from kraftool.repair.plan import (
     Edit,
     Expected,
-    FileKind,
     Fingerprint,
     Piece,
+    PlanFile,
+    PlanFileKind,
     PlannedVoter,
     SnapshotRecipe,
-    Target,
     is_acted_on,
 )
 from kraftool.repair.state_records import voter_set_of
@@ -34,21 +34,21 @@ LARGEST_EPOCH = (1 << 31) - 1
 NOBODY = LARGEST_EPOCH
 """An id that no node has: a vote for it keeps a node from voting in an epoch."""
 
-_QUORUM_STATE = Target(kind=FileKind.QUORUM_STATE, name=quorum_state.FILE_NAME)
-_META = Target(kind=FileKind.META_PROPERTIES, name=META_PROPERTIES)
-PARTITION_METADATA = Target(
-    kind=FileKind.PARTITION_METADATA, name=checkpoint_files.PARTITION_METADATA
+_QUORUM_STATE = PlanFile(kind=PlanFileKind.QUORUM_STATE, name=quorum_state.FILE_NAME)
+_META = PlanFile(kind=PlanFileKind.META_PROPERTIES, name=META_PROPERTIES)
+PARTITION_METADATA = PlanFile(
+    kind=PlanFileKind.PARTITION_METADATA, name=checkpoint_files.PARTITION_METADATA
 )
 _OF_THE_LOG = frozenset(
     {
-        FileKind.SEGMENT,
-        FileKind.INDEX,
-        FileKind.TIME_INDEX,
-        FileKind.TRANSACTION_INDEX,
-        FileKind.PRODUCER_STATE,
-        FileKind.SNAPSHOT,
-        FileKind.LEADER_EPOCHS,
-        FileKind.OTHER,
+        PlanFileKind.SEGMENT,
+        PlanFileKind.INDEX,
+        PlanFileKind.TIME_INDEX,
+        PlanFileKind.TRANSACTION_INDEX,
+        PlanFileKind.PRODUCER_STATE,
+        PlanFileKind.SNAPSHOT,
+        PlanFileKind.LEADER_EPOCHS,
+        PlanFileKind.OTHER,
     }
 )
 
@@ -64,12 +64,12 @@ class Frame:
     timestamp_ms: int
 
 
-def before(survey: Survey, target: Target) -> Fingerprint | None:
+def before(survey: Survey, target: PlanFile) -> Fingerprint | None:
     file = survey.file(target)
     return file.fingerprint if file is not None else None
 
 
-def written(survey: Survey, target: Target, data: bytes, why: str) -> Edit:
+def written(survey: Survey, target: PlanFile, data: bytes, why: str) -> Edit:
     """A small file with these bytes, whatever was there."""
     return Edit(
         target=target,
@@ -102,7 +102,7 @@ def meta_properties_of(survey: Survey, meta: MetaProperties, now_ms: int, why: s
 def removals(
     survey: Survey,
     why: str,
-    kinds: frozenset[FileKind] = _OF_THE_LOG,
+    kinds: frozenset[PlanFileKind] = _OF_THE_LOG,
     *,
     but: frozenset[str] = frozenset(),
 ) -> tuple[Edit, ...]:
@@ -143,8 +143,8 @@ def jump_snapshot(state: SurveyedState, source: str, frame: Frame) -> Edit:
         source=source,
     )
     return Edit(
-        target=Target(
-            kind=FileKind.SNAPSHOT, name=write_checkpoint_name(frame.offset, frame.epoch)
+        target=PlanFile(
+            kind=PlanFileKind.SNAPSHOT, name=write_checkpoint_name(frame.offset, frame.epoch)
         ),
         snapshot=recipe,
         why=f"the whole state at offset {state.end_offset}, with the new voters, beyond every log",
@@ -164,7 +164,7 @@ def voters_appended(survey: Survey, frame: Frame, why: str) -> tuple[Edit, ...]:
             control=(Voters(voter_set_of(frame.voters)),),
         )
     )
-    target = Target(kind=FileKind.SEGMENT, name=write_segment_name(frame.offset, ".log"))
+    target = PlanFile(kind=PlanFileKind.SEGMENT, name=write_segment_name(frame.offset, ".log"))
     edits: list[Edit] = []
     if survey.log is not None:
         edits += cut_at_break(survey, survey.log, "no whole batch stands there")
@@ -189,7 +189,7 @@ def segment_cut(
     survey: Survey, segment: int, position: int, prefix: Fingerprint, why: str
 ) -> tuple[Edit, ...]:
     """A segment up to a position; its indexes go, since Kafka makes them anew."""
-    target = Target(kind=FileKind.SEGMENT, name=write_segment_name(segment, ".log"))
+    target = PlanFile(kind=PlanFileKind.SEGMENT, name=write_segment_name(segment, ".log"))
     old = before(survey, target)
     if old == prefix:
         return ()
@@ -222,13 +222,13 @@ def _indexes_removed(survey: Survey, segments: Iterable[int]) -> tuple[Edit, ...
 def relied_on(survey: Survey, edits: Iterable[Edit]) -> tuple[Expected, ...]:
     """The files that a state is made of, or that Kafka acts on, and that no edit names."""
     edited = {each.target for each in edits}
-    kinds = (FileKind.SEGMENT, FileKind.SNAPSHOT, FileKind.META_PROPERTIES)
+    kinds = (PlanFileKind.SEGMENT, PlanFileKind.SNAPSHOT, PlanFileKind.META_PROPERTIES)
     return tuple(
         Expected(target=each.target, fingerprint=each.fingerprint)
         for each in survey.files
         if each.target not in edited
         and (
             each.target.kind in kinds
-            or (each.target.kind is FileKind.OTHER and is_acted_on(each.target.name))
+            or (each.target.kind is PlanFileKind.OTHER and is_acted_on(each.target.name))
         )
     )

@@ -30,27 +30,27 @@ from kraftool.repair.plan import (
     SCHEMA_VERSION,
     Action,
     Edit,
-    FileKind,
     HostPlan,
-    Loss,
+    HostRole,
+    LossBound,
     LostRecords,
     Method,
     Plan,
+    PlanFileKind,
+    PlannedLoss,
+    PlanStep,
     Risk,
-    Role,
-    Step,
-    Verdict,
 )
 from kraftool.repair.ranking import Host, is_voter, ranked
 from kraftool.repair.refusal import PlanRefused, accepted, refuse_ignored
-from kraftool.repair.request import Word
+from kraftool.repair.request import Acceptance
 from kraftool.repair.shortfall import shortfall
-from kraftool.repair.standing import Standing, common_risks, refuse_missing, unknown_voters
+from kraftool.repair.standing import QuorumAssessment, common_risks, refuse_missing, unknown_voters
 from kraftool.reports.words import listed
 
-Case = Callable[[Standing, Host], Iterator[Mend]]
+Case = Callable[[QuorumAssessment, Host], Iterator[Mend]]
 
-ASKED_FOR: tuple[Callable[[Standing], Iterator[Mend]], ...] = (
+ASKED_FOR: tuple[Callable[[QuorumAssessment], Iterator[Mend]], ...] = (
     rebuild.asked_for,
     endpoints.asked_for,
     poison.asked_for,
@@ -68,10 +68,12 @@ OF_THE_REST: tuple[Case, ...] = (
 )
 
 
-_OF_A_VOTERS_WORD = frozenset({FileKind.SEGMENT, FileKind.SNAPSHOT, FileKind.QUORUM_STATE})
+_OF_A_VOTERS_WORD = frozenset(
+    {PlanFileKind.SEGMENT, PlanFileKind.SNAPSHOT, PlanFileKind.QUORUM_STATE}
+)
 
 
-def mending_plan(standing: Standing) -> Plan:
+def mending_plan(standing: QuorumAssessment) -> Plan:
     """The plan; with the method none where there is nothing to mend."""
     request = standing.request
     refuse_ignored(request, one_leads=False)
@@ -122,7 +124,7 @@ def mending_plan(standing: Standing) -> Plan:
 
 
 def _found(
-    standing: Standing, hosts: Sequence[Host], planned: Sequence[Mend] = ()
+    standing: QuorumAssessment, hosts: Sequence[Host], planned: Sequence[Mend] = ()
 ) -> Iterator[Mend]:
     """What is wrong, beside what is planned already."""
     for host in hosts:
@@ -143,7 +145,7 @@ def _found(
 
 
 def beside(
-    standing: Standing, hosts: Sequence[Host], why: str, planned: Sequence[Mend] = ()
+    standing: QuorumAssessment, hosts: Sequence[Host], why: str, planned: Sequence[Mend] = ()
 ) -> Iterator[str]:
     """What is wrong with directories that a plan leaves as it is, and why it does."""
     targets = {(mend.host.name, edit.target) for mend in planned for edit in mend.edits}
@@ -179,7 +181,7 @@ def _refuse_twice(mends: Sequence[Mend]) -> None:
                 )
 
 
-def _refuse_unknown_voters(standing: Standing, mends: Sequence[Mend]) -> None:
+def _refuse_unknown_voters(standing: QuorumAssessment, mends: Sequence[Mend]) -> None:
     """What an observer fetches again, and may be asked of anew, is a voter's word."""
     if standing.voters:
         return
@@ -188,7 +190,7 @@ def _refuse_unknown_voters(standing: Standing, mends: Sequence[Mend]) -> None:
             raise unknown_voters(f"{mend.text}; if it is one, that would be a loss")
 
 
-def _refuse_broken(standing: Standing) -> None:
+def _refuse_broken(standing: QuorumAssessment) -> None:
     """Nothing to mend is not the same as well."""
     for host in standing.hosts:
         state = host.survey.state
@@ -199,7 +201,7 @@ def _refuse_broken(standing: Standing) -> None:
             )
 
 
-def _nothing(standing: Standing, notes: Sequence[Mend]) -> Plan:
+def _nothing(standing: QuorumAssessment, notes: Sequence[Mend]) -> Plan:
     present = len(standing.present)
     if standing.voters and present < standing.majority:
         ids = ", ".join(str(each.id) for each in standing.voters)
@@ -217,7 +219,7 @@ def _nothing(standing: Standing, notes: Sequence[Mend]) -> Plan:
         for host in standing.hosts
         for each in (host.survey.log.misfits if host.survey.log is not None else ())
     ]
-    about = (Word.OTHER_CLUSTER.value, Word.DIVERGED.value)
+    about = (Acceptance.OTHER_CLUSTER.value, Acceptance.DIVERGED.value)
     risks = [each for each in common_risks(standing) if each.word in about]
     fallen = list(shortfall(standing))
     risks += [risk for own, _ in fallen for risk in own]
@@ -238,14 +240,14 @@ def _nothing(standing: Standing, notes: Sequence[Mend]) -> Plan:
         ranking=ranked(standing.hosts, standing.keys),
         loss=_loss(fallen)
         if fallen
-        else Loss(verdict=Verdict.NONE, text="none: nothing is changed"),
+        else PlannedLoss(verdict=LossBound.NONE, text="none: nothing is changed"),
         risks=accepted(standing.request, risks),
         voters_before=standing.voters,
         voters_after=standing.voters,
     )
 
 
-def _replaced(standing: Standing) -> Iterator[str]:
+def _replaced(standing: QuorumAssessment) -> Iterator[str]:
     """A lost voter counts until it is none any more."""
     if not standing.lost:
         return
@@ -263,22 +265,22 @@ def _replaced(standing: Standing) -> Iterator[str]:
         yield told + "a new controller with its id takes its place in controller.quorum.voters."
 
 
-def _loss(found: Sequence[tuple[Sequence[Risk], LostRecords | None]]) -> Loss:
+def _loss(found: Sequence[tuple[Sequence[Risk], LostRecords | None]]) -> PlannedLoss:
     lost = tuple(each for _, each in found if each is not None)
     told = [each.text for risks, lost in found for each in risks if _is_unknown(each, lost)]
     if told:
-        return Loss(
-            verdict=Verdict.UNBOUNDED,
+        return PlannedLoss(
+            verdict=LossBound.UNBOUNDED,
             text=f"unbounded and undetectable: {'; '.join(told)}",
             records=lost,
         )
     if not lost:
-        return Loss(
-            verdict=Verdict.NONE,
+        return PlannedLoss(
+            verdict=LossBound.NONE,
             text="none: no record that can be trusted is given up",
         )
-    return Loss(
-        verdict=Verdict.BOUNDED,
+    return PlannedLoss(
+        verdict=LossBound.BOUNDED,
         text="bounded: the records that are listed are given up on those nodes; the quorum loses"
         " them only where no majority has them",
         records=lost,
@@ -287,10 +289,10 @@ def _loss(found: Sequence[tuple[Sequence[Risk], LostRecords | None]]) -> Loss:
 
 def _is_unknown(risk: Risk, lost: LostRecords | None) -> bool:
     """Whether what is given up cannot be listed."""
-    return risk.word == Word.AHEAD.value and lost is None
+    return risk.word == Acceptance.AHEAD.value and lost is None
 
 
-def _host_plan(standing: Standing, host: Host, mends: Sequence[Mend]) -> HostPlan:
+def _host_plan(standing: QuorumAssessment, host: Host, mends: Sequence[Mend]) -> HostPlan:
     own = [each for each in mends if each.host is host]
     edits: dict[str, Edit] = {}
     for mend in own:
@@ -299,7 +301,7 @@ def _host_plan(standing: Standing, host: Host, mends: Sequence[Mend]) -> HostPla
     lends = any(each.source is host for each in mends)
     return HostPlan(
         name=host.name,
-        role=Role.VOTER if is_voter(host, standing.keys) else _role(standing, host),
+        role=HostRole.VOTER if is_voter(host, standing.keys) else _role(standing, host),
         identity=host.survey.identity,
         path=host.survey.path,
         expected=relied_on(host.survey, edits.values()) if own or lends else (),
@@ -308,27 +310,27 @@ def _host_plan(standing: Standing, host: Host, mends: Sequence[Mend]) -> HostPla
     )
 
 
-def _role(standing: Standing, host: Host) -> Role:
+def _role(standing: QuorumAssessment, host: Host) -> HostRole:
     state = standing.leader.survey.state
     if state is not None and host.node_id in state.brokers:
-        return Role.BROKER
+        return HostRole.BROKER
     if host.node_id in {each.id for each in standing.voters}:
-        return Role.VOTER
-    return Role.OBSERVER
+        return HostRole.VOTER
+    return HostRole.OBSERVER
 
 
-def _steps(standing: Standing, mends: Sequence[Mend]) -> Iterator[Step]:
+def _steps(standing: QuorumAssessment, mends: Sequence[Mend]) -> Iterator[PlanStep]:
     mended = list(dict.fromkeys(each.host.name for each in mends))
     by_name = {each.name: each for each in standing.hosts}
     if any(each.stops_all for each in mends):
-        yield Step(
+        yield PlanStep(
             action=Action.STOP,
             hosts=tuple(by_name),
             text="stop every controller and every broker, and whatever would start them again: who"
             " runs meanwhile may elect one another over a log that is shorter",
         )
     else:
-        yield Step(
+        yield PlanStep(
             action=Action.STOP,
             hosts=tuple(mended),
             text="stop the node, and whatever would start it again; the others may go on",
@@ -336,7 +338,7 @@ def _steps(standing: Standing, mends: Sequence[Mend]) -> Iterator[Step]:
     for mend in mends:
         if mend.source is not None:
             where = mend.source.survey.directory
-            yield Step(
+            yield PlanStep(
                 action=Action.COPY,
                 hosts=(mend.source.name, mend.host.name),
                 text=f"copy {where} of {mend.source.name} to {mend.host.name},"
@@ -350,7 +352,7 @@ def _steps(standing: Standing, mends: Sequence[Mend]) -> Iterator[Step]:
                 if setting.value
                 else (f"take {setting.key} out")
             )
-            yield Step(
+            yield PlanStep(
                 action=Action.CONFIGURE,
                 hosts=(name,),
                 text=f"in its server.properties {change}",
@@ -359,18 +361,18 @@ def _steps(standing: Standing, mends: Sequence[Mend]) -> Iterator[Step]:
             sources = {each.source.name for each in own if each.source is not None}
             more = "".join(f" --source {each}=COPY" for each in sorted(sources))
             where = by_name[name].survey.directory
-            yield Step(
+            yield PlanStep(
                 action=Action.APPLY,
                 hosts=(name,),
                 text="as the user that Kafka runs as; it keeps a backup",
                 commands=(f"kraftool recover apply plan.yaml --dir {where}{more}",),
             )
-    yield Step(
+    yield PlanStep(
         action=Action.START,
         hosts=tuple(by_name) if any(each.stops_all for each in mends) else tuple(mended),
         text="start the controllers, and once they have a leader the brokers",
     )
-    yield Step(
+    yield PlanStep(
         action=Action.CHECK,
         hosts=tuple(mended),
         text="everything is as planned, and the quorum has a leader",
@@ -382,7 +384,7 @@ def _steps(standing: Standing, mends: Sequence[Mend]) -> Iterator[Step]:
     )
 
 
-def _bootstrap(standing: Standing) -> str:
+def _bootstrap(standing: QuorumAssessment) -> str:
     """The option that names a controller, where one is known: a directory tells of no leader."""
     told = [
         standing.request.endpoints_of(each.id) or each.endpoints

@@ -37,7 +37,7 @@ _HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
 _OTHER_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._~+-]{0,199}\Z")
 
 
-class FileKind(StrEnum):
+class PlanFileKind(StrEnum):
     """The files of a data directory that a plan may name."""
 
     META_PROPERTIES = "meta.properties"
@@ -57,20 +57,20 @@ class FileKind(StrEnum):
 
 
 _FIXED = {
-    FileKind.META_PROPERTIES: META_PROPERTIES,
-    FileKind.BOOTSTRAP: BOOTSTRAP_CHECKPOINT,
-    FileKind.QUORUM_STATE: quorum_state.FILE_NAME,
-    FileKind.LEADER_EPOCHS: checkpoint_files.LEADER_EPOCH_CHECKPOINT,
-    FileKind.PARTITION_METADATA: checkpoint_files.PARTITION_METADATA,
+    PlanFileKind.META_PROPERTIES: META_PROPERTIES,
+    PlanFileKind.BOOTSTRAP: BOOTSTRAP_CHECKPOINT,
+    PlanFileKind.QUORUM_STATE: quorum_state.FILE_NAME,
+    PlanFileKind.LEADER_EPOCHS: checkpoint_files.LEADER_EPOCH_CHECKPOINT,
+    PlanFileKind.PARTITION_METADATA: checkpoint_files.PARTITION_METADATA,
 }
 _SUFFIX = {
-    FileKind.SEGMENT: ".log",
-    FileKind.INDEX: ".index",
-    FileKind.TIME_INDEX: ".timeindex",
-    FileKind.TRANSACTION_INDEX: ".txnindex",
-    FileKind.PRODUCER_STATE: ".snapshot",
+    PlanFileKind.SEGMENT: ".log",
+    PlanFileKind.INDEX: ".index",
+    PlanFileKind.TIME_INDEX: ".timeindex",
+    PlanFileKind.TRANSACTION_INDEX: ".txnindex",
+    PlanFileKind.PRODUCER_STATE: ".snapshot",
 }
-_IN_DATA_DIRECTORY = frozenset({FileKind.META_PROPERTIES, FileKind.BOOTSTRAP})
+_IN_DATA_DIRECTORY = frozenset({PlanFileKind.META_PROPERTIES, PlanFileKind.BOOTSTRAP})
 
 
 class Method(StrEnum):
@@ -87,7 +87,7 @@ class Method(StrEnum):
     """A directory is made from another node's."""
 
 
-class Verdict(StrEnum):
+class LossBound(StrEnum):
     """What may be lost, in the words of the plan."""
 
     NONE = "none"
@@ -95,7 +95,7 @@ class Verdict(StrEnum):
     UNBOUNDED = "unbounded and undetectable"
 
 
-class Role(StrEnum):
+class HostRole(StrEnum):
     """What a host is in the plan."""
 
     SEED = "seed"
@@ -120,10 +120,10 @@ class Action(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class PlanFile:
     """A file, by its kind and its name in the folder where files of the kind are."""
 
-    kind: FileKind
+    kind: PlanFileKind
     name: str
 
     def __post_init__(self) -> None:
@@ -134,7 +134,7 @@ class Target:
         if self.kind in _IN_DATA_DIRECTORY:
             return self.name == _FIXED[self.kind]
         return kind_of(self.name) is self.kind and (
-            self.kind is not FileKind.OTHER or _OTHER_NAME.match(self.name) is not None
+            self.kind is not PlanFileKind.OTHER or _OTHER_NAME.match(self.name) is not None
         )
 
     @property
@@ -145,18 +145,18 @@ class Target:
         return f"{METADATA_FOLDER}/{self.name}"
 
 
-def kind_of(name: str) -> FileKind:
+def kind_of(name: str) -> PlanFileKind:
     """The kind of a file by its name in the metadata partition's folder."""
     for kind, fixed in _FIXED.items():
         if name == fixed and kind not in _IN_DATA_DIRECTORY:
             return kind
     snapshot = parse_checkpoint_name(name)
     if snapshot is not None and snapshot.state is FileState.LIVE and snapshot.canonical:
-        return FileKind.SNAPSHOT
+        return PlanFileKind.SNAPSHOT
     segment = parse_segment_name(name)
     if segment is not None and segment.state is FileState.LIVE and segment.padded:
         return next(kind for kind, suffix in _SUFFIX.items() if suffix == segment.suffix)
-    return FileKind.OTHER
+    return PlanFileKind.OTHER
 
 
 def is_acted_on(name: str) -> bool:
@@ -175,10 +175,10 @@ def is_acted_on(name: str) -> bool:
     return is_log or segment.state in (FileState.SWAP, FileState.CLEANED)
 
 
-def target_of(name: str) -> Target:
+def target_of(name: str) -> PlanFile:
     """The target that a file in the metadata partition's folder is. Raises DocumentError for a name
     that no plan may have."""
-    return Target(kind=kind_of(name), name=name)
+    return PlanFile(kind=kind_of(name), name=name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +202,7 @@ class Fingerprint:
 class Expected:
     """A file that must be as it was when the plan was made."""
 
-    target: Target
+    target: PlanFile
     fingerprint: Fingerprint
 
 
@@ -215,7 +215,7 @@ class Piece:
     """
 
     data: bytes = b""
-    file: Target | None = None
+    file: PlanFile | None = None
     source: str = ""
     start: int = 0
     end: int = 0
@@ -294,7 +294,7 @@ class Edit:
     the bytes are not known where the plan is made: `after` is None, and the recipe says what holds.
     """
 
-    target: Target
+    target: PlanFile
     before: Fingerprint | None = None
     after: Fingerprint | None = None
     pieces: tuple[Piece, ...] = ()
@@ -304,7 +304,7 @@ class Edit:
     def __post_init__(self) -> None:
         name = self.target.name
         if self.snapshot is not None:
-            if self.target.kind is not FileKind.SNAPSHOT or self.after or self.pieces:
+            if self.target.kind is not PlanFileKind.SNAPSHOT or self.after or self.pieces:
                 raise DocumentError(f"{name}: only a checkpoint is made by a recipe")
             if self.before is not None:
                 raise DocumentError(f"{name}: a recipe never replaces a file")
@@ -319,7 +319,7 @@ class Edit:
             if self.before is None or self.pieces:
                 raise DocumentError(f"{name}: what is removed is there, and has no new content")
             return
-        if self.target.kind is FileKind.OTHER:
+        if self.target.kind is PlanFileKind.OTHER:
             raise DocumentError(f"{name}: such files are removed or read from, never written")
         if not self.pieces or sum(each.size for each in self.pieces) != self.after.size:
             raise DocumentError(f"{name}: its pieces do not add up to its size")
@@ -330,7 +330,7 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class RequiredSetting:
     """A line that a host's server.properties must have before the node is started.
 
     kraftool does not write that file: it is most often another tool's. An empty value stands for a
@@ -342,7 +342,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
+class DirectoryIdentity:
     """Whose directory it is, as its meta.properties says before the plan."""
 
     node_id: int | None = None
@@ -357,14 +357,14 @@ class HostPlan:
 
     name: str
     """In this plan, as `node-1`."""
-    role: Role
-    identity: Identity
+    role: HostRole
+    identity: DirectoryIdentity
     path: str = ""
     """Where it was read; it may lie elsewhere on its host."""
     expected: tuple[Expected, ...] = ()
     """Files that are read or relied on, and stay."""
     edits: tuple[Edit, ...] = ()
-    settings: tuple[Setting, ...] = ()
+    settings: tuple[RequiredSetting, ...] = ()
 
     def __post_init__(self) -> None:
         _check_host(self.name)
@@ -405,10 +405,10 @@ class LostRecords:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loss:
+class PlannedLoss:
     """What may be lost."""
 
-    verdict: Verdict
+    verdict: LossBound
     text: str
     records: tuple[LostRecords, ...] = ()
 
@@ -432,7 +432,7 @@ class Risk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class PlanStep:
     """What a person does next, on which hosts."""
 
     action: Action
@@ -460,11 +460,11 @@ class Plan:
     """The host that the quorum goes on from; empty where the voters stay as they are."""
     why_seed: str = ""
     ranking: tuple[Ranked, ...] = ()
-    loss: Loss
+    loss: PlannedLoss
     voters_before: tuple[PlannedVoter, ...] = ()
     voters_after: tuple[PlannedVoter, ...] = ()
     risks: tuple[Risk, ...] = ()
-    steps: tuple[Step, ...] = ()
+    steps: tuple[PlanStep, ...] = ()
     quarantine: tuple[Quarantined, ...] = ()
     hosts: tuple[HostPlan, ...] = ()
 

@@ -14,11 +14,11 @@ import yaml
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.document import DocumentError, from_document, to_document
 from kraftool.repair.plan import Plan
-from kraftool.reports.safe_yaml import Bounds, YamlError, load_yaml
+from kraftool.reports.safe_yaml import YamlError, YamlLimits, load_yaml
 
 MOST_BYTES = 8 << 20
 _SHORT = 84
-_BOUNDS = Bounds(bytes=MOST_BYTES, events=400_000, depth=16)
+_BOUNDS = YamlLimits(bytes=MOST_BYTES, events=400_000, depth=16)
 
 
 class PlanError(KraftoolError):

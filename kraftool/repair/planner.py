@@ -13,7 +13,7 @@ from kraftool.repair import collect_file
 from kraftool.repair.majority import majority_plan
 from kraftool.repair.mending import mending_plan
 from kraftool.repair.plan import Plan
-from kraftool.repair.request import Request
+from kraftool.repair.request import PlanRequest
 from kraftool.repair.standing import standing_of
 from kraftool.repair.survey import Survey
 from kraftool.repair.surveying import survey_path
@@ -38,7 +38,7 @@ def read_surveys(
     return tuple(found)
 
 
-def plan_for(request: Request) -> Plan:
+def plan_for(request: PlanRequest) -> Plan:
     """The plan. Raises KraftoolError where none can be made, PlanRefused where none should be."""
     if not request.surveys:
         raise KraftoolError("there is nothing to plan for")

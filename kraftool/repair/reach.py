@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 
 @dataclass(slots=True)
-class Reach:
+class OffsetBounds:
     """One beyond the last offset that there was, batch by batch in the order of the files."""
 
     line: int

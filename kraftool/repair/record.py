@@ -13,22 +13,22 @@ from typing import Any
 
 from kraftool.repair.disk import DataDirectory, Owner, differences
 from kraftool.repair.document import DocumentError, from_document, to_document
-from kraftool.repair.plan import Fingerprint, Target
+from kraftool.repair.plan import Fingerprint, PlanFile
 from kraftool.storage.repair_journal import BEGINS, Entry, JournalDamaged, Stage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class FileChange:
     """One file that the plan changes."""
 
-    target: Target
+    target: PlanFile
     before: Fingerprint | None = None
     owner: Owner | None = None
     """Whose it was, and becomes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class FoundFile:
     """A file as it was found."""
 
     path: str
@@ -43,9 +43,9 @@ class Begin:
     host: str
     tool: str
     time_ms: int
-    changes: tuple[Change, ...]
+    changes: tuple[FileChange, ...]
     """In the order in which the files change."""
-    inventory: tuple[Seen, ...]
+    inventory: tuple[FoundFile, ...]
     """What tells later whether a node has run on the directory."""
 
 
@@ -64,7 +64,7 @@ class Ready:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class JournalState:
     """All that a journal says."""
 
     stage: Stage = Stage.NONE
@@ -79,7 +79,7 @@ class Record:
         return "" if self.begin is None else self.begin.plan_id
 
     @property
-    def changes(self) -> Sequence[Change]:
+    def changes(self) -> Sequence[FileChange]:
         return () if self.begin is None else self.begin.changes
 
     def moved(self, directory: DataDirectory) -> Iterator[str]:
@@ -102,9 +102,9 @@ class Record:
             yield f"{path} {word}"
 
 
-def record_of(entries: Sequence[Entry], where: str) -> Record:
+def record_of(entries: Sequence[Entry], where: str) -> JournalState:
     """Read a journal's entries one after the other."""
-    record = Record()
+    record = JournalState()
     for entry in entries:
         facts = {key: value for key, value in entry.items() if key != "kind"}
         try:
@@ -116,10 +116,10 @@ def record_of(entries: Sequence[Entry], where: str) -> Record:
     return record
 
 
-def _next(record: Record, kind: str, facts: Mapping[str, Any]) -> Record:
+def _next(record: JournalState, kind: str, facts: Mapping[str, Any]) -> JournalState:
     begin = record.begin
     if kind == "begin":
-        return Record(stage=BEGINS[kind], begin=from_document(Begin, dict(facts), kind))
+        return JournalState(stage=BEGINS[kind], begin=from_document(Begin, dict(facts), kind))
     if begin is None or kind not in (*BEGINS, "step", "back"):
         raise DocumentError(f"an entry {kind[:40]!r} does not belong there")
     if kind not in BEGINS:
@@ -130,7 +130,7 @@ def _next(record: Record, kind: str, facts: Mapping[str, Any]) -> Record:
         if len(ready.after) != len(begin.changes):
             raise DocumentError("as many files are ready as change")
         after = tuple(each.fingerprint for each in ready.after)
-    return Record(
+    return JournalState(
         stage=BEGINS[kind],
         begin=begin,
         after=after,

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.plan import Risk
-from kraftool.repair.request import Request
+from kraftool.repair.request import PlanRequest
 
 
 class PlanRefused(KraftoolError):
     """No plan is made, for safety."""
 
 
-def accepted(request: Request, risks: Sequence[Risk]) -> tuple[Risk, ...]:
+def accepted(request: PlanRequest, risks: Sequence[Risk]) -> tuple[Risk, ...]:
     """The risks, all of which were accepted. Raises PlanRefused for those that were not."""
     missing = [each for each in risks if each.word not in request.accepted]
     if missing:
@@ -30,7 +30,7 @@ def accepted(request: Request, risks: Sequence[Risk]) -> tuple[Risk, ...]:
     return tuple(risks)
 
 
-def refuse_ignored(request: Request, *, one_leads: bool) -> None:
+def refuse_ignored(request: PlanRequest, *, one_leads: bool) -> None:
     """Raise KraftoolError for what was asked for, and has no place in a plan of this sort: one by
     which a single voter leads a quorum of its own, or one that mends directories."""
     _refuse_halves(request)
@@ -59,7 +59,7 @@ def refuse_ignored(request: Request, *, one_leads: bool) -> None:
         )
 
 
-def _refuse_halves(request: Request) -> None:
+def _refuse_halves(request: PlanRequest) -> None:
     """What says something only beside something else."""
     if request.source is not None and request.rebuild is None:
         raise KraftoolError(

@@ -37,7 +37,7 @@ from kraftool.storage.repair_journal import Stage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class RehearsalRequest:
     """What is to be rehearsed, and how."""
 
     directories: tuple[str, ...]
@@ -107,7 +107,7 @@ class Rehearsal:
 
 def rehearse(
     plan: Plan,
-    asked: Asked,
+    asked: RehearsalRequest,
     folder: str,
     progress: Progress = lambda label, done, total: None,
     tell: Tell = lambda words: None,

@@ -22,7 +22,7 @@ from kraftool.decoders.names import BOOTSTRAP_CHECKPOINT, METADATA_FOLDER
 from kraftool.repair.backup import FOLDER
 from kraftool.repair.disk import DataDirectory, RepairRefused, reading
 from kraftool.repair.hosts import host_for
-from kraftool.repair.plan import HostPlan, Identity, Plan
+from kraftool.repair.plan import DirectoryIdentity, HostPlan, Plan
 from kraftool.storage.files import Files
 from kraftool.storage.format_plan import META_PROPERTIES
 from kraftool.storage.lock import LockState, lock_holder
@@ -43,7 +43,7 @@ class Rehearsed:
     """Of the host in the plan; of the node, where the plan only says that it stays off."""
     path: str
     """The original's."""
-    identity: Identity
+    identity: DirectoryIdentity
     host: HostPlan | None = None
     """The plan's part for it."""
     is_quarantined: bool = False

@@ -15,9 +15,9 @@ from random import Random
 from kraftool.raft.names import OffsetAndEpoch, VoterSet
 from kraftool.repair.cases.endpoints import STATIC_VOTERS
 from kraftool.repair.disk import DataDirectory
-from kraftool.repair.plan import FileKind, Method, Plan
+from kraftool.repair.plan import Method, Plan, PlanFileKind
 from kraftool.repair.rehearsal_copies import Progress, Rehearsed
-from kraftool.reports.election.case import Case, NodeCase
+from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.reports.election.read import read_case
 from kraftool.reports.election.what_if import EQUAL, assumed_up
 from kraftool.reports.findings import Finding, Severity
@@ -103,7 +103,7 @@ def rehearse_elections(
     )
     if len(voters) - len(absent) <= len(voters) // 2:
         return told
-    before = read_case([each.path for each in rehearsed]) if assumed else Case(nodes=())
+    before = read_case([each.path for each in rehearsed]) if assumed else ElectionCase(nodes=())
     trials = []
     asked = list(_asked(told))
     for number, (way, is_ahead) in enumerate(asked):
@@ -172,15 +172,15 @@ def _with_settings(node: NodeCase, ids: frozenset[int]) -> NodeCase:
 
 
 def _case(
-    nodes: Sequence[NodeCase], before: Case, assumed: Sequence[int], random: Random | None
-) -> Case:
+    nodes: Sequence[NodeCase], before: ElectionCase, assumed: Sequence[int], random: Random | None
+) -> ElectionCase:
     """All nodes, with those that are assumed: with the best log there was before the plan, or some
     more of it."""
     found = {each.id: each for each in nodes}
     for each in assumed:
         node = assumed_up(before, each, EQUAL).by_id[each]
         found[each] = node if random is None else _further(node, random)
-    return Case(nodes=tuple(found[each] for each in sorted(found)))
+    return ElectionCase(nodes=tuple(found[each] for each in sorted(found)))
 
 
 def _further(node: NodeCase, random: Random) -> NodeCase:
@@ -204,7 +204,7 @@ def is_fenced(plan: Plan) -> bool:
     """Whether the plan gives the kept nodes a new cluster id."""
     seed = plan.host(plan.seed) if plan.seed else None
     return seed is not None and any(
-        each.target.kind is FileKind.META_PROPERTIES for each in seed.edits
+        each.target.kind is PlanFileKind.META_PROPERTIES for each in seed.edits
     )
 
 

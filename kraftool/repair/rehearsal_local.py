@@ -24,12 +24,12 @@ from kraftool.decoders.segment import Damage, scan
 from kraftool.raft.names import Endpoint, Voter, VoterSet
 from kraftool.raft.wire.batches import voter_set, voters_record
 from kraftool.repair.disk import CHUNK
-from kraftool.repair.plan import FileKind, kind_of
+from kraftool.repair.plan import PlanFileKind, kind_of
 from kraftool.reports.election.read import DEFAULT_LISTENER
 from kraftool.storage.files import Files, OpenFile
 
 HOST = "127.0.0.1"
-_WITH_VOTERS = frozenset({FileKind.SEGMENT, FileKind.SNAPSHOT})
+_WITH_VOTERS = frozenset({PlanFileKind.SEGMENT, PlanFileKind.SNAPSHOT})
 _KIND = ControlRecordType.KRAFT_VOTERS
 _Pair = tuple[bytes | None, bytes | None]
 _INDEXES = (".index", ".timeindex")

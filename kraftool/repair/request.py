@@ -17,7 +17,7 @@ from kraftool.repair.survey import Survey
 from kraftool.repair.surveying import planned_endpoint
 
 
-class Word(StrEnum):
+class Acceptance(StrEnum):
     """What must be accepted by its word before a plan is made, and again before it is applied."""
 
     AHEAD = "ahead"
@@ -32,7 +32,7 @@ class Word(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class PlanRequest:
     """All of it."""
 
     surveys: tuple[Survey, ...]
@@ -101,7 +101,7 @@ _ENDPOINT = "endpoint."
 KNOWN = (*_KEYS, f"{_ENDPOINT}ID")
 
 
-def with_settings(request: Request, settings: Sequence[str]) -> Request:
+def with_settings(request: PlanRequest, settings: Sequence[str]) -> PlanRequest:
     """The request with what `--set` says. Raises KraftoolError for what cannot be understood."""
     endpoints: list[tuple[int, tuple[PlannedEndpoint, ...]]] = []
     told: set[str] = set()

@@ -12,15 +12,15 @@ from collections.abc import Collection, Iterator
 
 from kraftool.repair.plan import LostRecords, Risk
 from kraftool.repair.ranking import Host, beyond
-from kraftool.repair.request import Word
-from kraftool.repair.standing import Standing
+from kraftool.repair.request import Acceptance
+from kraftool.repair.standing import QuorumAssessment
 from kraftool.reports.words import listed
 
 Shortfall = tuple[tuple[Risk, ...], LostRecords | None]
 
 
 def shortfall(
-    standing: Standing, replaced: Collection[str] = (), sources: Collection[str] = ()
+    standing: QuorumAssessment, replaced: Collection[str] = (), sources: Collection[str] = ()
 ) -> Iterator[Shortfall]:
     """What the quorum would go on without, with hosts whose log is made anew, and those that it is
     made from."""
@@ -31,7 +31,7 @@ def shortfall(
         yield from _only_others_have(standing, sources)
 
 
-def _unconfirmed(standing: Standing, replaced: Collection[str]) -> Iterator[Shortfall]:
+def _unconfirmed(standing: QuorumAssessment, replaced: Collection[str]) -> Iterator[Shortfall]:
     end = standing.leader.survey.end
     known = [
         (each.offset, host.name)
@@ -50,10 +50,10 @@ def _unconfirmed(standing: Standing, replaced: Collection[str]) -> Iterator[Shor
         text = f"{name} has a snapshot at {committed}, up to where a majority had confirmed the"
         text += f" log, but {ends}: what these lost may have been committed, and they would elect"
         text += " one another over it"
-        yield (Risk(word=Word.AHEAD.value, text=text),), None
+        yield (Risk(word=Acceptance.AHEAD.value, text=text),), None
 
 
-def _only_others_have(standing: Standing, sources: Collection[str]) -> Iterator[Shortfall]:
+def _only_others_have(standing: QuorumAssessment, sources: Collection[str]) -> Iterator[Shortfall]:
     best = max(standing.present, key=lambda each: each.rank, default=None)
     if best is None:
         return
@@ -64,7 +64,7 @@ def _only_others_have(standing: Standing, sources: Collection[str]) -> Iterator[
             text = f"{each.name} has records from offset {found.first_offset} to"
             text += f" {found.end_offset - 1} that no voter has: they were on a leader before. To"
             text += " go on with them, let one voter lead alone: --set seed=ID"
-            yield (Risk(word=Word.AHEAD.value, text=text),), found
+            yield (Risk(word=Acceptance.AHEAD.value, text=text),), found
 
 
 def _more(host: Host, best: Host) -> LostRecords | None:

@@ -21,7 +21,7 @@ from kraftool.repair.ranking import (
     parts_in_one_epoch,
 )
 from kraftool.repair.refusal import PlanRefused
-from kraftool.repair.request import Request, Word
+from kraftool.repair.request import Acceptance, PlanRequest
 from kraftool.reports.words import listed
 
 _FIRST_SAFE_LEVEL = 22
@@ -30,10 +30,10 @@ _SAFE = (3, 9, 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class QuorumAssessment:
     """The quorum, as the directories tell it."""
 
-    request: Request
+    request: PlanRequest
     hosts: tuple[Host, ...]
     """Of the one cluster; foreign ones are left out."""
     foreign: tuple[Host, ...] = ()
@@ -113,7 +113,7 @@ class Standing:
         return next(iter(with_metadata or own), None)
 
 
-def standing_of(request: Request) -> Standing:
+def standing_of(request: PlanRequest) -> QuorumAssessment:
     """How things stand. Raises KraftoolError where too little is known for any plan."""
     hosts = hosts_of(request.surveys)
     _refuse_twice(hosts)
@@ -151,7 +151,7 @@ def standing_of(request: Request) -> Standing:
     _refuse_not_lost(request, voters, ids)
     lost = tuple(each for each in absent if each.id in request.lost)
     known = {each.node_id for each in renamed}
-    return Standing(
+    return QuorumAssessment(
         request=request,
         hosts=own,
         foreign=foreign,
@@ -240,7 +240,7 @@ def _refuse_one_voter_twice(present: tuple[Host, ...]) -> None:
 
 
 def _refuse_not_lost(
-    request: Request, voters: tuple[PlannedVoter, ...], there: set[int | None]
+    request: PlanRequest, voters: tuple[PlannedVoter, ...], there: set[int | None]
 ) -> None:
     """What is said to be lost has to be a voter, and one whose directory was not given."""
     known = sorted({each.id for each in voters})
@@ -269,7 +269,7 @@ def unknown_voters(but: str) -> KraftoolError:
     )
 
 
-def refuse_missing(standing: Standing) -> None:
+def refuse_missing(standing: QuorumAssessment) -> None:
     """Nobody but a person knows that a voter's disk is lost. Raises KraftoolError for those of
     whom nothing was said."""
     if not standing.missing:
@@ -298,18 +298,18 @@ def refuse_nameless(host: Host) -> None:
         )
 
 
-def common_risks(standing: Standing) -> Iterator[Risk]:
+def common_risks(standing: QuorumAssessment) -> Iterator[Risk]:
     """What is said of any plan that changes something."""
     for each in standing.foreign:
         yield Risk(
-            word=Word.OTHER_CLUSTER.value,
+            word=Acceptance.OTHER_CLUSTER.value,
             text=f"{each.name} ({each.survey.path}) is of cluster {_cluster(each)}, the others are"
             f" of {standing.cluster_id}; it is left out of the plan",
         )
     running = [each.name for each in standing.hosts if each.survey.running]
     if running:
         yield Risk(
-            word=Word.RUNNING.value,
+            word=Acceptance.RUNNING.value,
             text=f"a process was running on {', '.join(running)} when they were read: what the plan"
             " expects will not be there",
         )
@@ -318,13 +318,13 @@ def common_risks(standing: Standing) -> Iterator[Risk]:
             parted = parts_in_one_epoch(one.survey, other.survey) if one.name < other.name else None
             if parted is not None:
                 yield Risk(
-                    word=Word.DIVERGED.value,
+                    word=Acceptance.DIVERGED.value,
                     text=f"{one.name} and {other.name} have other records near offset {parted} in"
                     " the same epoch: one of the logs was altered, or two leaders wrote",
                 )
 
 
-def kafka_risk(standing: Standing, state_level: int | None) -> Risk | None:
+def kafka_risk(standing: QuorumAssessment, state_level: int | None) -> Risk | None:
     """Before 3.9.1 a Kafka that is given voters without an overlap with the old ones dies.
 
     Raises KraftoolError where the release must be known and nothing tells.
@@ -347,7 +347,7 @@ def kafka_risk(standing: Standing, state_level: int | None) -> Risk | None:
     if (*numbers, 0)[:3] >= _SAFE:
         return None
     return Risk(
-        word=Word.OLD_KAFKA.value,
+        word=Acceptance.OLD_KAFKA.value,
         text=f"Kafka {told} dies of voters that were changed by force (fixed in 3.9.1): put 3.9.1"
         " or later on every node first",
     )

@@ -14,14 +14,21 @@ from dataclasses import dataclass, field
 from kraftool.decoders.checkpoint_files import LEADER_EPOCH_CHECKPOINT
 from kraftool.raft.names import OffsetAndEpoch
 from kraftool.repair.document import DocumentError
-from kraftool.repair.plan import FileKind, Fingerprint, Identity, PlannedVoter, RecordCount, Target
+from kraftool.repair.plan import (
+    DirectoryIdentity,
+    Fingerprint,
+    PlanFile,
+    PlanFileKind,
+    PlannedVoter,
+    RecordCount,
+)
 
 SCHEMA_VERSION = 1
 MOST_BATCHES = 4096
 """So many batches at the end of a log are kept one by one; those before them in blocks."""
 BLOCK = 8192
 """So many offsets are in a block."""
-LEADER_EPOCHS = Target(kind=FileKind.LEADER_EPOCHS, name=LEADER_EPOCH_CHECKPOINT)
+LEADER_EPOCHS = PlanFile(kind=PlanFileKind.LEADER_EPOCHS, name=LEADER_EPOCH_CHECKPOINT)
 _NO_EPOCHS = (Fingerprint.of(b""), Fingerprint.of(b"0\n0\n"))
 
 
@@ -29,7 +36,7 @@ _NO_EPOCHS = (Fingerprint.of(b""), Fingerprint.of(b"0\n0\n"))
 class SurveyedFile:
     """A file as it is."""
 
-    target: Target
+    target: PlanFile
     fingerprint: Fingerprint
 
 
@@ -45,7 +52,7 @@ class SurveyedBatch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class IntactBatches:
     """The batches that begin in a stretch of offsets, all of them intact.
 
     Two logs that have all of a stretch have the same hash where they are the same.
@@ -134,7 +141,7 @@ class SurveyedLog:
     rest: tuple[Slice, ...] = ()
     """What follows the newest whole snapshot, where the log is broken before it and whole after."""
     open_transaction: int | None = None
-    blocks: tuple[Block, ...] = ()
+    blocks: tuple[IntactBatches, ...] = ()
     batches: tuple[SurveyedBatch, ...] = ()
     misfits: tuple[Misfit, ...] = ()
 
@@ -210,7 +217,7 @@ class Survey:
     """Whether that is a tar stream's, and where the directory is was not told."""
     running: bool = False
     """Whether another process holds the directory's lock."""
-    identity: Identity = field(default_factory=Identity)
+    identity: DirectoryIdentity = field(default_factory=DirectoryIdentity)
     meta_complaint: str = ""
     """Why Kafka would not take meta.properties."""
     settings: SurveyedSettings | None = None
@@ -329,5 +336,5 @@ class Survey:
         """As a command names it."""
         return "DATA_DIRECTORY" if self.archived else shlex.quote(self.path)
 
-    def file(self, target: Target) -> SurveyedFile | None:
+    def file(self, target: PlanFile) -> SurveyedFile | None:
         return next((each for each in self.files if each.target == target), None)

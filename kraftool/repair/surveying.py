@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from kraftool import __version__
 from kraftool.decoders.addresses import host_and_port, shown_address
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.kinds import FileKind as Kind
+from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import (
     BOOTSTRAP_CHECKPOINT,
@@ -32,12 +32,12 @@ from kraftool.repair.document import DocumentError
 from kraftool.repair.half_done import half_done
 from kraftool.repair.log_survey import LogSurvey, SegmentFile, survey_log, whole_fingerprint
 from kraftool.repair.plan import (
-    FileKind,
+    DirectoryIdentity,
     Fingerprint,
-    Identity,
+    PlanFile,
+    PlanFileKind,
     PlannedEndpoint,
     PlannedVoter,
-    Target,
     target_of,
 )
 from kraftool.repair.snapshot_survey import complaint_of
@@ -62,13 +62,13 @@ from kraftool.reports.kinds import directory as dir_kinds
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.log_source import LogFile, kind_of
 from kraftool.reports.log_summary import LogSummary
-from kraftool.reports.metadata_summary import Voter
+from kraftool.reports.metadata_summary import SeenVoter
 from kraftool.reports.state.files import MOST_STREAMED, StateFiles, files_of
 from kraftool.reports.state.load import LoadedState, load_from
-from kraftool.reports.voters.model import Settings, VoterSourceReport
+from kraftool.reports.voters.model import QuorumSettings, VoterSourceReport
 from kraftool.reports.voters.read import sources_of
 from kraftool.reports.voters.settings import settings_of
-from kraftool.storage.entry import Entry, Place, Problem, is_partition_file
+from kraftool.storage.entry import Entry, EntryPlace, EntryProblem, is_partition_file
 from kraftool.storage.format_plan import META_PROPERTIES
 from kraftool.storage.lock import LockState
 from kraftool.storage.paths import Location, LocationKind, open_path
@@ -101,7 +101,7 @@ def survey_path(
         )
     entries = list(_kept(location))
     for problem in entries:
-        if isinstance(problem, Problem) and _hides(problem, location):
+        if isinstance(problem, EntryProblem) and _hides(problem, location):
             raise KraftoolError(
                 f"{problem.name}: {problem.reason}",
                 hint=problem.hint or "nothing is planned on a part of a directory: mend this first",
@@ -125,7 +125,7 @@ def survey_path(
     return tuple(found)
 
 
-def _hides(problem: Problem, location: Location) -> bool:
+def _hides(problem: EntryProblem, location: Location) -> bool:
     """Whether metadata may be there that could not be got at: it is not to be taken for lost.
 
     A link that leads nowhere, say, is a disk that is not mounted; half an archive has half a log.
@@ -151,11 +151,11 @@ def _whole(path: str) -> str:
     return path
 
 
-def _kept(location: Location) -> Iterator[Entry | Problem]:
+def _kept(location: Location) -> Iterator[Entry | EntryProblem]:
     """The files; those of a stream in memory, since they are read more than once."""
     left = MOST_STREAMED
     for each in location.entries():
-        if isinstance(each, Problem) or not location.is_stream:
+        if isinstance(each, EntryProblem) or not location.is_stream:
             yield each
             continue
         left -= each.size
@@ -191,7 +191,7 @@ class _Surveying:
     location: Location
     report: DirectoryReport
     source: VoterSourceReport
-    all_entries: Sequence[Entry | Problem]
+    all_entries: Sequence[Entry | EntryProblem]
     progress: Progress
     at: int | None
 
@@ -205,7 +205,7 @@ class _Surveying:
         read = survey_log(_segments(entries), known_epoch=quorum_state.leader_epoch)
         files, unread = _files(entries, read.fingerprints if read is not None else {})
         snapshots = tuple(self._snapshots(entries))
-        meta = self._content(Kind.META_PROPERTIES, MetaProperties)
+        meta = self._content(FileKind.META_PROPERTIES, MetaProperties)
         node = self.report.summary.node
         begun = Survey(
             schema_version=SCHEMA_VERSION,
@@ -214,7 +214,7 @@ class _Surveying:
             path=self._path(),
             archived=self.location.is_stream,
             running=self.report.lock is LockState.HELD,
-            identity=Identity(
+            identity=DirectoryIdentity(
                 node_id=node.node_id,
                 directory_id=node.directory_id or "",
                 cluster_id=node.cluster_id or "",
@@ -240,7 +240,7 @@ class _Surveying:
 
     # Small files
 
-    def _content(self, kind: Kind, form: type) -> FileReport | None:
+    def _content(self, kind: FileKind, form: type) -> FileReport | None:
         return next(
             (
                 each
@@ -259,12 +259,12 @@ class _Surveying:
         return told[0] if told else "it has no cluster.id or no node.id"
 
     def _bootstrap_complaint(self) -> str:
-        file = self._content(Kind.BOOTSTRAP_CHECKPOINT, LogSummary)
+        file = self._content(FileKind.BOOTSTRAP_CHECKPOINT, LogSummary)
         told = [each for each in file.findings if each.severity is Severity.ERROR] if file else []
         return told[0].sentence() if told else ""
 
     def _quorum_state(self) -> QuorumStateSurvey:
-        file = self._content(Kind.QUORUM_STATE, QuorumStateFile)
+        file = self._content(FileKind.QUORUM_STATE, QuorumStateFile)
         if file is None or not isinstance(file.content, QuorumStateFile):
             return QuorumStateSurvey(missing=True)
         state = file.content.state
@@ -287,7 +287,7 @@ class _Surveying:
 
     def _stopping(self, entries: Sequence[Entry]) -> Iterator[str]:
         for each in entries:
-            if each.place is Place.PARTITION:
+            if each.place is EntryPlace.PARTITION:
                 found = misnamed(each.name)
                 if found is not None and "refuses to start" in found.text:
                     yield each.basename
@@ -298,7 +298,7 @@ class _Surveying:
         named = []
         for entry in entries:
             name = parse_checkpoint_name(entry.basename)
-            if name is None or entry.place is not Place.PARTITION or not name.canonical:
+            if name is None or entry.place is not EntryPlace.PARTITION or not name.canonical:
                 continue
             if name.state in (FileState.LIVE, FileState.DELETED):
                 named.append((name.offset, name.epoch, entry, name.state))
@@ -465,19 +465,19 @@ def _files(
     KraftoolError where one of Kafka's cannot be read: it is neither lost nor damaged."""
     found, unread = [], []
     for each in entries:
-        target: Target | None = None
-        if each.place is Place.PARTITION:
+        target: PlanFile | None = None
+        if each.place is EntryPlace.PARTITION:
             try:
                 target = target_of(each.basename)
             except DocumentError as error:
                 unread.append(error.message)
         elif each.basename == META_PROPERTIES:
-            target = Target(kind=FileKind.META_PROPERTIES, name=META_PROPERTIES)
+            target = PlanFile(kind=PlanFileKind.META_PROPERTIES, name=META_PROPERTIES)
         elif each.basename == BOOTSTRAP_CHECKPOINT:
-            target = Target(kind=FileKind.BOOTSTRAP, name=BOOTSTRAP_CHECKPOINT)
+            target = PlanFile(kind=PlanFileKind.BOOTSTRAP, name=BOOTSTRAP_CHECKPOINT)
         if target is None:
             continue
-        base = segment_offset(each.basename) if target.kind is FileKind.SEGMENT else None
+        base = segment_offset(each.basename) if target.kind is PlanFileKind.SEGMENT else None
         try:
             fingerprint = _hash(each) if base is None else segments[base]
         except KraftoolError as error:
@@ -489,10 +489,10 @@ def _files(
     return tuple(sorted(found, key=lambda each: each.target.path)), tuple(unread)
 
 
-def _is_kafkas(target: Target) -> bool:
+def _is_kafkas(target: PlanFile) -> bool:
     """Whether Kafka reads such a file, or ends at its name."""
     name = target.name
-    if target.kind is not FileKind.OTHER or misnamed(name) is not None:
+    if target.kind is not PlanFileKind.OTHER or misnamed(name) is not None:
         return True
     return parse_checkpoint_name(name) is not None or parse_segment_name(name) is not None
 
@@ -505,13 +505,13 @@ def _hash(entry: Entry) -> Fingerprint:
 def _segments(entries: Sequence[Entry]) -> list[SegmentFile]:
     found = []
     for each in entries:
-        base = segment_offset(each.basename) if each.place is Place.PARTITION else None
+        base = segment_offset(each.basename) if each.place is EntryPlace.PARTITION else None
         if base is not None:
             found.append(SegmentFile(base_offset=base, open=each.open))
     return found
 
 
-def planned_voter(voter: Voter) -> PlannedVoter:
+def planned_voter(voter: SeenVoter) -> PlannedVoter:
     """A voter of a report as a plan has it; a static one has an endpoint without a listener."""
     directory_id = voter.directory_id or ZERO_UUID
     low, high = voter.kraft_versions or (0, 0)
@@ -531,7 +531,7 @@ def planned_endpoint(text: str) -> PlannedEndpoint:
     return PlannedEndpoint(listener=listener if mark else "", host=host, port=port or 0)
 
 
-def _settings(settings: Settings | None) -> SurveyedSettings | None:
+def _settings(settings: QuorumSettings | None) -> SurveyedSettings | None:
     if settings is None:
         return None
     return SurveyedSettings(

@@ -21,8 +21,8 @@ from kraftool.raft.names import Endpoint, ReplicaKey
 from kraftool.repair.apply import Repair
 from kraftool.repair.backup import backups
 from kraftool.repair.disk import DataDirectory
-from kraftool.repair.plan import FileKind, HostPlan, Method, Plan, PlannedVoter, Quarantined
-from kraftool.repair.record import Record, record_of
+from kraftool.repair.plan import HostPlan, Method, Plan, PlanFileKind, PlannedVoter, Quarantined
+from kraftool.repair.record import JournalState, record_of
 from kraftool.reports.election.read import read_case
 from kraftool.reports.findings import Finding, Severity, in_order
 from kraftool.reports.kinds import live as live_kinds
@@ -69,7 +69,7 @@ class QuorumCheck:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verification:
+class PlanVerification:
     """All that was looked at."""
 
     plan: Plan
@@ -98,7 +98,7 @@ def begun_epoch(plan: Plan) -> int | None:
         for edit in host.edits:
             if edit.snapshot is not None:
                 found.append(edit.snapshot.epoch)
-            elif edit.target.kind is FileKind.QUORUM_STATE and len(edit.pieces) == 1:
+            elif edit.target.kind is PlanFileKind.QUORUM_STATE and len(edit.pieces) == 1:
                 state = quorum_state.decode(edit.pieces[0].data)[0].state
                 found += [] if state is None else [state.leader_epoch]
     return max(found, default=None) if plan.seed else None
@@ -125,7 +125,7 @@ def _key(replica: ReplicaKey) -> _Key:
     return replica.id, replica.directory_id or ""
 
 
-_OF_VOTERS = frozenset({FileKind.SEGMENT, FileKind.SNAPSHOT})
+_OF_VOTERS = frozenset({PlanFileKind.SEGMENT, PlanFileKind.SNAPSHOT})
 """Where one of these is made anew, the voters in it are the plan's."""
 
 
@@ -171,7 +171,9 @@ def check_directory(plan: Plan, path: str, *, host: str = "", config: str = "") 
     )
 
 
-def _progress(directory: DataDirectory, record: Record, moved: Sequence[str]) -> Iterator[Finding]:
+def _progress(
+    directory: DataDirectory, record: JournalState, moved: Sequence[str]
+) -> Iterator[Finding]:
     """How far the plan is there."""
     path = directory.name
     match record.stage:

@@ -13,9 +13,9 @@ from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import parse_segment_name
 from kraftool.reports.annotation_files import explain_entries, explain_text
 from kraftool.reports.annotation_log import explain_log
-from kraftool.reports.annotation_rows import ReadAt, Request, Rest, Row
+from kraftool.reports.annotation_rows import ExplainRequest, ReadAt, Rest, Row
 
-__all__ = ["LARGEST_WHOLE", "ReadAt", "Request", "Rest", "Row", "explain", "is_log"]
+__all__ = ["LARGEST_WHOLE", "ExplainRequest", "ReadAt", "Rest", "Row", "explain", "is_log"]
 
 LARGEST_WHOLE = 32 << 20
 """Files other than logs are read whole; Kafka's largest, an index, has 10 MiB."""
@@ -35,7 +35,7 @@ def is_log(kind: FileKind) -> bool:
 
 
 def explain(
-    name: str, kind: FileKind, read_at: ReadAt, size: int, request: Request
+    name: str, kind: FileKind, read_at: ReadAt, size: int, request: ExplainRequest
 ) -> Iterator[Row | Rest]:
     """The rows of a file; a `Rest` at the end where they stop short of the file's own."""
     if is_log(kind):

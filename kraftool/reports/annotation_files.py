@@ -28,10 +28,10 @@ from kraftool.decoders.redact import BROKER, MASK, is_harmless
 from kraftool.decoders.spec import annotate_by
 from kraftool.decoders.spec_primitives import Construct
 from kraftool.reports.annotation_rows import (
-    Request,
+    ExplainRequest,
+    FileBytes,
     Rest,
     Row,
-    Stretch,
     marked,
     span_rows,
     time_text,
@@ -85,11 +85,11 @@ _ENTRIES = {
 
 
 def explain_entries(
-    kind: FileKind, data: bytes, base_offset: int, request: Request
+    kind: FileKind, data: bytes, base_offset: int, request: ExplainRequest
 ) -> Iterator[Row | Rest]:
     """The rows of an index or a producer snapshot."""
     form = _ENTRIES[kind]
-    stretch = Stretch(data=data, base=0)
+    stretch = FileBytes(data=data, base=0)
     wanted = ENTRIES if request.units is None else request.units or len(data)
     used = len(data.rstrip(b"\0")) if form.has_zero_tail else len(data)
     # An entry may end in zeros itself, so the last one with any other byte counts whole.
@@ -130,7 +130,7 @@ def explain_entries(
 
 
 def _part(
-    stretch: Stretch, what: Construct, start: int, end: int, place: str, notes: dict[str, str]
+    stretch: FileBytes, what: Construct, start: int, end: int, place: str, notes: dict[str, str]
 ) -> Iterator[Row]:
     told = annotate_by(what, stretch.data, start, end)
     yield from span_rows(stretch, told.spans, depth=0, path=place, notes=notes)
@@ -155,9 +155,9 @@ def _entry_notes(data: bytes, p: int, kind: FileKind, base_offset: int) -> dict[
     return {}
 
 
-def explain_text(kind: FileKind, data: bytes, request: Request) -> Iterator[Row]:
+def explain_text(kind: FileKind, data: bytes, request: ExplainRequest) -> Iterator[Row]:
     """The rows of a text file, line by line; of quorum-state, member by member."""
-    stretch = Stretch(data=data, base=0)
+    stretch = FileBytes(data=data, base=0)
     rows: Iterable[Row]
     findings: Findings = ()
     match kind:
@@ -210,12 +210,12 @@ def _text(data: bytes) -> str:
 
 
 def _text_row(
-    stretch: Stretch, start: int, end: int, *, field: str = "", kind: str = "line"
+    stretch: FileBytes, start: int, end: int, *, field: str = "", kind: str = "line"
 ) -> Row:
     return stretch.row(start, end, field=field, type=kind, value=_text(stretch.data[start:end]))
 
 
-def _checkpoint_rows(stretch: Stretch, columns: str) -> Iterator[Row]:
+def _checkpoint_rows(stretch: FileBytes, columns: str) -> Iterator[Row]:
     fields = ["version", "count"]
     for number, (start, end) in enumerate(_lines(stretch.data)):
         field = fields[number] if number < 2 else f"entries[{number - 2}]"
@@ -223,13 +223,15 @@ def _checkpoint_rows(stretch: Stretch, columns: str) -> Iterator[Row]:
         yield _text_row(stretch, start, end, field=field, kind=kind)
 
 
-def _labelled_rows(stretch: Stretch) -> Iterator[Row]:
+def _labelled_rows(stretch: FileBytes) -> Iterator[Row]:
     for start, end in _lines(stretch.data):
         label, _, value = _text(stretch.data[start:end]).partition(":")
         yield stretch.row(start, end, field=label, type="line", value=value.strip())
 
 
-def _property_rows(stretch: Stretch, harmless: frozenset[str], show_secrets: bool) -> Iterator[Row]:
+def _property_rows(
+    stretch: FileBytes, harmless: frozenset[str], show_secrets: bool
+) -> Iterator[Row]:
     data = stretch.data
     entries = {entry.position: entry for entry in properties.decode(data)[0].entries}
     starts: list[int] = []
@@ -259,7 +261,7 @@ def _property_rows(stretch: Stretch, harmless: frozenset[str], show_secrets: boo
         )
 
 
-def _json_rows(stretch: Stretch) -> Iterator[Row]:
+def _json_rows(stretch: FileBytes) -> Iterator[Row]:
     """The members of the object in the first line; whatever else there is, as text."""
     data = stretch.data
     # One character a byte, so that an index is a position; values are decoded again.

@@ -20,11 +20,11 @@ from kraftool.decoders.spec import Span, annotate_by
 from kraftool.decoders.wire import NEGATIVE, TRUNCATED
 from kraftool.reports.annotation_rows import (
     RAW,
+    ExplainRequest,
+    FileBytes,
     ReadAt,
-    Request,
     Rest,
     Row,
-    Stretch,
     joined,
     marked,
     sentence,
@@ -39,7 +39,7 @@ _BROKEN_RECORDS = 16
 _NOTHING = Span(start=0, end=0, path="", type="")
 
 
-def explain_log(read_at: ReadAt, size: int, request: Request) -> Iterator[Row | Rest]:
+def explain_log(read_at: ReadAt, size: int, request: ExplainRequest) -> Iterator[Row | Rest]:
     """The rows of the batches that were asked for, damage between them included."""
     left = 1 if request.units is None else request.units or -1
     found = False
@@ -58,14 +58,16 @@ def explain_log(read_at: ReadAt, size: int, request: Request) -> Iterator[Row | 
         raise KraftoolError(f"no batch of this file holds offset {request.offset}")
 
 
-def explain_item(read_at: ReadAt, item: RecordBatch | Damage, request: Request) -> Iterator[Row]:
+def explain_item(
+    read_at: ReadAt, item: RecordBatch | Damage, request: ExplainRequest
+) -> Iterator[Row]:
     """The rows of one batch, or of what is none."""
     if isinstance(item, Damage):
         return _damage_rows(read_at, item, request)
     return BatchRows(item, request).rows()
 
 
-def _is_asked_for(item: RecordBatch | Damage, request: Request) -> bool:
+def _is_asked_for(item: RecordBatch | Damage, request: ExplainRequest) -> bool:
     if request.position is not None:
         return item.position <= request.position < item.position + item.size
     if request.offset is not None:
@@ -75,7 +77,7 @@ def _is_asked_for(item: RecordBatch | Damage, request: Request) -> bool:
     return True
 
 
-def _damage_rows(read_at: ReadAt, damage: Damage, request: Request) -> Iterator[Row]:
+def _damage_rows(read_at: ReadAt, damage: Damage, request: ExplainRequest) -> Iterator[Row]:
     """A stretch that is no batch: read as the batch that should stand here, as far as that goes."""
     sides = [f"expected {damage.expected}"] if damage.expected else []
     sides += [f"found {damage.found}"] if damage.found else []
@@ -89,7 +91,7 @@ def _damage_rows(read_at: ReadAt, damage: Damage, request: Request) -> Iterator[
         group=True,
     )
     data = read_at(damage.position, min(damage.size, LARGEST_BATCH))
-    stretch = Stretch(data=data, base=damage.position)
+    stretch = FileBytes(data=data, base=damage.position)
     if damage.kind is DamageKind.ZERO_TAIL:
         zeros = replace(next(stretch.raw(0, len(data), hidden=False)), depth=1, value="zeros")
         yield replace(zeros, size=damage.size)
@@ -130,17 +132,17 @@ class BatchRows:
     """Explains one batch. What is not `believed` is a stretch that only may be one."""
 
     batch: RecordBatch
-    request: Request
+    request: ExplainRequest
     believed: bool = True
     torn: bool = False
     valid: bool = field(init=False)
-    stretch: Stretch = field(init=False)
+    stretch: FileBytes = field(init=False)
     trust: Trust = field(init=False)
 
     def __post_init__(self) -> None:
         # The CRC is computed once: a batch may have a hundred thousand records.
         self.valid = self.believed and self.batch.is_valid
-        self.stretch = Stretch(data=self.batch.data, base=self.batch.position)
+        self.stretch = FileBytes(data=self.batch.data, base=self.batch.position)
         self.trust = Trust(valid=self.valid, torn=self.torn, show_secrets=self.request.show_secrets)
 
     def rows(self, depth: int = 0) -> Iterator[Row]:

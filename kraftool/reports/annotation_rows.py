@@ -62,7 +62,7 @@ class Rest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class ExplainRequest:
     """What to explain: from the start, or what holds a position or an offset.
 
     `units` says how many batches or entries; None leaves it to the kind of file, 0 is all.
@@ -75,7 +75,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stretch:
+class FileBytes:
     """Bytes in memory, and where in the file they begin."""
 
     data: bytes
@@ -114,7 +114,7 @@ def is_open(_: Span) -> bool:
 
 
 def span_rows(
-    stretch: Stretch,
+    stretch: FileBytes,
     spans: Iterable[Span],
     *,
     depth: int,

@@ -14,7 +14,7 @@ from typing import Any
 from kraftool.decoders import control, schema, spec_files
 from kraftool.decoders.redact import MASK, SENSITIVE_KEYS, redact
 from kraftool.decoders.spec import Span, annotate_by, description
-from kraftool.reports.annotation_rows import Row, Stretch, is_open, joined, sentence, span_rows
+from kraftool.reports.annotation_rows import FileBytes, Row, is_open, joined, sentence, span_rows
 
 NOT_KNOWN = "not in the catalogue"
 
@@ -34,7 +34,7 @@ class Trust:
 class RecordValue:
     """A record's value, read as far as it can be."""
 
-    stretch: Stretch
+    stretch: FileBytes
     span: Span
     trust: Trust
     title: str = ""
@@ -110,7 +110,7 @@ def _is_long(span: Span) -> bool:
     return span.end - span.start > 4
 
 
-def framed(stretch: Stretch, span: Span, trust: Trust) -> RecordValue:
+def framed(stretch: FileBytes, span: Span, trust: Trust) -> RecordValue:
     """The value of a data record: the frame, and the message that it names."""
     frame = annotate_by(spec_files.FRAME, stretch.data, span.start, span.end)
     value = RecordValue(stretch, span, trust, head=frame.spans, end=frame.end, notes={})
@@ -137,7 +137,9 @@ def framed(stretch: Stretch, span: Span, trust: Trust) -> RecordValue:
     return value
 
 
-def controlled(stretch: Stretch, span: Span, trust: Trust, control_type: int | None) -> RecordValue:
+def controlled(
+    stretch: FileBytes, span: Span, trust: Trust, control_type: int | None
+) -> RecordValue:
     """The value of a control record, by the type in its key and the version it opens with."""
     kind = control.BY_ID.get(control_type) if control_type is not None else None
     value = RecordValue(stretch, span, trust, end=span.start, known=True)

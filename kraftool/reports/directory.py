@@ -16,7 +16,7 @@ from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.log_record import LogRecord
 from kraftool.decoders.names import segment_offset
 from kraftool.decoders.properties import Properties
-from kraftool.reports.directory_findings import Case, between_directories, judge
+from kraftool.reports.directory_findings import DirectoryCase, between_directories, judge
 from kraftool.reports.directory_summary import static_voters, summarize_directory
 from kraftool.reports.file_names import misnamed
 from kraftool.reports.file_report import FileReport, ReadOptions, read_file
@@ -25,12 +25,12 @@ from kraftool.reports.kinds import directory as dir_kinds
 from kraftool.reports.locations import unopened
 from kraftool.reports.metadata_summary import MetadataSummary
 from kraftool.reports.repairs import Repairs, repairs_in
-from kraftool.reports.voters.history import NO_HISTORY, Events, History, history_of
+from kraftool.reports.voters.history import NO_HISTORY, Events, VoterHistory, history_of
 from kraftool.storage.entry import (
     Entry,
+    EntryPlace,
+    EntryProblem,
     FolderCounts,
-    Place,
-    Problem,
     partition_order,
     root_order,
 )
@@ -47,7 +47,7 @@ class DirectoryReport:
     files: tuple[FileReport, ...]
     folders: FolderCounts
     findings: tuple[Finding, ...]
-    history: History = NO_HISTORY
+    history: VoterHistory = NO_HISTORY
     """Who voted when, by the control records of log and snapshots."""
     lock: LockState = LockState.UNKNOWN
     lock_pid: int | None = None
@@ -66,7 +66,7 @@ class DumpReport:
     findings: tuple[Finding, ...] = ()
     """Those that belong to no directory: of the PATH as a whole, and of single files."""
     roles: tuple[str, ...] = ()
-    history: History = NO_HISTORY
+    history: VoterHistory = NO_HISTORY
     """Of the single files, taken together."""
 
     @property
@@ -87,7 +87,7 @@ class _Found:
     def take(self, report: FileReport) -> None:
         self.files.setdefault(report.directory, []).append(report)
 
-    def problem(self, problem: Problem) -> None:
+    def problem(self, problem: EntryProblem) -> None:
         self.cut.add(problem.name)
         kind = (
             dir_kinds.UNREADABLE if problem.severity is not Severity.INFO else dir_kinds.PASSED_OVER
@@ -111,7 +111,7 @@ def read_location(
     options: ReadOptions = _DEFAULT,
     *,
     progress: Callable[[str, int], None] = lambda name, position: None,
-    entries: Iterable[Entry | Problem] | None = None,
+    entries: Iterable[Entry | EntryProblem] | None = None,
     read: Callable[[Entry, ReadOptions], FileReport] = read_file,
 ) -> DumpReport:
     """Read all of a PATH. What cannot be read is among the findings; nothing is raised for it.
@@ -123,7 +123,7 @@ def read_location(
     if location.kind is LocationKind.FILE:
         options = replace(options, leftovers=True)
     for each in location.entries() if entries is None else entries:
-        if isinstance(each, Problem):
+        if isinstance(each, EntryProblem):
             found.problem(each)
         else:
             found.take(_read(each, options, progress, read))
@@ -171,11 +171,11 @@ def _read(
 def _report(location: Location, found: _Found) -> DumpReport:
     server = location.server
     roles = _roles(server)
-    cases: list[Case] = []
+    cases: list[DirectoryCase] = []
     directories: list[DirectoryReport] = []
     loose: list[FileReport] = []
     for path, files in sorted(found.files.items()):
-        if all(each.place is Place.LOOSE for each in files) and location.is_stream:
+        if all(each.place is EntryPlace.LOOSE for each in files) and location.is_stream:
             loose += files
             continue
         case, report = _directory(location, path, files, server, roles, found)
@@ -203,20 +203,20 @@ def _directory(
     server: Properties | None,
     roles: tuple[str, ...],
     found: _Found,
-) -> tuple[Case, DirectoryReport]:
+) -> tuple[DirectoryCase, DirectoryReport]:
     ordered = tuple(sorted(map(_by_its_name, files), key=_order))
     static = static_voters(server.get("controller.quorum.voters") or "") if server else ()
     lock = lock_holder(location.data_directory) if location.is_on_disk else None
     summary = summarize_directory(ordered, static)
     repairs = repairs_in(location) if location.is_on_disk else Repairs()
-    case = Case(
+    case = DirectoryCase(
         path=path,
         files=ordered,
         summary=summary,
         history=history_of(ordered, summary, found.events),
         is_live=lock is not None and lock.state is LockState.HELD,
         is_whole=location.kind in (LocationKind.DATA_DIRECTORY, LocationKind.PROPERTIES)
-        or any(each.place is Place.ROOT for each in ordered),
+        or any(each.place is EntryPlace.ROOT for each in ordered),
         roles=roles,
         configured_node_id=_node_id(server),
         cut=frozenset(each.name for each in ordered if each.name in found.cut),
@@ -238,7 +238,7 @@ def _directory(
 
 def _by_its_name(file: FileReport) -> FileReport:
     """A file of a directory is what its name says to Kafka, whatever it looks like."""
-    if file.place is Place.ROOT:
+    if file.place is EntryPlace.ROOT:
         return file
     found = misnamed(file.name)
     is_log = file.kind is FileKind.LOG and file.is_live
@@ -250,7 +250,7 @@ def _by_its_name(file: FileReport) -> FileReport:
 
 
 def _order(file: FileReport) -> tuple[int, tuple[int | str, ...]]:
-    if file.place is Place.PARTITION:
+    if file.place is EntryPlace.PARTITION:
         return 1, partition_order(file.basename)
     return 0, root_order(file.basename)
 

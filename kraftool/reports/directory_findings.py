@@ -19,7 +19,7 @@ from kraftool.decoders.quorum_state import QuorumStateFile
 from kraftool.image.uuids import is_reserved_directory
 from kraftool.reports.directory_summary import base_offset
 from kraftool.reports.false_upgrade import false_upgrade
-from kraftool.reports.file_report import Entries, FileReport
+from kraftool.reports.file_report import EntryList, FileReport
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import directory as dir_kinds
 from kraftool.reports.kinds import log as log_kinds
@@ -29,19 +29,19 @@ from kraftool.reports.log_findings import gap_advice
 from kraftool.reports.metadata_summary import MetadataSummary
 from kraftool.reports.snapshot_advice import DAMAGES, is_sound, snapshot_advice
 from kraftool.reports.voters.alone import voter_findings
-from kraftool.reports.voters.history import NO_HISTORY, History
+from kraftool.reports.voters.history import NO_HISTORY, VoterHistory
 from kraftool.reports.weighing import left_by_truncation, weighed
-from kraftool.storage.entry import Place
+from kraftool.storage.entry import EntryPlace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class DirectoryCase:
     """A directory to judge."""
 
     path: str
     files: tuple[FileReport, ...]
     summary: MetadataSummary
-    history: History = NO_HISTORY
+    history: VoterHistory = NO_HISTORY
     """Who voted when."""
     is_live: bool = False
     """Whether another process holds the lock: the files then differ by when each was read."""
@@ -70,7 +70,7 @@ class Case:
 
     @property
     def has_partition(self) -> bool:
-        return any(each.place is Place.PARTITION for each in self.files)
+        return any(each.place is EntryPlace.PARTITION for each in self.files)
 
 
 def is_topic(path: str, names: Iterable[str]) -> bool:
@@ -82,7 +82,7 @@ def is_topic(path: str, names: Iterable[str]) -> bool:
     return not any(each == "quorum-state" or each.endswith(".checkpoint") for each in names)
 
 
-def judge(case: Case) -> tuple[Finding, ...]:
+def judge(case: DirectoryCase) -> tuple[Finding, ...]:
     """All findings of a directory: those of its files, then those of the files together."""
     segments = sorted(case.live(FileKind.LOG), key=base_offset)
     between = list(_between_segments(segments))
@@ -96,7 +96,7 @@ def judge(case: Case) -> tuple[Finding, ...]:
 
 
 def _settled(
-    case: Case, file: FileReport, segments: Sequence[FileReport], sound: bool
+    case: DirectoryCase, file: FileReport, segments: Sequence[FileReport], sound: bool
 ) -> Iterator[Finding]:
     """A file's own findings, weighed by what lies beside it."""
     lost = lost_by(file, segments, case.files, case.summary) if file in segments else None
@@ -120,7 +120,7 @@ def _is_before_the_cut(finding: Finding) -> bool:
     )
 
 
-def _meta_properties(case: Case) -> Iterator[Finding]:
+def _meta_properties(case: DirectoryCase) -> Iterator[Finding]:
     file = case.one(FileKind.META_PROPERTIES)
     if file is None:
         if case.is_whole and case.files and case.has_partition:
@@ -163,7 +163,7 @@ def _no_node_id(meta: MetaProperties) -> str:
     return text
 
 
-def _quorum_state(case: Case) -> Iterator[Finding]:
+def _quorum_state(case: DirectoryCase) -> Iterator[Finding]:
     file = case.one(FileKind.QUORUM_STATE)
     if file is None:
         if case.has_metadata:
@@ -184,11 +184,11 @@ def _quorum_state(case: Case) -> Iterator[Finding]:
         )
 
 
-def _voters(case: Case) -> Iterator[Finding]:
+def _voters(case: DirectoryCase) -> Iterator[Finding]:
     return voter_findings(case.path, case.files, case.summary, case.history, case.roles)
 
 
-def _snapshots(case: Case) -> Iterator[Finding]:
+def _snapshots(case: DirectoryCase) -> Iterator[Finding]:
     summary, log = case.summary, case.summary.log
     live = [each for each in summary.snapshots if each.state is FileState.LIVE]
     newest = live[-1] if live else None
@@ -237,7 +237,7 @@ def _snapshots(case: Case) -> Iterator[Finding]:
         )
 
 
-def _latest_epoch(case: Case) -> int:
+def _latest_epoch(case: DirectoryCase) -> int:
     """The log's last epoch as Kafka knows it: by leader-epoch-checkpoint and the batches."""
     file, log = case.one(FileKind.LEADER_EPOCH_CHECKPOINT), case.summary.log
     content = file.content if file is not None else None
@@ -264,7 +264,7 @@ def _covers_start(summary: MetadataSummary) -> bool:
     )
 
 
-def _epochs(case: Case) -> Iterator[Finding]:
+def _epochs(case: DirectoryCase) -> Iterator[Finding]:
     file = case.one(FileKind.LEADER_EPOCH_CHECKPOINT)
     content = file.content if file is not None else None
     log = case.summary.log
@@ -319,7 +319,7 @@ def _epochs(case: Case) -> Iterator[Finding]:
             return
 
 
-def _false_upgrade(case: Case) -> Iterator[Finding]:
+def _false_upgrade(case: DirectoryCase) -> Iterator[Finding]:
     level = case.summary.kraft_version.level
     claimed = [each.level for each in case.summary.features if each.name == "kraft.version"]
     found = false_upgrade(case.path, claimed[0] if claimed else None, level)
@@ -327,7 +327,7 @@ def _false_upgrade(case: Case) -> Iterator[Finding]:
         yield found
 
 
-def _transactions(case: Case) -> Iterator[Finding]:
+def _transactions(case: DirectoryCase) -> Iterator[Finding]:
     since = case.summary.transactions.open_since
     if since is not None and not case.is_live:
         yield log_kinds.TXN_OPEN.at(
@@ -335,11 +335,11 @@ def _transactions(case: Case) -> Iterator[Finding]:
         )
 
 
-def _indexes(case: Case) -> Iterator[Finding]:
+def _indexes(case: DirectoryCase) -> Iterator[Finding]:
     segments = {base_offset(each): each for each in case.live(FileKind.LOG)}
     for file in case.live(FileKind.OFFSET_INDEX):
         name = parse_segment_name(file.basename)
-        entries = file.content if isinstance(file.content, Entries) else None
+        entries = file.content if isinstance(file.content, EntryList) else None
         last = entries.last if entries is not None else None
         if name is None or case.is_live or not isinstance(last, OffsetPosition):
             continue
@@ -357,13 +357,13 @@ def _indexes(case: Case) -> Iterator[Finding]:
             yield found
 
 
-def _swaps(case: Case) -> Iterator[Finding]:
+def _swaps(case: DirectoryCase) -> Iterator[Finding]:
     for file in case.files:
         if file.state is FileState.SWAP and file.basename.endswith(".log.swap"):
             yield log_kinds.SWAP.at(file.name, f"{file.size} bytes of a segment")
 
 
-def _leftovers(case: Case) -> Iterator[Finding]:
+def _leftovers(case: DirectoryCase) -> Iterator[Finding]:
     for state, words in _LEFTOVER_WORDS.items():
         found = [each for each in case.files if each.state is state]
         if found:
@@ -381,7 +381,7 @@ _LEFTOVER_WORDS = {
 }
 
 
-def _emptiness(case: Case) -> Iterator[Finding]:
+def _emptiness(case: DirectoryCase) -> Iterator[Finding]:
     known = [each for each in case.files if each.kind is not FileKind.UNKNOWN]
     if not known:
         yield dir_kinds.NOTHING.at(case.path, "there is nothing of Kafka's here")
@@ -393,7 +393,7 @@ def _emptiness(case: Case) -> Iterator[Finding]:
         )
 
 
-def _may_have_voted(case: Case) -> bool:
+def _may_have_voted(case: DirectoryCase) -> bool:
     """Whether a vote can have gone with a log: a broker gives none, and a vote that was given may
     still be there."""
     if case.roles and "controller" not in case.roles:
@@ -403,7 +403,7 @@ def _may_have_voted(case: Case) -> bool:
     return not isinstance(content, QuorumStateFile) or content.state is None
 
 
-_RULES: tuple[Callable[[Case], Iterator[Finding]], ...] = (
+_RULES: tuple[Callable[[DirectoryCase], Iterator[Finding]], ...] = (
     _emptiness,
     _meta_properties,
     _quorum_state,
@@ -451,7 +451,7 @@ def _between_segments(segments: Sequence[FileReport]) -> Iterator[Finding]:
         end = log.end_offset if log.end_offset is not None else begins
 
 
-def between_directories(cases: Sequence[Case]) -> Iterator[Finding]:
+def between_directories(cases: Sequence[DirectoryCase]) -> Iterator[Finding]:
     """What is odd about several directories of one PATH."""
     clusters: dict[str, list[str]] = {}
     directory_ids: dict[str, str] = {}

@@ -28,15 +28,15 @@ from kraftool.reports.log_summary import (
 )
 from kraftool.reports.metadata_summary import (
     Feature,
-    KRaftVersion,
-    LeaderChange,
+    FinalizedKRaftVersion,
+    LastLeaderChange,
     LogRange,
     MetadataSummary,
-    Node,
-    Snapshot,
-    Transactions,
-    Voter,
-    Voters,
+    NodeIds,
+    SeenVoter,
+    SeenVoters,
+    SnapshotSummary,
+    TransactionCounts,
     VoterSource,
 )
 
@@ -44,7 +44,7 @@ _BROKEN = frozenset({snap_kinds.DAMAGE.code, snap_kinds.FORM.code, dir_kinds.UNR
 
 
 def summarize_directory(
-    files: Sequence[FileReport], static_voters: tuple[Voter, ...] = ()
+    files: Sequence[FileReport], static_voters: tuple[SeenVoter, ...] = ()
 ) -> MetadataSummary:
     """Put the files of one directory together. `static_voters` are those of its properties file."""
     segments = _segments(files)
@@ -58,7 +58,7 @@ def summarize_directory(
     registered = _registered(segments, base)
     meta = _content(files, FileKind.META_PROPERTIES, MetaProperties)
     return MetadataSummary(
-        node=Node() if meta is None else Node.of(meta),
+        node=NodeIds() if meta is None else NodeIds.of(meta),
         quorum_state=state.state if state is not None else None,
         log=_log_range(segments),
         leader_change=leader,
@@ -109,7 +109,7 @@ def _content(files: Iterable[FileReport], kind: FileKind, form: type[Any]) -> An
     )
 
 
-def _snapshots(files: Iterable[FileReport]) -> tuple[Snapshot, ...]:
+def _snapshots(files: Iterable[FileReport]) -> tuple[SnapshotSummary, ...]:
     found = []
     for each in files:
         name = parse_checkpoint_name(each.basename)
@@ -118,7 +118,7 @@ def _snapshots(files: Iterable[FileReport]) -> tuple[Snapshot, ...]:
         log = each.log or LogSummary()
         broken = any(finding.code in _BROKEN for finding in each.findings)
         found.append(
-            Snapshot(
+            SnapshotSummary(
                 file=each.name,
                 path=each.path,
                 offset=name.offset,
@@ -135,7 +135,7 @@ def _snapshots(files: Iterable[FileReport]) -> tuple[Snapshot, ...]:
     return tuple(sorted(found, key=lambda each: (each.offset, each.epoch)))
 
 
-def _base(files: Sequence[FileReport], snapshots: Sequence[Snapshot]) -> _Base | None:
+def _base(files: Sequence[FileReport], snapshots: Sequence[SnapshotSummary]) -> _Base | None:
     """The newest snapshot that can be read, else bootstrap.checkpoint."""
     logs = {each.name: each for each in files if each.log is not None}
     for snapshot in reversed(snapshots):
@@ -183,11 +183,11 @@ def _log_range(segments: Sequence[_Segment]) -> LogRange | None:
     )
 
 
-def _leader_change(segments: Sequence[_Segment]) -> LeaderChange | None:
+def _leader_change(segments: Sequence[_Segment]) -> LastLeaderChange | None:
     for _, log in reversed(segments):
         if log.leader_change is not None:
             told = log.leader_change
-            return LeaderChange(
+            return LastLeaderChange(
                 leader_id=told.data["leaderId"],
                 epoch=told.epoch,
                 offset=told.offset,
@@ -230,27 +230,29 @@ def _sorted_voters(data: dict[str, Any]) -> dict[str, Any]:
     return {**data, "voters": sorted(data["voters"], key=lambda each: int(each["voterId"]))}
 
 
-def _kraft_version(segments: Sequence[_Segment], base: _Base | None) -> KRaftVersion:
+def _kraft_version(segments: Sequence[_Segment], base: _Base | None) -> FinalizedKRaftVersion:
     found = _newest(segments, base, "kraft_version")
     if found is None:
-        return KRaftVersion()
-    return KRaftVersion(level=found[0].data["kRaftVersion"], offset=found[1], file=found[2])
+        return FinalizedKRaftVersion()
+    return FinalizedKRaftVersion(
+        level=found[0].data["kRaftVersion"], offset=found[1], file=found[2]
+    )
 
 
-def _voters(segments: Sequence[_Segment], base: _Base | None) -> Voters | None:
+def _voters(segments: Sequence[_Segment], base: _Base | None) -> SeenVoters | None:
     found = _newest(segments, base, "voters")
     if found is None:
         return None
     record, offset, file = found
-    return Voters(
+    return SeenVoters(
         source=VoterSource.RECORD, voters=record_voters(record.data), offset=offset, file=file
     )
 
 
-def record_voters(data: dict[str, Any]) -> tuple[Voter, ...]:
+def record_voters(data: dict[str, Any]) -> tuple[SeenVoter, ...]:
     """The voters of a VotersRecord, in the order that it has them."""
     return tuple(
-        Voter(
+        SeenVoter(
             id=each["voterId"],
             directory_id=each["voterDirectoryId"],
             endpoints=tuple(
@@ -271,21 +273,21 @@ def _host(host: str) -> str:
 
 
 def _static(
-    state: QuorumStateFile | None, leader: LeaderChange | None, static: tuple[Voter, ...]
-) -> Voters | None:
+    state: QuorumStateFile | None, leader: LastLeaderChange | None, static: tuple[SeenVoter, ...]
+) -> SeenVoters | None:
     """Voters that no record tells, by the weight of what does."""
     if static:
-        return Voters(source=VoterSource.PROPERTIES, voters=static)
+        return SeenVoters(source=VoterSource.PROPERTIES, voters=static)
     if leader is not None:
-        ids = tuple(Voter(id=each) for each in leader.voters)
-        return Voters(source=VoterSource.LEADER_CHANGE, voters=ids, offset=leader.offset)
+        ids = tuple(SeenVoter(id=each) for each in leader.voters)
+        return SeenVoters(source=VoterSource.LEADER_CHANGE, voters=ids, offset=leader.offset)
     if state is not None and state.state is not None and state.state.current_voters:
-        ids = tuple(Voter(id=each) for each in state.state.current_voters)
-        return Voters(source=VoterSource.QUORUM_STATE, voters=ids)
+        ids = tuple(SeenVoter(id=each) for each in state.state.current_voters)
+        return SeenVoters(source=VoterSource.QUORUM_STATE, voters=ids)
     return None
 
 
-def _transactions(segments: Sequence[_Segment]) -> tuple[Transactions, dict[int, bool]]:
+def _transactions(segments: Sequence[_Segment]) -> tuple[TransactionCounts, dict[int, bool]]:
     """Count them; and of segments that end inside one, by number, whether it was committed."""
     committed = aborted = 0
     began: tuple[int, int] | None = None
@@ -303,7 +305,7 @@ def _transactions(segments: Sequence[_Segment]) -> tuple[Transactions, dict[int,
         if log.open_transaction is not None:
             began = (number, log.open_transaction)
     open_since = began[1] if began is not None else None
-    return Transactions(committed=committed, aborted=aborted, open_since=open_since), ended
+    return TransactionCounts(committed=committed, aborted=aborted, open_since=open_since), ended
 
 
 def _features(
@@ -364,11 +366,11 @@ def _sum_types(logs: Iterable[LogSummary]) -> tuple[TypeCount, ...]:
     return tuple(sorted(total.values(), key=lambda each: (-each.count, each.type)))
 
 
-def static_voters(value: str) -> tuple[Voter, ...]:
+def static_voters(value: str) -> tuple[SeenVoter, ...]:
     """Read controller.quorum.voters, `1@host:port,…`; what is not of that form is left out."""
     voters = []
     for part in value.split(","):
         id_text, at, endpoint = part.strip().partition("@")
         if at and id_text.isascii() and id_text.isdigit() and len(id_text) <= 10:
-            voters.append(Voter(id=int(id_text), endpoints=(endpoint,) if endpoint else ()))
+            voters.append(SeenVoter(id=int(id_text), endpoints=(endpoint,) if endpoint else ()))
     return tuple(voters)

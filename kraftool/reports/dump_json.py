@@ -13,7 +13,7 @@ from kraftool.decoders.checkpoint_files import LeaderEpochCheckpoint, PartitionM
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.quorum_state import QuorumState, QuorumStateFile
 from kraftool.reports.directory import DirectoryReport, DumpReport
-from kraftool.reports.file_report import Content, Entries, FileReport, PlainText, Settings
+from kraftool.reports.file_report import Content, EntryList, FileReport, PlainText, Settings
 from kraftool.reports.log_summary import ControlRecord, LogSummary, TypeCount
 from kraftool.reports.plain_json import camel, finding_counts, finding_object, plain
 
@@ -89,7 +89,7 @@ def _content(content: Content | None) -> dict[str, Any] | None:
             return {**meta, "unknown": _named(content.unknown)}
         case Settings():
             return {"settings": {plain(each.key): plain(each.value) for each in content.entries}}
-        case Entries():
+        case EntryList():
             return {
                 "count": content.count,
                 "omitted": content.omitted,

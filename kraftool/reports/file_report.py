@@ -32,7 +32,7 @@ from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.log_findings import log_findings
 from kraftool.reports.log_reader import Observe, summarize
 from kraftool.reports.log_summary import LogSummary
-from kraftool.storage.entry import Entry, Place
+from kraftool.storage.entry import Entry, EntryPlace
 from kraftool.storage.source import ByteSource
 
 LARGEST_WHOLE = 32 << 20
@@ -44,7 +44,7 @@ METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+class EntryBounds:
     """How many entries of a long file are kept, counted from its two ends."""
 
     head: int = 1
@@ -57,7 +57,7 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entries:
+class EntryList:
     """The entries of an index, a checkpoint or a producer state, or as many as were asked for."""
 
     count: int
@@ -107,7 +107,7 @@ Content = (
     | meta_properties.MetaProperties
     | checkpoint_files.LeaderEpochCheckpoint
     | checkpoint_files.PartitionMetadata
-    | Entries
+    | EntryList
     | Settings
     | PlainText
 )
@@ -121,7 +121,7 @@ class FileReport:
     name: str
     path: str
     directory: str
-    place: Place
+    place: EntryPlace
     size: int
     kind: FileKind
     state: FileState = FileState.LIVE
@@ -146,7 +146,7 @@ class FileReport:
 class ReadOptions:
     """How files are read."""
 
-    bounds: Bounds = Bounds()
+    bounds: EntryBounds = EntryBounds()
     kind: FileKind | None = None
     """What the user says that the file is."""
     leftovers: bool = False
@@ -194,7 +194,7 @@ def _read(report: FileReport, entry: Entry, source: ByteSource, options: ReadOpt
         quiet = replace(options, leftovers=True)
         return replace(_read(report, entry, source, quiet), findings=())
     if report.kind in BATCH_KINDS:
-        contiguous = report.place is not Place.LOOSE or report.kind is not FileKind.LOG
+        contiguous = report.place is not EntryPlace.LOOSE or report.kind is not FileKind.LOG
         summary = summarize(
             source.read_at,
             contiguous=contiguous,
@@ -291,9 +291,9 @@ def _decode(
             return PlainText(text=data[:1000].decode("utf-8", "replace")), ()
 
 
-def _entries(entries: Sequence[Any], options: ReadOptions) -> Entries:
+def _entries(entries: Sequence[Any], options: ReadOptions) -> EntryList:
     head, tail = options.bounds.cut(len(entries))
-    return Entries(
+    return EntryList(
         count=len(entries),
         head=tuple(entries[number] for number in head),
         tail=tuple(entries[number] for number in tail),
@@ -309,12 +309,12 @@ _INDEX_DECODERS: dict[FileKind, Callable[[bytes, int], tuple[Any, tuple[DecodeEr
 
 def _index(
     report: FileReport, data: bytes, options: ReadOptions
-) -> tuple[Entries, tuple[Finding, ...]]:
+) -> tuple[EntryList, tuple[Finding, ...]]:
     segment = names.parse_segment_name(report.basename)
     base_offset = segment.base_offset if segment is not None else 0
     index, errors = _INDEX_DECODERS[report.kind](data, base_offset)
     head, tail = options.bounds.cut(len(index))
-    entries = Entries(
+    entries = EntryList(
         count=len(index),
         head=tuple(index.entry(number) for number in head),
         tail=tuple(index.entry(number) for number in tail),

@@ -9,7 +9,7 @@ from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import FileState
 from kraftool.decoders.quorum_state import QuorumStateFile
-from kraftool.reports.file_report import METADATA_TOPIC_ID, Entries, FileReport, Settings
+from kraftool.reports.file_report import METADATA_TOPIC_ID, EntryList, FileReport, Settings
 from kraftool.reports.log_summary import LogSummary, TypeCount
 from kraftool.reports.words import many, span
 from kraftool.storage.entry import FolderCounts
@@ -83,7 +83,7 @@ def holds(file: FileReport) -> str:
             if content.topic_id == METADATA_TOPIC_ID:
                 return "the metadata topic's id"
             return f"topic id {content.topic_id}"
-        case Entries():
+        case EntryList():
             spare = ", preallocated" if content.zero_tail else ""
             return many(content.count, _ENTRY_WORDS.get(file.kind, "entry")) + spare
         case Settings():

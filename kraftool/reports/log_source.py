@@ -19,7 +19,7 @@ from kraftool.decoders.names import METADATA_TOPIC, FileState, parse_folder_name
 from kraftool.decoders.segment import scan
 from kraftool.reports.file_names import misnamed
 from kraftool.reports.findings import Finding
-from kraftool.storage.entry import Entry, Place, Problem, Severity
+from kraftool.storage.entry import Entry, EntryPlace, EntryProblem, Severity
 from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.paths import Location, LocationKind, open_path
 from kraftool.storage.source import ByteSource, FileSource
@@ -91,7 +91,7 @@ class LogFile:
             return False
         directory = self.entry.directory or "."
         whole = self.location.kind in (LocationKind.DATA_DIRECTORY, LocationKind.PROPERTIES)
-        if not whole and self.entry.place is Place.PARTITION:
+        if not whole and self.entry.place is EntryPlace.PARTITION:
             directory = os.path.join(directory, "..")
         return lock_holder(directory).state is LockState.HELD
 
@@ -118,11 +118,11 @@ def log_files(
             location = open_path(path) if isinstance(path, str) else path
             found = 0
             for item in location.entries():
-                if isinstance(item, Problem):
+                if isinstance(item, EntryProblem):
                     if item.severity is not Severity.INFO:
                         unreadable(_sentence(item))
                     continue
-                if not named_itself(location) and item.place is Place.PARTITION:
+                if not named_itself(location) and item.place is EntryPlace.PARTITION:
                     wrong = misnamed(item.name)
                     if wrong is not None:
                         stray(wrong)
@@ -140,7 +140,7 @@ def log_files(
             unreadable(f"{error.message}{f' ({error.hint})' if error.hint else ''}")
 
 
-def _sentence(problem: Problem) -> str:
+def _sentence(problem: EntryProblem) -> str:
     at = f" position {problem.position}:" if problem.position is not None else ""
     hint = f" ({problem.hint})" if problem.hint else ""
     return f"{problem.name}:{at} {problem.reason}{hint}"
@@ -191,13 +191,13 @@ def _kind(entry: Entry, location: Location, named: tuple[FileKind, ...]) -> File
 
 def kind_of(entry: Entry, location: Location) -> FileKind | None:
     """Whether an entry of a directory or an archive is a segment or a checkpoint of its log."""
-    if named_itself(location) or entry.place is not Place.PARTITION or misnamed(entry.name):
+    if named_itself(location) or entry.place is not EntryPlace.PARTITION or misnamed(entry.name):
         return None
     return _kind_by_name(entry)
 
 
 def _kind_by_name(entry: Entry) -> FileKind | None:
-    if entry.place is not Place.PARTITION:
+    if entry.place is not EntryPlace.PARTITION:
         return None
     found = detect(entry.basename, b"", entry.size)
     if found.state is not FileState.LIVE:

@@ -16,7 +16,7 @@ from kraftool.reports.log_summary import TypeCount
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class NodeIds:
     """Which node the directory belongs to, from meta.properties; None for what is not known."""
 
     node_id: int | None = None
@@ -25,7 +25,7 @@ class Node:
     meta_version: int | None = None
 
     @classmethod
-    def of(cls, meta: MetaProperties) -> Node:
+    def of(cls, meta: MetaProperties) -> NodeIds:
         return cls(
             node_id=meta.node_id,
             directory_id=meta.directory_id,
@@ -55,7 +55,7 @@ class LogRange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeaderChange:
+class LastLeaderChange:
     """The last LeaderChange record of the log."""
 
     leader_id: int
@@ -67,7 +67,7 @@ class LeaderChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KRaftVersion:
+class FinalizedKRaftVersion:
     """kraft.version; 0 without a file where no record says anything."""
 
     level: int = 0
@@ -86,7 +86,7 @@ class VoterSource(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Voter:
+class SeenVoter:
     """One voter; what its source does not tell is None or empty."""
 
     id: int
@@ -96,15 +96,15 @@ class Voter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Voters:
+class SeenVoters:
     """The voters and where that stands. A snapshot's are those at its last offset."""
 
     source: VoterSource
-    voters: tuple[Voter, ...]
+    voters: tuple[SeenVoter, ...]
     offset: int | None = None
     file: str = ""
 
-    def of(self, node_id: int | None) -> Voter | None:
+    def of(self, node_id: int | None) -> SeenVoter | None:
         return next((each for each in self.voters if each.id == node_id), None)
 
 
@@ -121,7 +121,7 @@ class Feature:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
+class SnapshotSummary:
     """A .checkpoint in the partition."""
 
     file: str
@@ -139,7 +139,7 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Transactions:
+class TransactionCounts:
     """The metadata transactions in the log."""
 
     committed: int = 0
@@ -151,15 +151,15 @@ class Transactions:
 class MetadataSummary:
     """The answer at a glance."""
 
-    node: Node = Node()
+    node: NodeIds = NodeIds()
     quorum_state: QuorumState | None = None
     log: LogRange | None = None
-    leader_change: LeaderChange | None = None
-    kraft_version: KRaftVersion = KRaftVersion()
-    voters: Voters | None = None
+    leader_change: LastLeaderChange | None = None
+    kraft_version: FinalizedKRaftVersion = FinalizedKRaftVersion()
+    voters: SeenVoters | None = None
     features: tuple[Feature, ...] = ()
-    snapshots: tuple[Snapshot, ...] = ()
-    transactions: Transactions = Transactions()
+    snapshots: tuple[SnapshotSummary, ...] = ()
+    transactions: TransactionCounts = TransactionCounts()
     brokers: tuple[int, ...] = ()
     controllers: tuple[int, ...] = ()
     types: tuple[TypeCount, ...] = ()
@@ -168,12 +168,12 @@ class MetadataSummary:
     """Of the newest snapshot."""
 
     @property
-    def newest_snapshot(self) -> Snapshot | None:
+    def newest_snapshot(self) -> SnapshotSummary | None:
         live = [each for each in self.snapshots if each.state is FileState.LIVE]
         return live[-1] if live else None
 
     @property
-    def loaded_snapshot(self) -> Snapshot | None:
+    def loaded_snapshot(self) -> SnapshotSummary | None:
         """The snapshot that Kafka loads at its start: of the highest epoch, then offset."""
         live = [each for each in self.snapshots if each.state is FileState.LIVE]
         return max(live, key=lambda each: (each.epoch, each.offset), default=None)

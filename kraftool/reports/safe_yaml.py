@@ -19,7 +19,7 @@ class YamlError(KraftoolError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+class YamlLimits:
     """How much of it there may be."""
 
     bytes: int
@@ -27,7 +27,7 @@ class Bounds:
     depth: int
 
 
-def load_yaml(data: bytes, bounds: Bounds) -> Any:
+def load_yaml(data: bytes, bounds: YamlLimits) -> Any:
     """The values of a document. Raises YamlError with the line where it is none."""
     if len(data) > bounds.bytes:
         raise YamlError(f"at most {bounds.bytes} bytes are read")

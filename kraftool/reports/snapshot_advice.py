@@ -13,7 +13,7 @@ from kraftool.decoders.names import FileState
 from kraftool.reports.findings import Finding
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.kinds import snapshot as snap_kinds
-from kraftool.reports.metadata_summary import MetadataSummary, Snapshot
+from kraftool.reports.metadata_summary import MetadataSummary, SnapshotSummary
 
 DAMAGES = frozenset({snap_kinds.DAMAGE.code, snap_kinds.FORM.code})
 """The findings that this advice is for."""
@@ -56,7 +56,9 @@ def snapshot_advice(summary: MetadataSummary, finding: Finding, *, sound: bool) 
     return f"{dies}{instead or _ANOTHER}"
 
 
-def _instead(summary: MetadataSummary, this: Snapshot, live: Iterable[Snapshot]) -> str:
+def _instead(
+    summary: MetadataSummary, this: SnapshotSummary, live: Iterable[SnapshotSummary]
+) -> str:
     """What Kafka can read in the newest snapshot's place; empty if there is nothing."""
     log = summary.log
     if log is None or not log.batches or log.intact_end_offset < this.offset:

@@ -26,7 +26,7 @@ _LOOK_EVERY_MS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class SeedResult:
     """What became of a seed."""
 
     seed: int
@@ -45,7 +45,7 @@ class Verdict:
 
 def run(
     seed: int, options: Options | None = None, checkers: Sequence[type[Checker]] = CHECKERS
-) -> Verdict:
+) -> SeedResult:
     """Play a seed to its end, or to the first invariant that does not hold."""
     options = options if options is not None else Options()
     world = World(options, Random(seed), [each() for each in checkers])
@@ -55,7 +55,7 @@ def run(
     except ViolationError as error:
         invariant, text = error.invariant, str(error)
         world.note(f"violated: {text}")
-    return Verdict(
+    return SeedResult(
         seed=seed,
         invariant=invariant,
         text=text,

@@ -18,13 +18,13 @@ from kraftool.decoders.errors import KraftoolError
 _ENDS = (signal.SIGTERM, signal.SIGHUP)
 
 
-class Told(KeyboardInterrupt):
+class EndingSignal(KeyboardInterrupt):
     """A signal came that ends the run. After an interrupt, and no other exception, py4j closes the
     connection on which half of an answer may wait; with another one the next call to the JVM, in
     one of PySpark's own `finally`, would wait for the job that runs."""
 
 
-class Ending:
+class Termination:
     """What came so far."""
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class Ending:
         if self._cancel is not None:
             # Python drops what is raised inside a __del__: the work then fails by its jobs.
             threading.Thread(target=_quietly, args=(self._cancel,), daemon=True).start()
-        raise Told
+        raise EndingSignal
 
 
 def _quietly(cancel: Callable[[], None]) -> None:
@@ -61,16 +61,16 @@ def _quietly(cancel: Callable[[], None]) -> None:
 
 def failed_before(error: BaseException) -> KraftoolError | None:
     """The failure that was on its way already when a signal came, and stays the one to be told."""
-    before = error.__context__ if isinstance(error, Told) else None
+    before = error.__context__ if isinstance(error, EndingSignal) else None
     return before if isinstance(before, KraftoolError) else None
 
 
 @contextmanager
-def ended_by_signals() -> Iterator[Ending]:
+def ended_by_signals() -> Iterator[Termination]:
     """Let SIGTERM and SIGHUP end a run as an exception does, so that no JVM and no file stays
     behind, and then the process with 128 and their number. A SIGHUP that is ignored, as by nohup,
     stays so."""
-    ending = Ending()
+    ending = Termination()
     if threading.current_thread() is not threading.main_thread():
         yield ending
         return
@@ -80,7 +80,7 @@ def ended_by_signals() -> Iterator[Ending]:
             signal.signal(each, ending.take)
     try:
         yield ending
-    except (Told, Exception) as error:
+    except (EndingSignal, Exception) as error:
         if (failure := failed_before(error)) is not None:
             raise failure from None
         if not ending.is_raised:

@@ -61,7 +61,7 @@ def _keys_of(types: frozenset[str]) -> tuple[frozenset[int], bool]:
     return frozenset(each for each in keys if each is not None), control
 
 
-class Entries:
+class EntryReader:
     """Reads ranges of files for one source."""
 
     def __init__(

@@ -18,7 +18,7 @@ from kraftool.reports.kinds import directory as dir_kinds
 from kraftool.reports.printable import file_text
 from kraftool.spark.arrow import ArrowBatch, ArrowSchema
 from kraftool.spark.fleet import FleetDirectory, FleetFile, Unread
-from kraftool.spark.rows import Table, identity
+from kraftool.spark.rows import ArrowRows, identity
 from kraftool.spark.splits import Split
 
 _HASHED = 1 << 16
@@ -28,7 +28,7 @@ def finding_rows(
     arrow: ArrowSchema, splits: Sequence[Split], unread: Sequence[Unread] = ()
 ) -> Iterator[ArrowBatch]:
     """Every finding of every file, and what could not be listed."""
-    table = Table(arrow)
+    table = ArrowRows(arrow)
     for each in unread:
         finding = dir_kinds.UNREADABLE.at(each.name, each.reason, advice=each.hint)
         add_finding(table, FleetDirectory(name=each.name), finding)
@@ -41,7 +41,7 @@ def finding_rows(
         yield table.take()
 
 
-def add_finding(table: Table, owner: FleetDirectory, finding: Finding) -> None:
+def add_finding(table: ArrowRows, owner: FleetDirectory, finding: Finding) -> None:
     """A finding as a row, whosever file it is about."""
     identity(table, owner, finding.file, 1)
     _add(
@@ -65,7 +65,7 @@ def file_rows(
     arrow: ArrowSchema, splits: Sequence[Split], *, findings: bool
 ) -> Iterator[ArrowBatch]:
     """Every file, with how many findings it has by itself."""
-    table = Table(arrow)
+    table = ArrowRows(arrow)
     for split in splits:
         file = split.file
         report = read_file(file.entry()) if findings else _unread(file)
@@ -76,7 +76,9 @@ def file_rows(
         yield table.take()
 
 
-def add_file(table: Table, file: FleetFile, report: FileReport, *, findings: bool = True) -> None:
+def add_file(
+    table: ArrowRows, file: FleetFile, report: FileReport, *, findings: bool = True
+) -> None:
     """A file as a row, with what its report says; `findings` is whether it was judged."""
     identity(table, file.directory, file.name, 1)
     worst = in_order(report.findings)
@@ -95,7 +97,7 @@ def add_file(table: Table, file: FleetFile, report: FileReport, *, findings: boo
     )
 
 
-def _add(table: Table, values: dict[str, Any]) -> None:
+def _add(table: ArrowRows, values: dict[str, Any]) -> None:
     for name, value in values.items():
         if name in table.columns:
             table.columns[name].append(value)

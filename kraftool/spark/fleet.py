@@ -26,7 +26,7 @@ from kraftool.storage.entry import (
     METADATA_PARTITION,
     ROOT_FILES,
     Entry,
-    Place,
+    EntryPlace,
     is_partition_file,
     partition_order,
     root_order,
@@ -64,7 +64,7 @@ class FleetFile:
     name: str
     relative: str
     """Below the data directory, with `/`."""
-    place: Place
+    place: EntryPlace
     size: int
     mtime_ns: int = 0
     etag: str = ""
@@ -235,7 +235,7 @@ class _Search:
         above, _, basename = shown.rpartition("/")
         home = above.rpartition("/")[0] if above.endswith(METADATA_PARTITION) else above
         directory = self._identity_beside(root, item.path, home or above)
-        place = Place.PARTITION if is_partition_file(basename) else Place.LOOSE
+        place = EntryPlace.PARTITION if is_partition_file(basename) else EntryPlace.LOOSE
         self._take(root, files, item, directory, basename, place, named=True)
 
     def _identity_beside(self, root: str, path: str, shown: str) -> FleetDirectory:
@@ -319,7 +319,7 @@ class _Search:
         directory = self._identity(files, path, files.shown(path))
         for each in sorted(items, key=lambda item: root_order(item.name)):
             if not each.is_folder:
-                self._take(root, files, each, directory, each.name, Place.ROOT)
+                self._take(root, files, each, directory, each.name, EntryPlace.ROOT)
         for each in items:
             if each.is_folder and each.name == METADATA_PARTITION:
                 try:
@@ -340,7 +340,7 @@ class _Search:
     ) -> None:
         for each in sorted(items, key=lambda item: partition_order(item.name)):
             if not each.is_folder:
-                self._take(root, files, each, directory, prefix + each.name, Place.PARTITION)
+                self._take(root, files, each, directory, prefix + each.name, EntryPlace.PARTITION)
 
     def _take(
         self,
@@ -349,7 +349,7 @@ class _Search:
         item: RemoteItem,
         directory: FleetDirectory,
         relative: str,
-        place: Place,
+        place: EntryPlace,
         *,
         named: bool = False,
     ) -> None:
@@ -409,7 +409,7 @@ def with_batches(fleet: Fleet, *, snapshots: bool = False) -> Iterator[FleetFile
             if _kind_of(file) is not None:
                 yield file
             continue
-        if file.place is not Place.PARTITION:
+        if file.place is not EntryPlace.PARTITION:
             continue
         found = detect(file.basename, b"", file.size)
         wanted = (FileKind.LOG, FileKind.CHECKPOINT) if snapshots else (FileKind.LOG,)

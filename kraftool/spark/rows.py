@@ -18,7 +18,7 @@ from kraftool.reports.log_dump import BatchEntry, Problem, raw_value
 from kraftool.reports.printable import file_text
 from kraftool.spark.arrow import Array, ArrowBatch, ArrowSchema, ArrowType, pa, pc
 from kraftool.spark.columns import column_of, typed_fields
-from kraftool.spark.entries import Entries, type_text
+from kraftool.spark.entries import EntryReader, type_text
 from kraftool.spark.fleet import FleetDirectory
 from kraftool.spark.narrowing import FIRST_MS, LAST_MS
 from kraftool.spark.splits import Split
@@ -32,7 +32,7 @@ Fill = Callable[[BatchEntry], Sequence[Any]]
 Tell = Callable[[Problem], Any]
 
 
-class Table:
+class ArrowRows:
     """Columns that grow until they are handed on as an Arrow batch."""
 
     def __init__(self, arrow: ArrowSchema) -> None:
@@ -114,7 +114,7 @@ def _variants(values: list[bytes | None], kind: ArrowType) -> Array:
     )
 
 
-def identity(table: Table, owner: FleetDirectory, file: str, count: int) -> None:
+def identity(table: ArrowRows, owner: FleetDirectory, file: str, count: int) -> None:
     """Add whose rows they are, so many times."""
     table.same("cluster_id", owner.cluster_id, count)
     table.same("node_id", owner.node_id, count)
@@ -129,14 +129,14 @@ class RowReader:
     def __init__(
         self,
         arrow: ArrowSchema,
-        entries: Entries,
+        entries: EntryReader,
         fills: dict[str, Fill],
         tells: dict[str, Tell],
         *,
         whole_batches: bool = False,
     ) -> None:
         self._entries = entries
-        self._table = Table(arrow)
+        self._table = ArrowRows(arrow)
         names = self._table.columns
         self._fills = {name: fill for name, fill in fills.items() if name in names}
         self._tells = {name: tells.get(name, _nothing) for name in self._fills}
@@ -251,7 +251,7 @@ def _nones(entry: BatchEntry) -> list[None]:
     return [None] * len(entry.records)
 
 
-def record_reader(arrow: ArrowSchema, entries: Entries, *, show_secrets: bool) -> RowReader:
+def record_reader(arrow: ArrowSchema, entries: EntryReader, *, show_secrets: bool) -> RowReader:
     """The rows of `kraft`."""
     fills: dict[str, Fill] = {
         **_OF_PLACE,
@@ -268,7 +268,7 @@ def record_reader(arrow: ArrowSchema, entries: Entries, *, show_secrets: bool) -
     return RowReader(arrow, entries, fills, OF_PROBLEMS)
 
 
-def batch_reader(arrow: ArrowSchema, entries: Entries) -> RowReader:
+def batch_reader(arrow: ArrowSchema, entries: EntryReader) -> RowReader:
     """The rows of `kraft.batches`."""
 
     def one(of: Callable[[BatchEntry], Any]) -> Fill:
@@ -296,7 +296,7 @@ def batch_reader(arrow: ArrowSchema, entries: Entries) -> RowReader:
     return RowReader(arrow, entries, fills, OF_PROBLEMS, whole_batches=True)
 
 
-def typed_reader(record: str, arrow: ArrowSchema, entries: Entries) -> RowReader:
+def typed_reader(record: str, arrow: ArrowSchema, entries: EntryReader) -> RowReader:
     """The rows of `kraft.<RecordType>`: Kafka's fields as columns."""
 
     def of(name: str) -> Fill:

@@ -37,7 +37,7 @@ CHOICES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class SourceOptions:
     """The options of one read. Travels to the workers; secrets of paths and stores are in it."""
 
     paths: tuple[str, ...] = field(repr=False)
@@ -54,7 +54,7 @@ class Settings:
     bytes_per_trigger: int | None = None
 
 
-def read_settings(options: Mapping[str, str], source: str = RECORDS) -> Settings:
+def read_settings(options: Mapping[str, str], source: str = RECORDS) -> SourceOptions:
     """Read the options of a source as Spark passes them. Raises KraftoolError for a wrong one."""
     given = {key.lower(): value for key, value in options.items()}
     known = {name.lower(): name for name in CHOICES}
@@ -71,7 +71,7 @@ def read_settings(options: Mapping[str, str], source: str = RECORDS) -> Settings
     if starting not in ("earliest", "latest"):
         raise KraftoolError(f"startingOffsets is earliest or latest, not {starting}")
     most = given.get("maxbytespertrigger")
-    return Settings(
+    return SourceOptions(
         paths=tuple(split_paths(text)),
         storage=_storage(given.get("storageoptions", "")),
         columns=tuple(each for each in given.get("columns", "").split(",") if each.strip()),

@@ -34,7 +34,7 @@ from kraftool.spark.columns import (
     record_types,
     spark_schema,
 )
-from kraftool.spark.entries import Entries
+from kraftool.spark.entries import EntryReader
 from kraftool.spark.file_rows import file_rows, finding_rows
 from kraftool.spark.fleet import (
     Fleet,
@@ -46,7 +46,7 @@ from kraftool.spark.fleet import (
     with_batches,
 )
 from kraftool.spark.rows import RowReader, batch_reader, record_reader, typed_reader
-from kraftool.spark.settings import Settings, read_settings
+from kraftool.spark.settings import SourceOptions, read_settings
 from kraftool.spark.splits import Split, packed, plan
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ _PUSHDOWN_IS_ON = (
 )
 
 
-class Task(InputPartition):
+class ReadTask(InputPartition):
     """What one task reads."""
 
     def __init__(self, splits: Sequence[Split], unread: Sequence[Unread] = ()) -> None:
@@ -111,7 +111,7 @@ def without_collector() -> Iterator[None]:
 class KraftReader(DataSourceReader):
     """Plans and reads one of the sources."""
 
-    def __init__(self, source: str, settings: Settings, schema: StructType) -> None:
+    def __init__(self, source: str, settings: SourceOptions, schema: StructType) -> None:
         self._source, self._settings = source, settings
         check_schema(source, schema)
         self._schema = schema
@@ -121,14 +121,14 @@ class KraftReader(DataSourceReader):
         settings = self._settings
         with told_whole():
             fleet = find_fleet(list(settings.paths), depth=settings.depth, options=settings.storage)
-        tasks: list[InputPartition] = [Task(splits) for splits in self._splits(fleet)]
+        tasks: list[InputPartition] = [ReadTask(splits) for splits in self._splits(fleet)]
         unread = [
             each
             for each in fleet.problems
             if settings.narrowing.wants_owner(FleetDirectory(name=each.name))
         ]
         if unread and self._source == FINDINGS:
-            tasks.append(Task((), unread))
+            tasks.append(ReadTask((), unread))
         return tasks
 
     def _splits(self, fleet: Fleet) -> Iterable[Sequence[Split]]:
@@ -146,7 +146,7 @@ class KraftReader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[ArrowBatch]:
         """The rows of one task. An empty plan is one task without anything to read."""
-        if not isinstance(partition, Task):
+        if not isinstance(partition, ReadTask):
             return
         arrow = to_arrow_schema(self._schema, timezone="UTC")
         with without_collector():
@@ -159,12 +159,12 @@ class KraftReader(DataSourceReader):
                 yield from reader.read(partition.splits)
 
 
-def row_reader(source: str, arrow: ArrowSchema, settings: Settings) -> RowReader:
+def row_reader(source: str, arrow: ArrowSchema, settings: SourceOptions) -> RowReader:
     """The reader of a source whose rows come from batches."""
     secrets = settings.show_secrets
     if source == BATCHES:
-        return batch_reader(arrow, Entries(settings.narrowing, batches_only=True))
-    entries = Entries(settings.narrowing, show_secrets=secrets)
+        return batch_reader(arrow, EntryReader(settings.narrowing, batches_only=True))
+    entries = EntryReader(settings.narrowing, show_secrets=secrets)
     if source == RECORDS:
         return record_reader(arrow, entries, show_secrets=secrets)
     return typed_reader(source.removeprefix(f"{RECORDS}."), arrow, entries)
@@ -192,7 +192,7 @@ class KraftDataSource(DataSource):
     def name(cls) -> str:
         return cls.source
 
-    def settings(self) -> Settings:
+    def settings(self) -> SourceOptions:
         return read_settings(self.options, self.source)
 
     def schema(self) -> StructType:

@@ -34,8 +34,8 @@ from kraftool.spark.live.changes import (
     told,
 )
 from kraftool.spark.live.logs import Logs
-from kraftool.spark.settings import Settings
-from kraftool.spark.source import Task, row_reader, without_collector
+from kraftool.spark.settings import SourceOptions
+from kraftool.spark.source import ReadTask, row_reader, without_collector
 from kraftool.spark.splits import Split, cut, packed
 from kraftool.spark.tail import TailState, look
 
@@ -55,7 +55,7 @@ class ChangeTask(InputPartition):
 class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """The stream of records, problems and changes."""
 
-    def __init__(self, settings: Settings, schema: StructType) -> None:
+    def __init__(self, settings: SourceOptions, schema: StructType) -> None:
         self._settings, self._schema = settings, schema
         self._caps: dict[str, int] | None = None
 
@@ -141,9 +141,9 @@ class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             if split.size <= self._settings.split_bytes:
                 small.append(split)
             else:
-                tasks += [Task([each]) for each in self._cut(split)]
+                tasks += [ReadTask([each]) for each in self._cut(split)]
         pack = max(sum(each.size for each in small) // 16, 1 << 20)
-        tasks += [Task(each) for each in packed(small, pack)]
+        tasks += [ReadTask(each) for each in packed(small, pack)]
         changes = [each for each in changes if self._wants(each)]
         # What was truncated is told before what took its place.
         return [ChangeTask(changes), *tasks] if changes else tasks
@@ -171,7 +171,7 @@ class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         arrow = to_arrow_schema(self._schema, timezone="UTC")
         if isinstance(partition, ChangeTask):
             yield change_rows(arrow, partition.changes)
-        elif isinstance(partition, Task):
+        elif isinstance(partition, ReadTask):
             with without_collector():
                 reader = row_reader(RECORDS, arrow, self._settings)
                 yield from reader.read(partition.splits)

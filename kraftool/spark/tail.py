@@ -27,7 +27,7 @@ _CHUNK = 256 << 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Segment:
+class ListedSegment:
     """A segment that is there now. `size` is asked for after the folder was listed, so that of all
     but the last one it is final."""
 
@@ -38,7 +38,7 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class BatchMark:
     """A batch that was read."""
 
     segment: str
@@ -59,7 +59,7 @@ class Mark:
     def next_offset(self) -> int:
         return self.header.base_offset + self.header.last_offset_delta + 1
 
-    def holds(self, segment: Segment) -> bool:
+    def holds(self, segment: ListedSegment) -> bool:
         """Whether the batch is still there, whole."""
         if self.end > segment.size:
             return False
@@ -76,7 +76,7 @@ class TailState:
     epoch: int | None = None
     generation: int = 0
     gone: bool = False
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[BatchMark, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """With numbers, texts, lists and dicts only, as an offset of Spark's is made of."""
@@ -92,11 +92,11 @@ class TailState:
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> TailState:
-        return cls(**{**value, "marks": tuple(Mark(*each) for each in value["marks"])})
+        return cls(**{**value, "marks": tuple(BatchMark(*each) for each in value["marks"])})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class LogRewrite:
     """Something else than growth. Rows of earlier generations from `offset` on are void if the log
     was truncated, and were never read if it was cleaned."""
 
@@ -143,10 +143,10 @@ class Look:
 
     state: TailState
     ranges: list[Range] = field(default_factory=list)
-    change: Change | None = None
+    change: LogRewrite | None = None
 
 
-def look(state: TailState, segments: Sequence[Segment], limit: int | None = None) -> Look:
+def look(state: TailState, segments: Sequence[ListedSegment], limit: int | None = None) -> Look:
     """Look at a log once. `limit` is about how many bytes are taken at the most."""
     if not segments:
         return _gone(state)
@@ -177,8 +177,8 @@ def _gone(state: TailState) -> Look:
     return Look(replace(state, gone=True), change=change)
 
 
-def _change(name: str, before: TailState, after: TailState, offset: int | None) -> Change:
-    return Change(
+def _change(name: str, before: TailState, after: TailState, offset: int | None) -> LogRewrite:
+    return LogRewrite(
         change=name,
         segment=after.segment,
         position=after.position,
@@ -189,7 +189,7 @@ def _change(name: str, before: TailState, after: TailState, offset: int | None) 
     )
 
 
-def _judge(state: TailState, segments: Sequence[Segment]) -> Look:
+def _judge(state: TailState, segments: Sequence[ListedSegment]) -> Look:
     """Whether what was read is still there; the state from which to go on."""
     if not state.segment:
         first = segments[0]
@@ -216,7 +216,7 @@ def _judge(state: TailState, segments: Sequence[Segment]) -> Look:
     return Look(after, change=_change("CLEANED", state, after, oldest.base_offset))
 
 
-def _at_same_place(state: TailState, present: dict[str, Segment]) -> Look:
+def _at_same_place(state: TailState, present: dict[str, ListedSegment]) -> Look:
     """Nothing that was read is lost. Bytes behind the last batch may be: damage that was told."""
     segment = present.get(state.segment)
     if segment is not None and state.position > segment.size:
@@ -236,7 +236,9 @@ def _truncated(state: TailState, segment: str, position: int, offset: int, marks
     return Look(after, change=_change("TRUNCATED", state, after, offset))
 
 
-def _take(found: Look, segment: Segment, start: int, limit: int | None, *, is_last: bool) -> int:
+def _take(
+    found: Look, segment: ListedSegment, start: int, limit: int | None, *, is_last: bool
+) -> int:
     """Go over the new batches of a segment; the state then stands behind them."""
     state, marks = found.state, list(found.state.marks)
     stop, offset, epoch = start, state.offset, state.epoch
@@ -248,7 +250,7 @@ def _take(found: Look, segment: Segment, start: int, limit: int | None, *, is_la
         stop = position + LOG_OVERHEAD + header.length
         offset = header.base_offset + header.last_offset_delta + 1
         epoch = header.partition_leader_epoch
-        marks.append(Mark(segment.name, position, head.hex(), number))
+        marks.append(BatchMark(segment.name, position, head.hex(), number))
         number += 1
         if len(marks) > 1000:
             marks = thinned(marks)
@@ -265,7 +267,7 @@ def _take(found: Look, segment: Segment, start: int, limit: int | None, *, is_la
     return stop
 
 
-def thinned(marks: list[Mark]) -> list[Mark]:
+def thinned(marks: list[BatchMark]) -> list[BatchMark]:
     """The latest marks, and of older ones the fewer the older they are: some for each doubling."""
     last = marks[-1].number if marks else 0
     return [
@@ -276,7 +278,7 @@ def thinned(marks: list[Mark]) -> list[Mark]:
     ]
 
 
-def _batches(segment: Segment, start: int) -> Iterator[tuple[int, BatchHeader, bytes]]:
+def _batches(segment: ListedSegment, start: int) -> Iterator[tuple[int, BatchHeader, bytes]]:
     """The batches from a border on, by their headers. The last one is given only if its CRC holds:
     it may be half written. Where headers do not add up a scan finds what is next."""
     read_at, size = segment.read_at, segment.size

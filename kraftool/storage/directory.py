@@ -16,10 +16,10 @@ from kraftool.storage.entry import (
     METADATA_PARTITION,
     ROOT_FILES,
     Entry,
+    EntryPlace,
+    EntryProblem,
     FolderCounts,
     FolderKind,
-    Place,
-    Problem,
     folder_kind,
     is_partition_file,
     partition_order,
@@ -34,7 +34,7 @@ class Listing:
     """What one directory holds."""
 
     entries: tuple[Entry, ...]
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[EntryProblem, ...] = ()
     folders: FolderCounts = field(default_factory=FolderCounts)
 
 
@@ -63,12 +63,12 @@ def list_data_directory(path: str) -> Listing:
     files, folders, problems = _scan(path, lambda name: name in ROOT_FILES)
     counted: dict[FolderKind, int] = {}
     entries = [
-        _entry(path, item.name, os.path.join(path, item.name), Place.ROOT, status)
+        _entry(path, item.name, os.path.join(path, item.name), EntryPlace.ROOT, status)
         for item, status in sorted(files, key=lambda each: root_order(each[0].name))
     ]
     if any(item.name == METADATA_PARTITION for item, _ in files):
         full = os.path.join(path, METADATA_PARTITION)
-        problems.append(Problem(name=full, reason="it is a file, not a directory"))
+        problems.append(EntryProblem(name=full, reason="it is a file, not a directory"))
     for name in folders:
         kind = folder_kind(name)
         counted[kind] = counted.get(kind, 0) + 1
@@ -98,7 +98,7 @@ def list_partition(path: str, *, directory: str = "") -> Listing:
             directory or path,
             prefix + item.name,
             os.path.join(path, item.name),
-            Place.PARTITION,
+            EntryPlace.PARTITION,
             status,
         )
         for item, status in sorted(files, key=lambda each: partition_order(each[0].name))
@@ -110,13 +110,13 @@ def file_entry(path: str) -> Entry:
     """One file by itself. Raises KraftoolError for what is no regular file."""
     with FileSource(path):
         pass
-    place = Place.PARTITION if is_partition_file(os.path.basename(path)) else Place.LOOSE
+    place = EntryPlace.PARTITION if is_partition_file(os.path.basename(path)) else EntryPlace.LOOSE
     return _entry(os.path.dirname(path), os.path.basename(path), path, place, os.stat(path))
 
 
 def _scan(
     path: str, is_files_name: Callable[[str], bool]
-) -> tuple[list[tuple[os.DirEntry[str], os.stat_result]], list[str], list[Problem]]:
+) -> tuple[list[tuple[os.DirEntry[str], os.stat_result]], list[str], list[EntryProblem]]:
     """The files and folders; a folder that has the name of a file that Kafka keeps is a problem."""
     files, folders, problems = [], [], []
     try:
@@ -129,16 +129,16 @@ def _scan(
                         continue
                     status = item.stat()
                 except OSError as error:
-                    problems.append(Problem(name=full, reason=_words(error)))
+                    problems.append(EntryProblem(name=full, reason=_words(error)))
                     continue
                 if stat.S_ISREG(status.st_mode):
                     files.append((item, status))
                 else:
                     reason = f"it is {describe_type(status.st_mode)}, not a file"
-                    problems.append(Problem(name=full, reason=reason))
+                    problems.append(EntryProblem(name=full, reason=reason))
     except OSError as error:
         hint = "run as the user that Kafka runs as" if error.errno == errno.EACCES else ""
-        problems.append(Problem(name=path, reason=_words(error), hint=hint))
+        problems.append(EntryProblem(name=path, reason=_words(error), hint=hint))
     return files, folders, problems
 
 
@@ -146,7 +146,9 @@ def _words(error: OSError) -> str:
     return f"it cannot be read: {error.strerror or error}"
 
 
-def _entry(directory: str, relative: str, path: str, place: Place, status: os.stat_result) -> Entry:
+def _entry(
+    directory: str, relative: str, path: str, place: EntryPlace, status: os.stat_result
+) -> Entry:
     return Entry(
         directory=directory,
         path=relative,

@@ -44,7 +44,7 @@ class Severity(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class EntryProblem:
     """Something that could not be read or was passed over, while the rest could.
 
     `name` is the path as the user would write it. `position` is a byte position in that file, or
@@ -58,7 +58,7 @@ class Problem:
     hint: str = ""
 
 
-class Place(StrEnum):
+class EntryPlace(StrEnum):
     """Where in a data directory an entry lies."""
 
     ROOT = "root"
@@ -78,7 +78,7 @@ class Entry:
     directory: str
     path: str
     name: str
-    place: Place
+    place: EntryPlace
     size: int
     mode: int
     mtime_ns: int
@@ -158,7 +158,7 @@ def partition_order(name: str) -> tuple[int, int, int, str]:
     return (3, 0, 0, name)
 
 
-def split_member(path: str) -> tuple[str, str, Place | FolderKind]:
+def split_member(path: str) -> tuple[str, str, EntryPlace | FolderKind]:
     """Split an archive member's path into data directory, path inside it, and where that is.
 
     The whole path is the evidence, since a stream cannot be asked what else the directory holds.
@@ -171,10 +171,10 @@ def split_member(path: str) -> tuple[str, str, Place | FolderKind]:
         at = len(parts) - 2 - parts[-2::-1].index(METADATA_PARTITION)
         if at < len(parts) - 2:  # a folder in the partition's, which Kafka does not look into
             return "/".join(parts[:at]), "/".join(parts[at:-1]), FolderKind.OTHER
-        return "/".join(parts[:at]), "/".join(parts[at:]), Place.PARTITION
+        return "/".join(parts[:at]), "/".join(parts[at:]), EntryPlace.PARTITION
     directory, name = "/".join(parts[:-1]), parts[-1] if parts else ""
     if name in ROOT_FILES:
-        return directory, name, Place.ROOT
+        return directory, name, EntryPlace.ROOT
     if len(parts) > 1:
         kind = folder_kind(parts[-2])
         # No topic has these two, so their folder is a metadata partition under another name.
@@ -182,8 +182,8 @@ def split_member(path: str) -> tuple[str, str, Place | FolderKind]:
         if kind is not FolderKind.OTHER and not metadata_only:
             return "/".join(parts[:-2]), parts[-2], kind
     if is_partition_file(name):
-        return directory, name, Place.PARTITION
-    return directory, name, Place.LOOSE
+        return directory, name, EntryPlace.PARTITION
+    return directory, name, EntryPlace.LOOSE
 
 
 def _segment(name: str) -> SegmentName | None:

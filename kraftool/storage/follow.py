@@ -46,7 +46,7 @@ class _Seen:
     batches: deque[tuple[int, bytes]] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
 
 
-class Follower:
+class SegmentFollower:
     """Follows the segments of one folder, or one segment by itself."""
 
     def __init__(self, path: str) -> None:

@@ -49,7 +49,7 @@ class SourceFeed:
         return skipped
 
 
-class Readable(Protocol):
+class ReadableStream(Protocol):
     """What a pipe must offer, as `sys.stdin.buffer` does."""
 
     def read(self, size: int, /) -> bytes | None: ...
@@ -58,7 +58,7 @@ class Readable(Protocol):
 class PipeFeed:
     """A feed over a pipe: anything with `read`, which may give less than asked before the end."""
 
-    def __init__(self, stream: Readable) -> None:
+    def __init__(self, stream: ReadableStream) -> None:
         self._stream = stream
 
     def read(self, size: int) -> bytes:
@@ -233,7 +233,7 @@ class CountingFeed:
 
 
 @contextmanager
-def opened_feed(path: str, stdin: Readable | None = None) -> Iterator[Feed]:
+def opened_feed(path: str, stdin: ReadableStream | None = None) -> Iterator[Feed]:
     """The plain bytes of an archive: of a file or a pipe, unzipped where they are gzip."""
     if path == "-":
         yield _unzipped(PipeFeed(stdin or standard_input()))

@@ -51,7 +51,7 @@ class MetadataLog:
         lock: DirectoryLock,
         config: LogConfig,
         elections: ElectionStore,
-        opened: opening.Opened,
+        opened: opening.OpenedPartition,
     ) -> None:
         """Use `open`."""
         self.folder = opened.folder

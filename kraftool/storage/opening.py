@@ -34,7 +34,7 @@ _MOST_METADATA = 1 << 10
 
 
 @dataclass(slots=True, kw_only=True)
-class Opened:
+class OpenedPartition:
     """A partition folder that was found good, or mended."""
 
     folder: str
@@ -68,7 +68,7 @@ def opened(
     static_voters: VoterSet,
     elections: ElectionStore,
     accept: Callable[[ControlHistory], object] = lambda control: None,
-) -> Opened:
+) -> OpenedPartition:
     """Open a partition's folder, which is made if there is none.
 
     `accept` is told who votes before anything is mended, and raises where it will have none of it.
@@ -119,7 +119,7 @@ def opened(
             each.close()
         raise
     view.flushed_offset = view.end_offset
-    return Opened(
+    return OpenedPartition(
         folder=folder,
         segments=segments,
         view=view,

@@ -22,7 +22,7 @@ from kraftool.storage.directory import (
     looks_like_data_directory,
     looks_like_partition,
 )
-from kraftool.storage.entry import METADATA_PARTITION, Entry, FolderCounts, Problem, Severity
+from kraftool.storage.entry import METADATA_PARTITION, Entry, EntryProblem, FolderCounts, Severity
 from kraftool.storage.inflate import GZIP_MAGIC, is_shell_pipe, opened_feed
 from kraftool.storage.source import FileSource
 from kraftool.storage.tarheader import BLOCK, is_header
@@ -65,7 +65,7 @@ class Location:
     directory: str = ""
     log_dirs: tuple[str, ...] = ()
     server: properties.Properties | None = None
-    notes: tuple[Problem, ...] = ()
+    notes: tuple[EntryProblem, ...] = ()
     missing: str = ""
     """The directory that a server.properties names, if it is not there and the settings do."""
     folders: dict[str, FolderCounts] = field(default_factory=dict)
@@ -90,7 +90,7 @@ class Location:
             return os.path.dirname(os.path.abspath(self.directory))
         return self.directory
 
-    def entries(self) -> Iterator[Entry | Problem]:
+    def entries(self) -> Iterator[Entry | EntryProblem]:
         yield from self.notes
         match self.kind:
             case LocationKind.FILE:
@@ -157,7 +157,9 @@ def _server_properties(path: str, *, settings_alone: bool) -> Location | None:
     if not any(loaded.get(key) is not None for key in _SERVER_KEYS):
         return None
     notes = [
-        Problem(name=path, reason=each.reason, position=each.position, severity=Severity.WARNING)
+        EntryProblem(
+            name=path, reason=each.reason, position=each.position, severity=Severity.WARNING
+        )
         for each in findings
     ]
     listed = loaded.get("log.dirs") or loaded.get("log.dir") or DEFAULT_LOG_DIR
@@ -173,14 +175,14 @@ def _server_properties(path: str, *, settings_alone: bool) -> Location | None:
     directory = _resolved(wanted, path)
     if directory != wanted:
         notes.append(
-            Problem(
+            EntryProblem(
                 name=path,
                 reason=f"{wanted} is relative to Kafka's working directory; taken as {directory}",
                 severity=Severity.INFO,
             )
         )
     notes += [
-        Problem(
+        EntryProblem(
             name=path,
             reason=f"{each} is filled in by a config provider; not looked at",
             severity=Severity.INFO,
@@ -209,10 +211,10 @@ def _server_properties(path: str, *, settings_alone: bool) -> Location | None:
 
 
 def _settings_alone(
-    path: str, loaded: properties.Properties, notes: list[Problem], why: str
+    path: str, loaded: properties.Properties, notes: list[EntryProblem], why: str
 ) -> Location:
     reason = f"only its settings are read: {why}"
-    notes = [*notes, Problem(name=path, reason=reason, severity=Severity.INFO)]
+    notes = [*notes, EntryProblem(name=path, reason=reason, severity=Severity.INFO)]
     return Location(path=path, kind=LocationKind.PROPERTIES, server=loaded, notes=tuple(notes))
 
 
@@ -228,13 +230,13 @@ def _resolved(directory: str, path: str) -> str:
     return beside if os.path.isdir(beside) else directory
 
 
-def _elsewhere(path: str, directory: str, log_dirs: list[str]) -> Iterator[Problem]:
+def _elsewhere(path: str, directory: str, log_dirs: list[str]) -> Iterator[EntryProblem]:
     """Kafka looks for the metadata in one log dir only, and starts anew when it is in another."""
     if os.path.isdir(os.path.join(directory, METADATA_PARTITION)):
         return
     for other in log_dirs:
         if other != directory and os.path.isdir(os.path.join(other, METADATA_PARTITION)):
-            yield Problem(
+            yield EntryProblem(
                 name=path,
                 reason=f"it leads to {directory}, but the metadata partition is in {other}",
                 severity=Severity.WARNING,

@@ -28,7 +28,7 @@ _HEAD = Struct(">qi11xi")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BatchPlace:
     """A batch in a segment."""
 
     base_offset: int
@@ -38,7 +38,7 @@ class Place:
 
 
 @dataclass(slots=True)
-class Entries:
+class IndexEntries:
     """What both indexes of a segment say, and what decides about the next entry."""
 
     offsets: array[int] = field(default_factory=lambda: array("q"))
@@ -103,7 +103,7 @@ class Segment:
         self.interval = interval
         self.size = 0
         self.next_offset = base_offset
-        self.entries = Entries()
+        self.entries = IndexEntries()
         self.first_timestamp: int | None = None
         self.is_flushed = True
         self._indexes: tuple[OpenFile, OpenFile] | None = None
@@ -177,7 +177,7 @@ class Segment:
 
     # Reading
 
-    def find(self, offset: int) -> Place | None:
+    def find(self, offset: int) -> BatchPlace | None:
         """The batch that contains an offset; None where the segment ends before it."""
         position = self.entries.position_before(offset)
         while position < self.size:
@@ -187,7 +187,7 @@ class Segment:
                 base_offset, length, delta = _HEAD.unpack_from(chunk, at)
                 if base_offset + delta >= offset:
                     size = LOG_OVERHEAD + length
-                    return Place(base_offset, base_offset + delta, position + at, size)
+                    return BatchPlace(base_offset, base_offset + delta, position + at, size)
                 at += LOG_OVERHEAD + length
             if not at:
                 break
@@ -212,7 +212,7 @@ class Segment:
 
     # Shrinking, ending
 
-    def truncate(self, place: Place) -> None:
+    def truncate(self, place: BatchPlace) -> None:
         """Drop a batch and all that follows, durably: what is written next must not be followed by
         what was there before, should the power fail."""
         self.log.truncate(place.position)

@@ -17,10 +17,10 @@ from kraftool.storage import tarheader
 from kraftool.storage.entry import (
     METADATA_PARTITION,
     Entry,
+    EntryPlace,
+    EntryProblem,
     FolderCounts,
     FolderKind,
-    Place,
-    Problem,
     Severity,
     folder_kind,
     is_partition_file,
@@ -134,7 +134,7 @@ class TarStream:
             for directory, kinds in self._counted.items()
         }
 
-    def entries(self) -> Iterator[Entry | Problem]:
+    def entries(self) -> Iterator[Entry | EntryProblem]:
         """The regular files, each to be read before the next is asked for; and what is wrong."""
         headers = 0
         while True:
@@ -166,7 +166,7 @@ class TarStream:
         if self._feed.damage is not None:
             yield self._problem(_damage(self._feed.damage), self._feed.position)
 
-    def _cut(self, block: bytes, position: int, headers: int) -> Iterator[Problem]:
+    def _cut(self, block: bytes, position: int, headers: int) -> Iterator[EntryProblem]:
         """The stream ended where a header or the archive's end mark should have been."""
         if self._feed.damage is not None:
             return
@@ -209,10 +209,12 @@ class TarStream:
         name: str = "",
         severity: Severity = Severity.ERROR,
         hint: str = "",
-    ) -> Problem:
+    ) -> EntryProblem:
         hint = hint if self._is_pipe else ""
         shown = name or self._shown
-        return Problem(name=shown, reason=reason, severity=severity, position=position, hint=hint)
+        return EntryProblem(
+            name=shown, reason=reason, severity=severity, position=position, hint=hint
+        )
 
     def _resync(self) -> bool:
         """Pass over blocks until one is a header, and put that one back."""
@@ -222,7 +224,7 @@ class TarStream:
                 return True
         return False
 
-    def _member(self, header: TarHeader, position: int) -> Iterator[Entry | Problem]:
+    def _member(self, header: TarHeader, position: int) -> Iterator[Entry | EntryProblem]:
         kind = header.kind
         if kind in tarheader.EXTENSIONS:
             data = self._extension(header, position)
@@ -254,11 +256,11 @@ class TarStream:
             stored, size = stored - used, extra.real_size
         yield from self._file(header, name, stored, pieces, size, extra, position)
 
-    def _passed_over(self, name: str, words: str, position: int) -> Problem:
+    def _passed_over(self, name: str, words: str, position: int) -> EntryProblem:
         """A link or the like, whose target is not in the archive under this name."""
         *_, place = split_member(name)
         basename = name.rstrip("/").rpartition("/")[2]
-        matters = place in (Place.ROOT, Place.PARTITION) or basename == METADATA_PARTITION
+        matters = place in (EntryPlace.ROOT, EntryPlace.PARTITION) or basename == METADATA_PARTITION
         return self._problem(
             f"it is {words}; passed over",
             position,
@@ -275,7 +277,7 @@ class TarStream:
         size: int,
         extra: _Extra,
         position: int,
-    ) -> Iterator[Entry | Problem]:
+    ) -> Iterator[Entry | EntryProblem]:
         if pieces != ((0, stored),):
             tarheader.check_pieces(pieces, stored, size, position)
         member = _Member(self._feed, stored, pieces, size)
@@ -422,4 +424,6 @@ def _is_files_name(name: str) -> bool:
     """Whether Kafka keeps a file there, and no folder."""
     _, path, place = split_member(name)
     basename = path.rpartition("/")[2]
-    return place is Place.ROOT or (place is Place.PARTITION and is_partition_file(basename))
+    return place is EntryPlace.ROOT or (
+        place is EntryPlace.PARTITION and is_partition_file(basename)
+    )

@@ -84,7 +84,7 @@ class Doctored:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Examined:
+class DoctorCheckup:
     """What doctor found in the directories, and when."""
 
     found: Doctored
@@ -110,14 +110,14 @@ class LiveHealth:
     def __init__(self) -> None:
         self._looks: deque[QuorumView] = deque(maxlen=_MOST_LOOKS)
 
-    def judge(self, view: QuorumView, metadata: Metadata | None = None) -> Health:
+    def judge(self, view: QuorumView, metadata: MetadataHealth | None = None) -> Health:
         """Judge the newest look by one before it; the first by itself, without what only time
         shows."""
         if not self._looks or self._looks[-1] is not view:
             self._looks.append(view)
         now = _asked(view)
         older = [each for each in self._looks if LOOKS_APART_MS <= now - _asked(each) <= _STALE_MS]
-        told = metadata or Metadata()
+        told = metadata or MetadataHealth()
         judged = health(older[-1] if older else view, view, told.cluster, told.unobserved)
         if older:
             return judged
@@ -126,7 +126,7 @@ class LiveHealth:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Metadata:
+class MetadataHealth:
     """Brokers and partitions by the leader's committed metadata, or why there is none."""
 
     cluster: ClusterHealth | None = None
@@ -145,7 +145,7 @@ class MetadataWatch:
     def __init__(self, target: Target) -> None:
         self._observer = SilentObserver(target.access)
 
-    def look(self, view: QuorumView, task: Task) -> Metadata:
+    def look(self, view: QuorumView, task: Task) -> MetadataHealth:
         """Read on and judge. Raises StoppedError where the task was stopped."""
         began = time.monotonic()
         at_ms = _asked(view)
@@ -153,9 +153,9 @@ class MetadataWatch:
             observing = self._observer.advance(view, progress=task.counted, limit_s=_LIMIT_S)
             observation = asyncio.run(observing)
         except UnobservableError as error:
-            return Metadata(unobserved=error.message, at_ms=at_ms, took_ms=_ms_since(began))
+            return MetadataHealth(unobserved=error.message, at_ms=at_ms, took_ms=_ms_since(began))
         cluster = cluster_health(observation, view, view)
-        return Metadata(cluster=cluster, at_ms=at_ms, took_ms=_ms_since(began))
+        return MetadataHealth(cluster=cluster, at_ms=at_ms, took_ms=_ms_since(began))
 
 
 def _ms_since(began_s: float) -> int:
@@ -174,7 +174,7 @@ def _asked(view: QuorumView) -> int:
     return max((each.asked_ms for each in view.nodes), default=0)
 
 
-def complaints(live: Health | None, examined: Examined | None) -> tuple[Complaint, ...]:
+def complaints(live: Health | None, examined: DoctorCheckup | None) -> tuple[Complaint, ...]:
     """Everything that is wrong, the worst first."""
     findings = () if live is None else live.findings
     found = [Complaint(subject=LIVE, who=each.file or LIVE, finding=each) for each in findings]
@@ -207,7 +207,7 @@ def counted(found: Sequence[Complaint]) -> str:
 
 
 def document(
-    live: Health | None, examined: Examined | None, found: Sequence[Complaint]
+    live: Health | None, examined: DoctorCheckup | None, found: Sequence[Complaint]
 ) -> dict[str, Any]:
     """As an exported view."""
     findings = [each.finding for each in found]

@@ -17,8 +17,14 @@ from kraftool.decoders.names import FileState, parse_checkpoint_name, segment_of
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.decoders.segment import Damage, scan
 from kraftool.reports.directory_summary import record_voters, static_voters
-from kraftool.reports.metadata_summary import LeaderChange, Node, Voter, Voters, VoterSource
-from kraftool.storage.entry import Entry, Problem
+from kraftool.reports.metadata_summary import (
+    LastLeaderChange,
+    NodeIds,
+    SeenVoter,
+    SeenVoters,
+    VoterSource,
+)
+from kraftool.storage.entry import Entry, EntryProblem
 from kraftool.storage.lock import lock_holder
 from kraftool.storage.paths import Location, LocationKind, open_path
 from kraftool.storage.source import read_whole
@@ -38,7 +44,7 @@ class DirectoryWatch:
     path: str
     _location: Location | None = None
     _segments: dict[str, SegmentLook] = field(default_factory=dict)
-    _checkpoints: dict[str, tuple[Voters, ...]] = field(default_factory=dict)
+    _checkpoints: dict[str, tuple[SeenVoters, ...]] = field(default_factory=dict)
 
     def look(self, budget_s: float = LOOK_S) -> DirectoryLook:
         """What it shows now; what cannot be read is its problem."""
@@ -53,7 +59,7 @@ class DirectoryWatch:
         location = self._opened()
         entries, problems = [], []
         for each in location.entries():
-            if isinstance(each, Problem):
+            if isinstance(each, EntryProblem):
                 problems.append(each.reason)
             else:
                 entries.append(each)
@@ -157,7 +163,7 @@ class DirectoryWatch:
         self._checkpoints = kept
         return tuple(sorted(found))
 
-    def _voter_sets(self, controls: Iterable[ControlSeen]) -> tuple[Voters, ...]:
+    def _voter_sets(self, controls: Iterable[ControlSeen]) -> tuple[SeenVoters, ...]:
         """Every voter set that a record tells, the oldest first."""
         sets = {
             -1 if each.offset is None else each.offset: each
@@ -166,7 +172,7 @@ class DirectoryWatch:
         }
         for each in controls:
             if each.type == "KRaftVoters":
-                sets[each.offset] = Voters(
+                sets[each.offset] = SeenVoters(
                     source=VoterSource.RECORD,
                     voters=record_voters(each.data),
                     offset=each.offset,
@@ -176,11 +182,11 @@ class DirectoryWatch:
 
 
 def _in_force(
-    sets: Iterable[Voters],
+    sets: Iterable[SeenVoters],
     controls: Iterable[ControlSeen],
     state: QuorumState | None,
-    static: tuple[Voter, ...],
-) -> tuple[Voters | None, Voters | None]:
+    static: tuple[SeenVoter, ...],
+) -> tuple[SeenVoters | None, SeenVoters | None]:
     """The newest voter set and the one before it, by the records; else what else tells."""
     if ordered := [*sets]:
         newest = ordered[-1]
@@ -190,30 +196,30 @@ def _in_force(
             del ordered[-1]
         return newest, (ordered[-2] if len(ordered) > 1 else None)
     if static:
-        return Voters(source=VoterSource.PROPERTIES, voters=static), None
+        return SeenVoters(source=VoterSource.PROPERTIES, voters=static), None
     changes = [each for each in controls if each.type == "LeaderChange"]
     last_change = max(changes, key=lambda each: each.offset, default=None)
     if last_change is not None:
-        ids = tuple(Voter(id=each["voterId"]) for each in last_change.data["voters"])
+        ids = tuple(SeenVoter(id=each["voterId"]) for each in last_change.data["voters"])
         return (
-            Voters(source=VoterSource.LEADER_CHANGE, voters=ids, offset=last_change.offset),
+            SeenVoters(source=VoterSource.LEADER_CHANGE, voters=ids, offset=last_change.offset),
             None,
         )
     if state is not None and state.current_voters:
-        ids = tuple(Voter(id=each) for each in state.current_voters)
-        return Voters(source=VoterSource.QUORUM_STATE, voters=ids), None
+        ids = tuple(SeenVoter(id=each) for each in state.current_voters)
+        return SeenVoters(source=VoterSource.QUORUM_STATE, voters=ids), None
     return None, None
 
 
-def _meta(entry: Entry | None, problems: list[str]) -> Node:
+def _meta(entry: Entry | None, problems: list[str]) -> NodeIds:
     if entry is None:
-        return Node()
+        return NodeIds()
     try:
         meta, _ = meta_properties.decode(_whole(entry))
     except KraftoolError as error:
         problems.append(error.message)
-        return Node()
-    return Node.of(meta)
+        return NodeIds()
+    return NodeIds.of(meta)
 
 
 def _state(entry: Entry | None, problems: list[str]) -> QuorumState | None:
@@ -234,7 +240,7 @@ def _whole(entry: Entry) -> bytes:
         return read_whole(source, limit=_SMALL)
 
 
-def _checkpoint_voters(entry: Entry, offset: int) -> tuple[Voters, ...]:
+def _checkpoint_voters(entry: Entry, offset: int) -> tuple[SeenVoters, ...]:
     """The voters of a checkpoint's control records, which stand before all others."""
     found = []
     with entry.open() as source:
@@ -250,17 +256,17 @@ def _checkpoint_voters(entry: Entry, offset: int) -> tuple[Voters, ...]:
             except DecodeError:
                 break
     return tuple(
-        Voters(source=VoterSource.RECORD, voters=each, offset=offset - 1, file=entry.basename)
+        SeenVoters(source=VoterSource.RECORD, voters=each, offset=offset - 1, file=entry.basename)
         for each in found[-1:]
     )
 
 
-def _leader_changes(controls: Iterable[ControlSeen]) -> tuple[LeaderChange, ...]:
+def _leader_changes(controls: Iterable[ControlSeen]) -> tuple[LastLeaderChange, ...]:
     found = sorted(
         (each for each in controls if each.type == "LeaderChange"), key=lambda each: each.offset
     )
     return tuple(
-        LeaderChange(
+        LastLeaderChange(
             leader_id=each.data["leaderId"],
             epoch=each.epoch,
             offset=each.offset,
@@ -272,6 +278,6 @@ def _leader_changes(controls: Iterable[ControlSeen]) -> tuple[LeaderChange, ...]
     )
 
 
-def _static(location: Location) -> tuple[Voter, ...]:
+def _static(location: Location) -> tuple[SeenVoter, ...]:
     told = location.server.get("controller.quorum.voters") if location.server else None
     return static_voters(told or "")

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kraftool.decoders.quorum_state import QuorumState
-from kraftool.reports.metadata_summary import LeaderChange, Node, Voters
+from kraftool.reports.metadata_summary import LastLeaderChange, NodeIds, SeenVoters
 from kraftool.storage.lock import LockState
 
-NO_NODE = Node()
+NO_NODE = NodeIds()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,7 @@ class DirectoryLook:
     path: str
     """As it was given."""
     at_ms: int
-    node: Node = NO_NODE
+    node: NodeIds = NO_NODE
     quorum_state: QuorumState | None = None
     log_end_offset: int | None = None
     """Up to the first damage, where Kafka would cut."""
@@ -32,13 +32,13 @@ class DirectoryLook:
     """Of the last batch."""
     snapshots: tuple[tuple[int, int], ...] = ()
     """Offset and epoch of each, the oldest first."""
-    voters: Voters | None = None
+    voters: SeenVoters | None = None
     """The newest that the control records, or else quorum-state, tell."""
-    previous_voters: Voters | None = None
+    previous_voters: SeenVoters | None = None
     """Those before; they hold while the newest are not committed."""
-    voter_sets: tuple[Voters, ...] = ()
+    voter_sets: tuple[SeenVoters, ...] = ()
     """Of the records that are there, the oldest first; bounded."""
-    leader_changes: tuple[LeaderChange, ...] = ()
+    leader_changes: tuple[LastLeaderChange, ...] = ()
     """The last ones in the log, the oldest first."""
     lock: LockState = LockState.UNKNOWN
     problem: str = ""

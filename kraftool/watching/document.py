@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kraftool.reports.plain_json import plain
-from kraftool.watching.quorum import QuorumReport, Replica
+from kraftool.watching.quorum import QuorumReport, ReplicaStatus
 
 SCHEMA_VERSION = 1
 
@@ -61,7 +61,7 @@ def quorum_document(report: QuorumReport) -> dict[str, Any]:
     }
 
 
-def _replica(each: Replica) -> dict[str, Any]:
+def _replica(each: ReplicaStatus) -> dict[str, Any]:
     return {
         "id": each.node_id,
         "directoryId": each.directory_id,
@@ -93,7 +93,9 @@ def _replica(each: Replica) -> dict[str, Any]:
 
 def quorum_rows(report: QuorumReport) -> Iterable[Sequence[object]]:
     """The replicas as rows, under their headings."""
-    names = [each for each in _replica(Replica(node_id=None, role="unknown")) if each != "restart"]
+    names = [
+        each for each in _replica(ReplicaStatus(node_id=None, role="unknown")) if each != "restart"
+    ]
     yield [*names, "restartIsSafe"]
     for each in report.replicas:
         values = _replica(each)

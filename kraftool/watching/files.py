@@ -18,7 +18,7 @@ from kraftool.reports.file_report import FileReport, read_file
 from kraftool.reports.file_words import holds
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.words import many
-from kraftool.storage.entry import Entry, FolderCounts, Problem
+from kraftool.storage.entry import Entry, EntryProblem, FolderCounts
 from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.paths import open_path
 
@@ -79,7 +79,7 @@ class DirectoryFiles:
             yield f"{many(self.folders.total, 'folder')} beside"
 
 
-class Files:
+class WatchedFiles:
     """Looks at PATHs again and again; what did not change is not read again."""
 
     def __init__(self) -> None:
@@ -103,7 +103,7 @@ class Files:
         files: list[FileLook] = []
         problems: list[str] = []
         for each in location.entries():
-            if isinstance(each, Problem):
+            if isinstance(each, EntryProblem):
                 if each.severity is not Severity.INFO:
                     problems.append(f"{each.name}: {each.reason}")
             else:

@@ -51,7 +51,7 @@ class Tolerance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Restart:
+class RestartSafety:
     """Whether a node can be restarted now without the quorum noticing more than an election."""
 
     is_safe: bool
@@ -105,19 +105,19 @@ def _without_leader(view: QuorumView, voters: VoterState) -> Tolerance:
     return Tolerance(count=None, text=f"{said}, enough to elect a leader")
 
 
-def restarts(view: QuorumView | None, voters: VoterState) -> Mapping[int, Restart]:
+def restarts(view: QuorumView | None, voters: VoterState) -> Mapping[int, RestartSafety]:
     """For each replica that the leader tells of, and each voter, whether it can be restarted."""
     if view is None:
         return {}
     if view.quorum is None:
         reached = {each.node_id for each in view.reached}
-        no = Restart(is_safe=False, reason="no node leads: every voter is needed")
-        yes = Restart(is_safe=True, reason="it is not reached: bring it back")
+        no = RestartSafety(is_safe=False, reason="no node leads: every voter is needed")
+        yes = RestartSafety(is_safe=True, reason="it is not reached: bring it back")
         return {each.id: no if each.id in reached else yes for each in voters.now}
     keeping = {*keeping_up(view.quorum)}
     found = {}
     for each in view.quorum.observers:
-        safe = Restart(is_safe=True, reason="it has no vote")
+        safe = RestartSafety(is_safe=True, reason="it has no vote")
         found[each.replica.id] = _wait(view) if view.lacks_controller else safe
     for each in view.quorum.voters:
         found[each.replica.id] = _restart(
@@ -128,32 +128,32 @@ def restarts(view: QuorumView | None, voters: VoterState) -> Mapping[int, Restar
 
 def _restart(
     each: ReplicaKey, keeping: set[int], view: QuorumView, leader_id: int, voters: VoterState
-) -> Restart:
+) -> RestartSafety:
     left = len(keeping - {each.id})
     if each.id not in keeping:
-        return Restart(is_safe=True, reason="it does not keep up as it is")
+        return RestartSafety(is_safe=True, reason="it does not keep up as it is")
     if view.lacks_controller:
         return _restart_without_controller(each, view, keeping, voters)
     if left < voters.majority:
-        return Restart(
+        return RestartSafety(
             is_safe=False,
             reason=f"without it {left} of {many(len(voters.now), 'voter')} would keep up,"
             f" {voters.majority} {_are(voters.majority)} needed",
         )
     if voters.is_uncommitted:
-        return Restart(is_safe=False, reason="a voter change is not committed yet")
+        return RestartSafety(is_safe=False, reason="a voter change is not committed yet")
     if keeping - {each.id} <= view.witnesses:
-        return Restart(is_safe=False, reason="no other voter that keeps up runs a controller")
+        return RestartSafety(is_safe=False, reason="no other voter that keeps up runs a controller")
     if each.id == leader_id:
-        return Restart(
+        return RestartSafety(
             is_safe=True, reason="it leads: another one will be elected; restart it last"
         )
-    return Restart(is_safe=True, reason=f"{left} others keep up")
+    return RestartSafety(is_safe=True, reason=f"{left} others keep up")
 
 
-def _wait(view: QuorumView) -> Restart:
+def _wait(view: QuorumView) -> RestartSafety:
     leader = "none" if view.leader is None else view.leader.node_id
-    return Restart(
+    return RestartSafety(
         is_safe=False,
         reason=f"node {leader} leads without a controller: first let a Kafka voter lead",
     )
@@ -161,12 +161,12 @@ def _wait(view: QuorumView) -> Restart:
 
 def _restart_without_controller(
     each: ReplicaKey, view: QuorumView, keeping: set[int], voters: VoterState
-) -> Restart:
+) -> RestartSafety:
     """While the leader runs no controller: first a Kafka voter has to lead again."""
     if view.quorum is None or each.id != view.quorum.leader_id:
         return _wait(view)
     others = keeping - {each.id}
-    return Restart(
+    return RestartSafety(
         is_safe=len(others) >= voters.majority and not others <= view.witnesses,
         reason=f"it leads without a controller: {next_step(view, tuple(keeping))}",
     )

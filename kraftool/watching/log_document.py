@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kraftool.reports.browse.feed import Stretch
+from kraftool.reports.browse.feed import RowRange
 from kraftool.reports.browse.rows import LogRow
 from kraftool.reports.plain_json import plain
 
@@ -18,7 +18,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def log_document(path: str, stretch: Stretch, high_watermark: int | None) -> dict[str, Any]:
+def log_document(path: str, stretch: RowRange, high_watermark: int | None) -> dict[str, Any]:
     """What is at hand of a log, with what it was asked for."""
     return {
         "schemaVersion": 1,
@@ -32,7 +32,7 @@ def log_document(path: str, stretch: Stretch, high_watermark: int | None) -> dic
     }
 
 
-def log_table(stretch: Stretch) -> Iterator[tuple[object, ...]]:
+def log_table(stretch: RowRange) -> Iterator[tuple[object, ...]]:
     """The same rows below their headings."""
     yield COLUMNS
     for each in stretch.rows:

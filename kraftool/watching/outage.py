@@ -22,7 +22,7 @@ from kraftool.raft.names import (
     VoterSet,
 )
 from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION, NodeSettings
-from kraftool.reports.election.case import Case, Log, NodeCase, reachable_by
+from kraftool.reports.election.case import ElectionCase, Log, NodeCase, reachable_by
 from kraftool.reports.election.read import (
     DEFAULT_LISTENER,
     UNKNOWN_CLUSTER,
@@ -32,7 +32,7 @@ from kraftool.reports.election.read import (
 from kraftool.reports.words import listed
 from kraftool.sim.election.conditions import Conditions, partition
 from kraftool.sim.election.report import Report, simulate
-from kraftool.watching.picture import Picture, Sample
+from kraftool.watching.picture import Picture, QuorumSample
 from kraftool.watching.task import Task
 
 RUNS = 100
@@ -40,7 +40,7 @@ RUNS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class OutageQuestion:
     """What is asked: which nodes are lost, and between which nothing passes."""
 
     down: frozenset[int] = frozenset()
@@ -49,7 +49,7 @@ class Question:
     seed: int = 0
     runs: int = RUNS
 
-    def conditions(self, case: Case) -> Conditions:
+    def conditions(self, case: ElectionCase) -> Conditions:
         """The same for the simulation. Raises ConditionError for what is no partition."""
         nodes = {*case.by_id, *case.unknown}
         cut = partition(self.partition, nodes) if self.partition else frozenset()
@@ -60,20 +60,20 @@ class Question:
         )
 
 
-def answer(case: Case, question: Question, task: Task) -> Report:
+def answer(case: ElectionCase, question: OutageQuestion, task: Task) -> Report:
     """Simulate it. Raises ConditionError, or StoppedError where the task was stopped."""
     conditions = question.conditions(case)
     task.begin("simulating", question.runs)
     return simulate(case, conditions, seed=question.seed, runs=question.runs, progress=task.counted)
 
 
-def case_of_directories(paths: Sequence[str], task: Task) -> Case:
+def case_of_directories(paths: Sequence[str], task: Task) -> ElectionCase:
     """The quorum that would start from what is on these disks."""
     task.begin("reading directories")
     return read_case(paths, task.passed)
 
 
-def case_of_live(picture: Picture) -> Case | None:
+def case_of_live(picture: Picture) -> ElectionCase | None:
     """The quorum as leaders told it last, all nodes starting anew; None if none was seen.
 
     A voter of which this leader knows nothing, as the one that led before and failed, keeps the log
@@ -96,14 +96,14 @@ def case_of_live(picture: Picture) -> Case | None:
         epochs = [each for each in starts if each[0] <= (known.epoch or 0)]
         nodes.append(_node(key, known.ends[key], epochs, voters, newest, picture.view))
     ids = {each.id for each in nodes}
-    return Case(
+    return ElectionCase(
         nodes=tuple(replace(each, settings=reachable_by(each.settings, nodes)) for each in nodes),
         unknown=tuple(sorted(voters.ids - ids)),
         notes=tuple(_assumed(newest, picture, late)),
     )
 
 
-def _epoch_starts(samples: Sequence[Sample]) -> list[tuple[int, int]]:
+def _epoch_starts(samples: Sequence[QuorumSample]) -> list[tuple[int, int]]:
     """(epoch, start offset): each begins where the logs ended before, as far as that was seen."""
     starts: list[tuple[int, int]] = []
     end = 0
@@ -137,12 +137,12 @@ def _behind(view: QuorumView) -> set[int]:
     return {each.replica.id for each in view.voters} - set(keeping_up(view.quorum))
 
 
-def _is_static(sample: Sample) -> bool:
+def _is_static(sample: QuorumSample) -> bool:
     """Voters of static quorums have no directory ids."""
     return all(each.directory_id is None for each in sample.voters)
 
 
-def _voter_set(sample: Sample, view: QuorumView | None) -> VoterSet:
+def _voter_set(sample: QuorumSample, view: QuorumView | None) -> VoterSet:
     levels = VersionRange(0, 0) if _is_static(sample) else SUPPORTED_KRAFT_VERSION
     return VoterSet.of(
         *(
@@ -162,7 +162,7 @@ def _node(
     end: int,
     epochs: Sequence[tuple[int, int]],
     voters: VoterSet,
-    sample: Sample,
+    sample: QuorumSample,
     view: QuorumView | None,
 ) -> NodeCase:
     listeners = _endpoints(view, key.id)
@@ -194,7 +194,7 @@ def _node(
     )
 
 
-def _assumed(sample: Sample, picture: Picture, late: Sequence[int]) -> Iterator[str]:
+def _assumed(sample: QuorumSample, picture: Picture, late: Sequence[int]) -> Iterator[str]:
     yield (
         f"log ends are those that leader {sample.leader_id} of epoch {sample.epoch} told; every log"
         " is taken for a part of its log"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from kraftool.client.health import Health
 from kraftool.reports.findings import Severity
 from kraftool.reports.status import Status, overall_status
-from kraftool.watching.checkup import Examined, LiveHealth, Metadata, complaints
+from kraftool.watching.checkup import DoctorCheckup, LiveHealth, MetadataHealth, complaints
 from kraftool.watching.judging import Tolerance
 from kraftool.watching.picture import Picture
 from kraftool.watching.quorum import QuorumReport, quorum_report
@@ -35,9 +35,9 @@ class Overview:
 
     report: QuorumReport | None = None
     live: Health | None = None
-    metadata: Metadata | None = None
+    metadata: MetadataHealth | None = None
     """Set by whoever reads the metadata of a live quorum."""
-    examined: Examined | None = None
+    examined: DoctorCheckup | None = None
     """Set by whoever examines the directories."""
     _judge: LiveHealth = field(default_factory=LiveHealth)
     _found: dict[str, tuple[Severity, ...]] = field(default_factory=dict)

@@ -15,7 +15,7 @@ from kraftool.watching.directory_look import DirectoryLook
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
+class QuorumSample:
     """A live quorum's numbers at one look."""
 
     at_ms: int
@@ -30,7 +30,7 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Election:
+class ObservedElection:
     """A leader that was elected."""
 
     epoch: int
@@ -43,19 +43,19 @@ class Election:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class History:
+class WatchHistory:
     """What earlier looks found; bounded, so that watching costs the same after a week."""
 
     since_ms: int = 0
-    samples: tuple[Sample, ...] = ()
+    samples: tuple[QuorumSample, ...] = ()
     """Of the last minutes, the oldest first."""
-    elections: tuple[Election, ...] = ()
+    elections: tuple[ObservedElection, ...] = ()
     """The last ones, the oldest first."""
     elections_seen: int = 0
     """How many there were while watching; `elections` may have more, from logs, or fewer."""
 
 
-NO_HISTORY = History()
+NO_HISTORY = WatchHistory()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,7 @@ class Picture:
     """What live nodes said; None where none is watched."""
     directories: tuple[DirectoryLook, ...] = ()
     """In the order in which they were given."""
-    history: History = NO_HISTORY
+    history: WatchHistory = NO_HISTORY
 
     @property
     def stamp(self) -> tuple[object, ...]:

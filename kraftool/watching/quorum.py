@@ -16,14 +16,14 @@ from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
 from kraftool.raft.names import ReplicaKey
 from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.judging import (
-    Restart,
+    RestartSafety,
     Statement,
     Tolerance,
     restarts,
     statements,
     tolerance,
 )
-from kraftool.watching.picture import Election, Picture, Sample
+from kraftool.watching.picture import ObservedElection, Picture, QuorumSample
 from kraftool.watching.staleness import currency
 from kraftool.watching.voter_state import VoterState, voter_state
 
@@ -34,7 +34,7 @@ TREND = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Replica:
+class ReplicaStatus:
     """One node, by all that is known of it. What nobody tells is None."""
 
     node_id: int | None
@@ -68,7 +68,7 @@ class Replica:
     """The end of the log in that directory."""
     stale: str = ""
     """Why the log in its directory is older than the newest one; empty where it is not."""
-    restart: Restart | None = None
+    restart: RestartSafety | None = None
     runs_controller: bool | None = None
     """By its ApiVersions; None if it was not reached, or is not a controller."""
 
@@ -102,10 +102,10 @@ class QuorumReport:
     """Records committed a second."""
     rate_trend: tuple[int | None, ...]
     leader_end: int | None
-    replicas: tuple[Replica, ...]
+    replicas: tuple[ReplicaStatus, ...]
     voters: VoterState
     tolerance: Tolerance
-    elections: tuple[Election, ...]
+    elections: tuple[ObservedElection, ...]
     elections_seen: int
     since_ms: int
     looks: int
@@ -177,14 +177,14 @@ def _end(picture: Picture) -> int | None:
     return max((each for each in ends if each is not None), default=None)
 
 
-def _order(each: Replica) -> tuple[bool, bool, int]:
+def _order(each: ReplicaStatus) -> tuple[bool, bool, int]:
     return not each.is_voter, each.node_id is None, each.node_id or 0
 
 
 # --- replicas ---------------------------------------------------------------------------------
 
 
-def _replicas(picture: Picture, voters: VoterState) -> Iterator[Replica]:
+def _replicas(picture: Picture, voters: VoterState) -> Iterator[ReplicaStatus]:
     """The leader's list, the nodes that it does not have, then directories of nobody listed."""
     view = picture.view
     left = [*picture.directories]
@@ -210,14 +210,14 @@ def _stale(picture: Picture, each: DirectoryLook) -> str:
     return found.words if found.stale else ""
 
 
-def _is_of(directory: DirectoryLook, row: Replica) -> bool:
+def _is_of(directory: DirectoryLook, row: ReplicaStatus) -> bool:
     node = directory.node
     if node.node_id is None or node.node_id != row.node_id:
         return False
     return None in (node.directory_id, row.directory_id) or node.directory_id == row.directory_id
 
 
-def _with_directory(row: Replica, directory: DirectoryLook, stale: str) -> Replica:
+def _with_directory(row: ReplicaStatus, directory: DirectoryLook, stale: str) -> ReplicaStatus:
     return replace(
         row,
         directory_id=row.directory_id or directory.node.directory_id,
@@ -228,7 +228,7 @@ def _with_directory(row: Replica, directory: DirectoryLook, stale: str) -> Repli
     )
 
 
-def _from_directory(each: DirectoryLook, voters: VoterState, end: int | None) -> Replica:
+def _from_directory(each: DirectoryLook, voters: VoterState, end: int | None) -> ReplicaStatus:
     """A row of what a directory says; `end`: the longest of them, where no live node tells more."""
     node = each.node
     votes = voters.has(node.node_id, node.directory_id)
@@ -237,7 +237,7 @@ def _from_directory(each: DirectoryLook, voters: VoterState, end: int | None) ->
     lag = None
     if end is not None and each.log_end_offset is not None:
         lag = end - each.log_end_offset
-    return Replica(
+    return ReplicaStatus(
         node_id=node.node_id,
         directory_id=node.directory_id,
         role="voter" if votes else role,
@@ -252,7 +252,9 @@ def _from_directory(each: DirectoryLook, voters: VoterState, end: int | None) ->
     )
 
 
-def _live(view: QuorumView, samples: tuple[Sample, ...], voters: VoterState) -> Iterator[Replica]:
+def _live(
+    view: QuorumView, samples: tuple[QuorumSample, ...], voters: VoterState
+) -> Iterator[ReplicaStatus]:
     told: set[int] = set()
     ends = {each.id: end for each, end in _last_ends(samples).items()}
     quorum = view.quorum
@@ -271,7 +273,7 @@ def _live(view: QuorumView, samples: tuple[Sample, ...], voters: VoterState) -> 
         if answer.node_id is None or answer.node_id not in told:
             key = voters.key_of(answer.node_id)
             role = "unknown" if voters.source == "" or answer.node_id is None else "observer"
-            row = Replica(
+            row = ReplicaStatus(
                 node_id=answer.node_id,
                 directory_id=None if key is None else key.directory_id,
                 endpoint=shown(answer.endpoint),
@@ -287,15 +289,15 @@ def _live(view: QuorumView, samples: tuple[Sample, ...], voters: VoterState) -> 
 
 
 def _last_known(
-    samples: tuple[Sample, ...], voters: VoterState, told: set[int]
-) -> Iterator[Replica]:
+    samples: tuple[QuorumSample, ...], voters: VoterState, told: set[int]
+) -> Iterator[ReplicaStatus]:
     """Without a leader: whom the last one knew of, and nobody asks."""
     ends = _last_ends(samples)
     for key in (*voters.now, *(each for each in ends if each not in voters.now)):
         if key.id not in told:
             told.add(key.id)
             is_voter = key in voters.now
-            yield Replica(
+            yield ReplicaStatus(
                 node_id=key.id,
                 directory_id=key.directory_id,
                 role="voter" if is_voter else "observer",
@@ -304,7 +306,7 @@ def _last_known(
             )
 
 
-def _last_ends(samples: tuple[Sample, ...]) -> Mapping[ReplicaKey, int]:
+def _last_ends(samples: tuple[QuorumSample, ...]) -> Mapping[ReplicaKey, int]:
     return next((each.ends for each in reversed(samples) if each.ends), {})
 
 
@@ -319,7 +321,7 @@ def _told(
     end: int,
     voters: VoterState,
     lags: tuple[int | None, ...],
-) -> Replica:
+) -> ReplicaStatus:
     """What the leader says of a replica."""
     is_leader = each.replica.id == quorum.leader_id
     is_voter = each in quorum.voters
@@ -327,7 +329,7 @@ def _told(
     lag = max(end - each.log_end_offset, 0) if known else None
     caught_up = _ago(clock, each.last_caught_up_timestamp)
     endpoints = [*quorum.nodes.get(each.replica.id, {}).values()]
-    return Replica(
+    return ReplicaStatus(
         node_id=each.replica.id,
         directory_id=each.replica.directory_id,
         endpoint=shown(endpoints[0]) if endpoints else None,
@@ -343,7 +345,7 @@ def _told(
     )
 
 
-def _with_answer(row: Replica, answer: NodeAnswer | None) -> Replica:
+def _with_answer(row: ReplicaStatus, answer: NodeAnswer | None) -> ReplicaStatus:
     if answer is None:
         return row
     return replace(
@@ -366,7 +368,7 @@ def _ago(clock: int, timestamp: int) -> int | None:
 # --- how it moves -----------------------------------------------------------------------------
 
 
-def _lags(samples: tuple[Sample, ...], replica: ReplicaKey) -> tuple[int | None, ...]:
+def _lags(samples: tuple[QuorumSample, ...], replica: ReplicaKey) -> tuple[int | None, ...]:
     found: list[int | None] = []
     for each in samples[-TREND:]:
         end = each.ends.get(replica)
@@ -375,7 +377,7 @@ def _lags(samples: tuple[Sample, ...], replica: ReplicaKey) -> tuple[int | None,
     return tuple(found)
 
 
-def _rate(samples: tuple[Sample, ...]) -> float | None:
+def _rate(samples: tuple[QuorumSample, ...]) -> float | None:
     """Records committed a second, over the last seconds."""
     if not samples or samples[-1].high_watermark is None:
         return None
@@ -389,7 +391,7 @@ def _rate(samples: tuple[Sample, ...]) -> float | None:
     return None
 
 
-def _rate_trend(samples: tuple[Sample, ...]) -> tuple[int | None, ...]:
+def _rate_trend(samples: tuple[QuorumSample, ...]) -> tuple[int | None, ...]:
     """Records committed from look to look."""
     found: list[int | None] = []
     for before, now in pairwise(samples[-2 * TREND - 1 :]):

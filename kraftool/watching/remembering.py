@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from kraftool.client.model import QuorumView, leader_end
 from kraftool.watching.directory_look import DirectoryLook
-from kraftool.watching.picture import Election, History, Sample
+from kraftool.watching.picture import ObservedElection, QuorumSample, WatchHistory
 
 MOST_SAMPLES = 300
 MOST_ELECTIONS = 200
@@ -22,8 +22,8 @@ class Remembering:
     """What was seen so far."""
 
     since_ms: int = 0
-    _samples: deque[Sample] = field(default_factory=lambda: deque(maxlen=MOST_SAMPLES))
-    _elections: dict[int, Election] = field(default_factory=dict)
+    _samples: deque[QuorumSample] = field(default_factory=lambda: deque(maxlen=MOST_SAMPLES))
+    _elections: dict[int, ObservedElection] = field(default_factory=dict)
     """By epoch."""
     _count: int = 0
     _led: int = -1
@@ -31,7 +31,7 @@ class Remembering:
 
     def take(
         self, at_ms: int, view: QuorumView | None, directories: Iterable[DirectoryLook]
-    ) -> History:
+    ) -> WatchHistory:
         """Add a look; the history with it."""
         self.since_ms = self.since_ms or at_ms
         if view is not None:
@@ -40,7 +40,7 @@ class Remembering:
             self._samples.append(sample)
         for directory in directories:
             for change in directory.leader_changes:
-                self._elections[change.epoch] = Election(
+                self._elections[change.epoch] = ObservedElection(
                     epoch=change.epoch,
                     leader_id=change.leader_id,
                     at_ms=change.timestamp,
@@ -48,14 +48,14 @@ class Remembering:
                 )
         for epoch in sorted(self._elections)[:-MOST_ELECTIONS]:
             del self._elections[epoch]
-        return History(
+        return WatchHistory(
             since_ms=self.since_ms,
             samples=tuple(self._samples),
             elections=tuple(self._elections[epoch] for epoch in sorted(self._elections)),
             elections_seen=self._count,
         )
 
-    def _see(self, sample: Sample) -> None:
+    def _see(self, sample: QuorumSample) -> None:
         """An election is a leader of an epoch above all that were seen before. The leader of the
         first look is none: it says who leads, not since when."""
         if sample.leader_id is None or sample.epoch is None or sample.epoch <= self._led:
@@ -63,7 +63,7 @@ class Remembering:
         self._led = sample.epoch
         if self._samples:
             self._count += 1
-            seen = Election(
+            seen = ObservedElection(
                 epoch=sample.epoch,
                 leader_id=sample.leader_id,
                 at_ms=sample.at_ms,
@@ -72,12 +72,12 @@ class Remembering:
             self._elections.setdefault(sample.epoch, seen)
 
 
-def _sample(at_ms: int, view: QuorumView) -> Sample:
+def _sample(at_ms: int, view: QuorumView) -> QuorumSample:
     quorum = view.quorum
     if quorum is None or view.leader is None:
-        return Sample(at_ms=at_ms, epoch=view.epoch, leader_id=None, high_watermark=None,
+        return QuorumSample(at_ms=at_ms, epoch=view.epoch, leader_id=None, high_watermark=None,
                       leader_end=None)  # fmt: skip
-    return Sample(
+    return QuorumSample(
         at_ms=at_ms,
         epoch=view.epoch,
         leader_id=view.leader.node_id,

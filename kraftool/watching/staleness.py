@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kraftool.client.health import LAG_MS, LAG_RECORDS
 from kraftool.client.model import leader_end
-from kraftool.reports.metadata_summary import Voters
+from kraftool.reports.metadata_summary import SeenVoters
 from kraftool.storage.lock import LockState
 from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.picture import Picture
@@ -150,7 +150,7 @@ def _removed(picture: Picture, look: DirectoryLook) -> Iterator[str]:
             yield f"node {node.node_id} is not a voter of the live quorum"
 
 
-def _votes(voters: Voters | None, look: DirectoryLook) -> bool:
+def _votes(voters: SeenVoters | None, look: DirectoryLook) -> bool:
     return voters is not None and any(
         _same(each.id, each.directory_id, look) for each in voters.voters
     )

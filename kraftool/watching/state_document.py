@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from kraftool.reports.browse.state_changes import Difference
+from kraftool.reports.browse.state_changes import StateComparison
 from kraftool.reports.browse.state_tree import TreeRow
 from kraftool.reports.plain_json import finding_object, plain
 from kraftool.reports.state.diff_json import change_object
@@ -40,7 +40,7 @@ def state_table(rows: Sequence[TreeRow]) -> Iterator[tuple[object, ...]]:
             yield ("/".join(map(plain, each.path)), plain(each.text()))
 
 
-def difference_document(path: str, found: Difference) -> dict[str, Any]:
+def difference_document(path: str, found: StateComparison) -> dict[str, Any]:
     """The difference of two offsets; so many changes of a kind, all of them counted."""
     return {
         "schemaVersion": 1,
@@ -53,7 +53,7 @@ def difference_document(path: str, found: Difference) -> dict[str, Any]:
     }
 
 
-def difference_table(found: Difference) -> Iterator[tuple[object, ...]]:
+def difference_table(found: StateComparison) -> Iterator[tuple[object, ...]]:
     yield ("sign", "name", "text")
     for each in found.rows:
         yield (each.sign, "  " * each.depth + plain(each.name), plain(each.text))

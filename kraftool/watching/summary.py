@@ -13,7 +13,7 @@ from typing import NamedTuple
 from kraftool.client.health import LAG_MS, LAG_RECORDS, SILENT_MS
 from kraftool.reports.findings import Severity
 from kraftool.reports.status import Status, status_of
-from kraftool.watching.quorum import QuorumReport, Replica
+from kraftool.watching.quorum import QuorumReport, ReplicaStatus
 from kraftool.watching.voter_state import Commit
 from kraftool.watching.words import age, clock, count, sparkline
 
@@ -27,7 +27,7 @@ _ROLES = {
 }
 
 
-class Part(NamedTuple):
+class StyledText(NamedTuple):
     """Some words, and what they mean: a name of a style, empty for plain text."""
 
     text: str
@@ -35,101 +35,101 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SummaryLine:
     """A line of the summary."""
 
     name: str
-    parts: tuple[Part, ...]
+    parts: tuple[StyledText, ...]
 
 
-def sign(severity: Severity) -> Part:
+def sign(severity: Severity) -> StyledText:
     """Stands before a statement: severity is not told by colour alone."""
     status = status_of(severity)
-    return Part(status.mark, status.meaning)
+    return StyledText(status.mark, status.meaning)
 
 
-def lines(report: QuorumReport, width: int = 80) -> Iterator[Line]:
+def lines(report: QuorumReport, width: int = 80) -> Iterator[SummaryLine]:
     """What is to be known of the whole."""
-    yield Line("Leader", tuple(_leader(report)))
+    yield SummaryLine("Leader", tuple(_leader(report)))
     if report.is_live:
-        yield Line("Committed", tuple(_committed(report, 20 if width < 100 else 40)))
-    yield Line("Voters", tuple(_voters(report)))
-    yield Line("May fail", tuple(_tolerance(report)))
+        yield SummaryLine("Committed", tuple(_committed(report, 20 if width < 100 else 40)))
+    yield SummaryLine("Voters", tuple(_voters(report)))
+    yield SummaryLine("May fail", tuple(_tolerance(report)))
     if report.elections or report.looks > 1:
-        yield Line("Elections", tuple(_elections(report)))
+        yield SummaryLine("Elections", tuple(_elections(report)))
 
 
-def _leader(report: QuorumReport) -> Iterator[Part]:
+def _leader(report: QuorumReport) -> Iterator[StyledText]:
     if report.leader_id is None:
-        yield Part("✖ none", "bad")
+        yield StyledText("✖ none", "bad")
     elif report.leader_runs_controller is False:
-        yield Part(f"✖ node {report.leader_id}, without a controller", "bad")
+        yield StyledText(f"✖ node {report.leader_id}, without a controller", "bad")
     elif report.is_live:
-        yield Part(f"● node {report.leader_id}", "name")
+        yield StyledText(f"● node {report.leader_id}", "name")
     else:
-        yield Part(f"node {report.leader_id}, as the newest quorum-state has it")
+        yield StyledText(f"node {report.leader_id}, as the newest quorum-state has it")
     if report.epoch is not None:
-        yield Part(f"epoch {report.epoch}")
+        yield StyledText(f"epoch {report.epoch}")
     if report.unreached:
-        yield Part(f"▲ {report.unreached} not reached", "warn")
+        yield StyledText(f"▲ {report.unreached} not reached", "warn")
 
 
-def _committed(report: QuorumReport, width: int) -> Iterator[Part]:
+def _committed(report: QuorumReport, width: int) -> Iterator[StyledText]:
     if report.high_watermark is None:
-        yield Part("no high watermark yet" if report.leader_id is not None else "?", "warn")
+        yield StyledText("no high watermark yet" if report.leader_id is not None else "?", "warn")
         return
-    yield Part(count(report.high_watermark), "name")
+    yield StyledText(count(report.high_watermark), "name")
     if report.leader_end is not None:
-        yield Part(f"of {count(report.leader_end)}", "quiet")
+        yield StyledText(f"of {count(report.leader_end)}", "quiet")
     if report.rate is not None:
-        yield Part(f"{report.rate:.1f} records/s")
+        yield StyledText(f"{report.rate:.1f} records/s")
     if any(report.rate_trend):
-        yield Part(sparkline(report.rate_trend, width), "line")
+        yield StyledText(sparkline(report.rate_trend, width), "line")
 
 
-def _voters(report: QuorumReport) -> Iterator[Part]:
+def _voters(report: QuorumReport) -> Iterator[StyledText]:
     voters = report.voters
     if not voters.now:
-        yield Part("? nobody tells who votes", "warn")
+        yield StyledText("? nobody tells who votes", "warn")
         return
-    yield Part(", ".join(str(each.id) for each in sorted(voters.now)), "name")
+    yield StyledText(", ".join(str(each.id) for each in sorted(voters.now)), "name")
     if voters.is_uncommitted:
         before = ", ".join(str(each.id) for each in sorted(voters.before))
-        yield Part(f"▲ not committed; committed: {before or '?'}", "warn")
+        yield StyledText(f"▲ not committed; committed: {before or '?'}", "warn")
     elif voters.source == "history":
-        yield Part("as the last leader had them", "warn")
+        yield StyledText("as the last leader had them", "warn")
     else:
         words = {
             Commit.COMMITTED: "committed",
             Commit.STATIC: "static, from settings",
             Commit.UNKNOWN: "whether that is committed is not known",
         }[voters.commit]
-        yield Part(words, "quiet")
-    yield Part(f"majority {voters.majority}", "quiet")
+        yield StyledText(words, "quiet")
+    yield StyledText(f"majority {voters.majority}", "quiet")
 
 
-def _tolerance(report: QuorumReport) -> Iterator[Part]:
+def _tolerance(report: QuorumReport) -> Iterator[StyledText]:
     told = report.tolerance
     if told.is_lost:
-        yield Part(f"✖ none: {told.text}", "bad")
+        yield StyledText(f"✖ none: {told.text}", "bad")
     elif told.count is None:
-        yield Part(f"? {told.text}", "warn" if report.is_live else "quiet")
+        yield StyledText(f"? {told.text}", "warn" if report.is_live else "quiet")
     else:
         status = Status.GOOD if told.count else Status.WARN
         if report.leader_runs_controller is False:
             status = Status.BAD
-        yield Part(str(told.count), status.meaning)
-        yield Part(told.text, "quiet")
+        yield StyledText(str(told.count), status.meaning)
+        yield StyledText(told.text, "quiet")
 
 
-def _elections(report: QuorumReport) -> Iterator[Part]:
+def _elections(report: QuorumReport) -> Iterator[StyledText]:
     if report.looks > 1:
         seen = report.elections_seen
         since = clock(report.since_ms, report.at_ms)
-        yield Part(f"{seen or 'none'} seen since {since}", "warn" if seen else "quiet")
+        yield StyledText(f"{seen or 'none'} seen since {since}", "warn" if seen else "quiet")
     for each in report.elections[: -MOST_ELECTIONS - 1 : -1]:
         who = "?" if each.leader_id is None else f"node {each.leader_id}"
-        yield Part(f"epoch {each.epoch}: {who}, {clock(each.at_ms, report.at_ms)}", "quiet")
+        yield StyledText(f"epoch {each.epoch}: {who}, {clock(each.at_ms, report.at_ms)}", "quiet")
 
 
 # --- replicas ---------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ def columns(report: QuorumReport, width: int) -> list[str]:
     return names
 
 
-def cells(report: QuorumReport, each: Replica, trend: int = 8) -> dict[str, Part]:
+def cells(report: QuorumReport, each: ReplicaStatus, trend: int = 8) -> dict[str, StyledText]:
     """All cells of a replica, by column."""
     is_down = each.is_asked and not each.is_reached
     name = "witness" if each.is_witness and each.role == "voter" else each.role
@@ -166,10 +166,10 @@ def cells(report: QuorumReport, each: Replica, trend: int = 8) -> dict[str, Part
     if each.role == "leader" and each.runs_controller is False:
         role, meaning = "◌ leader", "bad"
     return {
-        NODE: Part("?" if each.node_id is None else str(each.node_id), "name"),
-        ROLE: Part(role, "bad" if is_down else "warn" if each.is_joining else meaning),
-        ENDPOINT: Part(each.endpoint or "-", "quiet"),
-        DIRECTORY: Part(each.directory_id or "-", "quiet"),
+        NODE: StyledText("?" if each.node_id is None else str(each.node_id), "name"),
+        ROLE: StyledText(role, "bad" if is_down else "warn" if each.is_joining else meaning),
+        ENDPOINT: StyledText(each.endpoint or "-", "quiet"),
+        DIRECTORY: StyledText(each.directory_id or "-", "quiet"),
         END: _end(each),
         LAG: _limited(each.lag, LAG_RECORDS, count(each.lag)),
         BEHIND: _limited(each.lag_ms, LAG_MS, age(each.lag_ms)),
@@ -178,72 +178,74 @@ def cells(report: QuorumReport, each: Replica, trend: int = 8) -> dict[str, Part
         RESTART: _restart(each),
         SAYS: says(report, each),
         DISK: _disk(each),
-        TREND: Part(sparkline(each.trend, trend), "line"),
+        TREND: StyledText(sparkline(each.trend, trend), "line"),
     }
 
 
-def _disk(each: Replica) -> Part:
+def _disk(each: ReplicaStatus) -> StyledText:
     if not each.path:
-        return Part("-")
+        return StyledText("-")
     end = count(each.disk_end_offset)
-    return Part(f"▲ {end}", "warn") if each.stale else Part(end)
+    return StyledText(f"▲ {end}", "warn") if each.stale else StyledText(end)
 
 
-def _end(each: Replica) -> Part:
+def _end(each: ReplicaStatus) -> StyledText:
     if each.log_end_offset is not None:
         # Of a live node the leader tells the end; without one, its directory.
         is_of_disk = each.stale and not each.is_asked
         end = count(each.log_end_offset)
-        return Part(f"▲ {end}", "warn") if is_of_disk else Part(end)
-    return Part("?" if each.last_end is None else f"~{count(each.last_end)}", "warn")
+        return StyledText(f"▲ {end}", "warn") if is_of_disk else StyledText(end)
+    return StyledText("?" if each.last_end is None else f"~{count(each.last_end)}", "warn")
 
 
-def _limited(value: int | None, limit: int, shown: str) -> Part:
-    return Part(shown, "quiet" if value is None else "warn" if value > limit else "")
+def _limited(value: int | None, limit: int, shown: str) -> StyledText:
+    return StyledText(shown, "quiet" if value is None else "warn" if value > limit else "")
 
 
-def _restart(each: Replica) -> Part:
+def _restart(each: ReplicaStatus) -> StyledText:
     if each.restart is None:
-        return Part("-", "quiet")
+        return StyledText("-", "quiet")
     if not each.restart.is_safe:
-        return Part("✖ no", "warn")
+        return StyledText("✖ no", "warn")
     is_last = each.role == "leader" and each.runs_controller is not False
-    return Part("✓ last" if is_last else "✓ yes", Status.GOOD.meaning)
+    return StyledText("✓ last" if is_last else "✓ yes", Status.GOOD.meaning)
 
 
-def says(report: QuorumReport, each: Replica) -> Part:
+def says(report: QuorumReport, each: ReplicaStatus) -> StyledText:
     """Whom a node itself takes for the leader, of which epoch."""
     if each.says_epoch is None:
-        return Part("-", "quiet")
+        return StyledText("-", "quiet")
     leader = "none" if each.says_leader is None else f"node {each.says_leader}"
     agrees = (each.says_leader, each.says_epoch) == (report.leader_id, report.epoch)
-    return Part(f"{leader}, epoch {each.says_epoch}", "quiet" if agrees else "warn")
+    return StyledText(f"{leader}, epoch {each.says_epoch}", "quiet" if agrees else "warn")
 
 
-def details(report: QuorumReport, each: Replica) -> Iterator[tuple[Part, ...]]:
+def details(report: QuorumReport, each: ReplicaStatus) -> Iterator[tuple[StyledText, ...]]:
     """A replica at length, line by line."""
-    identity = [Part(f"{each.role} {'?' if each.node_id is None else each.node_id}", "name")]
+    identity = [StyledText(f"{each.role} {'?' if each.node_id is None else each.node_id}", "name")]
     if each.directory_id:
-        identity.append(Part(f"directory {each.directory_id}", "quiet"))
+        identity.append(StyledText(f"directory {each.directory_id}", "quiet"))
     if each.endpoint:
-        identity.append(Part(each.endpoint, "quiet"))
+        identity.append(StyledText(each.endpoint, "quiet"))
     if each.is_witness:
-        identity.append(Part("a witness: it runs no controller", "warn"))
+        identity.append(StyledText("a witness: it runs no controller", "warn"))
     yield tuple(identity)
     if not each.is_asked and each.path is None:
-        yield (Part("not asked itself: the leader tells of it", "quiet"),)
+        yield (StyledText("not asked itself: the leader tells of it", "quiet"),)
     else:
         told = says(report, each)
-        answer = () if each.took_ms is None else (Part(f"answers in {each.took_ms} ms", "quiet"),)
-        yield (Part("says", "quiet"), told, *answer)
+        answer = (
+            () if each.took_ms is None else (StyledText(f"answers in {each.took_ms} ms", "quiet"),)
+        )
+        yield (StyledText("says", "quiet"), told, *answer)
     if each.restart is not None:
         safe = each.restart.is_safe
         words = "can be restarted" if safe else "do not restart it"
-        yield (Part(f"{words}: {each.restart.reason}", "" if safe else "warn"),)
+        yield (StyledText(f"{words}: {each.restart.reason}", "" if safe else "warn"),)
     if each.path is not None:
         if each.stale:
-            yield (Part(f"▲ {each.path} is stale: {each.stale}", "warn"),)
+            yield (StyledText(f"▲ {each.path} is stale: {each.stale}", "warn"),)
         else:
-            yield (Part(f"{each.path}: log ends at {count(each.disk_end_offset)}", "quiet"),)
+            yield (StyledText(f"{each.path}: log ends at {count(each.disk_end_offset)}", "quiet"),)
     if each.problem:
-        yield (Part(each.problem, "bad"),)
+        yield (StyledText(each.problem, "bad"),)

@@ -17,10 +17,10 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.findings import Finding
 from kraftool.reports.locations import open_paths
 from kraftool.reports.timeline.events import Category, Event, Statistics, Timeline
-from kraftool.reports.timeline.report import Options, build, other_clusters
+from kraftool.reports.timeline.report import TimelineOptions, build, other_clusters
 from kraftool.reports.timeline.sources import clusters, open_nodes
 from kraftool.storage.paths import Location
-from kraftool.watching.picture import History
+from kraftool.watching.picture import WatchHistory
 from kraftool.watching.places import leaders_log
 from kraftool.watching.sources import Sources
 from kraftool.watching.task import Task
@@ -70,12 +70,12 @@ def _read(
         raise KraftoolError(
             f"{different.sentence()}: {different.file} is of another cluster than the rest"
         )
-    options = Options(list_topics=True)
+    options = TimelineOptions(list_topics=True)
     told = build(nodes, [*unopened, *findings], options, task.passed)
     return TimelineLook(timeline=told, took_s=time.monotonic() - began)
 
 
-def seen_timeline(history: History) -> Timeline:
+def seen_timeline(history: WatchHistory) -> Timeline:
     """The elections of a live quorum, as far as nodes told of them or they were seen happening."""
     events = tuple(
         Event(

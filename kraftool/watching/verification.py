@@ -23,7 +23,7 @@ from kraftool.watching.task import StoppedError, Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verification:
+class DirectoryVerification:
     """What verifying a directory found."""
 
     path: str
@@ -49,7 +49,7 @@ class Verification:
 _LOUD = (Severity.ERROR, Severity.WARNING)
 
 
-def verify(path: str, at_ms: int, task: Task) -> Verification:
+def verify(path: str, at_ms: int, task: Task) -> DirectoryVerification:
     """Verify all of a directory. Raises StoppedError where the task was stopped."""
     locations, unopened = open_paths([path])
     total = sum(map(_bytes, locations))
@@ -70,7 +70,7 @@ def verify(path: str, at_ms: int, task: Task) -> Verification:
             states = tuple(
                 (each.file, each.state_hash) for each in snapshots.snapshots if each.state_hash
             )
-    return Verification(
+    return DirectoryVerification(
         path=path,
         at_ms=at_ms,
         findings=in_order(_once(findings)),
@@ -104,7 +104,7 @@ def _checked(logs: LogVerification) -> str:
     return ", ".join(counts)
 
 
-def document(each: Verification) -> dict[str, Any]:
+def document(each: DirectoryVerification) -> dict[str, Any]:
     """As a part of an exported view."""
     return {
         "path": plain(each.path),

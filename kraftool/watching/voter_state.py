@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from kraftool.raft.names import ReplicaKey
-from kraftool.reports.metadata_summary import Voters, VoterSource
+from kraftool.reports.metadata_summary import SeenVoters, VoterSource
 from kraftool.watching.directory_look import DirectoryLook
-from kraftool.watching.picture import Picture, Sample
+from kraftool.watching.picture import Picture, QuorumSample
 
 
 class Commit(StrEnum):
@@ -96,7 +96,7 @@ def _newest(directories: tuple[DirectoryLook, ...]) -> DirectoryLook | None:
     return max(told, key=age, default=None)
 
 
-def _keys(voters: Voters | None) -> tuple[ReplicaKey, ...]:
+def _keys(voters: SeenVoters | None) -> tuple[ReplicaKey, ...]:
     if voters is None:
         return ()
     return tuple(ReplicaKey(each.id, each.directory_id) for each in voters.voters)
@@ -120,7 +120,7 @@ def _by_record(
     )
 
 
-def _by_history(now: tuple[ReplicaKey, ...], samples: tuple[Sample, ...]) -> VoterState:
+def _by_history(now: tuple[ReplicaKey, ...], samples: tuple[QuorumSample, ...]) -> VoterState:
     """A record that came between two looks lies between the leader's log ends at these looks."""
     led = [each for each in samples if each.voters and each.leader_end is not None]
     first = len(led)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kraftool.client.asking import Access
-from kraftool.client.change import Change, Verdict
-from kraftool.client.listeners import Candidate
+from kraftool.client.change import CheckResult, QuorumChange
+from kraftool.client.listeners import NewVoter
 from kraftool.client.model import QuorumView
 from kraftool.client.target import Target
 from kraftool.client.voter_changes import add_controller
@@ -42,11 +42,11 @@ def _observer(node_id: int, directory_id: str, end: int) -> ReplicaState:
     return replace(replica(node_id, end=end), replica=ReplicaKey(node_id, directory_id))
 
 
-def _plan(node_id: int, *directory_ids: str) -> Change:
+def _plan(node_id: int, *directory_ids: str) -> QuorumChange:
     leader = ScriptedLeader(DIRECTORY / "__cluster_metadata-0")
     seen = [_observer(node_id, each, leader.end) for each in directory_ids]
 
-    async def run() -> Change:
+    async def run() -> QuorumChange:
         async with leader.running():
             target = Scripted(
                 bootstrap=(leader.bound,),
@@ -54,14 +54,14 @@ def _plan(node_id: int, *directory_ids: str) -> Change:
                 leader=leader,
                 observers=seen,
             )
-            candidate = Candidate(node_id=node_id, endpoints={})
+            candidate = NewVoter(node_id=node_id, endpoints={})
             return await add_controller(target, candidate, dry_run=True)
 
     return asyncio.run(run())
 
 
-def _blocks(change: Change) -> list[tuple[str, str]]:
-    return [(e.text, e.advice) for e in change.checks if e.verdict is Verdict.BLOCKED]
+def _blocks(change: QuorumChange) -> list[tuple[str, str]]:
+    return [(e.text, e.advice) for e in change.checks if e.verdict is CheckResult.BLOCKED]
 
 
 def test_directory_id_and_endpoints_are_those_that_the_quorum_knows() -> None:

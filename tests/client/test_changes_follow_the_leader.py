@@ -10,7 +10,7 @@ import pytest
 from kraftool.client import asking_changes
 from kraftool.client.asking import Access
 from kraftool.client.asking_changes import LeaderLostError, at_leader, with_leader
-from kraftool.client.change import Answer, Change, finished
+from kraftool.client.change import LeaderAnswer, QuorumChange, finished
 from kraftool.client.model import QuorumView
 from kraftool.client.target import Target
 from kraftool.net.connection import Connection
@@ -19,18 +19,18 @@ from tests.client.scripted_quorum import Quorum
 ACCESS = Access(timeout_s=10)
 
 
-async def _change(quorum: Quorum, target: Target, sent: list[int | None]) -> Change:
+async def _change(quorum: Quorum, target: Target, sent: list[int | None]) -> QuorumChange:
     """A change that is prepared while the leader goes."""
 
-    async def send(connection: Connection) -> Answer:
+    async def send(connection: Connection) -> LeaderAnswer:
         sent.append(next(id_ for id_, at in quorum.bound.items() if at == connection.endpoint))
-        return Answer()
+        return LeaderAnswer()
 
-    async def change(view: QuorumView) -> Change:
+    async def change(view: QuorumView) -> QuorumChange:
         if quorum.leader == 1:
             await quorum.servers[1].close()
             quorum.leader, quorum.epoch = 2, 6
-        planned = Change(kind="add-controller", subject="controller 4", checks=())
+        planned = QuorumChange(kind="add-controller", subject="controller 4", checks=())
         return finished(planned, await at_leader(view, ACCESS, send))
 
     return await with_leader(target, change)
@@ -40,7 +40,7 @@ def test_the_next_leader_is_asked_once() -> None:
     """Only the lost leader's address was given."""
     sent: list[int | None] = []
 
-    async def run() -> Change:
+    async def run() -> QuorumChange:
         quorum = Quorum(leader=1)
         async with quorum.running():
             target = Target(bootstrap=(quorum.bound[1],), access=ACCESS)
@@ -68,7 +68,7 @@ def test_without_another_leader_it_gives_up(monkeypatch: pytest.MonkeyPatch) -> 
 def test_nothing_is_sent_to_a_broker_in_the_leaders_place() -> None:
     """As a port-forward that leads elsewhere by now."""
 
-    async def never(connection: Connection) -> Answer:
+    async def never(connection: Connection) -> LeaderAnswer:
         raise AssertionError("a broker was asked to change the quorum")
 
     async def run() -> None:

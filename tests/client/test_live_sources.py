@@ -21,7 +21,7 @@ from kraftool.raft.messages import ReplicaState
 from kraftool.raft.names import ReplicaKey
 from kraftool.reports.doctor.read import locations_of
 from kraftool.reports.doctor.report import DoctorReport, diagnose
-from kraftool.reports.features.model import Role
+from kraftool.reports.features.model import ProcessRole
 from kraftool.reports.metadata_summary import VoterSource
 from kraftool.reports.voters.diff import VoterDiff, diff_voters
 from kraftool.reports.voters.model import Commitment, Origin
@@ -244,6 +244,6 @@ def test_features_are_those_of_the_running_leader_with_ranges_that_nodes_told() 
     assert cluster.metadata_version == 30
     assert cluster.newest.node_id == 2
     assert cluster.newest.cluster_id == _meta(2)[CLUSTER]
-    told = {each.id: each for each in cluster.of(Role.CONTROLLER)}
+    told = {each.id: each for each in cluster.of(ProcessRole.CONTROLLER)}
     assert told[77].range_of("metadata.version") == (7, 30)
     assert 3 in told

@@ -14,7 +14,16 @@ import pytest
 
 from kraftool.commands.recover_run import read_plan, steps_after
 from kraftool.repair.backup import FOLDER
-from kraftool.repair.plan import Action, HostPlan, Method, Plan, Risk, Role, Setting, Step
+from kraftool.repair.plan import (
+    Action,
+    HostPlan,
+    HostRole,
+    Method,
+    Plan,
+    PlanStep,
+    RequiredSetting,
+    Risk,
+)
 from tests.commands.conftest import ROOT, Run
 from tests.commands.recover_files import fitting, signalled, written
 from tests.commands.test_secrets import assert_no_secret
@@ -40,14 +49,14 @@ def directory(fixtures_dir: Path, tmp_path: Path) -> Path:
 def made(directory: Path) -> Plan:
     plan = jump_plan(directory)
     steps = (
-        Step(action=Action.APPLY, hosts=("node-3",), text="Apply it."),
-        Step(
+        PlanStep(action=Action.APPLY, hosts=("node-3",), text="Apply it."),
+        PlanStep(
             action=Action.CHECK,
             text="Look at it.",
             commands=("kraftool recover verify plan.yaml --dir DIR",),
         ),
     )
-    setting = Setting(key="controller.quorum.bootstrap.servers", value="127.0.0.1:43523")
+    setting = RequiredSetting(key="controller.quorum.bootstrap.servers", value="127.0.0.1:43523")
     host = replace(plan.hosts[0], settings=(setting,))
     return replace(plan, steps=steps, hosts=(host,))
 
@@ -166,7 +175,7 @@ def test_a_wrong_id_a_missing_word_and_no_terminal_are_refused(
 def test_after_an_error_a_start_is_not_the_next_step(
     kraftool: Run, directory: Path, made: Plan, tmp_path: Path
 ) -> None:
-    start = Step(action=Action.START, hosts=("node-3",), text="It leads within seconds.")
+    start = PlanStep(action=Action.START, hosts=("node-3",), text="It leads within seconds.")
     other = replace(VOTER, id=4)
     wrong = replace(made, voters_after=(other,), steps=(*made.steps, start))
     file = written(wrong, tmp_path)
@@ -228,9 +237,9 @@ def test_a_server_properties_is_compared_and_its_secrets_stay(
     kraftool: Run, directory: Path, made: Plan, tmp_path: Path
 ) -> None:
     settings = (
-        Setting(key="controller.quorum.voters", value="3@127.0.0.1:43523"),
-        Setting(key="sasl.jaas.config", value=""),
-        Setting(key="node.id", value="3"),
+        RequiredSetting(key="controller.quorum.voters", value="3@127.0.0.1:43523"),
+        RequiredSetting(key="sasl.jaas.config", value=""),
+        RequiredSetting(key="node.id", value="3"),
     )
     plan = replace(made, hosts=(replace(made.hosts[0], settings=settings),))
     file = written(plan, tmp_path)
@@ -304,7 +313,9 @@ def test_a_directory_without_edits_is_told_to_apply_the_plan_to_the_others_first
     made: Plan,
 ) -> None:
     """Not to start the seed, which may not be repaired yet."""
-    other = HostPlan(name="node-11", role=Role.BROKER, identity=made.hosts[0].identity, path="/b")
+    other = HostPlan(
+        name="node-11", role=HostRole.BROKER, identity=made.hosts[0].identity, path="/b"
+    )
     assert [each.action for each in steps_after(made, other)] == [Action.APPLY, Action.CHECK]
     assert [each.action for each in steps_after(made, made.hosts[0])] == [Action.CHECK]
 

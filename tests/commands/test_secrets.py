@@ -29,7 +29,7 @@ from kraftool.decoders.framing import decode_record
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.segment import scan
 from kraftool.reports.annotation import explain
-from kraftool.reports.annotation_rows import Request, Row
+from kraftool.reports.annotation_rows import ExplainRequest, Row
 from kraftool.reports.log_render import RenderPlan, render
 
 Run = Callable[..., Any]
@@ -391,7 +391,7 @@ def explained(data: bytes) -> bytes:
 
     return b"\n".join(
         row.data + f"|{row.value}|{row.note}|{row.problem}".encode("utf-8", "replace")
-        for row in explain("x.log", FileKind.LOG, read_at, len(data), Request(units=0))
+        for row in explain("x.log", FileKind.LOG, read_at, len(data), ExplainRequest(units=0))
         if isinstance(row, Row)
     )
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from kraftool.commands.shell_session import Session
+from kraftool.commands.shell_session import ShellSession
 from kraftool.commands.shell_words import BadCommand, quoted_word, read_command, split_line
 from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.framing import encode_record
@@ -49,7 +49,9 @@ class Recorded:
     def __init__(self) -> None:
         self.shown: list[str] = []
         self.complaints: list[str] = []
-        self.session = Session(root=tree(), show=self.shown.extend, complain=self.complaints.append)
+        self.session = ShellSession(
+            root=tree(), show=self.shown.extend, complain=self.complaints.append
+        )
 
     def run(self, line: str) -> list[str]:
         self.shown.clear()

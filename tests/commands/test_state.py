@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from kraftool.commands.state import Section
+from kraftool.commands.state import StateSection
 from kraftool.image.state_hash import state_hash
 from kraftool.reports.printable import UNSAFE
 from kraftool.reports.state.load import load_state
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "fixtures"
 QUORUM = FIXTURES / "kafka-4.3.0/dynamic-quorum"
 STOPPED = FIXTURES / "kafka-4.3.0/upgrade/node-1/data"
-SECTIONS = tuple(each.value for each in Section)
+SECTIONS = tuple(each.value for each in StateSection)
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ from metadata import (
 )
 
 from kraftool.decoders import schema
-from kraftool.image.cluster import Endpoint, FeatureRange
+from kraftool.image.cluster import FeatureRange, RegisteredEndpoint
 from kraftool.image.configs import BROKER, TOPIC, ConfigResource
 from kraftool.image.delta import MetadataDelta
 from kraftool.image.image import EMPTY, Provenance
@@ -72,7 +72,7 @@ def test_a_registration_replaces_the_whole_broker() -> None:
     assert one.fenced
     assert one.directories == ()
     assert one.cordoned_directories is None
-    assert one.listeners == (Endpoint("PLAIN", "one", 9092, 0),)
+    assert one.listeners == (RegisteredEndpoint("PLAIN", "one", 9092, 0),)
     assert one.features == {"metadata.version": FeatureRange(7, 30)}
     assert (two.rack, two.directories, two.cordoned_directories) == ("r", (DIRECTORY,), ())
     assert not two.fenced

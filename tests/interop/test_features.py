@@ -23,8 +23,8 @@ from clusters import Cluster, Node
 from kraftool.image import metadata_version as table
 from kraftool.reports.features.model import ClusterFeatures
 from kraftool.reports.features.read import read_features
-from kraftool.reports.features.rules import Rule, blockers
-from kraftool.reports.features.target import Direction, Request, request
+from kraftool.reports.features.rules import RefusalRule, blockers
+from kraftool.reports.features.target import Direction, FeaturesRun, request
 from kraftool.reports.state.load import load_state
 from kraftool.storage.kafka_home import installed_release
 
@@ -197,19 +197,21 @@ def test_feature_dependencies_says_the_same() -> None:
 # --- verdicts -----------------------------------------------------------------------------------
 
 REASONS = {
-    Rule.RANGE: r"(controller|Controller|Broker) \d+ (only supports versions|does not support)",
-    Rule.NOT_REGISTERED: r"controller \d+ has not registered",
-    Rule.DIRECTION: (
+    RefusalRule.RANGE: r"([cC]ontroller|Broker) \d+ (only supports versions|does not support)",
+    RefusalRule.NOT_REGISTERED: r"controller \d+ has not registered",
+    RefusalRule.DIRECTION: (
         r"Can't downgrade (the version of this feature without|to a newer version)"
         r"|The upgradeType flag should be set to SAFE_DOWNGRADE"
     ),
-    Rule.FLOOR: r"only supports versions \[?7",
-    Rule.CHANGED_RECORDS: r"might delete metadata information|Unsafe metadata downgrade is not",
-    Rule.UNKNOWN_LEVEL: r"only supports versions",
-    Rule.UNKNOWN_FEATURE: r"does not support this feature|Feature \S+ not found",
-    Rule.DEPENDENCY: r"because it depends on",
-    Rule.KRAFT_DOWNGRADE: r"Can't downgrade the version of this feature\.",
-    Rule.KRAFT_VOTERS: r"not all of the voters support it",
+    RefusalRule.FLOOR: r"only supports versions \[?7",
+    RefusalRule.CHANGED_RECORDS: (
+        r"might delete metadata information|Unsafe metadata downgrade is not"
+    ),
+    RefusalRule.UNKNOWN_LEVEL: r"only supports versions",
+    RefusalRule.UNKNOWN_FEATURE: r"does not support this feature|Feature \S+ not found",
+    RefusalRule.DEPENDENCY: r"because it depends on",
+    RefusalRule.KRAFT_DOWNGRADE: r"Can't downgrade the version of this feature\.",
+    RefusalRule.KRAFT_VOTERS: r"not all of the voters support it",
 }
 
 ELR = ("--feature", "eligible.leader.replicas.version=1")
@@ -263,7 +265,7 @@ DYNAMIC_4_3 = (
 )
 
 
-def asked(cluster: ClusterFeatures, words: Sequence[str]) -> Request:
+def asked(cluster: ClusterFeatures, words: Sequence[str]) -> FeaturesRun:
     """What kafka-features sends for these words."""
     direction = Direction(words[0])
     if "--release-version" in words:
@@ -271,7 +273,7 @@ def asked(cluster: ClusterFeatures, words: Sequence[str]) -> Request:
         assert made.direction is direction
         return made
     pairs = [words[at + 1].split("=") for at, word in enumerate(words) if word == "--feature"]
-    return Request(direction=direction, levels={name: int(level) for name, level in pairs})
+    return FeaturesRun(direction=direction, levels={name: int(level) for name, level in pairs})
 
 
 def dry_runs(server: str, commands: Sequence[Sequence[str]]) -> list[dict[str, Any]]:

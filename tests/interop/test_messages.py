@@ -151,7 +151,7 @@ def _corners(fields: tuple[schema.Field, ...], value: dict[str, Any], path: str)
                 yield from _corners(field.fields, each, here)
 
 
-def _possible_corners(message: schema.Message) -> Iterator[str]:
+def _possible_corners(message: schema.MessageSchema) -> Iterator[str]:
     if message.flexible and message.versions.high in message.flexible:
         yield f"{message.name} unknown tag"
     fields = [(message.name, field) for field in message.fields]

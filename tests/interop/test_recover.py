@@ -20,7 +20,7 @@ import recovering
 from clusters import Cluster, Node
 from recovering import begin, cluster_of, kraftool, on, voters
 
-from kraftool.repair.plan import Action, Method, Plan, Verdict
+from kraftool.repair.plan import Action, LossBound, Method, Plan
 from kraftool.repair.plan_yaml import plan_from_yaml
 
 pytestmark = pytest.mark.interop
@@ -119,7 +119,7 @@ def test_two_of_three_controllers_are_lost_and_the_survivor_was_behind(night: Ni
     survivor, lost = night.strike()
     plan = night.collect_and_plan(survivor, lost)
     assert plan.method is Method.SNAPSHOT_JUMP
-    assert plan.loss.verdict is Verdict.UNBOUNDED
+    assert plan.loss.verdict is LossBound.UNBOUNDED
     assert plan.ranking[0].host == "node-11", "the broker has the later epoch"
     assert sorted(each.node_id for each in plan.quarantine) == [each.id for each in lost]
     night.do(plan, Action.APPLY)

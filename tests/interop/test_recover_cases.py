@@ -14,7 +14,7 @@ from ondisk import batches, differences, segments, trees
 from our_nodes import end_of
 from recovering import OURS, SAID, THEIRS, Kept, kept, kraftool, voters
 
-from kraftool.repair.plan import Method, Verdict
+from kraftool.repair.plan import LossBound, Method
 from kraftool.repair.surveying import survey_path
 
 __all__ = ["kept"]
@@ -50,7 +50,7 @@ def test_each_directory_is_damaged_otherwise_and_all_are_mended_at_once(kept: Ke
         "meta-properties",
         "emptied",
     }
-    assert plan.loss.verdict is Verdict.NONE
+    assert plan.loss.verdict is LossBound.NONE
     assert kept.apply(plan) == {each.id for each in kept.nodes}
     kept.cluster.start(*kept.nodes)
     kept.has_everything()
@@ -144,7 +144,7 @@ def test_all_controllers_are_lost_and_a_broker_has_the_state(kept: Kept) -> None
         each.write_properties()
     kraftool("format", "-N", "-t", cluster.id, "-c", "server.properties", cwd=new.directory)
     plan = kept.plan_lost(kept.controllers, "--set", "seed=4")
-    assert plan.loss.verdict is Verdict.UNBOUNDED
+    assert plan.loss.verdict is LossBound.UNBOUNDED
     assert kept.apply(plan) == {4}
     wanted = kept.planned_tree(plan, new)
     cluster.start(new)

@@ -17,7 +17,7 @@ from recovering import OURS, SAID, VERSIONS, Kept, cluster_of, consumed, kraftoo
 from test_net_secured import Stores, stores
 from test_node_secured import secured
 
-from kraftool.repair.plan import Method, Verdict
+from kraftool.repair.plan import LossBound, Method
 from kraftool.repair.plan_yaml import plan_from_yaml
 
 __all__ = ["stores"]
@@ -38,7 +38,7 @@ def test_three_of_five_are_lost_and_the_other_comes_back_by_the_checkpoint(five:
     left = [five.survivor, five.others[0]]
     # Where the better one is as far as the broker, a record would be appended by itself.
     plan = five.plan_lost(five.others[1:], "--method", "snapshot-jump")
-    assert plan.loss.verdict is Verdict.UNBOUNDED
+    assert plan.loss.verdict is LossBound.UNBOUNDED
     seed, other = sorted(left, key=lambda each: plan.seed != f"node-{each.id}")
     assert (end_of(seed).epoch, end_of(seed).offset) >= (end_of(other).epoch, end_of(other).offset)
     assert five.apply(plan) == {seed.id}
@@ -97,7 +97,7 @@ def test_nodes_that_are_controller_and_broker(version: str, tmp_path: Path) -> N
         said = ("--set", f"lost={ids}", "--kafka-version", version)
         kraftool("recover", "plan", here, *said, "--out", plan_file)
         plan = plan_from_yaml(plan_file.read_bytes())
-        assert plan.loss.verdict is Verdict.UNBOUNDED
+        assert plan.loss.verdict is LossBound.UNBOUNDED
         where = ("--dir", survivor.metadata_log_dir)
         kraftool("recover", "apply", plan_file, *where, "--yes", plan.id)
         cluster.start(survivor)

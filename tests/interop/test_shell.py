@@ -20,7 +20,7 @@ import pytest
 import shelltrees
 
 from kraftool.commands.shell_load import image_of
-from kraftool.commands.shell_session import Session
+from kraftool.commands.shell_session import ShellSession
 from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.framing import encode_record
 from kraftool.reports.shell.nodes import Directory, Leaf, Node, in_order
@@ -255,7 +255,7 @@ LINES = (
 
 def our_answers(root: Directory, lines: Sequence[str]) -> list[str]:
     said: list[str] = []
-    session = Session(
+    session = ShellSession(
         root=root,
         show=said.extend,
         complain=said.append,

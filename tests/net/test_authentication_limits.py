@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kraftool.net.connection import connect
-from kraftool.net.guests import Limits, Refusal
+from kraftool.net.guests import ConnectionLimit, Limits
 from kraftool.net.sasl import PLAIN, SaslClient, SaslServer
 from kraftool.net.security import ClientSecurity, SecurityProtocol, ServerSecurity
 from kraftool.net.server import Server
@@ -47,7 +47,7 @@ def crowd(where: Endpoint, count: int, *, hosts: int = 1) -> Iterator[list[socke
             each.close()
 
 
-def refused(server: Server, limit: Refusal) -> int:
+def refused(server: Server, limit: ConnectionLimit) -> int:
     return server.guests.refused[limit]
 
 
@@ -75,7 +75,7 @@ def test_hundreds_of_silent_tls_connections_of_one_address_are_refused_but_twent
             known = await connect(where, client, timeout_s=30)
             await until(lambda: server.guests.authenticating == 0)
             with crowd(where, 300):
-                await until(lambda: refused(server, Refusal.AUTHENTICATING_PER_IP) == 280)
+                await until(lambda: refused(server, ConnectionLimit.AUTHENTICATING_PER_IP) == 280)
                 assert server.guests.authenticating == 20
                 assert server.connections == 21, "who is in stays in"
                 answer = await known.request("DescribeQuorum", None, {"topics": []}, 30)
@@ -94,7 +94,7 @@ def test_many_addresses_share_a_limit_of_their_own() -> None:
     async def run() -> None:
         async with serving(security=SASL, limits=limits) as (server, where):
             with crowd(where, 200, hosts=20):
-                await until(lambda: refused(server, Refusal.AUTHENTICATING) > 0)
+                await until(lambda: refused(server, ConnectionLimit.AUTHENTICATING) > 0)
                 await until(lambda: server.guests.refused.total() == 150)
                 assert server.guests.authenticating == 50 == server.connections
             await until(lambda: server.connections == 0)
@@ -109,7 +109,7 @@ def test_who_waits_for_too_long_makes_room_for_a_login(caplog: pytest.LogCapture
     async def run() -> dict[str, float]:
         async with serving(security=SASL, limits=limits) as (server, where):
             with crowd(where, 10):
-                await until(lambda: refused(server, Refusal.AUTHENTICATING_PER_IP) == 7)
+                await until(lambda: refused(server, ConnectionLimit.AUTHENTICATING_PER_IP) == 7)
                 await until(lambda: server.guests.authenticating == 0)
                 logins = [await connect(where, ADMIN, timeout_s=30) for _ in range(5)]
                 assert server.guests.authenticating == 0, "a login that is over does not count"

@@ -25,10 +25,10 @@ from kraftool.net.guests import Listener
 from kraftool.net.security import SecurityProtocol
 from kraftool.net.server import Peer, Server
 from kraftool.node import registration
-from kraftool.node.identity import Part
+from kraftool.node.identity import QuorumRole
 from kraftool.node.machine import BlindMachine
 from kraftool.node.process import NodeOptions
-from kraftool.node.registration import Registration, backoff_s
+from kraftool.node.registration import Registrar, backoff_s
 from kraftool.node.runner import Runner
 from kraftool.raft.events import Resign, TimePassed
 from kraftool.raft.names import Endpoint, Error, VersionRange
@@ -91,7 +91,7 @@ class Case:
     quorum: Quorum
     leader: Runner
     follower: Runner
-    registration: Registration
+    registration: Registrar
 
     async def until_asked(self, count: int) -> None:
         await self.quorum.until(f"{count} requests", lambda: len(self.controllers.asked) >= count)
@@ -108,8 +108,8 @@ def _has_stepped(runner: Runner, began_ms: int) -> bool:
     return runner.raft.now_ms > began_ms
 
 
-def registered_by(runner: Runner, controllers: Controllers) -> Registration:
-    return Registration(
+def registered_by(runner: Runner, controllers: Controllers) -> Registrar:
+    return Registrar(
         runner,
         lambda: controllers.image,
         controllers.reach,
@@ -343,7 +343,7 @@ def test_the_wait_doubles_to_two_minutes_as_kafkas() -> None:
 
 def test_who_only_observes_or_has_no_image_does_not_register() -> None:
     assert NodeOptions().registers
-    assert NodeOptions(part=Part.VOTER, stands=True).registers
-    assert not NodeOptions(part=Part.OBSERVER).registers
+    assert NodeOptions(part=QuorumRole.VOTER, stands=True).registers
+    assert not NodeOptions(part=QuorumRole.OBSERVER).registers
     assert not NodeOptions(replays=False).registers
     assert not NodeOptions(consumer=BlindMachine).registers

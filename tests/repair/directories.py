@@ -16,7 +16,7 @@ from kraftool.repair.narration import is_well
 from kraftool.repair.plan import Edit, Fingerprint, Method, Plan
 from kraftool.repair.plan_yaml import plan_from_yaml, plan_to_yaml
 from kraftool.repair.planner import plan_for, read_surveys
-from kraftool.repair.request import Request, with_settings
+from kraftool.repair.request import PlanRequest, with_settings
 from kraftool.repair.state_records import snapshot_of
 from kraftool.repair.survey import Survey
 from kraftool.repair.surveying import survey_path
@@ -67,7 +67,7 @@ class Quorum:
     ) -> Plan:
         """The plan for these nodes, by default all; what is planned is what the file says."""
         paths = [str(self.directories[each]) for each in nodes or self.directories]
-        request = Request(surveys=(), now_ms=NOW, accepted=frozenset(accept))
+        request = PlanRequest(surveys=(), now_ms=NOW, accepted=frozenset(accept))
         request = with_settings(request, settings)
         surveys = read_surveys(paths, now_ms=NOW, at=request.rollback)
         plan = plan_for(replace(request, surveys=surveys))

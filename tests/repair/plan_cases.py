@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from kraftool.repair.plan import (
     Action,
+    DirectoryIdentity,
     Edit,
     Expected,
-    FileKind,
     Fingerprint,
     HostPlan,
-    Identity,
-    Loss,
+    HostRole,
+    LossBound,
     LostRecords,
     Method,
     Piece,
     Plan,
+    PlanFile,
+    PlanFileKind,
     PlannedEndpoint,
+    PlannedLoss,
     PlannedVoter,
+    PlanStep,
     Quarantined,
     Ranked,
     RecordCount,
+    RequiredSetting,
     Risk,
-    Role,
-    Setting,
     SnapshotRecipe,
-    Step,
-    Target,
-    Verdict,
     target_of,
 )
 
@@ -35,7 +35,7 @@ JUMP = target_of("00000000000000006000-0000001007.checkpoint")
 DELETED = target_of("00000000000000000900-0000000002.checkpoint.deleted")
 SNAPSHOT = target_of("00000000000000000900-0000000002.checkpoint")
 QUORUM_STATE = target_of("quorum-state")
-META = Target(kind=FileKind.META_PROPERTIES, name="meta.properties")
+META = PlanFile(kind=PlanFileKind.META_PROPERTIES, name="meta.properties")
 
 OLD = Fingerprint.of(b"old bytes")
 VOTER = PlannedVoter(
@@ -62,8 +62,10 @@ def a_plan() -> Plan:
     )
     seed = HostPlan(
         name="node-1",
-        role=Role.SEED,
-        identity=Identity(node_id=1, directory_id=VOTER.directory_id, cluster_id="cluster"),
+        role=HostRole.SEED,
+        identity=DirectoryIdentity(
+            node_id=1, directory_id=VOTER.directory_id, cluster_id="cluster"
+        ),
         path="/var/lib/kafka",
         expected=(Expected(target=META, fingerprint=OLD),),
         edits=(
@@ -87,9 +89,9 @@ def a_plan() -> Plan:
                 pieces=(Piece(data=tail),),
             ),
         ),
-        settings=(Setting(key="controller.quorum.voters", value="1@one.example:9093"),),
+        settings=(RequiredSetting(key="controller.quorum.voters", value="1@one.example:9093"),),
     )
-    other = HostPlan(name="node-11", role=Role.BROKER, identity=Identity(node_id=11))
+    other = HostPlan(name="node-11", role=HostRole.BROKER, identity=DirectoryIdentity(node_id=11))
     return Plan(
         schema_version=1,
         created_ms=1_700_000_000_000,
@@ -103,8 +105,8 @@ def a_plan() -> Plan:
         seed="node-1",
         why_seed="the only one left: yes",
         ranking=(Ranked(host="node-1", end_offset=1000, last_epoch=7, voter=True, intact=True),),
-        loss=Loss(
-            verdict=Verdict.BOUNDED,
+        loss=PlannedLoss(
+            verdict=LossBound.BOUNDED,
             text="what only node 11 has",
             records=(
                 LostRecords(
@@ -118,7 +120,7 @@ def a_plan() -> Plan:
         voters_before=(VOTER, PlannedVoter(id=2)),
         voters_after=(VOTER,),
         risks=(Risk(word="ahead", text="node 11 is ahead"),),
-        steps=(Step(action=Action.STOP, hosts=("node-1", "node-11"), text="Stop: all"),),
+        steps=(PlanStep(action=Action.STOP, hosts=("node-1", "node-11"), text="Stop: all"),),
         quarantine=(Quarantined(node_id=2, why="an old voter", returns="wiped"),),
         hosts=(seed, other),
     )

@@ -17,22 +17,22 @@ from kraftool.repair.apply import Apply
 from kraftool.repair.backup import FOLDER
 from kraftool.repair.plan import (
     SCHEMA_VERSION,
+    DirectoryIdentity,
     Edit,
     Expected,
-    FileKind,
     Fingerprint,
     HostPlan,
-    Identity,
-    Loss,
+    HostRole,
+    LossBound,
     Method,
     Piece,
     Plan,
+    PlanFile,
+    PlanFileKind,
     PlannedEndpoint,
+    PlannedLoss,
     PlannedVoter,
-    Role,
     SnapshotRecipe,
-    Target,
-    Verdict,
     target_of,
 )
 from kraftool.repair.state_records import digest_of, records_of
@@ -41,7 +41,7 @@ from kraftool.reports.state.load import load_state
 from kraftool.storage.files import Files, OpenFile
 
 PARTITION = "__cluster_metadata-0"
-META = Target(kind=FileKind.META_PROPERTIES, name="meta.properties")
+META = PlanFile(kind=PlanFileKind.META_PROPERTIES, name="meta.properties")
 NOW = 1_770_000_000_000
 
 
@@ -72,7 +72,7 @@ def bytes_of(directory: Path) -> dict[str, bytes]:
     return {name: data for name, (data, _) in contents(directory).items()}
 
 
-def print_of(directory: Path, target: Target) -> Fingerprint:
+def print_of(directory: Path, target: PlanFile) -> Fingerprint:
     return Fingerprint.of((directory / target.path).read_bytes())
 
 
@@ -81,7 +81,7 @@ def removal(directory: Path, name: str) -> Edit:
     return Edit(target=target, before=print_of(directory, target))
 
 
-def written(directory: Path, target: Target, data: bytes) -> Edit:
+def written(directory: Path, target: PlanFile, data: bytes) -> Edit:
     """A file with new bytes, which are in the plan."""
     before = print_of(directory, target) if (directory / target.path).exists() else None
     return Edit(
@@ -97,7 +97,7 @@ def log_left(directory: Path, *edits: Edit) -> tuple[Expected, ...]:
     return tuple(
         Expected(target=each, fingerprint=print_of(directory, each))
         for each in targets
-        if each.kind in (FileKind.SEGMENT, FileKind.SNAPSHOT) and each not in changed
+        if each.kind in (PlanFileKind.SEGMENT, PlanFileKind.SNAPSHOT) and each not in changed
     )
 
 
@@ -108,7 +108,7 @@ def plan_of(*hosts: HostPlan, **more: Any) -> Plan:
         tool="1.0",
         method=more.pop("method", Method.MEND),
         summary=("A test.",),
-        loss=Loss(verdict=Verdict.NONE, text="nothing"),
+        loss=PlannedLoss(verdict=LossBound.NONE, text="nothing"),
         hosts=hosts,
         **more,
     )
@@ -138,7 +138,7 @@ def jump_plan(directory: Path) -> Plan:
     return replace(plan, hosts=(replace(host, identity=identity, edits=(meta, *host.edits)),))
 
 
-def jump_of(directory: Path, *, state_offset: int, voter: PlannedVoter, snapshot: Target) -> Plan:
+def jump_of(directory: Path, *, state_offset: int, voter: PlannedVoter, snapshot: PlanFile) -> Plan:
     """A checkpoint is made of the state at an offset, the epoch rises, the log goes."""
     named = parse_checkpoint_name(snapshot.name)
     assert named is not None, "a checkpoint's name"
@@ -163,8 +163,8 @@ def jump_of(directory: Path, *, state_offset: int, voter: PlannedVoter, snapshot
         Edit(target=snapshot, snapshot=recipe),
     )
     name = f"node-{voter.id}"
-    identity = Identity(node_id=voter.id, directory_id=voter.directory_id)
-    host = HostPlan(name=name, role=Role.SEED, identity=identity, edits=edits)
+    identity = DirectoryIdentity(node_id=voter.id, directory_id=voter.directory_id)
+    host = HostPlan(name=name, role=HostRole.SEED, identity=identity, edits=edits)
     return plan_of(
         host, method=Method.SNAPSHOT_JUMP, kraft_version=1, voters_after=(voter,), seed=name
     )
@@ -205,8 +205,8 @@ def cut_plan(directory: Path) -> Plan:
     )
     host = HostPlan(
         name="node-1",
-        role=Role.VOTER,
-        identity=Identity(node_id=1),
+        role=HostRole.VOTER,
+        identity=DirectoryIdentity(node_id=1),
         expected=log_left(directory, *edits),
         edits=edits,
     )

@@ -14,9 +14,9 @@ from random import Random
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.apply import Apply
-from kraftool.repair.plan import Method, Plan, Verdict
+from kraftool.repair.plan import LossBound, Method, Plan
 from kraftool.repair.planner import plan_for, read_surveys
-from kraftool.repair.request import Request, with_settings
+from kraftool.repair.request import PlanRequest, with_settings
 from kraftool.reports.state.load import load_state
 from kraftool.sim.checkers import CHECKERS
 from kraftool.sim.disk import Disk
@@ -206,7 +206,7 @@ class Repaired:
         settings = [f"lost={','.join(map(str, self.past.lost))}"] if self.past.lost else []
         if self.past.asked_for is not None:
             settings.append(f"seed={self.past.asked_for}")
-        request = Request(
+        request = PlanRequest(
             surveys=(),
             now_ms=NOW,
             method=case.method,
@@ -277,9 +277,9 @@ def _judge_state(past: Past, repaired: Repaired) -> None:
     assert found == expected, "the recovered state is that of the best directory"
     missing = set(past.committed) - set(found)
     match repaired.plan.loss.verdict:
-        case Verdict.NONE:
+        case LossBound.NONE:
             assert not missing, f"said to be lost: none, and {len(missing)} records are"
-        case Verdict.BOUNDED:
+        case LossBound.BOUNDED:
             told = sum(one.count for each in repaired.plan.loss.records for one in each.types)
             assert len(missing) <= told
         case _:

@@ -18,7 +18,16 @@ from kraftool.repair.apply import Apply
 from kraftool.repair.backup import FOLDER, backup_of
 from kraftool.repair.disk import DataDirectory, RepairRefused
 from kraftool.repair.edits import in_turn
-from kraftool.repair.plan import Edit, Expected, HostPlan, Identity, Piece, Plan, Role, target_of
+from kraftool.repair.plan import (
+    DirectoryIdentity,
+    Edit,
+    Expected,
+    HostPlan,
+    HostRole,
+    Piece,
+    Plan,
+    target_of,
+)
 from kraftool.repair.plan_yaml import plan_from_yaml
 from kraftool.repair.undo import Undo
 from kraftool.repair.verify import check_directory
@@ -135,15 +144,15 @@ def test_a_checkpoint_from_another_host_is_copied(fixtures_dir: Path, tmp_path: 
     )
     two = HostPlan(
         name="node-2",
-        role=Role.VOTER,
-        identity=Identity(node_id=2),
+        role=HostRole.VOTER,
+        identity=DirectoryIdentity(node_id=2),
         expected=log_left(target, edit),
         edits=(edit, removal(target, "leader-epoch-checkpoint")),
     )
     three = HostPlan(
         name="node-3",
-        role=Role.VOTER,
-        identity=Identity(node_id=3),
+        role=HostRole.VOTER,
+        identity=DirectoryIdentity(node_id=3),
         expected=(Expected(target=snapshot, fingerprint=of),),
     )
     plan = plan_of(two, three)
@@ -162,14 +171,20 @@ def test_a_directory_without_a_metadata_partition_gets_one_and_loses_it_again(
     shutil.rmtree(directory / PARTITION)
     edit = written(directory, target_of("quorum-state"), b"{}")
     broken = plan_of(
-        HostPlan(name="a", role=Role.VOTER, identity=Identity(node_id=3), edits=(edit,))
+        HostPlan(
+            name="a", role=HostRole.VOTER, identity=DirectoryIdentity(node_id=3), edits=(edit,)
+        )
     )
     with pytest.raises(RepairRefused, match="not sound"):
         apply(broken, directory)
     assert not (directory / PARTITION).exists()
     state = b'{"leaderId":-1,"leaderEpoch":7,"votedId":-1,"votedDirectoryId":"' + b"A" * 22
     edit = written(directory, target_of("quorum-state"), state + b'","data_version":1}')
-    plan = plan_of(HostPlan(name="a", role=Role.VOTER, identity=Identity(node_id=3), edits=(edit,)))
+    plan = plan_of(
+        HostPlan(
+            name="a", role=HostRole.VOTER, identity=DirectoryIdentity(node_id=3), edits=(edit,)
+        )
+    )
     apply(plan, directory)
     assert (directory / PARTITION / "quorum-state").exists()
 
@@ -322,8 +337,8 @@ def test_another_plan_on_top_is_refused_until_a_node_has_run(directory: Path, pl
     other = plan_of(
         HostPlan(
             name="node-3",
-            role=Role.VOTER,
-            identity=Identity(node_id=3),
+            role=HostRole.VOTER,
+            identity=DirectoryIdentity(node_id=3),
             edits=(removal(directory, "partition.metadata"),),
         )
     )
@@ -346,8 +361,8 @@ def test_another_plan_is_refused_while_one_is_half_done(directory: Path, plan: P
     other = plan_of(
         HostPlan(
             name="node-3",
-            role=Role.VOTER,
-            identity=Identity(node_id=3),
+            role=HostRole.VOTER,
+            identity=DirectoryIdentity(node_id=3),
             edits=(removal(directory, "partition.metadata"),),
         )
     )
@@ -375,8 +390,8 @@ def _with_edit(directory: Path, edit: Edit) -> HostPlan:
     epochs = removal(directory, "leader-epoch-checkpoint")
     return HostPlan(
         name="a",
-        role=Role.VOTER,
-        identity=Identity(node_id=3),
+        role=HostRole.VOTER,
+        identity=DirectoryIdentity(node_id=3),
         expected=log_left(directory, edit),
         edits=(edit,) if edit.target == epochs.target else (edit, epochs),
     )

@@ -11,7 +11,7 @@ import pytest
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.narration import is_well
-from kraftool.repair.plan import Method, Verdict
+from kraftool.repair.plan import LossBound, Method
 from tests.repair.directories import Quorum
 
 FIXTURE = "kafka-4.3.0/dynamic-quorum"
@@ -47,7 +47,7 @@ def test_it_is_made_anew_from_a_voter_that_has_all_that_was_committed(
         without_snapshots(emptied)
     plan = emptied.plan()
     assert plan.method is Method.REBUILD
-    assert plan.loss.verdict is Verdict.NONE, "two whole voters of three have it all"
+    assert plan.loss.verdict is LossBound.NONE, "two whole voters of three have it all"
     emptied.carry_out(plan)
     survey = emptied.survey(2)
     assert is_well(survey)

@@ -13,8 +13,8 @@ import pytest
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import write_segment_name
-from kraftool.repair.plan import Fingerprint, Method, Verdict
-from kraftool.repair.reach import Reach
+from kraftool.repair.plan import Fingerprint, LossBound, Method
+from kraftool.repair.reach import OffsetBounds
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.survey import SurveyedLog
 from tests.repair.directories import PARTITION, Quorum, batches, cut_log
@@ -69,7 +69,7 @@ def test_an_offset_that_does_not_follow_is_damage_and_reaches_no_further(
     assert 224 <= log.broken.end_offset <= 224 + most
     plan = quorum.plan()
     assert (plan.method, plan.cases) == (Method.REBUILD, ("rebuilt",))
-    assert plan.loss.verdict is Verdict.NONE
+    assert plan.loss.verdict is LossBound.NONE
     quorum.carry_out(plan)
     assert quorum.segment(3).read_bytes() == quorum.segment(2).read_bytes()
 
@@ -208,7 +208,7 @@ def test_a_seed_that_gives_up_a_false_tail_asks_first(quorum: Quorum) -> None:
     ],
 )
 def test_how_far_offsets_go(batches_behind: list[tuple[int, int]], end: int) -> None:
-    reach = Reach(line=10)
+    reach = OffsetBounds(line=10)
     for first, last in batches_behind:
         reach.take(first, last, farthest=1000, is_valid=True)
     reach.ended()
@@ -216,7 +216,7 @@ def test_how_far_offsets_go(batches_behind: list[tuple[int, int]], end: int) -> 
 
 
 def test_a_damaged_batch_says_how_far_it_goes_only_until_the_next_begins() -> None:
-    reach = Reach(line=10)
+    reach = OffsetBounds(line=10)
     reach.take(10, 900, farthest=1000, is_valid=False)
     reach.take(20, 25, farthest=1000, is_valid=True)
     reach.ended()

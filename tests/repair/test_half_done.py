@@ -15,7 +15,7 @@ from kraftool.repair.narration import complaints
 from kraftool.repair.plan import Plan
 from kraftool.repair.planner import plan_for
 from kraftool.repair.refusal import PlanRefused
-from kraftool.repair.request import Request
+from kraftool.repair.request import PlanRequest
 from kraftool.repair.surveying import survey_path
 from kraftool.reports.directory import read_location
 from kraftool.reports.doctor.read import examine
@@ -57,7 +57,7 @@ def told(directory: Path) -> list[Finding]:
 
 def plan_again(directory: Path) -> None:
     surveys = survey_path(str(directory), now_ms=NOW)
-    plan_for(Request(surveys=surveys, now_ms=NOW, lost=frozenset({2, 4})))
+    plan_for(PlanRequest(surveys=surveys, now_ms=NOW, lost=frozenset({2, 4})))
 
 
 def test_a_directory_without_a_plan_says_nothing_of_plans(directory: Path) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.repair.plan import Method, Plan, Verdict
+from kraftool.repair.plan import LossBound, Method, Plan
 from tests.repair.directories import APART, Quorum, batches
 
 STATIC = "kafka-3.7.2/static-quorum"
@@ -86,10 +86,10 @@ def test_a_majority_without_its_logs_is_a_lost_one(
     refused(quorum, words, f"lost={others[0]}", nodes=[first, others[1]])
     at = f"endpoint.{first}=CONTROLLER://127.0.0.1:9093"
     plan = quorum.plan(f"lost={ids}", at)
-    assert plan.loss.verdict is Verdict.UNBOUNDED, "their snapshots are no logs"
+    assert plan.loss.verdict is LossBound.UNBOUNDED, "their snapshots are no logs"
     assert plan.seed == f"node-{first}"
     plan = quorum.plan(f"seed={first}", at)
-    assert plan.loss.verdict is Verdict.UNBOUNDED
+    assert plan.loss.verdict is LossBound.UNBOUNDED
     assert "have no whole log any more" in plan.summary[0]
 
 
@@ -102,7 +102,7 @@ def test_one_is_made_anew_of_the_others(quorum: Quorum, damage: str, snapshots: 
     altered(quorum.segment(last), DAMAGES[damage])
     plan = quorum.plan()
     assert plan.cases == ("rebuilt",)
-    assert plan.loss.verdict is Verdict.NONE
+    assert plan.loss.verdict is LossBound.NONE
     quorum.carry_out(plan)
     assert quorum.plan().method is Method.NONE
 
@@ -124,7 +124,7 @@ def test_a_broker_alone_has_records(apart: Quorum) -> None:
         altered(apart.segment(each), lambda data: b"")
     assert "--set seed=ID" in refused(apart, "node-11 may lack what was committed in it")
     plan = apart.plan("seed=2")
-    assert plan.loss.verdict is Verdict.UNBOUNDED
+    assert plan.loss.verdict is LossBound.UNBOUNDED
     assert "node 2 itself has no record" in "; ".join(plan.summary)
 
 
@@ -189,7 +189,7 @@ def test_a_log_that_ends_before_its_own_snapshot_is_a_lost_one(quorum: Quorum) -
     end = cut(quorum, others[1], 0.4)
     plan = quorum.plan()
     assert f"its log ends at offset {end}, before its own snapshot" in plan.summary[0]
-    assert plan.loss.verdict is Verdict.NONE
+    assert plan.loss.verdict is LossBound.NONE
     cut(quorum, others[0], 0.4)
     refused(quorum, "may lack what was committed in it")
 
@@ -203,7 +203,7 @@ def test_what_a_snapshot_says_was_confirmed_a_majority_must_have(apart: Quorum) 
     refused(apart, "node-2 has a snapshot at 203, up to where a majority had", nodes=nodes)
     plan = apart.plan(nodes=nodes, accept=["ahead"])
     assert plan.method is Method.NONE
-    assert plan.loss.verdict is Verdict.UNBOUNDED
+    assert plan.loss.verdict is LossBound.UNBOUNDED
 
 
 def test_one_voter_may_lag_behind_a_snapshot(apart: Quorum) -> None:
@@ -218,9 +218,9 @@ def test_what_only_a_broker_has_was_on_a_leader_before(apart: Quorum) -> None:
         end = cut(apart, each, 0.4)
     refused(apart, f"node-11 has records from offset {end} to 223 that no voter has")
     plan = apart.plan(accept=["ahead"])
-    assert plan.loss.verdict is Verdict.BOUNDED
+    assert plan.loss.verdict is LossBound.BOUNDED
     assert [each.host for each in plan.loss.records] == ["node-11"]
-    assert apart.plan("seed=2").loss.verdict is Verdict.NONE, "with the broker's state"
+    assert apart.plan("seed=2").loss.verdict is LossBound.NONE, "with the broker's state"
 
 
 def test_how_far_a_damaged_log_went_is_not_known(apart: Quorum) -> None:
@@ -233,8 +233,8 @@ def test_how_far_a_damaged_log_went_is_not_known(apart: Quorum) -> None:
     nodes = [2, 3, 4]
     refused(apart, "how far its damaged log went cannot be told", nodes=nodes)
     plan = apart.plan(nodes=nodes, accept=["ahead"])
-    assert plan.loss.verdict is Verdict.UNBOUNDED
-    assert apart.plan().loss.verdict is Verdict.NONE, "the broker's log has all that they had"
+    assert plan.loss.verdict is LossBound.UNBOUNDED
+    assert apart.plan().loss.verdict is LossBound.NONE, "the broker's log has all that they had"
 
 
 # --- a sole voter -----------------------------------------------------------------------------
@@ -252,7 +252,7 @@ def planned(sole: Quorum) -> Plan:
 def test_a_sole_voters_snapshot_is_not_its_log(sole: Quorum) -> None:
     altered(sole.segment(1), lambda data: b"")
     assert "--set seed=ID" in refused(sole, "is a voter, and its log has not one record left")
-    assert planned(sole).loss.verdict is Verdict.UNBOUNDED
+    assert planned(sole).loss.verdict is LossBound.UNBOUNDED
 
 
 def test_what_was_behind_the_snapshot_of_a_damaged_log_is_not_known(sole: Quorum) -> None:
@@ -261,6 +261,6 @@ def test_what_was_behind_the_snapshot_of_a_damaged_log_is_not_known(sole: Quorum
     refused(sole, "what its log had behind offset 195 cannot be told")
     plan: Plan = sole.plan(accept=["ahead"])
     assert plan.cases == ("snapshot-only",)
-    assert plan.loss.verdict is Verdict.UNBOUNDED
+    assert plan.loss.verdict is LossBound.UNBOUNDED
     sole.carry_out(plan)
     assert sole.plan().method is Method.NONE, "a checkpoint alone is what the plan left"

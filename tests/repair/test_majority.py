@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.repair.plan import Action, Method, Plan, Role, Verdict
+from kraftool.repair.plan import Action, HostRole, LossBound, Method, Plan
 from kraftool.repair.planner import plan_for, read_surveys
 from kraftool.repair.refusal import PlanRefused
-from kraftool.repair.request import Request, with_settings
+from kraftool.repair.request import PlanRequest, with_settings
 from tests.repair.directories import (
     APART,
     EQUAL,
@@ -220,7 +220,7 @@ def test_a_voter_is_lost_only_if_somebody_says_so(tmp_path: Path) -> None:
 def test_the_verdict_is_unbounded_where_the_lost_are_a_majority(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path, EQUAL, [1, 11])
     loss = quorum.plan("lost=2,3").loss
-    assert loss.verdict is Verdict.UNBOUNDED
+    assert loss.verdict is LossBound.UNBOUNDED
     assert "unbounded and undetectable" in loss.text
 
 
@@ -228,7 +228,7 @@ def test_nothing_is_lost_where_no_voter_is(tmp_path: Path) -> None:
     """One of three is to lead alone though all are there: each committed record is on one."""
     quorum = Quorum(tmp_path, APART, [2, 3, 4, 11])
     plan = quorum.plan("seed=3")
-    assert plan.loss.verdict is Verdict.NONE
+    assert plan.loss.verdict is LossBound.NONE
 
 
 def test_a_voter_that_was_wiped_has_nothing_of_what_was_committed(tmp_path: Path) -> None:
@@ -237,7 +237,7 @@ def test_a_voter_that_was_wiped_has_nothing_of_what_was_committed(tmp_path: Path
     for each in quorum.partition(4).iterdir():
         each.unlink()
     plan = quorum.plan("lost=2", "seed=3", nodes=[3, 4, 11])
-    assert plan.loss.verdict is Verdict.UNBOUNDED
+    assert plan.loss.verdict is LossBound.UNBOUNDED
     (off,) = [each for each in plan.steps if each.action is Action.KEEP_STOPPED]
     assert set(off.hosts) == {"node-2", "node-4"}
 
@@ -268,7 +268,7 @@ def test_whole_batches_behind_the_damage_of_the_survivor_are_told(tmp_path: Path
     with pytest.raises(PlanRefused, match=f"from offset {damaged.base_offset} on"):
         quorum.plan("lost=2,3")
     plan = quorum.plan("lost=2,3", accept=["ahead"])
-    assert plan.loss.verdict is Verdict.UNBOUNDED
+    assert plan.loss.verdict is LossBound.UNBOUNDED
     assert plan.loss.records[0].end_offset == 160
 
 
@@ -300,7 +300,7 @@ def test_everything_is_stopped_first_and_brokers_come_last(tmp_path: Path) -> No
 def test_a_new_cluster_id_is_on_every_kept_node(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path, EQUAL, [1, 11])
     paths = [str(quorum[1]), str(quorum[11])]
-    request = with_settings(Request(surveys=(), now_ms=1, fence=True), ["lost=2,3"])
+    request = with_settings(PlanRequest(surveys=(), now_ms=1, fence=True), ["lost=2,3"])
     request = replace(request, surveys=read_surveys(paths, now_ms=1), cluster_id="fenced")
     plan = plan_for(request)
     assert plan.method is Method.SNAPSHOT_JUMP
@@ -314,7 +314,7 @@ def test_a_new_cluster_id_is_on_every_kept_node(tmp_path: Path) -> None:
 def test_the_old_cluster_id_is_no_fence(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path, EQUAL, [1, 11])
     survey = quorum.survey(1)
-    request = Request(
+    request = PlanRequest(
         surveys=(survey, quorum.survey(11)),
         now_ms=1,
         fence=True,
@@ -444,4 +444,4 @@ def test_an_old_metadata_version_wants_the_release(tmp_path: Path) -> None:
 
 def test_roles_are_told(tmp_path: Path) -> None:
     plan = Quorum(tmp_path, EQUAL, [1, 11]).plan("lost=2,3")
-    assert [each.role for each in plan.hosts] == [Role.SEED, Role.BROKER]
+    assert [each.role for each in plan.hosts] == [HostRole.SEED, HostRole.BROKER]

@@ -14,7 +14,7 @@ from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import encode_record
 from kraftool.repair.narration import is_well
-from kraftool.repair.plan import Method, Verdict
+from kraftool.repair.plan import LossBound, Method
 from kraftool.repair.refusal import PlanRefused
 from tests.repair.directories import (
     APART,
@@ -128,7 +128,7 @@ def test_a_damaged_log_by_itself_keeps_what_follows_its_snapshot(tmp_path: Path)
     flip_in_batch(quorum.segment(1), number)
     plan = quorum.plan()
     assert plan.cases == ("rest-kept",)
-    assert plan.loss.verdict is Verdict.NONE
+    assert plan.loss.verdict is LossBound.NONE
     quorum.carry_out(plan)
     survey = quorum.survey(1)
     assert is_well(survey)
@@ -147,7 +147,7 @@ def test_a_damaged_log_by_itself_is_cut_only_by_its_word(tmp_path: Path) -> None
         quorum.plan()
     plan = quorum.plan(accept=["ahead"])
     assert plan.cases == ("cut",)
-    assert plan.loss.verdict is Verdict.BOUNDED
+    assert plan.loss.verdict is LossBound.BOUNDED
     quorum.carry_out(plan)
     survey = quorum.survey(1)
     assert is_well(survey)
@@ -166,7 +166,7 @@ def test_what_may_be_committed_behind_damage_is_given_up_only_by_its_word(quorum
         quorum.plan(nodes=[2, 3])
     assert "voter 1 may have them" in told.value.message
     plan = quorum.plan(nodes=[2, 3], accept=["ahead"])
-    assert plan.loss.verdict is Verdict.BOUNDED
+    assert plan.loss.verdict is LossBound.BOUNDED
     assert [(each.first_offset, each.end_offset) for each in plan.loss.records] == [(end, 160)]
 
 
@@ -201,7 +201,7 @@ def test_two_whole_voters_of_three_have_all_that_was_committed(quorum: Quorum) -
     flip_in_batch(quorum.segment(3), 30)
     plan = quorum.plan(nodes=[1, 2, 3])
     assert plan.cases == ("rebuilt",)
-    assert plan.loss.verdict is Verdict.NONE
+    assert plan.loss.verdict is LossBound.NONE
 
 
 def test_directories_of_two_clusters_are_not_well(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from random import Random
 import pytest
 
 from kraftool.repair import choice
-from kraftool.repair.plan import Method, Verdict
+from kraftool.repair.plan import LossBound, Method
 from kraftool.repair.refusal import PlanRefused
 from tests.repair.simulated_loss import (
     APPEND,
@@ -124,7 +124,7 @@ def test_half_of_an_even_number_of_dynamic_voters_may_lack_what_was_committed(
         if 2 * len(repaired.past.lost) == len(repaired.past.known):
             found.append(repaired.plan.loss)
     assert found
-    assert {each.verdict for each in found} == {Verdict.UNBOUNDED}
+    assert {each.verdict for each in found} == {LossBound.UNBOUNDED}
     assert all("half of all, and with a voter that was added later" in each.text for each in found)
 
 

@@ -11,12 +11,12 @@ import pytest
 from kraftool.repair.document import DocumentError
 from kraftool.repair.plan import (
     Edit,
-    FileKind,
     Fingerprint,
     HostPlan,
     Piece,
     Plan,
-    Target,
+    PlanFile,
+    PlanFileKind,
     target_of,
 )
 from kraftool.repair.plan_yaml import MOST_BYTES, PlanError, plan_from_yaml, plan_to_yaml
@@ -88,23 +88,23 @@ def test_what_is_no_plan_is_refused_with_the_reason(
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("00000000000000000000.log", FileKind.SEGMENT),
-        ("00000000000000000010.index", FileKind.INDEX),
-        ("00000000000000000010.timeindex", FileKind.TIME_INDEX),
-        ("00000000000000000010.snapshot", FileKind.PRODUCER_STATE),
-        ("00000000000000000010-0000000001.checkpoint", FileKind.SNAPSHOT),
-        ("00000000000000000010-0000000001.checkpoint.deleted", FileKind.OTHER),
-        ("00000000000000000010.log.deleted", FileKind.OTHER),
-        ("10.log", FileKind.OTHER),
-        ("quorum-state", FileKind.QUORUM_STATE),
-        ("quorum-state.tmp", FileKind.OTHER),
-        ("leader-epoch-checkpoint", FileKind.LEADER_EPOCHS),
-        ("partition.metadata", FileKind.PARTITION_METADATA),
+        ("00000000000000000000.log", PlanFileKind.SEGMENT),
+        ("00000000000000000010.index", PlanFileKind.INDEX),
+        ("00000000000000000010.timeindex", PlanFileKind.TIME_INDEX),
+        ("00000000000000000010.snapshot", PlanFileKind.PRODUCER_STATE),
+        ("00000000000000000010-0000000001.checkpoint", PlanFileKind.SNAPSHOT),
+        ("00000000000000000010-0000000001.checkpoint.deleted", PlanFileKind.OTHER),
+        ("00000000000000000010.log.deleted", PlanFileKind.OTHER),
+        ("10.log", PlanFileKind.OTHER),
+        ("quorum-state", PlanFileKind.QUORUM_STATE),
+        ("quorum-state.tmp", PlanFileKind.OTHER),
+        ("leader-epoch-checkpoint", PlanFileKind.LEADER_EPOCHS),
+        ("partition.metadata", PlanFileKind.PARTITION_METADATA),
     ],
 )
-def test_a_file_is_of_the_kind_that_kafka_takes_it_for(name: str, kind: FileKind) -> None:
+def test_a_file_is_of_the_kind_that_kafka_takes_it_for(name: str, kind: PlanFileKind) -> None:
     target = target_of(name)
-    assert target == Target(kind=kind, name=name)
+    assert target == PlanFile(kind=kind, name=name)
     assert target.path == f"__cluster_metadata-0/{name}"
 
 
@@ -116,10 +116,12 @@ def test_nothing_outside_of_the_folder_can_be_named(name: str) -> None:
         target_of(name)
 
 
-@pytest.mark.parametrize("kind", [each for each in FileKind if each is not FileKind.SEGMENT])
-def test_a_file_cannot_pass_for_one_of_another_kind(kind: FileKind) -> None:
+@pytest.mark.parametrize(
+    "kind", [each for each in PlanFileKind if each is not PlanFileKind.SEGMENT]
+)
+def test_a_file_cannot_pass_for_one_of_another_kind(kind: PlanFileKind) -> None:
     with pytest.raises(DocumentError):
-        Target(kind=kind, name="00000000000000000000.log")
+        PlanFile(kind=kind, name="00000000000000000000.log")
 
 
 @pytest.mark.parametrize(

@@ -19,11 +19,19 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import write_checkpoint_name
 from kraftool.repair.backup import FOLDER
 from kraftool.repair.disk import RepairRefused
-from kraftool.repair.plan import FileKind, Fingerprint, Method, Piece, Plan, Setting, target_of
+from kraftool.repair.plan import (
+    Fingerprint,
+    Method,
+    Piece,
+    Plan,
+    PlanFileKind,
+    RequiredSetting,
+    target_of,
+)
 from kraftool.repair.planner import plan_for, read_surveys
-from kraftool.repair.rehearsal import Asked, Rehearsal, rehearse
+from kraftool.repair.rehearsal import Rehearsal, RehearsalRequest, rehearse
 from kraftool.repair.rehearsal_copies import find_rehearsed, workplace
-from kraftool.repair.request import Request, with_settings
+from kraftool.repair.request import PlanRequest, with_settings
 from kraftool.reports.findings import Severity
 from kraftool.sim.election.returning import Way
 from tests.repair.directories import APART, EQUAL, NOW, PARTITION, Quorum, cut_log
@@ -50,7 +58,7 @@ def rehearsed(
     plan: Plan, quorum: Quorum, nodes: Sequence[int], keep: Path, seeds: int = SEEDS
 ) -> Rehearsal:
     directories = tuple(str(quorum[each]) for each in nodes)
-    asked = Asked(directories=directories, sources={}, seeds=seeds, with_nodes=False)
+    asked = RehearsalRequest(directories=directories, sources={}, seeds=seeds, with_nodes=False)
     with workplace(str(keep), directories) as folder:
         return rehearse(plan, asked, folder)
 
@@ -126,7 +134,7 @@ def test_a_source_is_another_directory_that_was_given_or_is_asked_for(tmp_path: 
     assert "--source node-11=PATH" in found.refused.hint
     found = rehearsed(plan, quorum, [1, 11], tmp_path / "two")
     assert found.is_well
-    asked = Asked(directories=(str(quorum[1]),), sources={"node-11": str(quorum[11])},
+    asked = RehearsalRequest(directories=(str(quorum[1]),), sources={"node-11": str(quorum[11])},
                   seeds=1, with_nodes=False)  # fmt: skip
     with workplace("", asked.paths) as folder:
         found = rehearse(plan, asked, folder)
@@ -252,7 +260,7 @@ def test_an_append_does_not_bear_an_old_majority_that_was_apart(tmp_path: Path) 
 def test_a_fence_keeps_both_apart(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 2, 3, 11])
     paths = [str(quorum[each]) for each in (1, 11)]
-    request = with_settings(Request(surveys=(), now_ms=NOW, fence=True), ["lost=2,3"])
+    request = with_settings(PlanRequest(surveys=(), now_ms=NOW, fence=True), ["lost=2,3"])
     request = replace(request, surveys=read_surveys(paths, now_ms=NOW), cluster_id="fenced")
     found = rehearsed(plan_for(request), quorum, [1, 11, 2, 3], tmp_path / "kept")
     assert found.is_well, found.findings
@@ -330,7 +338,7 @@ def test_a_jump_that_is_no_jump_is_caught(tmp_path: Path) -> None:
 
 
 def _jumped(quorum: Quorum) -> Plan:
-    request = Request(surveys=(), now_ms=NOW, method=Method.SNAPSHOT_JUMP)
+    request = PlanRequest(surveys=(), now_ms=NOW, method=Method.SNAPSHOT_JUMP)
     request = with_settings(request, ["lost=2,3"])
     paths = [str(quorum[each]) for each in (1, 11)]
     return plan_for(replace(request, surveys=read_surveys(paths, now_ms=NOW)))
@@ -346,7 +354,7 @@ def _lowered(plan: Plan) -> Plan:
         if each.snapshot is not None:
             recipe = replace(each.snapshot, offset=160, epoch=6)
             each = replace(each, target=target_of(write_checkpoint_name(160, 6)), snapshot=recipe)
-        elif each.target.kind is FileKind.QUORUM_STATE:
+        elif each.target.kind is PlanFileKind.QUORUM_STATE:
             each = replace(each, after=Fingerprint.of(state), pieces=(Piece(data=state),))
         edits.append(each)
     hosts = [replace(seed, edits=tuple(edits)) if each is seed else each for each in plan.hosts]
@@ -389,7 +397,7 @@ def test_the_same_seeds_give_the_same_endings(tmp_path: Path) -> None:
 def test_settings_that_are_no_ids_are_passed_over(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 11])
     plan = quorum.plan("lost=2,3")
-    strange = Setting(key="controller.quorum.voters", value="x@y:1, ,1@")
+    strange = RequiredSetting(key="controller.quorum.voters", value="x@y:1, ,1@")
     hosts = [replace(each, settings=(strange,)) for each in plan.hosts]
     found = rehearsed(replace(plan, hosts=tuple(hosts)), quorum, [1, 11], tmp_path / "kept")
     assert found.is_well, "kraft.version 1 looks at no setting"

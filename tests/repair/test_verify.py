@@ -15,24 +15,24 @@ from kraftool.image.cluster import BrokerRegistration, ClusterImage
 from kraftool.image.image import MetadataImage
 from kraftool.raft.messages import DescribeQuorumResponse
 from kraftool.repair.plan import (
+    DirectoryIdentity,
     Edit,
     HostPlan,
-    Identity,
-    Loss,
+    HostRole,
+    LossBound,
     Method,
     Plan,
+    PlannedLoss,
     PlannedVoter,
     Quarantined,
-    Role,
     SnapshotRecipe,
-    Verdict,
     target_of,
 )
 from kraftool.repair.verify import (
     DirectoryCheck,
+    PlanVerification,
     QuorumCheck,
     Stray,
-    Verification,
     begun_epoch,
     begun_offset,
     check_quorum,
@@ -59,14 +59,16 @@ def a_plan() -> Plan:
         records_sha256="0" * 64,
     )
     edit = Edit(target=target_of(f"{5000:020}-{1000:010}.checkpoint"), snapshot=recipe)
-    host = HostPlan(name="one", role=Role.SEED, identity=Identity(node_id=1), edits=(edit,))
+    host = HostPlan(
+        name="one", role=HostRole.SEED, identity=DirectoryIdentity(node_id=1), edits=(edit,)
+    )
     return Plan(
         schema_version=1,
         created_ms=0,
         tool="1",
         method=Method.SNAPSHOT_JUMP,
         summary=(),
-        loss=Loss(verdict=Verdict.NONE, text=""),
+        loss=PlannedLoss(verdict=LossBound.NONE, text=""),
         kraft_version=1,
         seed="one",
         voters_before=VOTERS,
@@ -137,7 +139,7 @@ def test_the_planned_voter_leads_alone_and_those_kept_off_are_not_missed() -> No
 def test_a_node_that_is_not_in_quarantine_is_missed() -> None:
     found = checked(RECOVERED, gone(4))
     assert "KT-LIVE-UNREACHED" in {each.code for each in found.unwell}
-    assert not Verification(plan=PLAN, quorum=found).is_fine
+    assert not PlanVerification(plan=PLAN, quorum=found).is_fine
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind, detect
 from kraftool.decoders.redact import MASK
-from kraftool.reports.annotation import Request, Rest, Row, explain
+from kraftool.reports.annotation import ExplainRequest, Rest, Row, explain
 
 CANARY = "CANARY"
 LOG = "00000000000000000000.log"
@@ -31,7 +31,9 @@ def annotate(
     units: int | None = 0,
     show_secrets: bool = False,
 ) -> tuple[list[Row], Rest | None]:
-    request = Request(position=position, offset=offset, units=units, show_secrets=show_secrets)
+    request = ExplainRequest(
+        position=position, offset=offset, units=units, show_secrets=show_secrets
+    )
     kind = kind or detect(name, data[:4096], len(data)).kind
     items = list(explain(name, kind, lambda at, size: data[at : at + size], len(data), request))
     rest = items.pop() if items and isinstance(items[-1], Rest) else None

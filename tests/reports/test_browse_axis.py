@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftool.reports.browse.time_axis import SHORTEST_MS, Span, TimeAxis
+from kraftool.reports.browse.time_axis import SHORTEST_MS, TimeAxis, TimeSpan
 from kraftool.reports.findings import Severity
 from kraftool.reports.timeline.events import Category, Event
 
@@ -64,7 +64,7 @@ def test_a_column_shows_the_worst_of_what_happened_in_it() -> None:
     axis = TimeAxis([good, bad, event(1000)])
     cell = axis.cells(axis.whole, 4)[Category.ELECTIONS][0]
     assert (cell.count, cell.severity, cell.good) == (2, Severity.ERROR, False)
-    assert axis.seen(Span(0, 10)) == 2
+    assert axis.seen(TimeSpan(0, 10)) == 2
 
 
 def test_only_lanes_with_events_are_there() -> None:

@@ -13,7 +13,7 @@ import pytest
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.segment import scan
 from kraftool.reports.browse import blocks as block_module
-from kraftool.reports.browse.blocks import Place
+from kraftool.reports.browse.blocks import RowPlace
 from kraftool.reports.browse.detail import detail
 from kraftool.reports.browse.rows import LogRow, RowKind
 from kraftool.reports.browse.session import LogSession
@@ -48,7 +48,7 @@ def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> in
 
 def all_forward(window: LogWindow, count: int, selection: Selection | None = None) -> list[LogRow]:
     rows: list[LogRow] = []
-    place: Place | None = window.start
+    place: RowPlace | None = window.start
     while place is not None:
         page = window.forward(place, count, selection, at_most=3000)
         rows += page.rows
@@ -58,7 +58,7 @@ def all_forward(window: LogWindow, count: int, selection: Selection | None = Non
 
 def all_backward(window: LogWindow, count: int, selection: Selection | None = None) -> list[LogRow]:
     rows: list[LogRow] = []
-    place: Place | None = window.end
+    place: RowPlace | None = window.end
     while place is not None:
         page = window.backward(place, count, selection, at_most=3000)
         rows = [*page.rows, *rows]
@@ -291,7 +291,7 @@ def test_a_log_of_zeros_at_its_end_is_damage_and_then_rows(tmp_path: Path) -> No
     source = DYNAMIC / "__cluster_metadata-0/00000000000000000000.log"
     log = tmp_path / source.name
     log.write_bytes(source.read_bytes() + bytes(9 << 20))
-    rows = LogWindow(str(log)).backward(Place(0, log.stat().st_size), 3, at_most=32 << 20).rows
+    rows = LogWindow(str(log)).backward(RowPlace(0, log.stat().st_size), 3, at_most=32 << 20).rows
     assert [each.kind for each in rows] == [RowKind.RECORD, RowKind.RECORD, RowKind.DAMAGE]
     assert rows[-1].label == "zero-filled tail"
     assert rows[-1].size == 9 << 20

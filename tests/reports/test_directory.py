@@ -17,7 +17,7 @@ from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.wire import ZERO_UUID
 from kraftool.reports.directory import DirectoryReport, DumpReport, read_location
-from kraftool.reports.file_report import Bounds, Entries, ReadOptions, Settings
+from kraftool.reports.file_report import EntryBounds, EntryList, ReadOptions, Settings
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import AREAS, KINDS
 from kraftool.reports.log_reader import summarize
@@ -434,12 +434,12 @@ def test_a_file_that_may_not_be_read_is_told_and_the_rest_is_shown(dynamic: Path
 def test_entries_are_kept_from_both_ends(fixtures_dir: Path):
     data = fixtures_dir / "kafka-4.3.0/static-single/node-1/data"
     path = data / "replication-offset-checkpoint"
-    (file,) = read(path, bounds=Bounds(head=2, tail=3)).files
-    assert isinstance(file.content, Entries)
+    (file,) = read(path, bounds=EntryBounds(head=2, tail=3)).files
+    assert isinstance(file.content, EntryList)
     assert (len(file.content.head), len(file.content.tail)) == (2, 3)
     assert file.content.count == 5 + file.content.omitted
-    (whole,) = read(path, bounds=Bounds(head=1000, tail=3)).files
-    assert isinstance(whole.content, Entries)
+    (whole,) = read(path, bounds=EntryBounds(head=1000, tail=3)).files
+    assert isinstance(whole.content, EntryList)
     assert whole.content.omitted == 0
     assert len(set(whole.content.head)) == whole.content.count
 
@@ -479,7 +479,7 @@ def test_the_kind_is_found_by_content_and_overridden(tmp_path: Path, fixtures_di
     (file,) = read(renamed).files
     assert (file.kind, file.by_name) == (FileKind.LOG, False)
     (forced,) = read(renamed, kind=FileKind.OFFSET_INDEX).files
-    assert isinstance(forced.content, Entries)
+    assert isinstance(forced.content, EntryList)
 
 
 def test_an_upgrade_of_kraft_version_that_never_happened_is_told(fixtures_dir: Path):

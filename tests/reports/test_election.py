@@ -19,8 +19,8 @@ from kraftool.raft.names import (
     Voter,
     VoterSet,
 )
-from kraftool.reports.election.case import Case
-from kraftool.reports.election.losses import Standing, losses, parts_at
+from kraftool.reports.election.case import ElectionCase
+from kraftool.reports.election.losses import CommitStatus, losses, parts_at
 from kraftool.reports.election.read import read_case
 from kraftool.reports.election.scenario import parse_scenario
 from kraftool.reports.election.what_if import assumed_up, wiped
@@ -109,29 +109,31 @@ def test_what_a_damage_hides_is_not_counted(quorum: Path, tmp_path: Path) -> Non
 # --- what is lost -----------------------------------------------------------------------------
 
 
-def stands(text: str, leader: int) -> list[tuple[int, int, Standing]]:
+def stands(text: str, leader: int) -> list[tuple[int, int, CommitStatus]]:
     case = parse_scenario(text.encode(), "test").case
     return [(each.first, each.end, each.standing) for each in losses(case, case.by_id[leader])]
 
 
 def test_records_of_one_of_three_were_not_committed() -> None:
     text = "nodes: {1: {end: 60}, 2: {end: 50}, 3: {end: 50}}"
-    assert stands(text, 2) == [(50, 60, Standing.NOT)]
+    assert stands(text, 2) == [(50, 60, CommitStatus.NOT)]
     assert stands(text, 1) == []
 
 
 def test_records_of_a_majority_are_taken_for_committed() -> None:
     text = "nodes: {1: {end: 60}, 2: {end: 50}, 3: {end: 55}}"
-    assert stands(text, 2) == [(50, 55, Standing.MAJORITY), (55, 60, Standing.NOT)]
+    assert stands(text, 2) == [(50, 55, CommitStatus.MAJORITY), (55, 60, CommitStatus.NOT)]
 
 
 def test_what_an_unknown_voter_may_have_had_is_possibly_committed() -> None:
     for third in ("", ", 3: {voters: []}"):
         text = f"voters: [1, 2, 3]\nnodes: {{1: {{end: 60}}, 2: {{end: 50}}{third}}}"
-        assert stands(text, 2) == [(50, 60, Standing.POSSIBLE)]
+        assert stands(text, 2) == [(50, 60, CommitStatus.POSSIBLE)]
 
 
-def with_voters(case: Case, node_id: int, offset: int, ids: tuple[int, ...]) -> Case:
+def with_voters(
+    case: ElectionCase, node_id: int, offset: int, ids: tuple[int, ...]
+) -> ElectionCase:
     """The case, with a record in one log that makes these the voters."""
     node = case.by_id[node_id]
     sets = (*node.log.voter_sets, (offset, voter_set(ids)))
@@ -151,7 +153,7 @@ def voter_set(ids: tuple[int, ...]) -> VoterSet:
     )
 
 
-def standings(case: Case, leader: int) -> list[tuple[int, int, Standing]]:
+def standings(case: ElectionCase, leader: int) -> list[tuple[int, int, CommitStatus]]:
     return [(each.first, each.end, each.standing) for each in losses(case, case.by_id[leader])]
 
 
@@ -162,7 +164,7 @@ def test_what_the_voters_before_may_have_committed_is_possibly_committed() -> No
     nodes: {1: {end: 111}, 2: {voters: []}, 3: {end: 100}, 4: {end: 100}}
     """
     case = with_voters(parse_scenario(text.encode(), "test").case, 1, 110, (1, 2, 3, 4))
-    assert standings(case, 3) == [(100, 110, Standing.POSSIBLE), (110, 111, Standing.NOT)]
+    assert standings(case, 3) == [(100, 110, CommitStatus.POSSIBLE), (110, 111, CommitStatus.NOT)]
 
 
 def test_what_a_smaller_set_behind_may_have_committed_counts_too() -> None:
@@ -173,21 +175,21 @@ def test_what_a_smaller_set_behind_may_have_committed_counts_too() -> None:
     """
     case = with_voters(parse_scenario(text.encode(), "test").case, 1, 110, (1, 2, 3))
     case = with_voters(case, 2, 110, (1, 2, 3))
-    assert standings(case, 3) == [(100, 112, Standing.MAJORITY)]
+    assert standings(case, 3) == [(100, 112, CommitStatus.MAJORITY)]
     plain = parse_scenario(text.encode(), "test").case
-    assert standings(plain, 3) == [(100, 112, Standing.NOT)]
+    assert standings(plain, 3) == [(100, 112, CommitStatus.NOT)]
 
 
 def test_a_change_that_only_a_lost_log_had_counts_for_an_even_number_of_voters() -> None:
     # 2 lost its disk: it may have led, and have removed 3 or 4; then 1 and 2 were a majority.
     even = "voters: [1, 2, 3, 4]\nnodes: {1: {end: 60}, 3: {end: 50}, 4: {end: 50}}"
-    assert stands(even, 3) == [(50, 60, Standing.POSSIBLE)]
+    assert stands(even, 3) == [(50, 60, CommitStatus.POSSIBLE)]
     odd = "voters: [1, 2, 3, 4, 5]\nnodes: {1: {end: 60}, 3: {end: 50}, 4: {end: 50}, 5: {end: 50}}"
-    assert stands(odd, 3) == [(50, 60, Standing.NOT)]
+    assert stands(odd, 3) == [(50, 60, CommitStatus.NOT)]
     known = even.replace("{1:", "{2: {end: 50}, 1:")
-    assert stands(known, 3) == [(50, 60, Standing.NOT)], "nobody can have led unseen"
+    assert stands(known, 3) == [(50, 60, CommitStatus.NOT)], "nobody can have led unseen"
     static = f"kraftVersion: 0\n{even}"
-    assert stands(static, 3) == [(50, 60, Standing.NOT)], "no record changes static voters"
+    assert stands(static, 3) == [(50, 60, CommitStatus.NOT)], "no record changes static voters"
 
 
 def test_a_change_that_was_not_committed_had_no_other_behind_it() -> None:
@@ -197,12 +199,12 @@ def test_a_change_that_was_not_committed_had_no_other_behind_it() -> None:
     nodes: {1: {end: 60}, 2: {end: 50}, 3: {end: 50}}
     """
     case = with_voters(parse_scenario(text.encode(), "test").case, 1, 55, (1, 2, 3, 5))
-    assert standings(case, 2) == [(50, 60, Standing.NOT)]
+    assert standings(case, 2) == [(50, 60, CommitStatus.NOT)]
 
 
 def test_a_snapshot_proves_a_commit() -> None:
     text = "nodes: {1: {log: {1: 0}, end: 60, snapshot: [55, 1]}, 2: {end: 50}, 3: {end: 50}}"
-    assert stands(text, 2) == [(50, 55, Standing.COMMITTED), (55, 60, Standing.NOT)]
+    assert stands(text, 2) == [(50, 55, CommitStatus.COMMITTED), (55, 60, CommitStatus.NOT)]
 
 
 def test_logs_part_at_the_epoch_that_only_one_has() -> None:
@@ -215,7 +217,7 @@ def test_logs_part_at_the_epoch_that_only_one_has() -> None:
     one, two = case.nodes
     assert parts_at(one, two) == 38
     assert parts_at(two, one) == 38
-    assert stands(text, 1) == [(38, 60, Standing.NOT)]
+    assert stands(text, 1) == [(38, 60, CommitStatus.NOT)]
 
 
 def test_a_log_behind_the_leaders_start_takes_a_snapshot_and_loses_nothing() -> None:

@@ -20,7 +20,7 @@ from kraftool.image.metadata_version import (
     release_levels,
 )
 from kraftool.reports.features.losses import losses
-from kraftool.reports.features.model import Evidence, Role
+from kraftool.reports.features.model import LevelSource, ProcessRole
 from kraftool.reports.features.plan import reach
 from kraftool.reports.features.read import read_features
 from kraftool.reports.features.rules import unregistered_voters
@@ -116,7 +116,7 @@ def test_a_level_is_told_with_the_record_that_last_set_it(tmp_path: Path) -> Non
         "share.version": (0, 4, STAMP + 9),
         KRAFT_VERSION: (0, None, None),
     }
-    assert cluster.levels[KRAFT_VERSION].evidence is Evidence.DEFAULT
+    assert cluster.levels[KRAFT_VERSION].evidence is LevelSource.DEFAULT
 
 
 def test_records_of_an_aborted_transaction_set_nothing(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_a_checkpoint_by_itself_tells_the_level_and_no_offset(fixtures_dir: Path
     newest = sorted(folder.glob("*.checkpoint"))[-1]
     cluster = read_features([str(newest)])
     told = cluster.levels[METADATA_VERSION]
-    assert (told.level, told.evidence, told.offset) == (30, Evidence.SNAPSHOT, None)
+    assert (told.level, told.evidence, told.offset) == (30, LevelSource.SNAPSHOT, None)
     assert cluster.kraft_version == 1
 
 
@@ -268,7 +268,7 @@ def test_fenced_brokers_and_both_roles_are_nodes(tmp_path: Path) -> None:
     cluster = read_features([path])
     told = [(each.label, each.fenced) for each in cluster.nodes]
     assert told == [("controller 1", False), ("controller 2", False), ("broker 11", True)]
-    assert [each.id for each in cluster.of(Role.BROKER)] == [11]
+    assert [each.id for each in cluster.of(ProcessRole.BROKER)] == [11]
 
 
 # --- how far ------------------------------------------------------------------------------------

@@ -12,11 +12,11 @@ import pytest
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.image.metadata_version import KRAFT_VERSION, METADATA_VERSION
-from kraftool.reports.features.plan import Plan, plan
+from kraftool.reports.features.plan import FeaturePlan, plan
 from kraftool.reports.features.read import read_features
-from kraftool.reports.features.rules import Rule, blockers
+from kraftool.reports.features.rules import RefusalRule, blockers
 from kraftool.reports.features.software import assume_nodes
-from kraftool.reports.features.target import Direction, Request
+from kraftool.reports.features.target import Direction, FeaturesRun
 from tests.reports.feature_cases import (
     Log,
     at,
@@ -31,7 +31,7 @@ ONE = "1@localhost:9091"
 TWO = f"{ONE},2@localhost:9092"
 
 
-def rules(planned: Plan) -> list[tuple[Rule, tuple[str, ...]]]:
+def rules(planned: FeaturePlan) -> list[tuple[RefusalRule, tuple[str, ...]]]:
     return [(each.rule, each.nodes) for each in planned.blockers]
 
 
@@ -75,7 +75,7 @@ def test_the_tool_of_kafka_3_sends_metadata_version_alone(tmp_path: Path) -> Non
 def test_features_take_the_place_of_a_release_s_defaults(tmp_path: Path) -> None:
     planned = plan(at(tmp_path, 21, controller(1), broker(11)), "4.0", ["group.version=0"])
     assert [(each.rule, each.feature) for each in planned.blockers] == [
-        (Rule.DIRECTION, "group.version")
+        (RefusalRule.DIRECTION, "group.version")
     ]
     other = plan(at(tmp_path / "2", 21, controller(1), broker(11)), "4.0", ["share.version=1"])
     (command,) = other.commands
@@ -124,7 +124,10 @@ def test_a_feature_given_twice_is_refused(tmp_path: Path) -> None:
 def test_each_node_that_lacks_a_level_is_named_fenced_ones_too(tmp_path: Path) -> None:
     records = (controller(1), controller(2, "4.1"), broker(11), broker(12, "4.1", fenced=True))
     planned = plan(at(tmp_path, 25, *records), "", ["metadata.version=29"])
-    assert rules(planned) == [(Rule.RANGE, ("controller 2",)), (Rule.RANGE, ("broker 12",))]
+    assert rules(planned) == [
+        (RefusalRule.RANGE, ("controller 2",)),
+        (RefusalRule.RANGE, ("broker 12",)),
+    ]
     assert planned.blockers[0].text == (
         "controller 2 supports metadata.version 7 (3.3-IV3) to 27 (4.1-IV1) only"
     )
@@ -139,7 +142,7 @@ def test_up_to_what_all_support_nothing_is_in_the_way(tmp_path: Path) -> None:
 def test_a_feature_that_a_node_does_not_name_is_not_supported(tmp_path: Path) -> None:
     cluster = at(tmp_path, 25, controller(1), broker(12, "4.1"))
     planned = plan(cluster, "", ["streams.version=1"])
-    assert rules(planned) == [(Rule.RANGE, ("broker 12",))]
+    assert rules(planned) == [(RefusalRule.RANGE, ("broker 12",))]
     assert planned.blockers[0].text == "broker 12 does not support streams.version"
     assert not plan(cluster, "", ["streams.version=0"]).blocked
 
@@ -149,13 +152,13 @@ def test_controllers_count_once_they_register(tmp_path: Path) -> None:
     assert not plan(old, "", ["metadata.version=21"]).blocked
     assert any("Kafka checks brokers only" in each for each in plan(old, "3.9", []).cautions)
     new = at(tmp_path / "15", 15, broker(11), controller(1, "3.7"))
-    assert rules(plan(new, "", ["metadata.version=21"])) == [(Rule.RANGE, ("controller 1",))]
+    assert rules(plan(new, "", ["metadata.version=21"])) == [(RefusalRule.RANGE, ("controller 1",))]
 
 
 def test_a_static_voter_that_never_registered_stops_every_change(tmp_path: Path) -> None:
     cluster = at(tmp_path, 30, controller(1), broker(11), voters=TWO)
     planned = plan(cluster, "", ["group.version=1"])
-    assert rules(planned) == [(Rule.NOT_REGISTERED, ("controller 2",))]
+    assert rules(planned) == [(RefusalRule.NOT_REGISTERED, ("controller 2",))]
     assert planned.commands == ()
 
 
@@ -190,7 +193,7 @@ def test_a_downgrade_stops_at_levels_that_changed_records(
         assert not planned.blocked
         return
     (found,) = planned.blockers
-    assert (found.rule, found.levels) == (Rule.CHANGED_RECORDS, changed)
+    assert (found.rule, found.levels) == (RefusalRule.CHANGED_RECORDS, changed)
     lowest = "there is no way down" if changed[-1] == current else f"{changed[-1]} ("
     assert lowest in found.text
 
@@ -198,17 +201,17 @@ def test_a_downgrade_stops_at_levels_that_changed_records(
 def test_metadata_version_has_a_floor(tmp_path: Path) -> None:
     cluster = at(tmp_path, 7, broker(11, "3.9"))
     planned = plan(cluster, "", ["metadata.version=6"])
-    assert (Rule.FLOOR, ()) in rules(planned)
+    assert (RefusalRule.FLOOR, ()) in rules(planned)
     assert not plan(cluster, "", ["metadata.version=7"]).blocked
 
 
 def test_levels_and_features_that_no_kafka_has_are_named_once(tmp_path: Path) -> None:
     cluster = at(tmp_path, 30, controller(1), broker(11))
     for text, rule in (
-        ("metadata.version=34", Rule.UNKNOWN_LEVEL),
-        ("group.version=2", Rule.UNKNOWN_LEVEL),
-        ("no.such.version=1", Rule.UNKNOWN_FEATURE),
-        ("no.such.version=0", Rule.UNKNOWN_FEATURE),
+        ("metadata.version=34", RefusalRule.UNKNOWN_LEVEL),
+        ("group.version=2", RefusalRule.UNKNOWN_LEVEL),
+        ("no.such.version=1", RefusalRule.UNKNOWN_FEATURE),
+        ("no.such.version=0", RefusalRule.UNKNOWN_FEATURE),
     ):
         assert rules(plan(cluster, "", [text])) == [(rule, ())], text
 
@@ -224,7 +227,9 @@ def test_a_newer_kafka_s_nodes_know_its_levels(tmp_path: Path) -> None:
 def test_elr_needs_its_metadata_version_in_the_same_request_at_the_latest(tmp_path: Path) -> None:
     cluster = at(tmp_path, 22, controller(1), broker(11))
     planned = plan(cluster, "", [f"{ELR}=1"])
-    assert [(each.rule, each.levels) for each in planned.blockers] == [(Rule.DEPENDENCY, (23,))]
+    assert [(each.rule, each.levels) for each in planned.blockers] == [
+        (RefusalRule.DEPENDENCY, (23,))
+    ]
     assert not plan(cluster, "", [f"{ELR}=1", "metadata.version=23"]).blocked
     assert plan(cluster, "", [f"{ELR}=1", "metadata.version=22"]).blocked
     assert not plan(cluster, "", [f"{ELR}=0"]).blocked
@@ -233,16 +238,16 @@ def test_elr_needs_its_metadata_version_in_the_same_request_at_the_latest(tmp_pa
 def test_any_feature_needs_metadata_version_7(tmp_path: Path) -> None:
     cluster = at(tmp_path, 6, broker(11))
     found = plan(cluster, "", ["group.version=1"]).blockers
-    assert [(each.rule, each.levels) for each in found] == [(Rule.DEPENDENCY, (7,))]
+    assert [(each.rule, each.levels) for each in found] == [(RefusalRule.DEPENDENCY, (7,))]
 
 
 def test_one_request_goes_one_way(tmp_path: Path) -> None:
     cluster = at(tmp_path, 30, level("group.version", 1), controller(1), broker(11))
     for direction, to in ((Direction.UPGRADE, 0), (Direction.DOWNGRADE, 2)):
-        asked = Request(direction=direction, levels={"group.version": to})
-        assert Rule.DIRECTION in [each.rule for each in blockers(cluster, asked)]
+        asked = FeaturesRun(direction=direction, levels={"group.version": to})
+        assert RefusalRule.DIRECTION in [each.rule for each in blockers(cluster, asked)]
     for direction in Direction:
-        asked = Request(direction=direction, levels={"group.version": 1})
+        asked = FeaturesRun(direction=direction, levels={"group.version": 1})
         assert blockers(cluster, asked) == ()
 
 
@@ -251,8 +256,8 @@ def test_a_release_below_does_not_raise_what_is_at_0(tmp_path: Path) -> None:
     cluster = at(tmp_path, 29, controller(1), broker(11), voters=ONE)
     planned = plan(cluster, "4.1", [])
     assert {(each.rule, each.feature) for each in planned.blockers} >= {
-        (Rule.DIRECTION, KRAFT_VERSION),
-        (Rule.DIRECTION, "group.version"),
+        (RefusalRule.DIRECTION, KRAFT_VERSION),
+        (RefusalRule.DIRECTION, "group.version"),
     }
     (command,) = planned.commands
     assert command.endswith("downgrade --feature metadata.version=27")
@@ -264,7 +269,7 @@ def test_kraft_version_has_no_way_back(tmp_path: Path) -> None:
     log.data_records(level(METADATA_VERSION, 21), controller(1), broker(11))
     cluster = read_features([str(make_node(tmp_path, 1, log))])
     planned = plan(cluster, "3.8", [])
-    assert [each.rule for each in planned.blockers] == [Rule.KRAFT_DOWNGRADE]
+    assert [each.rule for each in planned.blockers] == [RefusalRule.KRAFT_DOWNGRADE]
     # metadata.version alone would leave a quorum that Kafka 3.8 cannot run.
     assert not planned.commands
     assert not plan(cluster, "", ["kraft.version=1"]).blocked
@@ -281,7 +286,7 @@ def test_an_upgrade_of_kraft_version_says_what_only_the_leader_knows(tmp_path: P
 def test_kafka_3_9_cannot_upgrade_kraft_version(tmp_path: Path) -> None:
     cluster = at(tmp_path, 21, controller(1, "3.9"), broker(11, "3.9"))
     planned = plan(cluster, "", ["kraft.version=1"])
-    assert rules(planned) == [(Rule.KRAFT_SOFTWARE, ("controller 1",))]
+    assert rules(planned) == [(RefusalRule.KRAFT_SOFTWARE, ("controller 1",))]
     assert "the quorum stays static" in planned.blockers[0].text
     newer = at(tmp_path / "2", 21, controller(1, "4.1"), broker(11, "3.9"))
     assert not plan(newer, "", ["kraft.version=1"]).blocked
@@ -292,7 +297,7 @@ def test_every_voter_has_to_support_kraft_version(tmp_path: Path) -> None:
     log.control(1, version(0), voters(1, voter(2, highest=0)))
     log.data_records(level(METADATA_VERSION, 30), controller(1), controller(2), broker(11))
     planned = plan(read_features([str(make_node(tmp_path, 1, log))]), "", ["kraft.version=1"])
-    assert rules(planned) == [(Rule.KRAFT_VOTERS, ("voter 2",))]
+    assert rules(planned) == [(RefusalRule.KRAFT_VOTERS, ("voter 2",))]
 
 
 # --- edges --------------------------------------------------------------------------------------
@@ -301,14 +306,14 @@ def test_every_voter_has_to_support_kraft_version(tmp_path: Path) -> None:
 def test_a_range_ends_below_too(tmp_path: Path) -> None:
     cluster = at(tmp_path, 7, broker(11, "4.1"), broker(12, "3.9"))
     planned = plan(cluster, "", ["metadata.version=6"])
-    assert (Rule.RANGE, ("broker 11",)) in rules(planned)
-    assert (Rule.RANGE, ("broker 12",)) not in rules(planned)
+    assert (RefusalRule.RANGE, ("broker 11",)) in rules(planned)
+    assert (RefusalRule.RANGE, ("broker 12",)) not in rules(planned)
 
 
 def test_kafka_4_0_cannot_upgrade_kraft_version_either(tmp_path: Path) -> None:
     cluster = at(tmp_path, 25, controller(1, "4.1", metadata_version=(7, 25)), broker(11))
     (found,) = plan(cluster, "", ["kraft.version=1"]).blockers
-    assert (found.rule, found.levels) == (Rule.KRAFT_SOFTWARE, (25,))
+    assert (found.rule, found.levels) == (RefusalRule.KRAFT_SOFTWARE, (25,))
     assert "runs Kafka 4.0, which cannot upgrade kraft.version" in found.text
     assert "stays static" not in found.text
 
@@ -328,7 +333,7 @@ def test_a_release_without_kraft_version_cannot_run_a_dynamic_quorum(tmp_path: P
     log.control(1, version(1), voters(1))
     log.data_records(level(METADATA_VERSION, 21), controller(1, "3.9"), broker(11, "3.9"))
     planned = plan(read_features([str(make_node(tmp_path, 1, log))]), "3.8", [])
-    assert [each.rule for each in planned.blockers] == [Rule.KRAFT_STAYS]
+    assert [each.rule for each in planned.blockers] == [RefusalRule.KRAFT_STAYS]
     assert not planned.commands
     assert not plan(at(tmp_path / "static", 21, controller(1), broker(11)), "3.8", []).blocked
 

@@ -13,8 +13,8 @@ from kraftool.image.cluster import (
     BrokerRegistration,
     ClusterImage,
     ControllerRegistration,
-    Endpoint,
     FeatureRange,
+    RegisteredEndpoint,
 )
 from kraftool.image.configs import BROKER, TOPIC, ConfigResource, ConfigurationsImage
 from kraftool.image.delegation_tokens import DelegationToken, DelegationTokenImage
@@ -103,7 +103,7 @@ def test_a_range_is_written_as_kafka_writes_it(low: int, high: int, text: str) -
 
 
 def test_registrations() -> None:
-    endpoints = (Endpoint("A", "h", 1, 3), Endpoint("B", "::1", 9092, 9))
+    endpoints = (RegisteredEndpoint("A", "h", 1, 3), RegisteredEndpoint("B", "::1", 9092, 9))
     broker = BrokerRegistration(
         id=4,
         epoch=70,

@@ -15,9 +15,9 @@ from kraftool.reports.state.compare import Offsets, load_two
 from kraftool.reports.state.diff import (
     IGNORABLE,
     KINDS,
-    Change,
     ChangeType,
     DiffOptions,
+    EntityChange,
     changes,
 )
 from kraftool.reports.state.entities import aspects, partitions
@@ -172,7 +172,7 @@ def test_every_field_that_can_be_ignored_is_one() -> None:
 
 def test_the_difference_of_nothing_and_a_state_has_all_of_it() -> None:
     state = load_state(str(FIXTURES / "kafka-4.3.0/upgrade/node-1/data")).image
-    found: dict[str, list[Change]] = {}
+    found: dict[str, list[EntityChange]] = {}
     for each in changes(EMPTY, state):
         assert each.type is ChangeType.ADDED
         found.setdefault(each.kind, []).append(each)

@@ -15,8 +15,8 @@ from kraftool.image.cluster import (
     BrokerRegistration,
     ClusterImage,
     ControllerRegistration,
-    Endpoint,
     FeatureRange,
+    RegisteredEndpoint,
 )
 from kraftool.image.configs import ConfigResource, ConfigurationsImage
 from kraftool.image.delegation_tokens import DelegationToken, DelegationTokenImage
@@ -47,9 +47,9 @@ def read(state: LoadedState, *, show_secrets: bool) -> dict[str, Any]:
     return value
 
 
-def listeners(node: dict[str, Any]) -> tuple[Endpoint, ...]:
+def listeners(node: dict[str, Any]) -> tuple[RegisteredEndpoint, ...]:
     return tuple(
-        Endpoint(each["name"], each["host"], each["port"], each["securityProtocolId"])
+        RegisteredEndpoint(each["name"], each["host"], each["port"], each["securityProtocolId"])
         for each in node["listeners"]
     )
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from kraftool.image.state_hash import state_hash
-from kraftool.reports.state.diff import Change, ChangeType, changes
+from kraftool.reports.state.diff import ChangeType, EntityChange, changes
 from kraftool.reports.state.files import open_state
 from kraftool.reports.state.load import LoadedState, load_from, load_state
 
@@ -56,7 +56,7 @@ def nodes() -> Iterator[tuple[str, str]]:
                 yield scenario, node.name
 
 
-def is_eaten(change: Change, user: str) -> bool:
+def is_eaten(change: EntityChange, user: str) -> bool:
     """Whether this is what the bug does: credentials of SCRAM-SHA-256 are gone."""
     return (
         change.type is ChangeType.REMOVED

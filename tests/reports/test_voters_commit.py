@@ -11,7 +11,7 @@ import pytest
 
 from kraftool.reports.findings import Severity
 from kraftool.reports.voters.diff import VoterDiff, diff_voters
-from kraftool.reports.voters.model import Commitment, Verdict
+from kraftool.reports.voters.model import Commitment, CommitmentVerdict
 from kraftool.reports.voters.read import read_sources
 from tests.reports.voter_cases import (
     PARTITION,
@@ -32,7 +32,7 @@ def compared(*paths: Path) -> VoterDiff:
     return diff_voters(read_sources([str(each) for each in paths]))
 
 
-def verdict(diff: VoterDiff, offset: int, source: int = 0) -> Verdict:
+def verdict(diff: VoterDiff, offset: int, source: int = 0) -> CommitmentVerdict:
     entries = diff.sources[source].source.voter_sets
     (found,) = [each.verdict for each in entries if each.offset == offset]
     return found

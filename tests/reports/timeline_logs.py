@@ -10,7 +10,7 @@ from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.control import ControlRecordType
 from kraftool.decoders.framing import encode_record
 from kraftool.reports.timeline.events import Event, Timeline
-from kraftool.reports.timeline.report import Options, build
+from kraftool.reports.timeline.report import TimelineOptions, build
 from kraftool.reports.timeline.sources import open_nodes
 from kraftool.storage.paths import open_path
 
@@ -133,7 +133,7 @@ def nodes_in(folder: Path) -> Node:
 
 def timeline(*paths: Path, **options: Any) -> Timeline:
     nodes, findings = open_nodes([open_path(str(path)) for path in paths], lambda name, at: None)
-    return build(nodes, findings, Options(**options))
+    return build(nodes, findings, TimelineOptions(**options))
 
 
 def of_type(told: Timeline, *types: str) -> list[Event]:

@@ -16,7 +16,7 @@ from kraftool.sim.election.conditions import ConditionError, Conditions, partiti
 from kraftool.sim.election.document import document
 from kraftool.sim.election.patience import horizon_ms, unhurried
 from kraftool.sim.election.report import Report, simulate
-from kraftool.sim.election.run import Run
+from kraftool.sim.election.run import ElectionRun
 from kraftool.sim.election.verdict import verdict
 
 
@@ -202,7 +202,9 @@ def test_static_voters_cannot_be_changed() -> None:
 
 def test_the_same_seed_is_the_same_run() -> None:
     case = scenario(EQUAL).case
-    first, again, other = (Run(case, Conditions(), seed, watched=True) for seed in (7, 7, 8))
+    first, again, other = (
+        ElectionRun(case, Conditions(), seed, watched=True) for seed in (7, 7, 8)
+    )
     assert first.go() == again.go()
     assert first.seen == again.seen
     other.go()
@@ -325,7 +327,7 @@ def test_patient_timeouts_are_waited_for_without_asking_all_the_time() -> None:
         horizon_ms(scenario(EQUAL).case, Conditions()),
     )
     assert (plain, slow) == (60_000, 1000 + 10 * (2000 + 80_000 + 1000) + 20 * 8)
-    run = Run(unhurried(told.case), Conditions(), 1)
+    run = ElectionRun(unhurried(told.case), Conditions(), 1)
     assert run.go().leader is not None
     assert run.outcome.events < 5000
     again = unhurried(scenario(EQUAL).case)

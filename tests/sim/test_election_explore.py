@@ -13,7 +13,7 @@ from kraftool.sim.election.chances import PATIENT, Chances
 from kraftool.sim.election.conditions import Conditions
 from kraftool.sim.election.explore import Exploration, Explorer
 from kraftool.sim.election.forms import of_replica
-from kraftool.sim.election.replica import Replica, disk_of
+from kraftool.sim.election.replica import SimulatedNode, disk_of
 
 CANDIDATES = """
 nodes:
@@ -183,8 +183,8 @@ def test_a_request_that_its_asker_has_forgotten_is_answered_to_nobody() -> None:
 
 def test_a_fork_leaves_the_original_as_it_is() -> None:
     case = parse_scenario(CANDIDATES.encode(), "test").case
-    replica = Replica(case.nodes[2], PATIENT, disk_of(case.nodes[2]))
-    asker = Replica(case.nodes[0], PATIENT, disk_of(case.nodes[0]))
+    replica = SimulatedNode(case.nodes[2], PATIENT, disk_of(case.nodes[2]))
+    asker = SimulatedNode(case.nodes[0], PATIENT, disk_of(case.nodes[0]))
     sent = [*asker.start(1)]
     replica.start(1)
     before = of_replica(replica, 1)
@@ -198,7 +198,7 @@ def test_a_fork_leaves_the_original_as_it_is() -> None:
 
 def test_the_same_state_later_has_the_same_form() -> None:
     case = parse_scenario(CANDIDATES.encode(), "test").case
-    one, other = (Replica(case.nodes[2], PATIENT, disk_of(case.nodes[2])) for _ in range(2))
+    one, other = (SimulatedNode(case.nodes[2], PATIENT, disk_of(case.nodes[2])) for _ in range(2))
     one.start(10)
     other.start(7000)
     assert of_replica(one, 10) == of_replica(other, 7000)

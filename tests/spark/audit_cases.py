@@ -50,10 +50,10 @@ class Told:
 
 def audited(spark: SparkSession, *roots: Path | str, **wanted: Any) -> Told:
     """Audit in a session that runs."""
-    from kraftool.spark.audit.collect import Wanted
+    from kraftool.spark.audit.collect import AuditRequest
     from kraftool.spark.audit.run import audit
 
-    with audit(spark, Wanted(roots=tuple(map(str, roots)), **wanted)) as run:
+    with audit(spark, AuditRequest(roots=tuple(map(str, roots)), **wanted)) as run:
         return Told(json.loads(b"".join(document(run.model, run.lists()))))
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.framing import encode_record
-from kraftool.spark.tables.run import TablesReport, Wanted, write_tables
+from kraftool.spark.tables.run import TablesReport, TablesRequest, write_tables
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 LOG = "__cluster_metadata-0/00000000000000000000.log"
@@ -78,7 +78,7 @@ def run(
     def start() -> Iterator[Any]:
         yield session or InProcess()
 
-    return write_tables(Wanted(roots=tuple(map(str, roots)), out=str(out), **more), start)
+    return write_tables(TablesRequest(roots=tuple(map(str, roots)), out=str(out), **more), start)
 
 
 def values_of(first: int, count: int) -> list[bytes]:

@@ -376,7 +376,7 @@ def test_what_nobody_expected_in_one_cluster_is_a_finding(
     together = cluster.together
     monkeypatch.setattr(cluster, "together", lambda found: failing(found) or together(found))
     items = find([str(fixtures_dir / "kafka-4.3.0/static-single")]).items
-    compared = cluster.compare(cluster.Unit(name="c", members=tuple(map(examine, items))))
+    compared = cluster.compare(cluster.ClusterUnit(name="c", members=tuple(map(examine, items))))
     (found,) = compared.findings
     assert (found.finding.code, "secret" in found.finding.text) == ("KT-FLEET-FAILED", False)
     assert compared.summary.directories == 1

@@ -11,7 +11,7 @@ from contextlib import suppress
 import pytest
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.spark.ending import Ending, Told, ended_by_signals
+from kraftool.spark.ending import EndingSignal, Termination, ended_by_signals
 
 ENDS = [(signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 
@@ -24,7 +24,7 @@ def _signal(number: int = signal.SIGTERM) -> None:
     os.kill(os.getpid(), number)
 
 
-def _ended(run: Callable[[Ending], None]) -> object:
+def _ended(run: Callable[[Termination], None]) -> object:
     """What a run ends with: its exit code, None in order, or the failure."""
     before = signal.getsignal(signal.SIGTERM)
     try:
@@ -43,7 +43,7 @@ def _ended(run: Callable[[Ending], None]) -> object:
 def test_a_signal_ends_the_work_and_cancels_its_jobs(number: int, code: int) -> None:
     cancelled = threading.Event()
 
-    def run(ending: Ending) -> None:
+    def run(ending: Termination) -> None:
         with ending.working(cancelled.set):
             _signal(number)
             pytest.fail("the work went on")
@@ -53,7 +53,7 @@ def test_a_signal_ends_the_work_and_cancels_its_jobs(number: int, code: int) -> 
 
 
 def test_a_failure_after_the_signal_is_an_end_by_the_signal() -> None:
-    def run(ending: Ending) -> None:
+    def run(ending: Termination) -> None:
         try:
             _signal()
         finally:
@@ -64,7 +64,7 @@ def test_a_failure_after_the_signal_is_an_end_by_the_signal() -> None:
 
 @pytest.mark.parametrize("is_at_work", [True, False])
 def test_a_failure_before_the_signal_stays_the_failure(is_at_work: bool) -> None:
-    def run(ending: Ending) -> None:
+    def run(ending: Termination) -> None:
         try:
             if is_at_work:
                 with ending.working(_nothing):
@@ -79,7 +79,7 @@ def test_a_failure_before_the_signal_stays_the_failure(is_at_work: bool) -> None
 def test_nothing_is_raised_while_the_run_is_cleaned_up_and_no_late_signal_is_lost() -> None:
     cleaned = []
 
-    def run(ending: Ending) -> None:
+    def run(ending: Termination) -> None:
         with ending.working(_nothing):
             pass
         _signal()
@@ -92,7 +92,7 @@ def test_nothing_is_raised_while_the_run_is_cleaned_up_and_no_late_signal_is_los
 def test_the_second_signal_does_not_end_what_the_first_one_has_begun() -> None:
     cleaned = []
 
-    def run(ending: Ending) -> None:
+    def run(ending: Termination) -> None:
         try:
             _signal()
         finally:
@@ -107,9 +107,9 @@ def test_the_second_signal_does_not_end_what_the_first_one_has_begun() -> None:
 def test_what_python_drops_is_told_by_the_jobs_that_are_cancelled() -> None:
     cancelled = threading.Event()
 
-    def run(ending: Ending) -> None:
+    def run(ending: Termination) -> None:
         with ending.working(cancelled.set):
-            with suppress(Told):  # as the interpreter does it with what a __del__ raises
+            with suppress(EndingSignal):  # as the interpreter does it with what a __del__ raises
                 _signal()
             assert cancelled.wait(10)
 
@@ -126,7 +126,7 @@ def test_a_hangup_that_is_ignored_stays_so() -> None:
 
 
 def test_a_run_without_a_signal_ends_as_it_does() -> None:
-    def fail(_: Ending) -> None:
+    def fail(_: Termination) -> None:
         raise KraftoolError("mine")
 
     assert _ended(lambda _: None) is None

@@ -26,12 +26,12 @@ pytestmark = pytest.mark.spark
 def test_all_planted_faults_of_a_fleet_are_found_and_none_is_invented(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    from kraftool.spark.audit.collect import Wanted
+    from kraftool.spark.audit.collect import AuditRequest
     from kraftool.spark.audit.run import audit
 
     fleet = tmp_path / "fleet"
     build(fleet, FleetPlan(clusters=len(KINDS) + 4, seed=9, faults=len(KINDS)))
-    with audit(spark, Wanted(roots=(str(fleet),))) as run:
+    with audit(spark, AuditRequest(roots=(str(fleet),))) as run:
         told = json.loads(b"".join(document(run.model, run.lists())))
     compared = answers(json.loads((fleet / MANIFEST).read_text()), told)
     assert compared.planted == len(KINDS)

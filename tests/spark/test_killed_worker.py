@@ -107,9 +107,9 @@ def undisturbed(
 
 
 def write(fleet: Path, out: Path, spark: Callable[[], AbstractContextManager[Any]]) -> None:
-    from kraftool.spark.tables.run import Wanted, write_tables
+    from kraftool.spark.tables.run import TablesRequest, write_tables
 
-    write_tables(Wanted(roots=(str(fleet),), out=str(out)), spark)
+    write_tables(TablesRequest(roots=(str(fleet),), out=str(out)), spark)
 
 
 def rows(out: Path) -> dict[str, list[Any]]:

@@ -14,17 +14,17 @@ from kraftool.commands.pipeline_stream_view import COLUMNS, LiveTable
 from kraftool.commands.times import time_zone
 from kraftool.spark.errors import OccupiedError
 from kraftool.spark.live.checkpoint import OtherStream, held, note_of
-from kraftool.spark.live.frame import Following, type_names
+from kraftool.spark.live.frame import StreamOptions, type_names
 from kraftool.spark.live.lag import behind
 from kraftool.spark.live.sinks import ParquetSink, refuse_foreign
-from kraftool.spark.tables.run import Wanted, write_tables
+from kraftool.spark.tables.run import TablesRequest, write_tables
 
 pytestmark = pytest.mark.spark
 SECRET = "CANARY-key"
 
 
 def _note(*roots: str, **options: Any) -> dict[str, Any]:
-    return note_of(Following(roots=roots, **options), "console")
+    return note_of(StreamOptions(roots=roots, **options), "console")
 
 
 def test_a_checkpoint_is_taken_up_by_the_stream_that_left_it(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_no_pipeline_writes_into_a_data_directory(fixtures_dir: Path, tmp_path: 
             refuse_foreign(out)
         with pytest.raises(OccupiedError, match="lies in"), held(out, _note("/a")):
             pass
-        wanted = Wanted(roots=(str(data),), out=str(out))
+        wanted = TablesRequest(roots=(str(data),), out=str(out))
         with pytest.raises(OccupiedError, match="lies in the data directory"):
             write_tables(wanted, lambda: pytest.fail("nothing is to be started"))
     assert sorted(data.rglob("*")) == before

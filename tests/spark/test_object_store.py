@@ -13,7 +13,7 @@ import pytest
 from tables_support import read_tables, run
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.spark.entries import Entries
+from kraftool.spark.entries import EntryReader
 from kraftool.spark.fleet import FleetFile, find_fleet, with_batches
 from kraftool.spark.narrowing import Narrowing
 from kraftool.spark.splits import Split
@@ -51,7 +51,7 @@ def store() -> Iterator[dict[str, Any]]:
 
 
 def _rows(files: Iterator[FleetFile]) -> list[tuple[Any, ...]]:
-    entries = Entries(Narrowing())
+    entries = EntryReader(Narrowing())
     return [
         (file.directory.cluster_id, file.directory.node_id, file.relative, each.record, each.data)
         for file in files

@@ -14,7 +14,7 @@ from kraftool.decoders.indexes import OffsetIndex, decode_offset_index
 from kraftool.decoders.segment import scan
 from kraftool.spark.fleet import FleetDirectory, FleetFile
 from kraftool.spark.splits import Split, cut, packed
-from kraftool.storage.entry import Place
+from kraftool.storage.entry import EntryPlace
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 LOG = (
@@ -132,7 +132,13 @@ def test_an_index_of_another_segment_leads_to_no_wrong_border() -> None:
 def _file(name: str, size: int) -> FleetFile:
     owner = FleetDirectory(name="d")
     return FleetFile(
-        directory=owner, root=name, path="", name=name, relative=name, place=Place.LOOSE, size=size
+        directory=owner,
+        root=name,
+        path="",
+        name=name,
+        relative=name,
+        place=EntryPlace.LOOSE,
+        size=size,
     )
 
 

@@ -18,7 +18,7 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.columns import spark_schema
 from kraftool.spark.settings import read_settings
 from kraftool.spark.stream import KraftStreamReader
-from kraftool.spark.tail import Mark, thinned
+from kraftool.spark.tail import BatchMark, thinned
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -318,9 +318,9 @@ def test_a_checkpoint_of_another_version_is_refused(live: Live) -> None:
 
 
 def test_marks_stay_few_and_reach_back_at_most_twice_as_far() -> None:
-    marks: list[Mark] = []
+    marks: list[BatchMark] = []
     for number in range(20_000):
-        marks = thinned([*marks, Mark("s", number, "", number)])
+        marks = thinned([*marks, BatchMark("s", number, "", number)])
     ages = sorted(19_999 - mark.number for mark in marks)
     assert len(ages) < 60
     assert ages[:8] == list(range(8))

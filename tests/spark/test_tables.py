@@ -23,7 +23,7 @@ from kraftool.spark.columns import record_types, types_of
 from kraftool.spark.fleet import find_fleet, with_batches
 from kraftool.spark.source import register
 from kraftool.spark.tables.layout import TABLES
-from kraftool.spark.tables.run import TablesReport, Wanted, write_tables
+from kraftool.spark.tables.run import TablesReport, TablesRequest, write_tables
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -51,7 +51,7 @@ def _write(spark: "SparkSession", out: Path, root: Path = FIXTURES, **more: Any)
     def start() -> Iterator["SparkSession"]:
         yield spark
 
-    return write_tables(Wanted(roots=(str(root),), out=str(out), **more), start)
+    return write_tables(TablesRequest(roots=(str(root),), out=str(out), **more), start)
 
 
 def _read(out: Path, table: str, file: str = "") -> list[Row]:
@@ -195,7 +195,7 @@ def test_a_second_run_reads_nothing_and_changes_nothing(
     def start() -> Any:
         raise AssertionError("no Spark is needed")
 
-    wanted = Wanted(roots=(str(FIXTURES),), out=str(out), snapshots=True, split_bytes=20_000)
+    wanted = TablesRequest(roots=(str(FIXTURES),), out=str(out), snapshots=True, split_bytes=20_000)
     report = write_tables(wanted, start)
     assert support.listing(out) == before
     assert (first.is_new, report.is_new, report.bytes_read) == (True, False, 0)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftool.storage.entry import Entry, FolderKind, Place, split_member
+from kraftool.storage.entry import Entry, EntryPlace, FolderKind, split_member
 from kraftool.storage.paths import open_path
 
 PARTITION = "__cluster_metadata-0"
@@ -20,7 +20,7 @@ KEPT = f"{PARTITION}/.kraftool-recover/0123456789ab/old"
 def test_folders_in_the_metadata_partition_are_not_looked_into(above: str) -> None:
     """Kafka passes them over; what a repair keeps there has the names of what it replaced."""
     found = split_member(f"{above}{PARTITION}/{SEGMENT}")
-    assert found == (above.rstrip("/"), f"{PARTITION}/{SEGMENT}", Place.PARTITION)
+    assert found == (above.rstrip("/"), f"{PARTITION}/{SEGMENT}", EntryPlace.PARTITION)
     *_, place = split_member(f"{above}{KEPT}/{SEGMENT}")
     assert place is FolderKind.OTHER
 

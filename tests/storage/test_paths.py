@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.storage.entry import Entry, Place, Problem
+from kraftool.storage.entry import Entry, EntryPlace, EntryProblem
 from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.paths import LocationKind, open_path
 
@@ -40,7 +40,7 @@ def test_a_data_directory_is_its_own_files_and_the_metadata_partition(node: Path
     found = [item for item in location.entries() if isinstance(item, Entry)]
     assert location.kind is LocationKind.DATA_DIRECTORY
     assert found[0].path == "meta.properties"
-    assert {item.place for item in found} == {Place.ROOT, Place.PARTITION}
+    assert {item.place for item in found} == {EntryPlace.ROOT, EntryPlace.PARTITION}
     assert not any("orders" in item.path for item in found)
     counts = location.folders[str(node / "data")]
     assert counts.topics > 5
@@ -156,7 +156,7 @@ def test_a_cut_archive_gives_what_is_there_and_says_where_it_ends(node: Path, tm
         piece = tmp_path / "cut.tar"
         piece.write_bytes(archive.read_bytes()[:cut])
         found = list(open_path(str(piece)).entries())
-        assert isinstance(found[-1], Problem), (cut, found)
+        assert isinstance(found[-1], EntryProblem), (cut, found)
 
 
 def test_a_damaged_header_costs_one_member(node: Path, tmp_path: Path):
@@ -169,7 +169,7 @@ def test_a_damaged_header_costs_one_member(node: Path, tmp_path: Path):
     archive.write_bytes(bytes(data))
     found = list(open_path(str(archive)).entries())
     assert [item.path for item in found if isinstance(item, Entry)] == [names[0], names[2]]
-    problems = [item for item in found if isinstance(item, Problem)]
+    problems = [item for item in found if isinstance(item, EntryProblem)]
     assert [item.position for item in problems] == [1024 + 148] or problems
 
 
@@ -203,7 +203,7 @@ def test_links_and_devices_in_a_tar_are_told_and_passed_over(tmp_path: Path):
     archive = tmp_path / "x.tar"
     subprocess.run(["tar", "-cf", archive, "-C", tmp_path, "real", "link"], check=True)
     found = list(open_path(str(archive)).entries())
-    assert [type(item) for item in found] == [Entry, Problem]
+    assert [type(item) for item in found] == [Entry, EntryProblem]
 
 
 @pytest.fixture
@@ -368,7 +368,7 @@ def test_what_cannot_be_read_in_a_directory_is_told_and_the_rest_given(tmp_path:
     assert [item.path for item in items if isinstance(item, Entry)] == [
         "__cluster_metadata-0/quorum-state"
     ]
-    assert {os.path.basename(item.name) for item in items if isinstance(item, Problem)} == {
+    assert {os.path.basename(item.name) for item in items if isinstance(item, EntryProblem)} == {
         f"{0:020}.log",
         f"{9:020}.log",
     }

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.storage.entry import Entry, FolderCounts, Place, Problem, Severity
+from kraftool.storage.entry import Entry, EntryPlace, EntryProblem, FolderCounts, Severity
 from kraftool.storage.inflate import CountingFeed, PipeFeed
 from kraftool.storage.paths import LocationKind, open_path
 from kraftool.storage.tarheader import BLOCK
@@ -69,12 +69,12 @@ def stream(data: bytes) -> TarStream:
     return TarStream(PipeFeed(io.BytesIO(data)), "-")
 
 
-def walk(data: bytes) -> tuple[dict[str, bytes], list[Problem]]:
+def walk(data: bytes) -> tuple[dict[str, bytes], list[EntryProblem]]:
     """What a stream holds by name, each read whole as it passes, and what is wrong with it."""
     found: dict[str, bytes] = {}
     problems = []
     for item in stream(data).entries():
-        if isinstance(item, Problem):
+        if isinstance(item, EntryProblem):
             problems.append(item)
         else:
             with item.open() as source:
@@ -105,7 +105,7 @@ def test_an_entry_carries_what_the_archive_says_of_it():
         if isinstance(item, Entry)
     ]
     assert (entry.path, entry.directory) == ("__cluster_metadata-0/quorum-state", "data")
-    assert (entry.size, entry.mode, entry.place) == (2, 0o400, Place.PARTITION)
+    assert (entry.size, entry.mode, entry.place) == (2, 0o400, EntryPlace.PARTITION)
     assert entry.mtime_ns == 1_700_000_000 * 10**9
 
 
@@ -310,7 +310,7 @@ def test_a_huge_pax_header_is_refused_before_it_is_held():
 
     with peak_below(8 << 20):
         problems = list(TarStream(PipeFeed(Endless()), "-").entries())
-    assert isinstance(problems[0], Problem)
+    assert isinstance(problems[0], EntryProblem)
     assert "absurd size" in problems[0].reason
 
 
@@ -414,8 +414,8 @@ def test_a_metadata_partition_under_another_name_is_found_by_its_files():
     }
     found = [item for item in stream(tar(members)).entries() if isinstance(item, Entry)]
     assert {(item.directory, item.place) for item in found} == {
-        ("evidence", Place.PARTITION),
-        ("node-1", Place.PARTITION),
+        ("evidence", EntryPlace.PARTITION),
+        ("node-1", EntryPlace.PARTITION),
     }
 
 
@@ -502,7 +502,7 @@ def test_gzip_cut_anywhere_is_told():
     zipped = gzip.compress(tar({f"{PARTITION}/quorum-state": random.Random(2).randbytes(3000)}))
     for cut in range(2, len(zipped), 37):
         with _unzipped(zipped[:cut]) as archive:
-            problems = [item for item in archive.entries() if isinstance(item, Problem)]
+            problems = [item for item in archive.entries() if isinstance(item, EntryProblem)]
         assert any("ends early" in each.reason for each in problems), cut
 
 
@@ -510,7 +510,7 @@ def test_bytes_behind_gzip_that_are_none_are_told():
     zipped = gzip.compress(tar({f"{PARTITION}/quorum-state": b"{}"})) + b"garbage"
     with _unzipped(zipped) as archive:
         items = list(archive.entries())
-    assert [type(item) for item in items] == [Entry, Problem]
+    assert [type(item) for item in items] == [Entry, EntryProblem]
 
 
 def test_a_gzip_bomb_fills_no_memory():
@@ -569,7 +569,7 @@ def test_an_error_of_the_pipe_is_told_as_an_early_end():
             raise OSError(5, "Input/output error")
 
     (problem, *_) = TarStream(PipeFeed(Broken()), "-").entries()
-    assert isinstance(problem, Problem)
+    assert isinstance(problem, EntryProblem)
     assert "Input/output error" in problem.reason
 
 

@@ -22,7 +22,7 @@ from kraftool.tui.app import WatchApp
 from kraftool.tui.view import View
 from kraftool.tui.views import VIEWS
 from kraftool.watching.directory_look import DirectoryLook
-from kraftool.watching.picture import NO_HISTORY, History, Picture
+from kraftool.watching.picture import NO_HISTORY, Picture, WatchHistory
 from kraftool.watching.sources import Sources
 from kraftool.watching.watcher import Shown
 from tests.tui.snapshots import screen
@@ -57,7 +57,7 @@ class Still:
     """A watcher whose picture changes when the test says so."""
 
     def __init__(
-        self, *paths: str | Path, history: History = NO_HISTORY, target: Target | None = None
+        self, *paths: str | Path, history: WatchHistory = NO_HISTORY, target: Target | None = None
     ) -> None:
         self.sources = Sources(target=target, directories=tuple(map(str, paths)))
         self.history = history

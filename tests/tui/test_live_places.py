@@ -21,7 +21,7 @@ from kraftool.tui.screens.log import LogScreen
 from kraftool.tui.screens.state import StateScreen
 from kraftool.tui.screens.timeline import TimelineScreen
 from kraftool.watching import places, timelines
-from kraftool.watching.picture import Election, History, Sample
+from kraftool.watching.picture import ObservedElection, QuorumSample, WatchHistory
 from kraftool.watching.sources import Sources
 from tests.tui.dashboards import QUORUM, ROOT, Still, dashboard, press, settled, shown
 
@@ -29,12 +29,12 @@ pytestmark = pytest.mark.tui
 TARGET = Target(bootstrap=parse_endpoints("127.0.0.1:1"), access=Access(timeout_s=1.0))
 LAST = 20796
 """Where the last batch of the log begins."""
-ELECTED = Election(epoch=4, leader_id=2, at_ms=1_795_234_000_000, is_recorded=True)
+ELECTED = ObservedElection(epoch=4, leader_id=2, at_ms=1_795_234_000_000, is_recorded=True)
 
 
-def history(end: int) -> History:
-    sample = Sample(at_ms=1, epoch=3, leader_id=2, high_watermark=end, leader_end=end)
-    return History(samples=(sample,), elections=(ELECTED,))
+def history(end: int) -> WatchHistory:
+    sample = QuorumSample(at_ms=1, epoch=3, leader_id=2, high_watermark=end, leader_end=end)
+    return WatchHistory(samples=(sample,), elections=(ELECTED,))
 
 
 class Leader:

@@ -17,7 +17,7 @@ from kraftool.reports.browse import feed as feed_module
 from kraftool.tui.app import WatchApp
 from kraftool.tui.screens.log import LogScreen
 from kraftool.tui.widgets.prompt import Prompt
-from kraftool.watching.picture import History, Sample
+from kraftool.watching.picture import QuorumSample, WatchHistory
 from tests.tui.dashboards import QUORUM, ROOT, Still, app_of, look_at, press, settled, told, write
 from tests.tui.snapshots import assert_snapshot, screen
 
@@ -191,7 +191,7 @@ def test_a_filter_looks_through_the_log_in_pieces_and_x_stops_it(
     pieces = 0
     whole = feed_module.LogFeed.up
 
-    def up(feed: feed_module.LogFeed, count: int) -> feed_module.Stretch:
+    def up(feed: feed_module.LogFeed, count: int) -> feed_module.RowRange:
         nonlocal pieces
         pieces += 1
         if pieces == stop_at:
@@ -347,7 +347,7 @@ def test_a_truncation_is_told_and_marked_where_it_happened(tmp_path: Path) -> No
 
 
 def test_the_high_watermark_of_a_live_quorum_is_marked() -> None:
-    sample = Sample(at_ms=1, epoch=3, leader_id=2, high_watermark=222, leader_end=224)
+    sample = QuorumSample(at_ms=1, epoch=3, leader_id=2, high_watermark=222, leader_end=224)
 
     async def body(pilot: Pilot[None], view: LogScreen) -> None:
         shown = screen(app_of(pilot)).split("\n")
@@ -355,7 +355,7 @@ def test_the_high_watermark_of_a_live_quorum_is_marked() -> None:
         assert [each.split()[0] for each in marked] == ["222", "223"]
         assert "high watermark 222" in "\n".join(shown)
 
-    run(body, NODE, history=History(samples=(sample,)))
+    run(body, NODE, history=WatchHistory(samples=(sample,)))
 
 
 def test_d_goes_to_the_log_of_the_next_directory() -> None:

@@ -13,7 +13,7 @@ from kraftool.tui.screens.timeline import TimelineScreen
 from kraftool.tui.widgets.axis import AxisView
 from kraftool.tui.widgets.lines import Lines
 from kraftool.watching.apart import apart
-from kraftool.watching.picture import Election, History
+from kraftool.watching.picture import ObservedElection, WatchHistory
 from kraftool.watching.task import Task
 from kraftool.watching.timelines import TimelineLook, read_timeline
 from tests.tui.dashboards import DAMAGED, QUORUM, Still, app_of, look_at, press, settled, write
@@ -151,8 +151,8 @@ def test_directories_of_two_clusters_are_refused_in_words() -> None:
 
 def test_of_a_live_quorum_alone_the_elections_are_told_that_were_seen() -> None:
     elections = (
-        Election(epoch=4, leader_id=2, at_ms=1_795_234_000_000, is_recorded=True),
-        Election(epoch=5, leader_id=None, at_ms=1_795_234_100_000, is_recorded=False),
+        ObservedElection(epoch=4, leader_id=2, at_ms=1_795_234_000_000, is_recorded=True),
+        ObservedElection(epoch=5, leader_id=None, at_ms=1_795_234_100_000, is_recorded=False),
     )
 
     async def body(pilot: Pilot[None], view: TimelineScreen) -> None:
@@ -161,7 +161,7 @@ def test_of_a_live_quorum_alone_the_elections_are_told_that_were_seen() -> None:
         assert "epoch 5 began, whose leader is not known; when it was noticed" in shown
         await press(pilot, "enter", "k")
 
-    run(body, size=(100, 24), history=History(elections=elections, elections_seen=1))
+    run(body, size=(100, 24), history=WatchHistory(elections=elections, elections_seen=1))
 
 
 def test_without_anything_it_says_so() -> None:

@@ -19,7 +19,7 @@ from kraftool.tui.app import WatchApp
 from kraftool.tui.screens import what_if as what_if_module
 from kraftool.tui.screens.what_if import WhatIfScreen
 from kraftool.watching.directory_look import DirectoryLook
-from kraftool.watching.outage import Question, answer, case_of_directories
+from kraftool.watching.outage import OutageQuestion, answer, case_of_directories
 from kraftool.watching.sources import Sources
 from kraftool.watching.task import Task
 from tests.tui.copied_directories import copied, here
@@ -75,7 +75,7 @@ def test_space_loses_nodes_and_the_answer_is_simulate_elections(folder: Path) ->
     case = case_of_directories(paths, Task())
 
     def expected(*down: int) -> dict[str, Any]:
-        return document(answer(case, Question(down=frozenset(down), runs=_RUNS), Task()))
+        return document(answer(case, OutageQuestion(down=frozenset(down), runs=_RUNS), Task()))
 
     async def body(pilot: Pilot[None], view: WhatIfScreen) -> None:
         assert view.as_json() == expected()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kraftool.decoders.segment import scan
-from kraftool.storage.entry import Place
+from kraftool.storage.entry import EntryPlace
 from kraftool.storage.paths import open_path
 from kraftool.storage.source import FileSource
 from kraftool.watching import segment_look
@@ -216,7 +216,7 @@ def test_every_directory_that_kafka_left_can_be_looked_at(fixtures_dir: Path) ->
     for path in sorted(fixtures_dir.glob("kafka-*/*/node-*/data")):
         look = DirectoryWatch(str(path)).look()
         listed = [each for each in open_path(str(path)).entries() if getattr(each, "place", None)]
-        assert any(each.place is Place.ROOT for each in listed)
+        assert any(each.place is EntryPlace.ROOT for each in listed)
         assert look.node.node_id is not None, path
         assert look.problem == "", path
         seen += 1

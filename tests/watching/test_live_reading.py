@@ -18,7 +18,7 @@ from kraftool.client.target import Target
 from kraftool.reports.voters.matrix import history_rows
 from kraftool.reports.voters.read import read_sources
 from kraftool.watching import voter_board
-from kraftool.watching.checkup import LiveHealth, Metadata, MetadataWatch
+from kraftool.watching.checkup import LiveHealth, MetadataHealth, MetadataWatch
 from kraftool.watching.sources import Sources
 from kraftool.watching.task import StoppedError, Task
 from tests.client.scripted_leader import ScriptedLeader
@@ -144,7 +144,7 @@ def test_reading_ends_with_the_view() -> None:
 
 def test_nothing_is_said_of_metadata_that_nobody_was_asked_for() -> None:
     view = ScriptedLeader(FOLDER).view()
-    assert LiveHealth().judge(view, Metadata()).findings == LiveHealth().judge(view).findings
+    assert LiveHealth().judge(view, MetadataHealth()).findings == LiveHealth().judge(view).findings
 
 
 def test_directories_alone_ask_nobody(surveyed: Callable[[QuorumView], None]) -> None:

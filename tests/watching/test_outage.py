@@ -17,7 +17,7 @@ from kraftool.sim.election.report import simulate
 from kraftool.sim.election.verdict import verdict
 from kraftool.watching.apart import apart
 from kraftool.watching.outage import (
-    Question,
+    OutageQuestion,
     answer,
     case_of_directories,
     case_of_live,
@@ -38,7 +38,7 @@ def test_directories_are_asked_as_simulate_election_asks_them(fixtures_dir: Path
     quorum = fixtures_dir / "kafka-4.3.0" / "dynamic-quorum"
     paths = [str(quorum / f"node-{each}" / "data") for each in (2, 3, 4)]
     case = case_of_directories(paths, Task())
-    question = Question(down=frozenset({2}), runs=10, seed=5)
+    question = OutageQuestion(down=frozenset({2}), runs=10, seed=5)
     found = answer(case, question, Task())
     expected = simulate(read_case(paths), question.conditions(case), seed=5, runs=10)
     assert document(found) == document(expected)
@@ -56,10 +56,10 @@ def test_a_healthy_quorum_stands_one_loss_and_not_two() -> None:
     voters = sorted(case.voters.ids)
     assert len(voters) == 3
     for each in voters:
-        found = answer(case, Question(down=frozenset({each}), runs=5), Task())
+        found = answer(case, OutageQuestion(down=frozenset({each}), runs=5), Task())
         assert found.is_fine, each
         assert each not in found.leaders
-        rest = answer(case, Question(down=frozenset(voters) - {each}, runs=5), Task())
+        rest = answer(case, OutageQuestion(down=frozenset(voters) - {each}, runs=5), Task())
         assert rest.leaders == (), each
 
 
@@ -77,7 +77,7 @@ def test_a_leader_that_was_killed_keeps_the_log_end_that_was_told_last() -> None
     old, new = case.by_id[lost].end, case.by_id[leader].end
     assert old.epoch < new.epoch == picture.view.epoch
     assert 0 < old.offset < new.offset
-    found = answer(case, Question(down=frozenset({lost}), runs=5), Task())
+    found = answer(case, OutageQuestion(down=frozenset({lost}), runs=5), Task())
     assert found.is_fine
     assert [each.leader for each in found.losses] == [lost], "only it lacks what came since"
     assert all(each.first == old.offset for each in found.losses)
@@ -91,8 +91,8 @@ def test_without_a_leader_the_last_one_is_believed_and_its_age_told() -> None:
     lost = lost_already(picture)
     assert len(lost) == 2
     assert any("no node leads now" in each for each in case.notes)
-    assert answer(case, Question(down=lost, runs=5), Task()).leaders == ()
-    assert answer(case, Question(runs=5), Task()).is_elected
+    assert answer(case, OutageQuestion(down=lost, runs=5), Task()).leaders == ()
+    assert answer(case, OutageQuestion(runs=5), Task()).is_elected
 
 
 def test_without_any_leader_ever_seen_there_is_no_case() -> None:
@@ -106,7 +106,7 @@ def test_voters_that_stopped_fetching_count_as_lost() -> None:
     assert case is not None
     lost = lost_already(picture)
     assert len(lost) == 2
-    found = answer(case, Question(down=lost, runs=5), Task())
+    found = answer(case, OutageQuestion(down=lost, runs=5), Task())
     assert found.leaders == ()
     assert case.voters.majority == 3
 
@@ -116,11 +116,11 @@ def test_a_cut_is_written_as_the_command_has_it() -> None:
     assert case is not None
     first, *others = sorted(case.voters.ids)
     text = f"{first}|{','.join(map(str, others))}"
-    found = answer(case, Question(partition=text, runs=5), Task())
+    found = answer(case, OutageQuestion(partition=text, runs=5), Task())
     assert first not in found.leaders
     assert found.is_elected
     with pytest.raises(ConditionError, match="not a partition"):
-        answer(case, Question(partition="somewhere"), Task())
+        answer(case, OutageQuestion(partition="somewhere"), Task())
 
 
 def test_a_quorum_that_a_witness_may_lead_is_not_fine() -> None:
@@ -129,10 +129,10 @@ def test_a_quorum_that_a_witness_may_lead_is_not_fine() -> None:
     case = case_of_live(picture)
     assert case is not None
     assert [each.id for each in case.nodes if each.is_witness] == [3]
-    found = answer(case, Question(down=frozenset({1}), runs=5), Task())
+    found = answer(case, OutageQuestion(down=frozenset({1}), runs=5), Task())
     assert found.is_elected
     assert found.without_controller == (3,)
     assert not found.is_fine
     assert verdict(found).details[0].startswith("Node 3 runs no controller: ")
-    without = answer(case, Question(down=frozenset({3}), runs=5), Task())
+    without = answer(case, OutageQuestion(down=frozenset({3}), runs=5), Task())
     assert without.is_fine

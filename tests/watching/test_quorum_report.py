@@ -16,7 +16,7 @@ from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.document import quorum_document, quorum_rows
 from kraftool.watching.export import json_text
 from kraftool.watching.picture import Picture
-from kraftool.watching.quorum import QuorumReport, Replica, quorum_report
+from kraftool.watching.quorum import QuorumReport, ReplicaStatus, quorum_report
 from kraftool.watching.remembering import MOST_ELECTIONS, MOST_SAMPLES, Remembering
 from kraftool.watching.voter_state import Commit
 from tests.client.views import described, gone, node, replica, view, well, without_controller
@@ -27,7 +27,7 @@ def _last(name: str) -> QuorumReport:
     return quorum_report(pictures(name)[-1])
 
 
-def _row(report: QuorumReport, node_id: int) -> Replica:
+def _row(report: QuorumReport, node_id: int) -> ReplicaStatus:
     return next(each for each in report.replicas if each.node_id == node_id)
 
 

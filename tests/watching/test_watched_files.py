@@ -10,7 +10,7 @@ import pytest
 from kraftool.decoders.kinds import FileKind
 from kraftool.storage.lock import LockState
 from kraftool.watching import files as files_module
-from kraftool.watching.files import DirectoryFiles, FileLook, Files
+from kraftool.watching.files import DirectoryFiles, FileLook, WatchedFiles
 
 _LOG = "__cluster_metadata-0/00000000000000000000.log"
 
@@ -23,7 +23,7 @@ def directory(fixtures_dir: Path, tmp_path: Path) -> Path:
 
 
 def _look(directory: Path) -> DirectoryFiles:
-    (found,) = Files().look([str(directory)])
+    (found,) = WatchedFiles().look([str(directory)])
     return found
 
 
@@ -62,7 +62,7 @@ def test_no_segment_is_read_and_a_file_only_when_it_changed(
     monkeypatch.setattr(
         files_module, "read_file", lambda entry: read.append(entry.basename) or real(entry)
     )
-    files = Files()
+    files = WatchedFiles()
     files.look([str(directory)])
     assert not [each for each in read if each.endswith((".log", "3.checkpoint"))]
     assert "quorum-state" in read
@@ -84,7 +84,7 @@ def test_what_a_removal_left_is_told(directory: Path) -> None:
 
 
 def test_a_directory_that_is_not_there_says_so_and_the_others_are_listed(directory: Path) -> None:
-    gone, there = Files().look(["/no/such/directory", str(directory)])
+    gone, there = WatchedFiles().look(["/no/such/directory", str(directory)])
     assert gone.files == ()
     assert "no such file or directory" in gone.problems[0]
     assert there.problems == ()
@@ -93,6 +93,6 @@ def test_a_directory_that_is_not_there_says_so_and_the_others_are_listed(directo
 
 def test_damaged_files_are_listed_like_any_other(fixtures_dir: Path) -> None:
     paths = [str(each) for each in sorted((fixtures_dir / "damaged").rglob("*")) if each.is_file()]
-    found = Files().look(paths)
+    found = WatchedFiles().look(paths)
     assert len(found) == len(paths)
     assert all(each.files or each.problems for each in found)

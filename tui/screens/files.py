@@ -23,11 +23,11 @@ from kraftool.tui.findings import MEANINGS, SIGNS, finding_rows, joined, place, 
 from kraftool.tui.table import ReportTable, Row
 from kraftool.tui.tasks import TaskView
 from kraftool.watching.apart import apart
-from kraftool.watching.files import DirectoryFiles, FileLook, Files
+from kraftool.watching.files import DirectoryFiles, FileLook, WatchedFiles
 from kraftool.watching.picture import Picture
 from kraftool.watching.staleness import currencies
 from kraftool.watching.task import Task
-from kraftool.watching.verification import Verification, document, verify
+from kraftool.watching.verification import DirectoryVerification, document, verify
 from kraftool.watching.words import age
 
 _COLUMNS = (("file", False), ("verified", False), ("size", True), ("age", True), ("holds", False))
@@ -49,9 +49,9 @@ class FilesScreen(TaskView):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._files = Files()
+        self._files = WatchedFiles()
         self._directories: tuple[DirectoryFiles, ...] = ()
-        self._verified: dict[str, Verification] = {}
+        self._verified: dict[str, DirectoryVerification] = {}
         self._stamp: object = None
         self._at_ms = 0
         self._stale: dict[str, str] = {}
@@ -228,12 +228,12 @@ class FilesScreen(TaskView):
             return
         path, at_ms = found[0].path, self._at_ms
 
-        def run(task: Task) -> Verification:
+        def run(task: Task) -> DirectoryVerification:
             return apart(verify, path, at_ms, task=task)
 
         self.begin(f"verifying {path}", run, self._take_verification)
 
-    def _take_verification(self, verification: Verification) -> None:
+    def _take_verification(self, verification: DirectoryVerification) -> None:
         self._verified[verification.path] = verification
         self.watch_app.tell(f"{verification.verdict()}: {verification.checked}")
         self._draw()

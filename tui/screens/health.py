@@ -26,8 +26,8 @@ from kraftool.tui.tasks import TaskView
 from kraftool.watching.apart import apart
 from kraftool.watching.checkup import (
     Complaint,
-    Examined,
-    Metadata,
+    DoctorCheckup,
+    MetadataHealth,
     MetadataWatch,
     complaints,
     counted,
@@ -62,9 +62,9 @@ class HealthScreen(TaskView):
         super().__init__(id=id)
         self._live: Health | None = None
         self._watch: MetadataWatch | None = None
-        self._metadata: Metadata | None = None
+        self._metadata: MetadataHealth | None = None
         self._reading = Task()
-        self._examined: Examined | None = None
+        self._examined: DoctorCheckup | None = None
         self._stamp: object = None
         self._at_ms = 0
         self._with_info = True
@@ -94,13 +94,13 @@ class HealthScreen(TaskView):
             return
         watch = self._watch = self._watch or MetadataWatch(target)
 
-        def look() -> Metadata | None:
+        def look() -> MetadataHealth | None:
             try:
                 return watch.look(view, self._reading)
             except StoppedError:
                 return None  # the view has ended
 
-        def then(found: Metadata | None) -> None:
+        def then(found: MetadataHealth | None) -> None:
             self._metadata = self.watch_app.overview.metadata = found
 
         self.work("metadata", look, then, again=False)
@@ -117,12 +117,12 @@ class HealthScreen(TaskView):
             return
         stamp, at_ms, began = self.picture.stamp, self.picture.at_ms, time.monotonic()
 
-        def run(task: Task) -> Examined:
+        def run(task: Task) -> DoctorCheckup:
             found = apart(examine_directories, paths, task=task)
             took_ms = int((time.monotonic() - began) * 1000)
-            return Examined(found=found, at_ms=at_ms, took_ms=took_ms)
+            return DoctorCheckup(found=found, at_ms=at_ms, took_ms=took_ms)
 
-        def then(examined: Examined) -> None:
+        def then(examined: DoctorCheckup) -> None:
             self._examined = self.watch_app.overview.examined = examined
             self._draw()
 

@@ -17,9 +17,9 @@ from textual.containers import Container
 from textual.widgets import Static
 
 from kraftool.client.model import QuorumView
-from kraftool.reports.browse.blocks import Place
+from kraftool.reports.browse.blocks import RowPlace
 from kraftool.reports.browse.detail import Detail
-from kraftool.reports.browse.feed import LogFeed, Stretch, plain_row
+from kraftool.reports.browse.feed import LogFeed, RowRange, plain_row
 from kraftool.reports.browse.rows import LogRow
 from kraftool.reports.log_query import EXAMPLE, GoTo, LogQuery, read_goto, read_query
 from kraftool.tui.asker import Asker
@@ -38,7 +38,7 @@ _PAGE = 200
 _NEAR = 60
 """Rows that are to be at hand above and below the cursor."""
 _LEGEND_FROM = 140
-Question = Callable[[], Stretch | None]
+Question = Callable[[], RowRange | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class _OpenedAt:
     """A log, and what is seen of it at first."""
 
     opened: OpenedLog
-    stretch: Stretch
+    stretch: RowRange
 
     @property
     def took_s(self) -> float:
@@ -76,8 +76,8 @@ class LogScreen(PlaceView):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._feed: LogFeed | None = None
-        self._stretch: Stretch | None = None
-        self._asker = Asker[Stretch | None](self, self._answered)
+        self._stretch: RowRange | None = None
+        self._asker = Asker[RowRange | None](self, self._answered)
         self._is_halted = False
         self._stamp: object = None
         self._problem = ""
@@ -183,7 +183,7 @@ class LogScreen(PlaceView):
     def _ask(self, name: str, question: Question, *, alone: bool = False) -> None:
         self._asker.ask(name, question, alone=alone)
 
-    def _answered(self, result: Stretch | Failed | None) -> None:
+    def _answered(self, result: RowRange | Failed | None) -> None:
         if isinstance(result, Failed):
             self._problem = result.reason
             self._draw()
@@ -191,7 +191,7 @@ class LogScreen(PlaceView):
             self._problem = ""
             self._take(result)
 
-    def _take(self, stretch: Stretch) -> None:
+    def _take(self, stretch: RowRange) -> None:
         lines, before = self.lines, self._stretch
         follows = before is not None and before.is_at_end and lines.is_at_end
         self._stretch = stretch
@@ -307,8 +307,8 @@ class LogScreen(PlaceView):
         self._look_for(feed, text, place, step)
         return True
 
-    def _look_for(self, feed: LogFeed, text: str, place: Place, step: int) -> None:
-        def looked(result: tuple[Place | None, Place | None]) -> None:
+    def _look_for(self, feed: LogFeed, text: str, place: RowPlace, step: int) -> None:
+        def looked(result: tuple[RowPlace | None, RowPlace | None]) -> None:
             found, further = result
             self._progress = ""
             if found is not None:

@@ -24,7 +24,7 @@ from kraftool.watching import summary
 from kraftool.watching.document import quorum_document, quorum_rows
 from kraftool.watching.picture import Picture
 from kraftool.watching.quorum import QuorumReport, quorum_report
-from kraftool.watching.summary import Part
+from kraftool.watching.summary import StyledText
 
 _NARROW = 110
 
@@ -60,7 +60,7 @@ class QuorumScreen(View):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._cells: dict[Part, Text] = {}
+        self._cells: dict[StyledText, Text] = {}
         """Of the last look."""
         self._cells_palette: Palette | None = None
 
@@ -82,7 +82,7 @@ class QuorumScreen(View):
         table.fill(self._rows(report, names))
         self._detail()
 
-    def _part(self, part: Part) -> Text:
+    def _part(self, part: StyledText) -> Text:
         return self.text(part.text, part.meaning)
 
     def _summary(self, report: QuorumReport) -> Table:
@@ -116,7 +116,7 @@ class QuorumScreen(View):
             rows[key] = [self._cell(told[name], before) for name in names]
         return [*rows.items()]
 
-    def _cell(self, part: Part, before: dict[Part, Text]) -> Text:
+    def _cell(self, part: StyledText, before: dict[StyledText, Text]) -> Text:
         """A cell's text; the same one for the same words, as most stay from look to look."""
         found = self._cells.get(part)
         if found is None:

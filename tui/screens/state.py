@@ -15,7 +15,7 @@ from textual.widgets import Static
 
 from kraftool.client.model import QuorumView
 from kraftool.reports.browse.history import StateHistory
-from kraftool.reports.browse.state_changes import ChangeRow, Difference, difference
+from kraftool.reports.browse.state_changes import ChangeRow, StateComparison, difference
 from kraftool.reports.browse.state_tree import Path, StateTree, TreeRow
 from kraftool.reports.log_query import read_goto
 from kraftool.reports.state.load import LoadedState
@@ -76,7 +76,7 @@ class StateScreen(PlaceView):
         self._state: LoadedState | None = None
         self._tree: StateTree | None = None
         self._marked: int | None = None
-        self._difference: Difference | None = None
+        self._difference: StateComparison | None = None
         self._problem = ""
 
     def compose(self) -> ComposeResult:
@@ -169,10 +169,10 @@ class StateScreen(PlaceView):
         self._wanted = offset
         marked = self._marked if self._changes.display else None
 
-        def read(task: Task) -> tuple[LoadedState, Difference | None] | Failed:
+        def read(task: Task) -> tuple[LoadedState, StateComparison | None] | Failed:
             task.begin("reading snapshot and log")
 
-            def both() -> tuple[LoadedState, Difference | None]:
+            def both() -> tuple[LoadedState, StateComparison | None]:
                 state = history.at(offset, task.passed)
                 if marked is None:
                     return state, None
@@ -183,7 +183,7 @@ class StateScreen(PlaceView):
         self.begin("state", read, self._take)
         self._draw()
 
-    def _take(self, result: tuple[LoadedState, Difference | None] | Failed) -> None:
+    def _take(self, result: tuple[LoadedState, StateComparison | None] | Failed) -> None:
         if isinstance(result, Failed):
             self._problem = result.reason
             self._draw()

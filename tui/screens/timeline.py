@@ -14,7 +14,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Static
 
-from kraftool.reports.browse.time_axis import Span, TimeAxis
+from kraftool.reports.browse.time_axis import TimeAxis, TimeSpan
 from kraftool.reports.moments import iso
 from kraftool.reports.printable import printable
 from kraftool.reports.timeline.document import CSV_COLUMNS, csv_row, document, event_object
@@ -67,7 +67,7 @@ class TimelineScreen(TaskView):
         self._look: TimelineLook | None = None
         self._shown: tuple[Event, ...] = ()
         self._axis: TimeAxis | None = None
-        self._span = Span(0, 1)
+        self._span = TimeSpan(0, 1)
         self._is_whole = True
         self._filter = ""
         self._stamp: object = None
@@ -182,7 +182,7 @@ class TimelineScreen(TaskView):
             return None
         return self._axis.times[min(self._events.cursor, len(self._axis.times) - 1)]
 
-    def _see(self, span: Span) -> None:
+    def _see(self, span: TimeSpan) -> None:
         self._span = span
         self._is_whole = self._axis is not None and span == self._axis.whole
         self._draw()

@@ -18,7 +18,7 @@ from kraftool.reports.findings import Severity
 from kraftool.reports.status import Status, overall_status, worst_status
 from kraftool.reports.voters import matrix
 from kraftool.reports.voters.diff import VoterDiff
-from kraftool.reports.voters.matrix import HistoryRow, Mark
+from kraftool.reports.voters.matrix import HistoryRow, VoterMark
 from kraftool.reports.voters.model import Commitment
 from kraftool.reports.voters.voter_set import directory_id, voter_range
 from kraftool.reports.voters.voters_json import document
@@ -30,7 +30,12 @@ from kraftool.watching.picture import Picture
 from kraftool.watching.task import Task
 from kraftool.watching.voter_board import VoterBoard, changes, compare, compare_told
 
-_MARKS = {Mark.SAME: "good", Mark.OTHER: "bad", Mark.NOT: "warn", Mark.SILENT: "quiet"}
+_MARKS = {
+    VoterMark.SAME: "good",
+    VoterMark.OTHER: "bad",
+    VoterMark.NOT: "warn",
+    VoterMark.SILENT: "quiet",
+}
 _COMMITMENTS = {
     Commitment.COMMITTED: "good",
     Commitment.FORMATTED: "quiet",

@@ -16,7 +16,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Input, Static
 
-from kraftool.reports.election.case import Case, NodeCase
+from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.reports.words import listed, many
 from kraftool.sim.election.document import document
 from kraftool.sim.election.report import Report
@@ -29,7 +29,7 @@ from kraftool.tui.tasks import TaskView
 from kraftool.watching.apart import apart
 from kraftool.watching.outage import (
     RUNS,
-    Question,
+    OutageQuestion,
     answer,
     case_of_directories,
     case_of_live,
@@ -71,9 +71,9 @@ class WhatIfScreen(TaskView):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._question = Question(runs=RUNS)
+        self._question = OutageQuestion(runs=RUNS)
         self._of_directories: bool | None = None
-        self._case: Case | None = None
+        self._case: ElectionCase | None = None
         self._case_stamp: object = None
         self._report: Report | None = None
         self._asked_ms = 0
@@ -116,11 +116,11 @@ class WhatIfScreen(TaskView):
                 self._draw()
                 return
 
-        def run(task: Task) -> tuple[Case, Report]:
+        def run(task: Task) -> tuple[ElectionCase, Report]:
             case = known or apart(case_of_directories, paths, task=task)
             return case, apart(answer, case, question, task=task)
 
-        def then(found: tuple[Case, Report]) -> None:
+        def then(found: tuple[ElectionCase, Report]) -> None:
             self._case, self._report = found
             self._case_stamp = stamp if self._of_directories else None
             self._draw()
@@ -128,7 +128,7 @@ class WhatIfScreen(TaskView):
         self._case = known or self._case
         self.begin("what if", run, then)
 
-    def _ask(self, question: Question) -> None:
+    def _ask(self, question: OutageQuestion) -> None:
         self._question = question
         self._draw()
         self.action_ask()
@@ -214,7 +214,7 @@ class WhatIfScreen(TaskView):
             self.text(f"   by {source} at {at}, seed {question.seed}", "quiet"),
         )
 
-    def _rows(self, case: Case, report: Report | None) -> Iterator[Row]:
+    def _rows(self, case: ElectionCase, report: Report | None) -> Iterator[Row]:
         for node in case.nodes:
             is_lost = node.id in self._question.down
             is_voter = case.voters.has(node.key)

@@ -14,7 +14,7 @@ from textual import events
 from textual.message import Message
 from textual.widget import Widget
 
-from kraftool.reports.browse.time_axis import Cell, Span, TimeAxis
+from kraftool.reports.browse.time_axis import Cell, TimeAxis, TimeSpan
 from kraftool.reports.findings import Severity
 from kraftool.reports.moments import iso
 from kraftool.reports.timeline.events import Category
@@ -43,10 +43,10 @@ class AxisView(Widget):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.axis: TimeAxis | None = None
-        self.span = Span(0, 1)
+        self.span = TimeSpan(0, 1)
         self.time: int | None = None
 
-    def tell(self, axis: TimeAxis | None, span: Span, time: int | None) -> None:
+    def tell(self, axis: TimeAxis | None, span: TimeSpan, time: int | None) -> None:
         """Show this part, with the cursor at a time."""
         self.axis, self.span, self.time = axis, span, time
         self.styles.height = len(self._lanes()) + 1 if axis is not None else 0
@@ -137,7 +137,7 @@ def _united(lanes: list[dict[int, Cell]]) -> dict[int, Cell]:
     return found
 
 
-def _clock(time: int, span: Span) -> str:
+def _clock(time: int, span: TimeSpan) -> str:
     """As much of a time as tells it apart in the span."""
     day, _, clock = iso(time).partition("T")
     if not clock:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from kraftool.reports.browse.feed import Stretch
+from kraftool.reports.browse.feed import RowRange
 from kraftool.reports.browse.rows import LogRow
 from kraftool.reports.words import size
 from kraftool.tui.palette import Palette
@@ -21,7 +21,7 @@ def log_title(
     palette: Palette,
     paths: Sequence[str],
     number: int,
-    stretch: Stretch | None,
+    stretch: RowRange | None,
     problem: str,
     *,
     is_stale: bool,
@@ -50,7 +50,7 @@ def log_title(
 
 def log_status(
     palette: Palette,
-    stretch: Stretch,
+    stretch: RowRange,
     row: LogRow | None,
     high_watermark: int | None,
     *,

@@ -18,15 +18,15 @@ from kraftool.repair.making import (
     quorum_state_of,
     voters_appended,
 )
-from kraftool.repair.plan import PlannedVoter, Setting
+from kraftool.repair.plan import PlannedVoter, RequiredSetting
 from kraftool.repair.ranking import Host, are_identical
-from kraftool.repair.standing import Standing, refuse_missing
+from kraftool.repair.standing import QuorumAssessment, refuse_missing
 
 STATIC_VOTERS = "controller.quorum.voters"
 BOOTSTRAP_SERVERS = "controller.quorum.bootstrap.servers"
 
 
-def asked_for(standing: Standing) -> Iterator[Mend]:
+def asked_for(standing: QuorumAssessment) -> Iterator[Mend]:
     """`--set endpoint.ID=LISTENER://HOST:PORT`, for each voter that moved."""
     request = standing.request
     if not request.endpoints:
@@ -74,12 +74,12 @@ def asked_for(standing: Standing) -> Iterator[Mend]:
                     "the record's epoch; no vote was given in it",
                 ),
             ),
-            settings=(Setting(key=BOOTSTRAP_SERVERS, value=servers),),
+            settings=(RequiredSetting(key=BOOTSTRAP_SERVERS, value=servers),),
             stops_all=True,
         )
 
 
-def new_voters(standing: Standing) -> tuple[PlannedVoter, ...]:
+def new_voters(standing: QuorumAssessment) -> tuple[PlannedVoter, ...]:
     """The voters as they are reached from now on; of listeners not named the old place."""
     found = []
     for each in standing.voters:
@@ -92,7 +92,7 @@ def new_voters(standing: Standing) -> tuple[PlannedVoter, ...]:
     return tuple(found)
 
 
-def _majority_alike(standing: Standing) -> list[Host]:
+def _majority_alike(standing: QuorumAssessment) -> list[Host]:
     """The voters with the best log, which have to be a majority, all the same to their ends."""
     best = max(standing.present, key=lambda each: each.rank, default=None)
     alike = [
@@ -114,7 +114,7 @@ def _majority_alike(standing: Standing) -> list[Host]:
     return alike
 
 
-def _static(standing: Standing, after: tuple[PlannedVoter, ...]) -> Iterator[Mend]:
+def _static(standing: QuorumAssessment, after: tuple[PlannedVoter, ...]) -> Iterator[Mend]:
     value = ",".join(
         f"{each.id}@{shown_address(one.host, one.port)}"
         for each in after
@@ -125,6 +125,6 @@ def _static(standing: Standing, after: tuple[PlannedVoter, ...]) -> Iterator[Men
             case="endpoints",
             host=host,
             text=f"{host.name}: kraft.version is 0, the voters are a setting: {value}",
-            settings=(Setting(key=STATIC_VOTERS, value=value),),
+            settings=(RequiredSetting(key=STATIC_VOTERS, value=value),),
             stops_all=True,
         )

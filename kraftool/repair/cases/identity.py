@@ -18,11 +18,11 @@ from kraftool.repair.cases.rebuild import can_be_source
 from kraftool.repair.making import meta_properties_of
 from kraftool.repair.plan import Edit, Risk
 from kraftool.repair.ranking import Host
-from kraftool.repair.request import Word
-from kraftool.repair.standing import Standing
+from kraftool.repair.request import Acceptance
+from kraftool.repair.standing import QuorumAssessment
 
 
-def meta_properties(standing: Standing, host: Host) -> Iterator[Mend]:
+def meta_properties(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
     survey = host.survey
     if not survey.meta_complaint:
         return
@@ -59,7 +59,7 @@ def meta_properties(standing: Standing, host: Host) -> Iterator[Mend]:
     )
 
 
-def directory_id(standing: Standing, host: Host) -> Iterator[Mend]:
+def directory_id(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
     """A voter's directory that calls itself otherwise than the record of the voters."""
     survey = host.survey
     if host not in standing.renamed or survey.meta_complaint or not can_be_source(host):
@@ -76,7 +76,7 @@ def directory_id(standing: Standing, host: Host) -> Iterator[Mend]:
         edits=(_written(standing, host, wanted),),
         risks=(
             Risk(
-                word=Word.OWN_LOG.value,
+                word=Acceptance.OWN_LOG.value,
                 text=f"{host.name}: with the id the directory is a voter again, with the votes that"
                 " its quorum-state knows of. That is right only if log and quorum-state in it are"
                 " the node's own old ones, and were not fetched or formatted anew",
@@ -86,7 +86,7 @@ def directory_id(standing: Standing, host: Host) -> Iterator[Mend]:
     )
 
 
-def _recorded(standing: Standing, node_id: int | None) -> str:
+def _recorded(standing: QuorumAssessment, node_id: int | None) -> str:
     return next((each.directory_id for each in standing.voters if each.id == node_id), "")
 
 
@@ -96,7 +96,7 @@ def _registered(host: Host) -> str:
     return known[0] if len(known) == 1 else ""
 
 
-def _written(standing: Standing, host: Host, directory_id: str) -> Edit:
+def _written(standing: QuorumAssessment, host: Host, directory_id: str) -> Edit:
     meta = MetaProperties(
         version=1,
         cluster_id=standing.cluster_id,

@@ -10,21 +10,21 @@ from collections.abc import Iterator
 from kraftool.decoders.addresses import shown_address
 from kraftool.repair.cases.endpoints import BOOTSTRAP_SERVERS, STATIC_VOTERS
 from kraftool.repair.cases.model import Mend
-from kraftool.repair.plan import Setting
+from kraftool.repair.plan import RequiredSetting
 from kraftool.repair.ranking import Host
-from kraftool.repair.standing import Standing
+from kraftool.repair.standing import QuorumAssessment
 
 
-def find(standing: Standing, host: Host) -> Iterator[Mend]:
+def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
     settings = host.survey.settings
     if settings is None or not settings.static_voters or standing.kraft_version == 0:
         return
-    wanted = [Setting(key=STATIC_VOTERS, value="")]
+    wanted = [RequiredSetting(key=STATIC_VOTERS, value="")]
     servers = ",".join(
         shown_address(one.host, one.port) for each in standing.voters for one in each.endpoints[:1]
     )
     if not settings.bootstrap_servers and servers:
-        wanted.append(Setting(key=BOOTSTRAP_SERVERS, value=servers))
+        wanted.append(RequiredSetting(key=BOOTSTRAP_SERVERS, value=servers))
     yield Mend(
         case="static-leftovers",
         host=host,

@@ -15,22 +15,22 @@ from kraftool.repair.cases.model import Mend
 from kraftool.repair.cases.rebuild import rebuilt
 from kraftool.repair.cases.snapshots import bad_removed
 from kraftool.repair.making import before, cut_at_break, epochs_removed, removals
-from kraftool.repair.plan import Edit, FileKind, LostRecords, Piece, Risk, Target
+from kraftool.repair.plan import Edit, LostRecords, Piece, PlanFile, PlanFileKind, Risk
 from kraftool.repair.ranking import Host
-from kraftool.repair.request import Word
-from kraftool.repair.standing import Standing
+from kraftool.repair.request import Acceptance
+from kraftool.repair.standing import QuorumAssessment
 from kraftool.repair.survey import LogBreak, Survey, SurveyedLog
 from kraftool.reports.words import many
 
 _LOG_FILES = frozenset(
     {
-        FileKind.SEGMENT, FileKind.INDEX, FileKind.TIME_INDEX, FileKind.TRANSACTION_INDEX,
-        FileKind.PRODUCER_STATE, FileKind.LEADER_EPOCHS,
+        PlanFileKind.SEGMENT, PlanFileKind.INDEX, PlanFileKind.TIME_INDEX,
+        PlanFileKind.TRANSACTION_INDEX, PlanFileKind.PRODUCER_STATE, PlanFileKind.LEADER_EPOCHS,
     }
 )  # fmt: skip
 
 
-def find(standing: Standing, host: Host) -> Iterator[Mend]:
+def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
     log = host.survey.log
     if log is None or log.broken is None:
         return
@@ -58,7 +58,7 @@ def find(standing: Standing, host: Host) -> Iterator[Mend]:
     yield from found or [_alone(host, log, broken, why)]
 
 
-def _refuse_where_another_goes_further(standing: Standing, host: Host, why: str) -> None:
+def _refuse_where_another_goes_further(standing: QuorumAssessment, host: Host, why: str) -> None:
     """A damaged directory may be mended by itself, and then be the source of this one."""
     best = max(standing.present, key=lambda each: each.rank, default=host)
     if best.rank > host.rank:
@@ -123,8 +123,8 @@ def _rest(survey: Survey, log: SurveyedLog, offset: int) -> Iterator[Edit]:
         return
     first, *later = log.rest
     name = write_segment_name(offset, ".log")
-    target = Target(kind=FileKind.SEGMENT, name=name)
-    old = Target(kind=FileKind.SEGMENT, name=write_segment_name(first.segment, ".log"))
+    target = PlanFile(kind=PlanFileKind.SEGMENT, name=name)
+    old = PlanFile(kind=PlanFileKind.SEGMENT, name=write_segment_name(first.segment, ".log"))
     keeps = {write_segment_name(each.segment, ".log") for each in later}
     if first.segment != offset:
         yield Edit(
@@ -159,4 +159,4 @@ def _risk(host: Host, first: int, broken: LogBreak) -> tuple[Risk, ...]:
     else:
         text = f"what its log had behind offset {first - 1} cannot be told; it is given up, and may"
         text += " have been committed"
-    return (Risk(word=Word.AHEAD.value, text=f"{host.name}: {text}"),)
+    return (Risk(word=Acceptance.AHEAD.value, text=f"{host.name}: {text}"),)

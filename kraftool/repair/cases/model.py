@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kraftool.repair.plan import Edit, LostRecords, Risk, Setting
+from kraftool.repair.plan import Edit, LostRecords, RequiredSetting, Risk
 from kraftool.repair.ranking import Host
 
 
@@ -19,7 +19,7 @@ class Mend:
     host: Host
     text: str
     edits: tuple[Edit, ...] = ()
-    settings: tuple[Setting, ...] = ()
+    settings: tuple[RequiredSetting, ...] = ()
     source: Host | None = None
     """The other directory that files are taken from."""
     lost: LostRecords | None = None

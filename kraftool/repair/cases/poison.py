@@ -13,13 +13,13 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import write_segment_name
 from kraftool.repair.cases.model import Mend
 from kraftool.repair.making import before, epochs_removed
-from kraftool.repair.plan import Edit, FileKind, Piece, Target
+from kraftool.repair.plan import Edit, Piece, PlanFile, PlanFileKind
 from kraftool.repair.ranking import Host, is_voter
-from kraftool.repair.standing import Standing, refuse_missing
+from kraftool.repair.standing import QuorumAssessment, refuse_missing
 from kraftool.repair.survey import Misfit
 
 
-def asked_for(standing: Standing) -> Iterator[Mend]:
+def asked_for(standing: QuorumAssessment) -> Iterator[Mend]:
     wanted = standing.request.poison
     if wanted is None:
         return
@@ -60,8 +60,8 @@ def _misfit(host: Host, offset: int) -> Misfit | None:
     return next((each for each in told if each.base_offset <= offset <= each.last_offset), None)
 
 
-def _replaced(standing: Standing, host: Host, misfit: Misfit) -> Mend:
-    target = Target(kind=FileKind.SEGMENT, name=write_segment_name(misfit.segment, ".log"))
+def _replaced(standing: QuorumAssessment, host: Host, misfit: Misfit) -> Mend:
+    target = PlanFile(kind=PlanFileKind.SEGMENT, name=write_segment_name(misfit.segment, ".log"))
     old = before(host.survey, target)
     assert old is not None, "a misfit is in a segment that is there"
     end = misfit.position + misfit.size

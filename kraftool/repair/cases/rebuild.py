@@ -14,17 +14,17 @@ from kraftool.decoders.names import write_segment_name
 from kraftool.repair.cases import small_files
 from kraftool.repair.cases.model import Mend
 from kraftool.repair.making import PARTITION_METADATA, before, removals
-from kraftool.repair.plan import Edit, FileKind, Fingerprint, Piece, Risk, Target
+from kraftool.repair.plan import Edit, Fingerprint, Piece, PlanFile, PlanFileKind, Risk
 from kraftool.repair.ranking import Host, beyond, is_voter
-from kraftool.repair.request import Word
-from kraftool.repair.standing import Standing
+from kraftool.repair.request import Acceptance
+from kraftool.repair.standing import QuorumAssessment
 from kraftool.repair.survey import Survey
 from kraftool.reports.words import listed
 
-_LOG = frozenset({FileKind.SEGMENT, FileKind.SNAPSHOT})
+_LOG = frozenset({PlanFileKind.SEGMENT, PlanFileKind.SNAPSHOT})
 
 
-def asked_for(standing: Standing) -> Iterator[Mend]:
+def asked_for(standing: QuorumAssessment) -> Iterator[Mend]:
     """`--set rebuild=ID`, with `from=ID` where the best one is not wanted."""
     wanted = standing.request.rebuild
     if wanted is None:
@@ -55,7 +55,9 @@ def asked_for(standing: Standing) -> Iterator[Mend]:
     yield from small_files.quorum_state(standing, host)
 
 
-def rebuilt(standing: Standing, host: Host, why: str, source: Host | None = None) -> Iterator[Mend]:
+def rebuilt(
+    standing: QuorumAssessment, host: Host, why: str, source: Host | None = None
+) -> Iterator[Mend]:
     """The directory made anew; nothing where no other can be its source."""
     if not standing.votes(host):
         yield Mend(
@@ -83,11 +85,11 @@ def rebuilt(standing: Standing, host: Host, why: str, source: Host | None = None
     elif lost is None and _may_go_further(host.survey, source.survey):
         unknown = f"{host.name}: how far its damaged log went cannot be told, maybe beyond"
         unknown += f" {source.name}'s{_unseen(standing)}"
-        risks.append(Risk(word=Word.AHEAD.value, text=unknown))
+        risks.append(Risk(word=Acceptance.AHEAD.value, text=unknown))
     if lost is not None:
         risks.append(
             Risk(
-                word=Word.AHEAD.value,
+                word=Acceptance.AHEAD.value,
                 text=f"{host.name} has records from offset {lost.first_offset} to"
                 f" {lost.end_offset - 1} that {source.name} has not{_unseen(standing)}",
             )
@@ -106,7 +108,7 @@ def rebuilt(standing: Standing, host: Host, why: str, source: Host | None = None
     )
 
 
-def _is_all_that_was_committed(standing: Standing, host: Host, source: Host) -> bool:
+def _is_all_that_was_committed(standing: QuorumAssessment, host: Host, source: Host) -> bool:
     """Whether a source has every committed record, whatever was in a damaged log.
 
     So it is where it is the best of so many whole voters that each majority has one of them.
@@ -126,11 +128,11 @@ def _may_go_further(damaged: Survey, source: Survey) -> bool:
 
 
 def _log_size(survey: Survey) -> int:
-    files = (each for each in survey.files if each.target.kind is FileKind.SEGMENT)
+    files = (each for each in survey.files if each.target.kind is PlanFileKind.SEGMENT)
     return sum(each.fingerprint.size for each in files)
 
 
-def way_out(standing: Standing, host: Host) -> str:
+def way_out(standing: QuorumAssessment, host: Host) -> str:
     """What to do where nothing that was given can take the place of a directory's log."""
     hint = "give the directories of the other nodes, too"
     gone = standing.without_log
@@ -142,7 +144,7 @@ def way_out(standing: Standing, host: Host) -> str:
     return f"{hint}; or have one lead alone with the best state that is left: --set seed=ID"
 
 
-def _unseen(standing: Standing) -> str:
+def _unseen(standing: QuorumAssessment) -> str:
     """Who may have them, and was not asked."""
     ids = listed(each.id for each in standing.missing)
     return f" (voter {ids} may have them: give that directory, too)" if ids else ""
@@ -154,7 +156,7 @@ def can_be_source(host: Host) -> bool:
     return host.survey.intact and not host.lost_log and state is not None and state.whole
 
 
-def best_source(standing: Standing, host: Host) -> Host | None:
+def best_source(standing: QuorumAssessment, host: Host) -> Host | None:
     """The best whole directory that is at least as far as this one can be trusted."""
     found = [
         each
@@ -191,7 +193,7 @@ def copied(host: Host, source: Host) -> Iterator[Edit]:
             )
 
 
-def _files(source: Host) -> Iterator[tuple[Target, Fingerprint]]:
+def _files(source: Host) -> Iterator[tuple[PlanFile, Fingerprint]]:
     """The files of a source that count, the log without its torn tail."""
     survey = source.survey
     whole = {each.name for each in survey.whole_snapshots}
@@ -199,13 +201,13 @@ def _files(source: Host) -> Iterator[tuple[Target, Fingerprint]]:
     for each in survey.files:
         if each.target.kind not in _LOG:
             continue
-        if each.target.kind is FileKind.SNAPSHOT and each.target.name not in whole:
+        if each.target.kind is PlanFileKind.SNAPSHOT and each.target.name not in whole:
             continue
         fingerprint = each.fingerprint
         if (
             broken is not None
             and broken.prefix is not None
-            and each.target.kind is FileKind.SEGMENT
+            and each.target.kind is PlanFileKind.SEGMENT
         ):
             torn = write_segment_name(broken.segment, ".log")
             if each.target.name == torn:

@@ -23,13 +23,13 @@ from kraftool.repair.making import (
 )
 from kraftool.repair.plan import Edit
 from kraftool.repair.ranking import Host
-from kraftool.repair.standing import Standing
+from kraftool.repair.standing import QuorumAssessment
 from kraftool.reports.words import listed
 
 _SWAPS = (".swap", ".cleaned")
 
 
-def quorum_state(standing: Standing, host: Host) -> Iterator[Mend]:
+def quorum_state(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
     survey = host.survey
     told = survey.quorum_state
     has_log = survey.log is not None and survey.log.end_offset > 0
@@ -82,7 +82,7 @@ def _tells_epoch(host: Host) -> bool:
     return not state.missing and not state.complaint
 
 
-def leader_epochs(standing: Standing, host: Host) -> Iterator[Mend]:
+def leader_epochs(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
     complaint = host.survey.epochs_complaint
     edits = epochs_removed(host.survey)
     if complaint and edits:
@@ -95,7 +95,7 @@ def leader_epochs(standing: Standing, host: Host) -> Iterator[Mend]:
         )
 
 
-def partition_metadata(standing: Standing, host: Host) -> Iterator[Mend]:
+def partition_metadata(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
     complaint = host.survey.topic_id_complaint
     edit = removed(host.survey, PARTITION_METADATA.name, "Kafka makes it anew")
     if complaint and edit is not None:
@@ -108,7 +108,7 @@ def partition_metadata(standing: Standing, host: Host) -> Iterator[Mend]:
         )
 
 
-def bootstrap(standing: Standing, host: Host) -> Iterator[Mend]:
+def bootstrap(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
     """Kafka reads it at every start, and uses it where no metadata was ever written."""
     complaint = host.survey.bootstrap_complaint
     edit = removed(host.survey, BOOTSTRAP_CHECKPOINT, "no node that has metadata needs it")
@@ -129,7 +129,7 @@ def bootstrap(standing: Standing, host: Host) -> Iterator[Mend]:
     )
 
 
-def stray_names(standing: Standing, host: Host) -> Iterator[Mend]:
+def stray_names(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
     survey = host.survey
     names = [*survey.stopping]
     names += [

@@ -14,13 +14,13 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.cases.model import Mend
 from kraftool.repair.cases.rebuild import rebuilt, way_out
 from kraftool.repair.making import epochs_removed, removed
-from kraftool.repair.plan import Edit, FileKind, Piece, Target
+from kraftool.repair.plan import Edit, Piece, PlanFile, PlanFileKind
 from kraftool.repair.ranking import Host, common_end
-from kraftool.repair.standing import Standing
+from kraftool.repair.standing import QuorumAssessment
 from kraftool.repair.survey import Survey, SurveyedLog, SurveyedSnapshot
 
 
-def find(standing: Standing, host: Host) -> Iterator[Mend]:
+def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
     survey, log = host.survey, host.survey.log
     bad = [each for each in survey.live_snapshots if not each.intact]
     if log is None or host.lost_log:
@@ -68,12 +68,12 @@ def find(standing: Standing, host: Host) -> Iterator[Mend]:
     yield from _anew(standing, host, why)
 
 
-def _goes_on_from_a_jump(standing: Standing, host: Host) -> bool:
+def _goes_on_from_a_jump(standing: QuorumAssessment, host: Host) -> bool:
     """Whether it is a sole voter with a checkpoint alone, as a plan leaves it."""
     return len(standing.voters) == 1 and host.has_metadata and not host.survey.has_epochs
 
 
-def _anew(standing: Standing, host: Host, why: str) -> Iterator[Mend]:
+def _anew(standing: QuorumAssessment, host: Host, why: str) -> Iterator[Mend]:
     found = list(rebuilt(standing, host, why))
     if not found:
         raise KraftoolError(f"{host.name}: {why}", hint=way_out(standing, host))
@@ -119,7 +119,7 @@ def _restored(survey: Survey, snapshot: SurveyedSnapshot) -> Iterator[Edit]:
     old = removed(survey, snapshot.name, "it has its own name again")
     assert old is not None, "a snapshot of the survey is among its files"
     assert old.before is not None, "what is removed was there"
-    target = Target(kind=FileKind.SNAPSHOT, name=snapshot.name.removesuffix(".deleted"))
+    target = PlanFile(kind=PlanFileKind.SNAPSHOT, name=snapshot.name.removesuffix(".deleted"))
     there = survey.file(target)
     yield Edit(
         target=target,
@@ -132,7 +132,7 @@ def _restored(survey: Survey, snapshot: SurveyedSnapshot) -> Iterator[Edit]:
 
 
 def _lent(
-    standing: Standing, host: Host, log: SurveyedLog
+    standing: QuorumAssessment, host: Host, log: SurveyedLog
 ) -> Iterator[tuple[Host, SurveyedSnapshot]]:
     """Others' snapshots that are of this very log: both logs are the same up to there."""
     for other in standing.hosts:
@@ -145,7 +145,7 @@ def _lent(
 
 
 def _copy(survey: Survey, source: Host, snapshot: SurveyedSnapshot) -> Edit:
-    target = Target(kind=FileKind.SNAPSHOT, name=snapshot.name)
+    target = PlanFile(kind=PlanFileKind.SNAPSHOT, name=snapshot.name)
     file = source.survey.file(target)
     assert file is not None, "a snapshot of the survey is among its files"
     there = survey.file(target)

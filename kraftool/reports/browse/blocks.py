@@ -27,16 +27,16 @@ Item = RecordBatch | Damage
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Place:
+class RowPlace:
     """Where a row stands: segment by base offset, byte position of its batch, which one in it."""
 
     segment: int
     position: int
     index: int = -1
 
-    def after(self) -> Place:
+    def after(self) -> RowPlace:
         """The place behind this row."""
-        return Place(self.segment, self.position, self.index + 1)
+        return RowPlace(self.segment, self.position, self.index + 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,7 +15,7 @@ from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.log_record import LogRecord, decode_batch
 from kraftool.reports.annotation_log import explain_item
-from kraftool.reports.annotation_rows import Request, Row
+from kraftool.reports.annotation_rows import ExplainRequest, Row
 from kraftool.reports.browse.blocks import Item
 from kraftool.reports.browse.rows import LogRow, RowKind
 from kraftool.reports.browse.window import LogWindow
@@ -54,7 +54,7 @@ def detail(window: LogWindow, row: LogRow) -> Detail:
         return Detail(row=row, facts=())
     item = block.items[0]
     read_at = blocks.source(row.place.segment).read_at
-    rows = explain_item(read_at, item, Request())
+    rows = explain_item(read_at, item, ExplainRequest())
     found = None
     if row.kind is RowKind.RECORD and isinstance(item, RecordBatch):
         found = _record(item, row.place.index)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from kraftool.reports.browse.blocks import Place
+from kraftool.reports.browse.blocks import RowPlace
 from kraftool.reports.browse.rows import LogRow
-from kraftool.reports.browse.session import Extent, LogSession
+from kraftool.reports.browse.session import LogSession, WindowExtent
 from kraftool.reports.browse.window import note
 from kraftool.reports.log_dump import Selection
 from kraftool.reports.log_query import GoTo, LogQuery
@@ -21,7 +21,7 @@ _LOOKED_AT_ONCE = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stretch:
+class RowRange:
     """Rows that follow each other in the log, as far as the filter lets them."""
 
     rows: tuple[LogRow, ...]
@@ -32,7 +32,7 @@ class Stretch:
     seen_from: float = 0.0
     seen_to: float = 1.0
     """The part of the log that was looked through, by bytes."""
-    extent: Extent
+    extent: WindowExtent
     query: LogQuery = field(default_factory=LogQuery)
     news: str = ""
     """A sentence on what happened to the log."""
@@ -45,31 +45,31 @@ class LogFeed:
         self.session = session
         self.query = LogQuery()
         self._rows: list[LogRow] = []
-        self._up: Place | None = None
-        self._down: Place | None = None
-        self._end: Place | None = None
+        self._up: RowPlace | None = None
+        self._down: RowPlace | None = None
+        self._end: RowPlace | None = None
         """Where reading on at the end of the log goes on."""
 
     # --- where --------------------------------------------------------------------------------
 
-    def last(self, count: int) -> Stretch:
+    def last(self, count: int) -> RowRange:
         """The end of the log."""
         end = self.session.end
         page = self.session.before(end, count, self._selection)
         self._rows, self._up, self._down, self._end = [*page.rows], page.resume, None, end
         return self._stretch(cursor=len(self._rows) - 1)
 
-    def first(self, count: int) -> Stretch:
+    def first(self, count: int) -> RowRange:
         """The start of the log."""
         page = self.session.behind(None, count, self._selection)
         self._rows, self._up = [*page.rows], None
         self._down, self._end = page.resume, page.reached
         return self._stretch(cursor=0)
 
-    def go(self, goto: GoTo, count: int) -> Stretch:
+    def go(self, goto: GoTo, count: int) -> RowRange:
         return self.around(self.session.place_of(goto), count)
 
-    def around(self, place: Place, count: int) -> Stretch:
+    def around(self, place: RowPlace, count: int) -> RowRange:
         """Rows on both sides of a place, and the cursor at it."""
         before = self.session.before(place, count, self._selection)
         behind = self.session.behind(place, count, self._selection)
@@ -77,7 +77,7 @@ class LogFeed:
         self._up, self._down, self._end = before.resume, behind.resume, behind.reached
         return self._stretch(cursor=min(len(before.rows), len(self._rows) - 1))
 
-    def filter(self, query: LogQuery, place: Place | None, count: int) -> Stretch:
+    def filter(self, query: LogQuery, place: RowPlace | None, count: int) -> RowRange:
         """Other rows, around the same place."""
         self.query = query
         return self.last(count) if place is None else self.around(place, count)
@@ -88,7 +88,7 @@ class LogFeed:
 
     # --- more ---------------------------------------------------------------------------------
 
-    def up(self, count: int) -> Stretch:
+    def up(self, count: int) -> RowRange:
         """Look further back, a piece."""
         if self._up is None:
             return self._stretch()
@@ -100,13 +100,13 @@ class LogFeed:
             del self._rows[MOST:]
         return self._stretch()
 
-    def down(self, count: int) -> Stretch:
+    def down(self, count: int) -> RowRange:
         """Look further on, a piece."""
         if self._down is None:
             return self._stretch()
         return self._on(self._down, count)
 
-    def _on(self, place: Place, count: int) -> Stretch:
+    def _on(self, place: RowPlace, count: int) -> RowRange:
         page = self.session.behind(place, count, self._selection)
         self._down, self._end = page.resume, page.reached
         self._rows += page.rows
@@ -116,7 +116,7 @@ class LogFeed:
             del self._rows[:over]
         return self._stretch()
 
-    def news(self, count: int) -> Stretch | None:
+    def news(self, count: int) -> RowRange | None:
         """What happened to the log since it was last looked at; None if nothing did."""
         change = self.session.poll()
         if not change.is_news:
@@ -148,7 +148,9 @@ class LogFeed:
 
     # --- looking for words --------------------------------------------------------------------
 
-    def find(self, text: str, place: Place | None, step: int) -> tuple[Place | None, Place | None]:
+    def find(
+        self, text: str, place: RowPlace | None, step: int
+    ) -> tuple[RowPlace | None, RowPlace | None]:
         """Look for a row with the text, a piece further: its place, or where to look on; neither at
         the end."""
         wanted = text.casefold()
@@ -162,13 +164,13 @@ class LogFeed:
         return None, page.resume
 
     @property
-    def edges(self) -> tuple[Place | None, Place | None]:
+    def edges(self) -> tuple[RowPlace | None, RowPlace | None]:
         """Where to look on before and behind the stretch; None at the ends of the log."""
         return self._up, self._down
 
-    def _stretch(self, *, cursor: int | None = None) -> Stretch:
+    def _stretch(self, *, cursor: int | None = None) -> RowRange:
         fraction = self.session.fraction
-        return Stretch(
+        return RowRange(
             rows=tuple(self._rows),
             cursor=cursor,
             is_at_start=self._up is None,

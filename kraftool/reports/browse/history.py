@@ -29,7 +29,7 @@ _KEPT = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+class StateBounds:
     """Between which offsets there are states, and of which there are snapshots."""
 
     first: int
@@ -51,7 +51,7 @@ class StateHistory:
 
     where: str | Location
     window: LogWindow
-    bounds: Bounds
+    bounds: StateBounds
     closing: Callable[[], None] = _nothing
     _kept: OrderedDict[int, LoadedState] = field(default_factory=OrderedDict)
     _lock: Lock = field(default_factory=Lock)
@@ -67,7 +67,7 @@ class StateHistory:
             self.window.close()
             self.closing()
 
-    def refresh(self) -> Bounds:
+    def refresh(self) -> StateBounds:
         """Look at the files again. What was read of records that are still there is kept."""
         with self._lock:
             old = self.window
@@ -203,7 +203,7 @@ def _is_sound(state: LoadedState) -> bool:
     )
 
 
-def _bounds(window: LogWindow) -> Bounds:
+def _bounds(window: LogWindow) -> StateBounds:
     files = window.files
     snapshots = tuple(
         sorted({offset for offset, _ in map(snapshot_id, files.snapshots) if offset > 0})
@@ -217,4 +217,4 @@ def _bounds(window: LogWindow) -> Bounds:
         begins = [last]
     elif files.single is not None:
         begins = [window.blocks.bases[0]]
-    return Bounds(first=min(begins, default=0), last=last, snapshots=snapshots)
+    return StateBounds(first=min(begins, default=0), last=last, snapshots=snapshots)

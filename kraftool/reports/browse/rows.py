@@ -21,7 +21,7 @@ from kraftool.decoders.log_record import (
     position_of_error,
 )
 from kraftool.decoders.segment import Damage
-from kraftool.reports.browse.blocks import Item, Place
+from kraftool.reports.browse.blocks import Item, RowPlace
 from kraftool.reports.browse.likely import Glance, glance
 from kraftool.reports.log_dump import LogDump, Selection, TopicNames, grep_text, masked
 from kraftool.reports.log_problems import crc_problem, damage_problem, gap_problem
@@ -59,7 +59,7 @@ class Border(StrEnum):
 class LogRow:
     """One line of a log."""
 
-    place: Place
+    place: RowPlace
     kind: RowKind
     file: str
     position: int
@@ -126,7 +126,7 @@ class RowMaker:
         if not isinstance(item, RecordBatch) or expected is None or item.base_offset == expected:
             return None
         return _problem(
-            file, Place(segment, item.position, -1), RowKind.GAP, gap_problem(item, expected)
+            file, RowPlace(segment, item.position, -1), RowKind.GAP, gap_problem(item, expected)
         )
 
     def rows(
@@ -134,7 +134,7 @@ class RowMaker:
     ) -> Iterator[LogRow]:
         """The rows of one batch or damage. Damage is shown whatever is selected."""
         if isinstance(item, Damage):
-            place = Place(segment, item.position, _BEHIND)
+            place = RowPlace(segment, item.position, _BEHIND)
             yield _problem(file, place, RowKind.DAMAGE, damage_problem(item, None))
             return
         valid = item.is_valid
@@ -142,7 +142,7 @@ class RowMaker:
         if wanted is None or wanted.may_hold(item):
             yield from self._records(file, segment, item, valid, wanted)
         if not valid:
-            place = Place(segment, item.position, _BEHIND + 1)
+            place = RowPlace(segment, item.position, _BEHIND + 1)
             yield _problem(file, place, RowKind.DAMAGE, crc_problem(item))
 
     def _records(
@@ -159,11 +159,11 @@ class RowMaker:
                 if wanted is None or wanted.has_words(shown, row):
                     yield row
         except DecodeError as error:
-            place = Place(segment, batch.position, _BEHIND)
+            place = RowPlace(segment, batch.position, _BEHIND)
             yield _problem(file, place, RowKind.DAMAGE, _undecodable(batch, error))
         if number + 1 == MOST_RECORDS <= last:
             yield LogRow(
-                place=Place(segment, batch.position, _BEHIND),
+                place=RowPlace(segment, batch.position, _BEHIND),
                 kind=RowKind.NOTE,
                 file=file,
                 position=batch.position,
@@ -190,7 +190,7 @@ class RowMaker:
             told = f"not decoded: {wrong.describe()}"
             text = told if item.data is None else f"{wrong.reason}: {text}"
         return LogRow(
-            place=Place(segment, batch.position, number),
+            place=RowPlace(segment, batch.position, number),
             kind=RowKind.RECORD,
             file=file,
             position=position,
@@ -238,7 +238,7 @@ def _undecodable(batch: RecordBatch, error: DecodeError) -> LogProblem:
     )
 
 
-def _problem(file: str, place: Place, kind: RowKind, problem: LogProblem) -> LogRow:
+def _problem(file: str, place: RowPlace, kind: RowKind, problem: LogProblem) -> LogRow:
     sides = ", ".join(
         f"{word} {side}"
         for word, side in (("expected", problem.expected), ("found", problem.found))

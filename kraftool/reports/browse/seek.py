@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kraftool.decoders.batch import RecordBatch
-from kraftool.reports.browse.blocks import BLOCK, LogBlocks, Place
+from kraftool.reports.browse.blocks import BLOCK, LogBlocks, RowPlace
 
 Key = Callable[[RecordBatch], int]
 
@@ -26,13 +26,13 @@ def by_time(batch: RecordBatch) -> int:
     return batch.header.max_timestamp
 
 
-def seek(blocks: LogBlocks, key: Key, wanted: int) -> Place | None:
+def seek(blocks: LogBlocks, key: Key, wanted: int) -> RowPlace | None:
     """The first batch whose key is at least what is wanted; None where there is none."""
     start: int | None = _segment(blocks, key, wanted)
     while start is not None:
         position = _position(blocks, start, key, wanted)
         if position is not None:
-            return Place(start, position)
+            return RowPlace(start, position)
         start = blocks.following(start)
     return None
 

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from threading import Lock
 
-from kraftool.reports.browse.blocks import Place
+from kraftool.reports.browse.blocks import RowPlace
 from kraftool.reports.browse.detail import Detail, detail
 from kraftool.reports.browse.likely import topic_ids
 from kraftool.reports.browse.rows import LogRow
-from kraftool.reports.browse.tail import LogTail, TailChange
+from kraftool.reports.browse.tail import TailChange, WindowTail
 from kraftool.reports.browse.window import AT_ONCE, LogWindow, Page
 from kraftool.reports.log_dump import Selection
 from kraftool.reports.log_query import GoTo
@@ -22,7 +22,7 @@ from kraftool.storage.paths import Location
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Extent:
+class WindowExtent:
     """How far a log reaches."""
 
     start_offset: int
@@ -40,8 +40,8 @@ class LogSession:
     """A log, opened."""
 
     window: LogWindow
-    tail: LogTail
-    extent: Extent
+    tail: WindowTail
+    extent: WindowExtent
     closing: Callable[[], None] = _nothing
     """Called when nobody reads the files any more."""
     _lock: Lock = field(default_factory=Lock)
@@ -52,7 +52,7 @@ class LogSession:
     def open(cls, where: str | Location, *, closing: Callable[[], None] = _nothing) -> LogSession:
         """Open the log of a PATH. Raises KraftoolError where there is none."""
         window = LogWindow(where)
-        tail = LogTail(window)
+        tail = WindowTail(window)
         return cls(window, tail, _extent(window, tail), closing)
 
     def close(self) -> None:
@@ -64,19 +64,23 @@ class LogSession:
     def path(self) -> str:
         return self.window.path
 
-    def before(self, place: Place | None, count: int, selection: Selection | None = None) -> Page:
+    def before(
+        self, place: RowPlace | None, count: int, selection: Selection | None = None
+    ) -> Page:
         """Rows before a place; the last ones if there is none."""
         with self._lock:
             at = self.window.end if place is None else place
             return self.window.backward(at, count, selection, AT_ONCE)
 
-    def behind(self, place: Place | None, count: int, selection: Selection | None = None) -> Page:
+    def behind(
+        self, place: RowPlace | None, count: int, selection: Selection | None = None
+    ) -> Page:
         """Rows from a place on; the first ones if there is none."""
         with self._lock:
             at = self.window.start if place is None else place
             return self.window.forward(at, count, selection, AT_ONCE)
 
-    def place_of(self, goto: GoTo) -> Place:
+    def place_of(self, goto: GoTo) -> RowPlace:
         """Where an offset, an epoch or a time is."""
         with self._lock:
             if goto.kind == "offset":
@@ -86,16 +90,16 @@ class LogSession:
             return self.window.seek_time(goto.value)
 
     @property
-    def end(self) -> Place:
+    def end(self) -> RowPlace:
         with self._lock:
             return self.window.end
 
-    def has(self, place: Place) -> bool:
+    def has(self, place: RowPlace) -> bool:
         """Whether the segment of a place is still there."""
         with self._lock:
             return place.segment in self.window.blocks.bases
 
-    def fraction(self, place: Place) -> float:
+    def fraction(self, place: RowPlace) -> float:
         with self._lock:
             return self.window.fraction(place)
 
@@ -136,9 +140,9 @@ class LogSession:
 _TOPIC_AT_ONCE = 64 << 20
 
 
-def _extent(window: LogWindow, tail: LogTail) -> Extent:
+def _extent(window: LogWindow, tail: WindowTail) -> WindowExtent:
     bases = window.blocks.bases
-    return Extent(
+    return WindowExtent(
         start_offset=bases[0] if bases else 0,
         end_offset=tail.end_offset,
         size=window.size(),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kraftool.reports.state.diff import KINDS, Change, changes
+from kraftool.reports.state.diff import KINDS, EntityChange, changes
 from kraftool.reports.state.diff_json import Counts
 from kraftool.reports.state.diff_words import TITLES, change_name, value_text, what_it_was
 from kraftool.reports.state.load import LoadedState
@@ -27,13 +27,13 @@ class ChangeRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class StateComparison:
     """Two states, compared."""
 
     old_offset: int
     new_offset: int
     rows: tuple[ChangeRow, ...]
-    kept: tuple[Change, ...]
+    kept: tuple[EntityChange, ...]
     counts: Counts
 
     @property
@@ -41,10 +41,10 @@ class Difference:
         return sum(sum(each.values()) for each in self.counts.by_kind.values())
 
 
-def difference(old: LoadedState, new: LoadedState) -> Difference:
+def difference(old: LoadedState, new: LoadedState) -> StateComparison:
     """Compare two states."""
     counts = Counts()
-    kept: dict[str, list[Change]] = {}
+    kept: dict[str, list[EntityChange]] = {}
     for change in changes(old.image, new.image):
         counts.add(change)
         of_kind = kept.setdefault(change.kind, [])
@@ -54,7 +54,7 @@ def difference(old: LoadedState, new: LoadedState) -> Difference:
     for kind in KINDS:
         if kind in kept:
             rows += _of_kind(kind, kept[kind], counts)
-    return Difference(
+    return StateComparison(
         old_offset=old.end_offset,
         new_offset=new.end_offset,
         rows=tuple(rows),
@@ -66,7 +66,7 @@ def difference(old: LoadedState, new: LoadedState) -> Difference:
 _SIGNS = {"added": "+", "removed": "-", "changed": "~"}
 
 
-def _of_kind(kind: str, found: list[Change], counts: Counts) -> list[ChangeRow]:
+def _of_kind(kind: str, found: list[EntityChange], counts: Counts) -> list[ChangeRow]:
     by_type = counts.by_kind[kind]
     told = ", ".join(f"{count} {word}" for word, count in by_type.items() if count)
     rows = [ChangeRow(depth=0, name=TITLES[kind], text=told)]

@@ -14,7 +14,7 @@ from kraftool.decoders.batch import RecordBatch
 from kraftool.reports.browse.blocks import is_whole
 from kraftool.reports.browse.window import LogWindow
 from kraftool.reports.log_source import LogFile
-from kraftool.storage.follow import Follower, Truncated
+from kraftool.storage.follow import SegmentFollower, Truncated
 
 _REMEMBERED = 4000
 
@@ -35,21 +35,21 @@ class TailChange:
         return self.has_grown or self.start_moved or self.cut_offset is not None
 
 
-class LogTail:
+class WindowTail:
     """Follows the log of a window. Not for streams, nor for a checkpoint by itself."""
 
     def __init__(self, window: LogWindow) -> None:
         self.window = window
         files = window.blocks.files
         self._file: LogFile | None = files[-1] if files else None
-        self._follower: Follower | None = None
+        self._follower: SegmentFollower | None = None
         self._seen: deque[tuple[str, int, int]] = deque(maxlen=_REMEMBERED)
         """Path, position and base offset of batches at the end."""
         self.end_offset = window.end_offset()
         if self._file is not None and self._file.path and not window.is_checkpoint:
             named = self._file.is_named
             path = self._file.path if named else os.path.dirname(self._file.path)
-            self._follower = Follower(path)
+            self._follower = SegmentFollower(path)
             window.blocks.is_live = self._file.is_live()
             self._note_end(window.blocks.bases[-1])
 

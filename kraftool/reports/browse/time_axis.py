@@ -45,7 +45,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TimeSpan:
     """The part of the time that is seen, in milliseconds, both ends included."""
 
     first: int
@@ -64,7 +64,7 @@ class TimeAxis:
         self.times = _times(events)
         self._sorted = sorted(self.times)
         first, last = (self._sorted[0], self._sorted[-1]) if self._sorted else (0, 0)
-        self.whole = Span(first, max(last, first + SHORTEST_MS))
+        self.whole = TimeSpan(first, max(last, first + SHORTEST_MS))
 
     @property
     def lanes(self) -> tuple[Category, ...]:
@@ -72,13 +72,13 @@ class TimeAxis:
         found = {each.category for each in self.events}
         return tuple(each for each in LANES if each in found)
 
-    def column(self, time: int, span: Span, width: int) -> int | None:
+    def column(self, time: int, span: TimeSpan, width: int) -> int | None:
         """Where a time falls on so many columns; None outside of what is seen."""
         if not span.first <= time <= span.last:
             return None
         return min((time - span.first) * width // max(span.width, 1), width - 1)
 
-    def cells(self, span: Span, width: int) -> dict[Category, dict[int, Cell]]:
+    def cells(self, span: TimeSpan, width: int) -> dict[Category, dict[int, Cell]]:
         """What is to be drawn: by lane and column."""
         drawn: dict[Category, dict[int, Cell]] = {}
         for event, time in zip(self.events, self.times, strict=True):
@@ -94,37 +94,37 @@ class TimeAxis:
                 lane[column] = Cell(cell.count + 1, worst, cell.good and event.good)
         return drawn
 
-    def seen(self, span: Span) -> int:
+    def seen(self, span: TimeSpan) -> int:
         """How many events are in a span."""
         return bisect_right(self._sorted, span.last) - bisect_left(self._sorted, span.first)
 
-    def zoomed(self, span: Span, time: int, step: int) -> Span:
+    def zoomed(self, span: TimeSpan, time: int, step: int) -> TimeSpan:
         """Twice as near to a time (step 1), or twice as far (-1)."""
         width = span.width // _ZOOM if step > 0 else span.width * _ZOOM
         width = min(max(width, SHORTEST_MS), self.whole.width)
         part = (time - span.first) / max(span.width, 1)
         first = round(time - part * width)
-        return self._within(Span(first, first + width))
+        return self._within(TimeSpan(first, first + width))
 
-    def moved(self, span: Span, part: float) -> Span:
+    def moved(self, span: TimeSpan, part: float) -> TimeSpan:
         """Further on by a part of what is seen; back, if it is negative."""
         by = round(span.width * part)
-        return self._within(Span(span.first + by, span.last + by))
+        return self._within(TimeSpan(span.first + by, span.last + by))
 
-    def showing(self, span: Span, time: int) -> Span:
+    def showing(self, span: TimeSpan, time: int) -> TimeSpan:
         """The same width, with a time in it."""
         if span.first <= time <= span.last:
             return span
         half = span.width // 2
-        return self._within(Span(time - half, time - half + span.width))
+        return self._within(TimeSpan(time - half, time - half + span.width))
 
-    def _within(self, span: Span) -> Span:
+    def _within(self, span: TimeSpan) -> TimeSpan:
         """Nothing is seen from before the first event or behind the last."""
         whole = self.whole
         if span.width >= whole.width:
             return whole
         if span.first < whole.first:
-            return Span(whole.first, whole.first + span.width)
+            return TimeSpan(whole.first, whole.first + span.width)
         if span.last > whole.last:
             return replace(span, first=whole.last - span.width, last=whole.last)
         return span

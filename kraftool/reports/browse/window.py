@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.segment import scan
-from kraftool.reports.browse.blocks import Block, Item, LogBlocks, Place
+from kraftool.reports.browse.blocks import Block, Item, LogBlocks, RowPlace
 from kraftool.reports.browse.marks import Marks
 from kraftool.reports.browse.rows import Border, LogRow, RowKind, RowMaker
 from kraftool.reports.browse.seek import by_epoch, by_offset, by_time, seek
@@ -31,9 +31,9 @@ class Page:
     """Some rows, in the order of the log, and where to go on."""
 
     rows: tuple[LogRow, ...]
-    resume: Place | None
+    resume: RowPlace | None
     """What comes next in the direction that was asked for; None at the end of the log."""
-    reached: Place
+    reached: RowPlace
     """Where reading stopped. Of a page that ends with the log, what is written next begins here."""
 
 
@@ -58,19 +58,19 @@ class LogWindow:
     # --- places -----------------------------------------------------------------------------------
 
     @property
-    def start(self) -> Place:
+    def start(self) -> RowPlace:
         bases = self.blocks.bases
-        return Place(bases[0] if bases else 0, 0)
+        return RowPlace(bases[0] if bases else 0, 0)
 
     @property
-    def end(self) -> Place:
+    def end(self) -> RowPlace:
         """Behind the last row."""
         if not self.blocks.bases:
             return self.start
         last = self.blocks.bases[-1]
-        return Place(last, self.blocks.size(last))
+        return RowPlace(last, self.blocks.size(last))
 
-    def fraction(self, place: Place) -> float:
+    def fraction(self, place: RowPlace) -> float:
         """How far into the log a place is, from 0 to 1, by bytes."""
         before = total = 0
         for base in self.blocks.bases:
@@ -93,20 +93,20 @@ class LogWindow:
                     return item.last_offset + 1
         return self.blocks.bases[-1] if self.blocks.bases else 0
 
-    def seek_offset(self, offset: int) -> Place:
+    def seek_offset(self, offset: int) -> RowPlace:
         """The record at an offset, or the first one behind it; the end where there is none."""
         place = seek(self.blocks, by_offset, offset)
         return self.end if place is None else self._within(place, offset)
 
-    def seek_epoch(self, epoch: int) -> Place:
+    def seek_epoch(self, epoch: int) -> RowPlace:
         """Where an epoch begins, or the first one behind it."""
         return seek(self.blocks, by_epoch, epoch) or self.end
 
-    def seek_time(self, timestamp: int) -> Place:
+    def seek_time(self, timestamp: int) -> RowPlace:
         """The first batch that was written at a time or later."""
         return seek(self.blocks, by_time, timestamp) or self.end
 
-    def _within(self, place: Place, offset: int) -> Place:
+    def _within(self, place: RowPlace, offset: int) -> RowPlace:
         """The row of an offset in the batch that has it."""
         block = self.blocks.forward(place.segment, place.position)
         for row in self._item_rows(block, 0, None):
@@ -118,7 +118,7 @@ class LogWindow:
 
     def forward(
         self,
-        place: Place,
+        place: RowPlace,
         count: int,
         selection: Selection | None = None,
         at_most: int = AT_ONCE,
@@ -144,15 +144,15 @@ class LogWindow:
                 position = item.position + item.size
                 _breathe(number, item)
                 if scanned >= at_most:
-                    return _page(rows, Place(segment, position))
+                    return _page(rows, RowPlace(segment, position))
             if not block.items:
-                reached = Place(segment, position)
+                reached = RowPlace(segment, position)
                 segment, position, index = self.blocks.following(segment), 0, -1
         return Page(rows=tuple(rows), resume=None, reached=reached)
 
     def backward(
         self,
-        place: Place,
+        place: RowPlace,
         count: int,
         selection: Selection | None = None,
         at_most: int = AT_ONCE,
@@ -176,10 +176,10 @@ class LogWindow:
                 resume = found[-room].place if room else found[-1].place.after()
                 return _page(rows[::-1], resume)
             if len(rows) == count or scanned >= at_most:
-                return _page(rows[::-1], Place(block.segment, item.position))
+                return _page(rows[::-1], RowPlace(block.segment, item.position))
         return Page(rows=tuple(rows[::-1]), resume=None, reached=self.start)
 
-    def _items_before(self, place: Place) -> Iterator[tuple[Block, int, int | None]]:
+    def _items_before(self, place: RowPlace) -> Iterator[tuple[Block, int, int | None]]:
         """Batches back from a place: block, number in it, and below which row it counts."""
         if place.index >= 0 and place.segment in self.blocks.bases:
             block = self.blocks.forward(place.segment, place.position)
@@ -252,11 +252,11 @@ def _breathe(number: int, item: Item) -> None:
         time.sleep(0)
 
 
-def _page(rows: list[LogRow], resume: Place) -> Page:
+def _page(rows: list[LogRow], resume: RowPlace) -> Page:
     return Page(rows=tuple(rows), resume=resume, reached=resume)
 
 
-def note(text: str, place: Place, offset: int | None = None) -> LogRow:
+def note(text: str, place: RowPlace, offset: int | None = None) -> LogRow:
     """A row that says something about the log itself."""
     return LogRow(
         place=place,

@@ -10,7 +10,7 @@ from typing import Any
 
 from kraftool.reports.doctor.explain import Explanation
 from kraftool.reports.doctor.model import Diagnosis
-from kraftool.reports.doctor.report import DoctorReport, Section
+from kraftool.reports.doctor.report import DirectoryDiagnoses, DoctorReport
 from kraftool.reports.plain_json import finding_counts, finding_object, plain
 
 SCHEMA_VERSION = 1
@@ -37,7 +37,7 @@ def explanations(told: tuple[Explanation, ...]) -> dict[str, Any]:
     return {"schemaVersion": SCHEMA_VERSION, "codes": [plain(each) for each in told]}
 
 
-def _section(section: Section) -> dict[str, Any]:
+def _section(section: DirectoryDiagnoses) -> dict[str, Any]:
     patient = section.patient
     return {
         "path": plain(section.path),

@@ -30,7 +30,7 @@ class _Claimed(BytesSource):
 
 
 @dataclass(slots=True)
-class Kept:
+class KeptFiles:
     """What was kept of one location, by directory."""
 
     location: Location

@@ -39,7 +39,7 @@ Credential = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Election:
+class LoggedElection:
     """A LeaderChange record."""
 
     leader_id: int
@@ -93,7 +93,7 @@ class CredentialChange:
 class LogStatistics:
     """What is kept of one directory's log and snapshots."""
 
-    elections: deque[Election] = field(default_factory=lambda: deque(maxlen=MOST))
+    elections: deque[LoggedElection] = field(default_factory=lambda: deque(maxlen=MOST))
     starts: deque[BrokerStart] = field(default_factory=lambda: deque(maxlen=MOST))
     credentials: list[CredentialChange] = field(default_factory=list)
     snapshot_credentials: dict[str, set[Credential]] = field(default_factory=dict)
@@ -179,7 +179,7 @@ class LogStatistics:
                 item = decode_control(record)
                 if item.type == "LeaderChange" and item.data is not None:
                     self.elections.append(
-                        Election(
+                        LoggedElection(
                             leader_id=item.data["leaderId"],
                             epoch=batch.epoch,
                             offset=record.offset,

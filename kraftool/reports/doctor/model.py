@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from kraftool.decoders.properties import Properties
 from kraftool.reports.directory import DirectoryReport
-from kraftool.reports.doctor.log_statistics import Election, LogStatistics
+from kraftool.reports.doctor.log_statistics import LoggedElection, LogStatistics
 from kraftool.reports.file_report import FileReport
 from kraftool.reports.findings import Finding
 from kraftool.reports.home_cluster import by_cluster
-from kraftool.reports.metadata_summary import MetadataSummary, Voters
+from kraftool.reports.metadata_summary import MetadataSummary, SeenVoters
 from kraftool.reports.state.load import LoadedState
 from kraftool.reports.voters.between import home_cluster
 from kraftool.reports.voters.diff import VoterDiff
@@ -33,7 +33,7 @@ class Evidence:
     offset: int | None = None
 
     @staticmethod
-    def of_election(election: Election, *, with_votes: bool = False) -> Evidence:
+    def of_election(election: LoggedElection, *, with_votes: bool = False) -> Evidence:
         """Who led an epoch and, if asked, who gave the leader a vote."""
         text = election.words()
         if with_votes:
@@ -65,7 +65,7 @@ class Diagnosis:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patient:
+class ExaminedDirectory:
     """One directory, or settings whose directory is not there."""
 
     path: str
@@ -115,7 +115,7 @@ class Patient:
 class Examination:
     """All patients, and what comparing their voters showed."""
 
-    patients: tuple[Patient, ...]
+    patients: tuple[ExaminedDirectory, ...]
     voters: VoterDiff
     paths: tuple[str, ...] = ()
     """The PATHs as they were given."""
@@ -134,7 +134,9 @@ class Examination:
         """The cluster id of most patients."""
         return home_cluster([each.source for each in self.patients])
 
-    def share_batches_around(self, damaged: Patient, other: Patient, offset: int) -> bool:
+    def share_batches_around(
+        self, damaged: ExaminedDirectory, other: ExaminedDirectory, offset: int
+    ) -> bool:
         """True if both logs have equal batches right before and after a damaged place.
 
         Offsets alone prove nothing: logs of different clusters have the same ones.
@@ -154,7 +156,7 @@ class Examination:
             for one, two, low, high in self.differing
         )
 
-    def voters_of(self, patient: Patient) -> Voters | None:
+    def voters_of(self, patient: ExaminedDirectory) -> SeenVoters | None:
         """The voters that a patient goes by: the newest ones of its own cluster."""
         newest = self.voters.newest
         if newest is None or not self.same_cluster(patient.source, newest):
@@ -167,11 +169,11 @@ class Examination:
         first, second = one.node.cluster_id, other.node.cluster_id
         return not first or not second or first == second
 
-    def clusters(self) -> Iterator[tuple[Patient, ...]]:
+    def clusters(self) -> Iterator[tuple[ExaminedDirectory, ...]]:
         """The patients cluster by cluster; those that do not say which go with most others."""
         yield from map(tuple, by_cluster(self.patients, lambda each: each.source.node.cluster_id))
 
-    def states(self) -> Iterator[tuple[Patient, LoadedState]]:
+    def states(self) -> Iterator[tuple[ExaminedDirectory, LoadedState]]:
         """The newest state of each cluster, so that what it shows is said once.
 
         One that lacks what came before its log is none, nor one of a snapshot that could not be

@@ -9,17 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from kraftool.reports.doctor import tools
-from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import directory as dir_kinds
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.kinds import snapshot as snap_kinds
 from kraftool.reports.voters.voter_set import directory_id
 
-Steps = Callable[[Finding, Examination, Patient], Iterator[str]]
+Steps = Callable[[Finding, Examination, ExaminedDirectory], Iterator[str]]
 
 
-def diagnosis(finding: Finding, examination: Examination, patient: Patient | None) -> Diagnosis:
+def diagnosis(
+    finding: Finding, examination: Examination, patient: ExaminedDirectory | None
+) -> Diagnosis:
     """A finding of another report as a diagnosis."""
     return Diagnosis(
         finding=finding,
@@ -44,7 +46,7 @@ def _evidence(finding: Finding) -> tuple[Evidence, ...]:
 
 
 def _beyond(
-    finding: Finding, examination: Examination, patient: Patient | None
+    finding: Finding, examination: Examination, patient: ExaminedDirectory | None
 ) -> Iterator[Evidence]:
     """Which of the other directories have what a log's end may have lost."""
     log = patient.source.log if patient is not None else None
@@ -82,7 +84,9 @@ def _is_tail(finding: Finding) -> bool:
     return garbage or finding.code in (log_kinds.TORN_TAIL.code, log_kinds.ZERO_TAIL.code)
 
 
-def _commands(finding: Finding, examination: Examination, patient: Patient | None) -> Iterator[str]:
+def _commands(
+    finding: Finding, examination: Examination, patient: ExaminedDirectory | None
+) -> Iterator[str]:
     steps = _STEPS.get(finding.code)
     if steps is not None and (patient or (examination.patients or (None,))[0]) is not None:
         subject = patient if patient is not None else examination.patients[0]
@@ -91,15 +95,21 @@ def _commands(finding: Finding, examination: Examination, patient: Patient | Non
         yield tools.on(finding.file, "explain", "--position", finding.position)
 
 
-def _diff_voters(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+def _diff_voters(
+    finding: Finding, examination: Examination, patient: ExaminedDirectory
+) -> Iterator[str]:
     yield tools.on_all(examination, "diff-voters")
 
 
-def _timeline(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+def _timeline(
+    finding: Finding, examination: Examination, patient: ExaminedDirectory
+) -> Iterator[str]:
     yield tools.on_all(examination, "timeline")
 
 
-def _stale_voter(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+def _stale_voter(
+    finding: Finding, examination: Examination, patient: ExaminedDirectory
+) -> Iterator[str]:
     """For a disk that is lost. Where it may be there, the commands would do harm."""
     if finding.advice != dir_kinds.STALE_VOTER.advice:
         yield from _diff_voters(finding, examination, patient)
@@ -110,41 +120,53 @@ def _stale_voter(finding: Finding, examination: Examination, patient: Patient) -
     yield tools.add_controller(examination, patient)
 
 
-def _not_a_voter(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+def _not_a_voter(
+    finding: Finding, examination: Examination, patient: ExaminedDirectory
+) -> Iterator[str]:
     if finding.advice.endswith(dir_kinds.NOT_A_VOTER.advice):
         yield tools.add_controller(examination, patient)
 
 
-def _never_delete(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+def _never_delete(
+    finding: Finding, examination: Examination, patient: ExaminedDirectory
+) -> Iterator[str]:
     yield from tools.epoch_to_write(examination)
     yield tools.on_all(examination, "diff-voters")
 
 
-def _aside(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+def _aside(finding: Finding, examination: Examination, patient: ExaminedDirectory) -> Iterator[str]:
     yield from tools.stop_first(patient)
     yield tools.aside(finding.file)
 
 
-def _copy_first(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+def _copy_first(
+    finding: Finding, examination: Examination, patient: ExaminedDirectory
+) -> Iterator[str]:
     yield tools.keep_copy(patient.path)
     yield tools.on(patient.path, "verify-log")
     if finding.position is not None:
         yield tools.on(finding.file, "explain", "--position", finding.position)
 
 
-def _poison(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+def _poison(
+    finding: Finding, examination: Examination, patient: ExaminedDirectory
+) -> Iterator[str]:
     yield tools.on(finding.file, "explain", "--offset", finding.offset or 0)
     yield tools.keep_copy(patient.path)
     yield tools.on(patient.path, "verify-log")
 
 
-def _snapshot(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+def _snapshot(
+    finding: Finding, examination: Examination, patient: ExaminedDirectory
+) -> Iterator[str]:
     """Whether it may be moved away hangs on what else is whole; the advice says it in words."""
     yield tools.on(finding.file, "verify-snapshot")
     yield tools.keep_copy(patient.path)
 
 
-def _no_snapshot(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+def _no_snapshot(
+    finding: Finding, examination: Examination, patient: ExaminedDirectory
+) -> Iterator[str]:
     log, cluster = patient.summary.log, patient.summary.node.cluster_id
     for other in examination.patients:
         newest = other.summary.newest_snapshot
@@ -165,18 +187,24 @@ def _no_snapshot(finding: Finding, examination: Examination, patient: Patient) -
     yield tools.on(patient.path, "verify-log")
 
 
-def _log_missing(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+def _log_missing(
+    finding: Finding, examination: Examination, patient: ExaminedDirectory
+) -> Iterator[str]:
     newest = patient.summary.newest_snapshot
     if newest is not None:
         yield tools.on(newest.file, "verify-snapshot")
     yield tools.quorum(examination, patient, "describe", "--replication")
 
 
-def _transaction(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+def _transaction(
+    finding: Finding, examination: Examination, patient: ExaminedDirectory
+) -> Iterator[str]:
     yield tools.on(patient.path, "dump-log", "--offsets", f"{finding.offset}..")
 
 
-def _dynamic(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+def _dynamic(
+    finding: Finding, examination: Examination, patient: ExaminedDirectory
+) -> Iterator[str]:
     yield tools.settings(
         finding.file, "controller.quorum.bootstrap.servers",
         tools.all_endpoints(examination, patient),
@@ -185,25 +213,31 @@ def _dynamic(finding: Finding, examination: Examination, patient: Patient) -> It
         yield f"# in {tools.quoted(finding.file)}: take out controller.quorum.voters"
 
 
-def _static(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+def _static(
+    finding: Finding, examination: Examination, patient: ExaminedDirectory
+) -> Iterator[str]:
     if finding.expected and finding.severity is Severity.ERROR:
         yield tools.settings(finding.file, finding.field, finding.expected.replace(", ", ","))
     yield tools.on_all(examination, "diff-voters")
 
 
-def _false_upgrade(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+def _false_upgrade(
+    finding: Finding, examination: Examination, patient: ExaminedDirectory
+) -> Iterator[str]:
     where = tools.controller(examination, patient)
     yield tools.line("kafka-features", *where, "describe")
     yield "# once all controllers run Kafka 4.1 or later:"
     yield tools.line("kafka-features", *where, "upgrade", "--feature", "kraft.version=1")
 
 
-def _identity(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+def _identity(
+    finding: Finding, examination: Examination, patient: ExaminedDirectory
+) -> Iterator[str]:
     properties = patient.settings_file or "server.properties"
     yield tools.line("kafka-storage", "info", "--config", properties)
 
 
-def _meta(finding: Finding, examination: Examination, patient: Patient) -> Iterator[str]:
+def _meta(finding: Finding, examination: Examination, patient: ExaminedDirectory) -> Iterator[str]:
     """What meta.properties has to say, as far as other files tell."""
     told = examination.voters_of(patient)
     settings = patient.source.settings

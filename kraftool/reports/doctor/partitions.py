@@ -12,7 +12,7 @@ from typing import NamedTuple
 from kraftool.image.image import MetadataImage
 from kraftool.image.topics import PartitionRegistration
 from kraftool.reports.doctor import tools
-from kraftool.reports.doctor.model import Evidence, Examination, Patient
+from kraftool.reports.doctor.model import Evidence, Examination, ExaminedDirectory
 
 MOST = 5
 """So many partitions are named; the rest is counted."""
@@ -54,7 +54,9 @@ def counted(found: Sequence[Partition]) -> str:
     return f"{len(found)} partitions" if len(found) > 1 else "1 partition"
 
 
-def evidence(patient: Patient, found: Sequence[Partition], *fields: str) -> tuple[Evidence, ...]:
+def evidence(
+    patient: ExaminedDirectory, found: Sequence[Partition], *fields: str
+) -> tuple[Evidence, ...]:
     """What the image has for some of the partitions, at its last offset."""
     at = patient.state.image.provenance.last_offset if patient.state is not None else None
     return tuple(
@@ -84,7 +86,7 @@ def _field(partition: Partition, name: str) -> str:
 
 
 def describe(
-    examination: Examination, patient: Patient, found: Sequence[Partition]
+    examination: Examination, patient: ExaminedDirectory, found: Sequence[Partition]
 ) -> tuple[str, ...]:
     """kafka-topics for the first few topics among them."""
     topics = list(dict.fromkeys(each.topic for each in found))[:3]

@@ -14,9 +14,9 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.directory import DirectoryReport, read_location
 from kraftool.reports.directory_findings import is_topic
 from kraftool.reports.directory_summary import summarize_directory
-from kraftool.reports.doctor.kept import Kept
+from kraftool.reports.doctor.kept import KeptFiles
 from kraftool.reports.doctor.log_statistics import LogStatistics
-from kraftool.reports.doctor.model import Examination, Patient
+from kraftool.reports.doctor.model import Examination, ExaminedDirectory
 from kraftool.reports.file_report import FileReport, ReadOptions
 from kraftool.reports.findings import Finding
 from kraftool.reports.kinds import directory as kinds
@@ -41,7 +41,7 @@ _MOST_FOLDERS = 10
 class _Read:
     """What has been read so far."""
 
-    patients: list[Patient] = field(default_factory=list)
+    patients: list[ExaminedDirectory] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     files: list[FileReport] = field(default_factory=list)
     sources: list[VoterSourceReport] = field(default_factory=list)
@@ -95,7 +95,7 @@ def _add_words(read: _Read, node: VoterSourceReport) -> None:
 
 
 def together(
-    patients: Sequence[Patient],
+    patients: Sequence[ExaminedDirectory],
     sources: Sequence[VoterSourceReport] = (),
     differing: tuple[tuple[str, str, int, int], ...] | None = None,
 ) -> Examination:
@@ -109,7 +109,7 @@ def together(
     )
 
 
-def _is_second(patient: Patient, patients: Sequence[Patient]) -> bool:
+def _is_second(patient: ExaminedDirectory, patients: Sequence[ExaminedDirectory]) -> bool:
     """Whether this is another of a node's log directories, beside the one with the metadata."""
     node = patient.summary.node
     return (
@@ -131,7 +131,7 @@ def _settings_alone(read: _Read, location: Location) -> None:
     told = summarize_directory((), settings.static_voters).voters
     read.findings += missing_directory(location)
     read.patients.append(
-        Patient(
+        ExaminedDirectory(
             path=location.path,
             source=VoterSourceReport(
                 name=location.path, kind="settings", settings=settings, told=told
@@ -145,7 +145,7 @@ def _settings_alone(read: _Read, location: Location) -> None:
 
 def _location(read: _Read, location: Location, progress: Progress) -> None:
     statistics: dict[str, LogStatistics] = {}
-    kept = Kept(location)
+    kept = KeptFiles(location)
 
     def look(entry: Entry, options: ReadOptions) -> FileReport:
         entry = kept.keep(entry) if location.is_stream else entry
@@ -163,7 +163,7 @@ def _location(read: _Read, location: Location, progress: Progress) -> None:
         if location.kind is LocationKind.PARTITION and is_topic(directory.path, names):
             read.findings += directory.findings
             continue
-        patient = Patient(
+        patient = ExaminedDirectory(
             path=directory.path if not location.is_stream else source.name,
             source=source,
             report=directory,
@@ -177,7 +177,7 @@ def _location(read: _Read, location: Location, progress: Progress) -> None:
         _add(read, patient)
 
 
-def _add(read: _Read, patient: Patient) -> None:
+def _add(read: _Read, patient: ExaminedDirectory) -> None:
     """Add a patient; one that is there already, found through its settings, gains them.
 
     Of a running node whose own directory was given only the log counts: all else is in that.
@@ -194,7 +194,7 @@ def _add(read: _Read, patient: Patient) -> None:
     read.patients.append(patient)
 
 
-def _is_of(directory: Patient, node: Patient) -> bool:
+def _is_of(directory: ExaminedDirectory, node: ExaminedDirectory) -> bool:
     """Whether a directory is the one that a running node has."""
     mine, its = directory.source.node, node.source.node
     return (
@@ -208,7 +208,7 @@ def _state(
     read: _Read,
     location: Location,
     directory: DirectoryReport,
-    kept: Kept,
+    kept: KeptFiles,
     progress: Progress,
 ) -> LoadedState | None:
     if not _has_state(directory):

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from kraftool.reports.doctor import next_steps, tools
-from kraftool.reports.doctor.model import Diagnosis, Examination, Patient
+from kraftool.reports.doctor.model import Diagnosis, Examination, ExaminedDirectory
 from kraftool.reports.doctor.rules import rules
 from kraftool.reports.doctor.unexamined import Unexamined, unexamined
 from kraftool.reports.findings import Finding, Severity
@@ -43,19 +43,19 @@ _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class DirectoryDiagnoses:
     """What is wrong with one directory; or, with an empty path, between them."""
 
     path: str
     diagnoses: tuple[Diagnosis, ...]
-    patient: Patient | None = None
+    patient: ExaminedDirectory | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorReport:
     """All that was found, worst first in each section."""
 
-    sections: tuple[Section, ...]
+    sections: tuple[DirectoryDiagnoses, ...]
     rules: tuple[str, ...]
     """The names of the rules that were asked."""
     ignored: int = 0
@@ -82,14 +82,14 @@ def diagnose(examination: Examination, ignore: Collection[str] = ()) -> DoctorRe
     told = [_runnable(each, examination) for each in _once(_all(examination))]
     kept = [each for each in told if each.finding.code not in ignore]
     sections = [
-        Section(path=each.path, diagnoses=_in_order(kept, each.path), patient=each)
+        DirectoryDiagnoses(path=each.path, diagnoses=_in_order(kept, each.path), patient=each)
         for each in examination.patients
     ]
     known = {each.path for each in examination.patients}
     rest = [each for each in kept if each.directory not in known]
     if rest:
         rest.sort(key=lambda each: _RANK[each.finding.severity])
-        sections.append(Section(path="", diagnoses=tuple(rest)))
+        sections.append(DirectoryDiagnoses(path="", diagnoses=tuple(rest)))
     return DoctorReport(
         sections=tuple(sections),
         rules=tuple(each.name for each in rules()),
@@ -114,7 +114,7 @@ def _runnable(diagnosis: Diagnosis, examination: Examination) -> Diagnosis:
     return replace(diagnosis, commands=tuple(commands))
 
 
-def _is_out_of_reach(command: str, patient: Patient) -> bool:
+def _is_out_of_reach(command: str, patient: ExaminedDirectory) -> bool:
     name = tools.quoted(patient.path).removesuffix("'")
     return patient.is_stream or (patient.source.is_live and name in command)
 
@@ -160,7 +160,7 @@ def _of_other_reports(examination: Examination) -> Iterator[Diagnosis]:
         yield next_steps.diagnosis(finding, examination, _whose(finding, examination))
 
 
-def _replayed(patient: Patient) -> Iterator[Finding]:
+def _replayed(patient: ExaminedDirectory) -> Iterator[Finding]:
     """Records that do not fit the state, where the whole state before them is known."""
     state = patient.state
     if state is None or (state.start_offset > 0 and not state.snapshot):
@@ -177,7 +177,7 @@ def _replayed(patient: Patient) -> Iterator[Finding]:
     yield from told
 
 
-def _whose(finding: Finding, examination: Examination) -> Patient | None:
+def _whose(finding: Finding, examination: Examination) -> ExaminedDirectory | None:
     """The patient that a finding of diff-voters is about, by its file."""
     for patient in examination.patients:
         names = {patient.path, patient.source.name, patient.settings_file} - {""}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kraftool.reports.doctor.model import Patient
+from kraftool.reports.doctor.model import ExaminedDirectory
 from kraftool.reports.metadata_summary import LogRange
 
 _BYTES_KEY = "metadata.log.max.record.bytes.between.snapshots"
@@ -29,7 +29,7 @@ class Trigger(NamedTuple):
     words: str
 
 
-def triggers(patient: Patient) -> Trigger:
+def triggers(patient: ExaminedDirectory) -> Trigger:
     """Limits that a healthy node never exceeds: several times what it is set to."""
     known = patient.server is not None
     size = patient.number(_BYTES_KEY, _BYTES)
@@ -45,7 +45,7 @@ def triggers(patient: Patient) -> Trigger:
     )
 
 
-def overdue(patient: Patient, log: LogRange, since: int | None) -> str:
+def overdue(patient: ExaminedDirectory, log: LogRange, since: int | None) -> str:
     """Which limit a log has passed since a time, in words; empty if none.
 
     Time without a leader does not count: a cluster that was down makes no snapshot.

@@ -11,8 +11,8 @@ import shlex
 from collections.abc import Iterable
 
 from kraftool.decoders.addresses import shown_address
-from kraftool.reports.doctor.model import Examination, Patient
-from kraftool.reports.metadata_summary import Voters, VoterSource
+from kraftool.reports.doctor.model import Examination, ExaminedDirectory
+from kraftool.reports.metadata_summary import SeenVoters, VoterSource
 from kraftool.reports.voters.voter_set import endpoints
 from kraftool.storage.entry import METADATA_PARTITION
 
@@ -39,7 +39,9 @@ def _escape(character: str) -> str:
     return "".join(f"\\x{each:02x}" for each in character.encode("utf-8", "surrogateescape"))
 
 
-def controller(examination: Examination, patient: Patient | None = None) -> tuple[str, str]:
+def controller(
+    examination: Examination, patient: ExaminedDirectory | None = None
+) -> tuple[str, str]:
     """The option that leads an admin tool to the controllers, with one that is known."""
     voters = examination.voters_of(patient) if patient is not None else examination.voters.voters
     # The node that something is wrong with is the last one to ask.
@@ -58,7 +60,7 @@ def controller(examination: Examination, patient: Patient | None = None) -> tupl
     return "--bootstrap-controller", ANYWHERE
 
 
-def _recorded(voters: Voters | None, without: int | None = None) -> Iterable[str]:
+def _recorded(voters: SeenVoters | None, without: int | None = None) -> Iterable[str]:
     if voters is None or voters.source not in (VoterSource.RECORD, VoterSource.PROPERTIES):
         return ()
     return [
@@ -69,12 +71,12 @@ def _recorded(voters: Voters | None, without: int | None = None) -> Iterable[str
     ]
 
 
-def all_endpoints(examination: Examination, patient: Patient) -> str:
+def all_endpoints(examination: Examination, patient: ExaminedDirectory) -> str:
     """The voters' endpoints as controller.quorum.bootstrap.servers lists them."""
     return ",".join(_recorded(examination.voters_of(patient))) or ANYWHERE
 
 
-def broker(examination: Examination, patient: Patient) -> tuple[str, str]:
+def broker(examination: Examination, patient: ExaminedDirectory) -> tuple[str, str]:
     """The option that leads an admin tool to a broker."""
     state = patient.state
     found = state.image.cluster.brokers.values() if state is not None else ()
@@ -84,12 +86,12 @@ def broker(examination: Examination, patient: Patient) -> tuple[str, str]:
     return "--bootstrap-server", ANYWHERE
 
 
-def quorum(examination: Examination, patient: Patient | None, *words: object) -> str:
+def quorum(examination: Examination, patient: ExaminedDirectory | None, *words: object) -> str:
     return line("kafka-metadata-quorum", *controller(examination, patient), *words)
 
 
 def remove_controller(
-    examination: Examination, patient: Patient | None, id: int, directory_id: str
+    examination: Examination, patient: ExaminedDirectory | None, id: int, directory_id: str
 ) -> str:
     return quorum(
         examination, patient, "remove-controller", "--controller-id", id,
@@ -97,7 +99,7 @@ def remove_controller(
     )  # fmt: skip
 
 
-def add_controller(examination: Examination, patient: Patient) -> str:
+def add_controller(examination: Examination, patient: ExaminedDirectory) -> str:
     """Run on the node itself, with its own configuration."""
     properties = patient.settings_file or "server.properties"
     return line(
@@ -146,7 +148,7 @@ def _beside(path: str) -> str:
     return path
 
 
-def partition_folder(patient: Patient) -> str:
+def partition_folder(patient: ExaminedDirectory) -> str:
     """The folder of a patient's metadata partition."""
     if os.path.basename(os.path.abspath(patient.path)) == METADATA_PARTITION:
         return os.path.normpath(patient.path)
@@ -158,7 +160,7 @@ def keep_copy(path: str) -> str:
     return line("cp", "-a", path, f"{_beside(path)}.copy")
 
 
-def stop_first(patient: Patient) -> Iterable[str]:
+def stop_first(patient: ExaminedDirectory) -> Iterable[str]:
     """What comes before a command that changes a directory on which a Kafka runs, as a comment."""
     if patient.is_live:
         pid = patient.report.lock_pid if patient.report is not None else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kraftool.reports.doctor.model import Examination, Patient
+from kraftool.reports.doctor.model import Examination, ExaminedDirectory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ def unexamined(examination: Examination) -> Iterator[Unexamined]:
         yield Unexamined(path=file.name, text="the rules look at whole directories, not at a file")
 
 
-def _missing(patient: Patient) -> str:
+def _missing(patient: ExaminedDirectory) -> str:
     if patient.report is None:
         return "" if patient.source.is_live else "its data directory was not read"
     state = patient.state

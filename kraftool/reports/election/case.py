@@ -161,7 +161,7 @@ class NodeCase:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class ElectionCase:
     """All nodes that are known of, and those that are not."""
 
     nodes: tuple[NodeCase, ...]
@@ -215,7 +215,7 @@ class Case:
                 return voter.key.id
         return None
 
-    def with_node(self, node: NodeCase) -> Case:
+    def with_node(self, node: NodeCase) -> ElectionCase:
         others = [each for each in self.nodes if each.id != node.id]
         return replace(
             self,
@@ -223,7 +223,7 @@ class Case:
             unknown=tuple(each for each in self.unknown if each != node.id),
         )
 
-    def noting(self, *notes: str) -> Case:
+    def noting(self, *notes: str) -> ElectionCase:
         return replace(self, notes=(*self.notes, *notes))
 
 

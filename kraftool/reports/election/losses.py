@@ -17,12 +17,12 @@ from itertools import pairwise
 
 from kraftool.raft.log_view import Validity
 from kraftool.raft.names import OffsetAndEpoch, VoterSet
-from kraftool.reports.election.case import Case, NodeCase
+from kraftool.reports.election.case import ElectionCase, NodeCase
 
 _BEHIND_ALL = 1 << 63
 
 
-class Standing(StrEnum):
+class CommitStatus(StrEnum):
     """What can be said about records that would be lost."""
 
     COMMITTED = "committed"
@@ -33,11 +33,11 @@ class Standing(StrEnum):
     @property
     def weighs(self) -> bool:
         """Whether somebody may have been told that these records are safe."""
-        return self is not Standing.NOT
+        return self is not CommitStatus.NOT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loss:
+class RecordLoss:
     """Records that a node has and a leader has not."""
 
     leader: int
@@ -48,7 +48,7 @@ class Loss:
     """The offset after the last."""
     epoch: int
     """Of the last record."""
-    standing: Standing
+    standing: CommitStatus
     holders: tuple[int, ...]
     """All nodes that have these records."""
 
@@ -57,9 +57,9 @@ class Loss:
         return self.end - self.first
 
 
-def losses(case: Case, leader: NodeCase) -> tuple[Loss, ...]:
+def losses(case: ElectionCase, leader: NodeCase) -> tuple[RecordLoss, ...]:
     """All that the logs of others have and a leader's has not; nothing of it twice."""
-    found: dict[tuple[int, int], Loss] = {}
+    found: dict[tuple[int, int], RecordLoss] = {}
     for node in case.nodes:
         if node.id == leader.id or node.assumed:
             continue
@@ -84,12 +84,12 @@ def parts_at(leader: NodeCase, node: NodeCase) -> int:
     return own.end_offset
 
 
-def _cut_off(case: Case, leader: NodeCase, node: NodeCase) -> list[Loss]:
+def _cut_off(case: ElectionCase, leader: NodeCase, node: NodeCase) -> list[RecordLoss]:
     start, end = parts_at(leader, node), node.log.view().end_offset
     if start >= end:
         return []
     inside = sorted({start, end, *(each for each in case.borders if start < each < end)})
-    found: list[Loss] = []
+    found: list[RecordLoss] = []
     for first, after in pairwise(inside):
         epoch = node.log.epoch_at(after - 1) or 0
         holders = tuple(each.id for each in case.nodes if each.log.has(after - 1, epoch))
@@ -99,7 +99,7 @@ def _cut_off(case: Case, leader: NodeCase, node: NodeCase) -> list[Loss]:
             found.pop()
             first = last.first
         found.append(
-            Loss(
+            RecordLoss(
                 leader=leader.id,
                 node=node.id,
                 first=first,
@@ -112,19 +112,19 @@ def _cut_off(case: Case, leader: NodeCase, node: NodeCase) -> list[Loss]:
     return found
 
 
-def _standing(case: Case, offset: int, holders: tuple[int, ...]) -> Standing:
+def _standing(case: ElectionCase, offset: int, holders: tuple[int, ...]) -> CommitStatus:
     """What can be said of a record, by all sets of voters that may have committed it."""
     having = [case.by_id[each] for each in holders]
     proofs = [each for node in case.nodes for each in node.log.snapshots]
     if any(_proves(proof, node, offset) for node in having for proof in proofs):
-        return Standing.COMMITTED
+        return CommitStatus.COMMITTED
     found = [
         _by(case, node, sets, offset) for node in having for sets in _sets_from(case, node, offset)
     ]
-    return max(found, key=_GRAVITY.index, default=Standing.NOT)
+    return max(found, key=_GRAVITY.index, default=CommitStatus.NOT)
 
 
-_GRAVITY = (Standing.NOT, Standing.POSSIBLE, Standing.MAJORITY)
+_GRAVITY = (CommitStatus.NOT, CommitStatus.POSSIBLE, CommitStatus.MAJORITY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +137,7 @@ class _Term:
     """Whether that log has no later one."""
 
 
-def _sets_from(case: Case, node: NodeCase, offset: int) -> list[_Term]:
+def _sets_from(case: ElectionCase, node: NodeCase, offset: int) -> list[_Term]:
     """The voters at a record, and all later ones of the log that it is in."""
     control = node.log.control(node.settings.static_voters)
     entries = [(-1, control.static_voters or case.voters), *control.voter_sets.entries]
@@ -149,17 +149,17 @@ def _sets_from(case: Case, node: NodeCase, offset: int) -> list[_Term]:
     ]
 
 
-def _by(case: Case, node: NodeCase, term: _Term, offset: int) -> Standing:
+def _by(case: ElectionCase, node: NodeCase, term: _Term, offset: int) -> CommitStatus:
     """What can be said of a node's record, if its leader went by these voters."""
     voters = term.voters
     sure, unknown = _counted(case, node, voters, offset)
     if sure >= voters.majority:
-        return Standing.MAJORITY
+        return CommitStatus.MAJORITY
     needed = voters.majority - _may_have_changed(case, node, term)
-    return Standing.POSSIBLE if voters and sure + unknown >= needed else Standing.NOT
+    return CommitStatus.POSSIBLE if voters and sure + unknown >= needed else CommitStatus.NOT
 
 
-def _counted(case: Case, node: NodeCase, voters: VoterSet, offset: int) -> tuple[int, int]:
+def _counted(case: ElectionCase, node: NodeCase, voters: VoterSet, offset: int) -> tuple[int, int]:
     """How many voters have a node's record, and how many might have had it."""
     epoch = node.log.epoch_at(offset) or 0
     sure = {
@@ -171,7 +171,7 @@ def _counted(case: Case, node: NodeCase, voters: VoterSet, offset: int) -> tuple
     return len(sure), len(unknown - sure)
 
 
-def _may_have_changed(case: Case, node: NodeCase, term: _Term) -> bool:
+def _may_have_changed(case: ElectionCase, node: NodeCase, term: _Term) -> bool:
     """Whether one voter less may have been enough, by a set that no log here has.
 
     Whoever led may have begun one more change where nobody can look. Of an even number of voters
@@ -194,7 +194,7 @@ def _is_static(voters: VoterSet) -> bool:
     return any(each.key.directory_id is None for each in voters)
 
 
-def _may_have_had(case: Case, voters: VoterSet, voter: int, offset: int) -> bool:
+def _may_have_had(case: ElectionCase, voters: VoterSet, voter: int, offset: int) -> bool:
     """Whether nothing shows what a voter had: there is no directory, or not all of its log."""
     node = case.by_id.get(voter)
     if node is None or node.assumed or not voters.has(node.key):

@@ -26,11 +26,11 @@ from kraftool.raft.names import (
     VoterSet,
 )
 from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION, TIMING_KEYS, NodeSettings, Timing
-from kraftool.reports.election.case import Case, Log, NodeCase, reachable_by
+from kraftool.reports.election.case import ElectionCase, Log, NodeCase, reachable_by
 from kraftool.reports.findings import Finding, in_order
 from kraftool.reports.kinds import directory as kinds
 from kraftool.reports.kinds import log as log_kinds
-from kraftool.reports.metadata_summary import Voter
+from kraftool.reports.metadata_summary import SeenVoter
 from kraftool.reports.voters import between, identities
 from kraftool.reports.voters.model import Origin, VoterSourceReport
 from kraftool.reports.voters.read import read_sources
@@ -44,7 +44,7 @@ DEFAULT_LISTENER = "CONTROLLER"
 
 def read_case(
     paths: Sequence[str], progress: Callable[[str, int], None] = lambda name, position: None
-) -> Case:
+) -> ElectionCase:
     """Read every PATH: one node a directory. What is wrong with them is among the findings."""
     sources = read_sources(paths, progress)
     findings = list(between.clusters(sources))
@@ -75,7 +75,7 @@ def read_case(
         nodes[found.id] = found
     ordered = tuple(nodes[each] for each in sorted(nodes))
     ordered = tuple(_connected(each, ordered) for each in ordered)
-    case = Case(nodes=ordered)
+    case = ElectionCase(nodes=ordered)
     strangers = {each.source for each in ordered if case.is_stranger(each)}
     findings += (
         finding
@@ -230,11 +230,11 @@ def placeholder(node_id: int) -> Endpoint:
     return Endpoint(f"node-{node_id}", 0)
 
 
-def voter_set(voters: Iterable[Voter], listener: str) -> VoterSet:
+def voter_set(voters: Iterable[SeenVoter], listener: str) -> VoterSet:
     return VoterSet.of(*(_voter(each, listener) for each in voters))
 
 
-def _voter(voter: Voter, listener: str) -> names.Voter:
+def _voter(voter: SeenVoter, listener: str) -> names.Voter:
     found = {}
     for name, address in endpoints(voter).items():
         host, port = host_and_port(address)

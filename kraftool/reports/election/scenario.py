@@ -21,12 +21,12 @@ from kraftool.raft.names import (
     VoterSet,
 )
 from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION, NodeSettings, Timing
-from kraftool.reports.election.case import Case, Log, NodeCase, reachable_by
+from kraftool.reports.election.case import ElectionCase, Log, NodeCase, reachable_by
 from kraftool.reports.election.read import DEFAULT_LISTENER, placeholder
-from kraftool.reports.safe_yaml import Bounds, YamlError, load_yaml
+from kraftool.reports.safe_yaml import YamlError, YamlLimits, load_yaml
 
 MOST_BYTES = 256 << 10
-_BOUNDS = Bounds(bytes=MOST_BYTES, events=20_000, depth=8)
+_BOUNDS = YamlLimits(bytes=MOST_BYTES, events=20_000, depth=8)
 _MOST_NODES = 64
 _LARGEST = (1 << 62) - 1
 _TIMING = {
@@ -58,7 +58,7 @@ class ScenarioError(KraftoolError):
 class Scenario:
     """A case, and the what-ifs that the file asks for, in the words of the command line."""
 
-    case: Case
+    case: ElectionCase
     down: tuple[int, ...] = ()
     partition: tuple[str, ...] = ()
     delay_ms: int | None = None
@@ -145,7 +145,7 @@ def _scenario(top: Mapping[str, Any]) -> Scenario:
     ]
     connected = tuple(replace(each, settings=reachable_by(each.settings, built)) for each in built)
     wanted = {id_ for each in connected for id_ in each.voters.ids} | set(ids)
-    case = Case(nodes=connected, unknown=tuple(sorted(wanted - nodes.keys())))
+    case = ElectionCase(nodes=connected, unknown=tuple(sorted(wanted - nodes.keys())))
     down = [*_ids(top.get("down"), "down")]
     down += (id_ for id_, each in nodes.items() if _flag(each.get("down"), f"down of {id_}"))
     return Scenario(

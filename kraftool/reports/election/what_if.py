@@ -9,13 +9,13 @@ from dataclasses import replace
 
 from kraftool.raft.names import ElectionState
 from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION, NodeSettings, Timing
-from kraftool.reports.election.case import Case, Log, NodeCase, reachable_by
+from kraftool.reports.election.case import ElectionCase, Log, NodeCase, reachable_by
 from kraftool.reports.election.read import DEFAULT_LISTENER, UNKNOWN_CLUSTER, placeholder
 
 EMPTY, EQUAL = "empty", "equal"
 
 
-def wiped(case: Case, node_id: int) -> Case:
+def wiped(case: ElectionCase, node_id: int) -> ElectionCase:
     """A node whose disk was lost and formatted anew: another directory id, and nothing on it."""
     node = case.by_id.get(node_id) or _blank(case, node_id)
     anew = replace(
@@ -31,7 +31,7 @@ def wiped(case: Case, node_id: int) -> Case:
     )
 
 
-def added(case: Case, node_id: int) -> Case:
+def added(case: ElectionCase, node_id: int) -> ElectionCase:
     """A controller that is formatted and started, to be added."""
     if node_id in case.by_id:
         return case
@@ -41,7 +41,7 @@ def added(case: Case, node_id: int) -> Case:
     )
 
 
-def assumed_up(case: Case, node_id: int, log: str) -> Case:
+def assumed_up(case: ElectionCase, node_id: int, log: str) -> ElectionCase:
     """A voter without a directory that runs nevertheless, with the best log or with none."""
     node = _blank(case, node_id)
     best = case.most_complete
@@ -55,7 +55,7 @@ def assumed_up(case: Case, node_id: int, log: str) -> Case:
     return case.with_node(node).noting(words)
 
 
-def _remembered(case: Case, like: NodeCase) -> ElectionState | None:
+def _remembered(case: ElectionCase, like: NodeCase) -> ElectionState | None:
     """What a node knows of the epoch that another one is in: its leader, if anybody knows one. A
     node that led does not forget it."""
     if like.election is None:
@@ -67,7 +67,7 @@ def _remembered(case: Case, like: NodeCase) -> ElectionState | None:
     return ElectionState(epoch=epoch, leader_id=known)
 
 
-def _blank(case: Case, node_id: int) -> NodeCase:
+def _blank(case: ElectionCase, node_id: int) -> NodeCase:
     """A node with nothing on its disk; who it is the voters say, if they know it."""
     like = case.most_complete
     voter = case.voters.voters.get(node_id)

@@ -19,12 +19,12 @@ from kraftool.image.metadata_version import (
     needs_of,
     release_of,
 )
-from kraftool.reports.features.model import ClusterFeatures, Role
+from kraftool.reports.features.model import ClusterFeatures, ProcessRole
 from kraftool.reports.features.rules import is_known, named
-from kraftool.reports.features.target import Direction, Request
+from kraftool.reports.features.target import Direction, FeaturesRun
 
 
-def cautions(cluster: ClusterFeatures, requests: tuple[Request, ...]) -> tuple[str, ...]:
+def cautions(cluster: ClusterFeatures, requests: tuple[FeaturesRun, ...]) -> tuple[str, ...]:
     """In the order in which they matter to somebody about to do it."""
     levels = {name: level for each in requests for name, level in each.levels.items()}
     proposed = {name: each.level for name, each in cluster.levels.items()} | levels
@@ -50,7 +50,7 @@ def _unseen(cluster: ClusterFeatures, current: int, levels: dict[str, int]) -> I
         voters = cluster.static_voters.ids if cluster.static_voters is not None else ()
         yield text + (f" ({', '.join(map(str, voters))})" if voters else "")
     else:
-        there = {each.id for each in cluster.of(Role.CONTROLLER)}
+        there = {each.id for each in cluster.of(ProcessRole.CONTROLLER)}
         for id in cluster.voters:
             if id not in there:
                 yield (
@@ -87,7 +87,7 @@ def _metadata_version(cluster: ClusterFeatures, current: int, target: int) -> It
             yield f"{each} has several log directories, which fail below 3.7-IV2"
 
 
-def _kraft_version(cluster: ClusterFeatures, requests: tuple[Request, ...]) -> Iterator[str]:
+def _kraft_version(cluster: ClusterFeatures, requests: tuple[FeaturesRun, ...]) -> Iterator[str]:
     raised = (
         each.levels.get(KRAFT_VERSION, 0)
         for each in requests

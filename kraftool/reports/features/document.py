@@ -8,8 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 from kraftool.image.metadata_version import METADATA_VERSION, level_name
-from kraftool.reports.features.model import ClusterFeatures, FeatureLevel, NodeSupport, Reach
-from kraftool.reports.features.plan import Plan
+from kraftool.reports.features.model import (
+    ClusterFeatures,
+    FeatureReach,
+    FinalizedLevel,
+    NodeSupport,
+)
+from kraftool.reports.features.plan import FeaturePlan
 from kraftool.reports.features.rules import unregistered_voters
 from kraftool.reports.plain_json import finding_counts, finding_object, plain
 
@@ -17,7 +22,7 @@ SCHEMA_VERSION = 1
 
 
 def document(
-    cluster: ClusterFeatures, reached: tuple[Reach, ...], plan: Plan | None
+    cluster: ClusterFeatures, reached: tuple[FeatureReach, ...], plan: FeaturePlan | None
 ) -> dict[str, Any]:
     """The whole report."""
     static = cluster.static_voters
@@ -48,7 +53,7 @@ def _name(feature: str, level: int) -> str:
     return level_name(level) if feature == METADATA_VERSION else ""
 
 
-def _level(told: FeatureLevel) -> dict[str, Any]:
+def _level(told: FinalizedLevel) -> dict[str, Any]:
     return {**plain(told), "levelName": _name(told.name, told.level)}
 
 
@@ -66,7 +71,7 @@ def _node(node: NodeSupport) -> dict[str, Any]:
     }
 
 
-def _plan(told: Plan) -> dict[str, Any]:
+def _plan(told: FeaturePlan) -> dict[str, Any]:
     return {
         "target": plain(told.target),
         "blocked": told.blocked,

@@ -26,7 +26,7 @@ _WANTED = frozenset({_FEATURE, BEGIN, END, ABORT})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class LevelRecord:
     """A record that set a feature's level."""
 
     name: str
@@ -37,12 +37,12 @@ class Setting:
 
 
 @dataclass(slots=True)
-class History:
+class FeatureHistory:
     """What one PATH's log and the snapshot in use say."""
 
-    settings: dict[str, Setting] = field(default_factory=dict)
+    settings: dict[str, LevelRecord] = field(default_factory=dict)
     """The last of each feature that the log has; kraft.version is of control records."""
-    claimed_kraft_version: Setting | None = None
+    claimed_kraft_version: LevelRecord | None = None
     """A FeatureLevelRecord of kraft.version, which means nothing; snapshots are searched too."""
     types: tuple[LoggedType, ...] = ()
 
@@ -51,7 +51,7 @@ class History:
 class _Event:
     offset: int
     kind: str
-    setting: Setting | None = None
+    setting: LevelRecord | None = None
 
 
 def read_history(
@@ -59,11 +59,11 @@ def read_history(
     snapshot: str,
     end_offset: int,
     progress: Callable[[str, int], None] = lambda name, position: None,
-) -> History:
+) -> FeatureHistory:
     """Read the log of a PATH up to an offset, and the snapshot of this name for false claims."""
     events: list[_Event] = []
     counts: dict[tuple[str, int], list[int]] = {}
-    claimed: list[Setting] = []
+    claimed: list[LevelRecord] = []
 
     def unreadable(text: str) -> None:
         """The state was loaded from the same files, and said so already."""
@@ -82,7 +82,7 @@ def read_history(
                 claimed.append(setting)
             elif file.is_log:
                 events.append(event)
-    return History(
+    return FeatureHistory(
         settings=_settled(events),
         claimed_kraft_version=claimed[-1] if claimed else None,
         types=tuple(
@@ -130,7 +130,7 @@ def _event(
         _, _, value = decode_record(record.value)
     except KraftoolError:
         return None
-    setting = Setting(
+    setting = LevelRecord(
         name=value["name"],
         level=value["featureLevel"],
         offset=record.offset,
@@ -144,7 +144,7 @@ def _control(file: LogFile, record: Record) -> _Event | None:
     if read_key(record.key) != ControlRecordType.KRAFT_VERSION.id:
         return None
     _, value = decode_value(ControlRecordType.KRAFT_VERSION, record.value)
-    setting = Setting(
+    setting = LevelRecord(
         name=KRAFT_VERSION,
         level=value["kRaftVersion"],
         offset=record.offset,
@@ -154,10 +154,10 @@ def _control(file: LogFile, record: Record) -> _Event | None:
     return _Event(record.offset, "control", setting)
 
 
-def _settled(events: list[_Event]) -> dict[str, Setting]:
+def _settled(events: list[_Event]) -> dict[str, LevelRecord]:
     """The last setting of each feature that is visible. An archive may have segments unordered."""
-    found: dict[str, Setting] = {}
-    before: dict[str, Setting] | None = None
+    found: dict[str, LevelRecord] = {}
+    before: dict[str, LevelRecord] | None = None
     for each in sorted(events, key=lambda one: one.offset):
         if each.setting is not None:
             found[each.setting.name] = each.setting

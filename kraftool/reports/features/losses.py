@@ -34,7 +34,7 @@ _ELR = "eligible leader replicas of partitions"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loss:
+class FeatureLoss:
     """State that needs a level of a feature which a change would take away."""
 
     what: str
@@ -58,7 +58,7 @@ class NewerRecords:
     first_offset: int
 
 
-def losses(image: MetadataImage, metadata_version: int, elr: int) -> tuple[Loss, ...]:
+def losses(image: MetadataImage, metadata_version: int, elr: int) -> tuple[FeatureLoss, ...]:
     """What is lost at a metadata.version, and at a level of eligible.leader.replicas.version."""
     found = [
         _loss(what, METADATA_VERSION, needs, records, of(image))
@@ -87,7 +87,7 @@ def newer_records(logged: Iterable[LoggedType], metadata_version: int) -> tuple[
 
 def _loss(
     what: str, feature: str, needs: int, records: tuple[str, ...], held: Iterator[str]
-) -> Loss | None:
+) -> FeatureLoss | None:
     examples, count = [], 0
     for each in held:
         count += 1
@@ -95,7 +95,7 @@ def _loss(
             examples.append(each)
     if not count:
         return None
-    return Loss(
+    return FeatureLoss(
         what=what,
         feature=feature,
         needs=needs,

@@ -19,7 +19,7 @@ NOT_SUPPORTED = FeatureRange(0, 0)
 """What Kafka takes a feature's range to be that a node does not name."""
 
 
-class Role(StrEnum):
+class ProcessRole(StrEnum):
     """What a node registered as; a node with both roles does so twice."""
 
     BROKER = "broker"
@@ -30,7 +30,7 @@ class Role(StrEnum):
 class NodeSupport:
     """A registration with the ranges that it names."""
 
-    role: Role
+    role: ProcessRole
     id: int
     ranges: Mapping[str, FeatureRange]
     fenced: bool = False
@@ -50,7 +50,7 @@ class NodeSupport:
         return release_of(self.range_of(METADATA_VERSION).max)
 
 
-class Evidence(StrEnum):
+class LevelSource(StrEnum):
     """What a level is known from."""
 
     LOG = "log"
@@ -59,13 +59,13 @@ class Evidence(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FeatureLevel:
+class FinalizedLevel:
     """A finalized level. `offset` and `timestamp` are those of the record that last set it, None
     where the log does not reach back to it."""
 
     name: str
     level: int
-    evidence: Evidence = Evidence.DEFAULT
+    evidence: LevelSource = LevelSource.DEFAULT
     file: str = ""
     offset: int | None = None
     timestamp: int | None = None
@@ -111,7 +111,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
+class FeatureReach:
     """How far a feature can go with the nodes as they are."""
 
     name: str
@@ -134,7 +134,7 @@ class ClusterFeatures:
 
     image: MetadataImage
     sources: tuple[Source, ...]
-    levels: Mapping[str, FeatureLevel]
+    levels: Mapping[str, FinalizedLevel]
     nodes: tuple[NodeSupport, ...]
     voters: tuple[int, ...] = ()
     """Of the KRaftVoters record; empty for a static quorum."""
@@ -162,5 +162,5 @@ class ClusterFeatures:
     def newest(self) -> Source:
         return next(each for each in self.sources if each.newest)
 
-    def of(self, role: Role) -> tuple[NodeSupport, ...]:
+    def of(self, role: ProcessRole) -> tuple[NodeSupport, ...]:
         return tuple(each for each in self.nodes if each.role is role)

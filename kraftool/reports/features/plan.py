@@ -16,15 +16,15 @@ from kraftool.image.metadata_version import (
     release_levels,
 )
 from kraftool.reports.features.cautions import cautions
-from kraftool.reports.features.losses import Loss, NewerRecords, losses, newer_records
-from kraftool.reports.features.model import ClusterFeatures, Reach
-from kraftool.reports.features.rules import Blocker, Rule, blockers
+from kraftool.reports.features.losses import FeatureLoss, NewerRecords, losses, newer_records
+from kraftool.reports.features.model import ClusterFeatures, FeatureReach
+from kraftool.reports.features.rules import Blocker, RefusalRule, blockers
 from kraftool.reports.features.software import not_run_by, order
-from kraftool.reports.features.target import Direction, Request, request
+from kraftool.reports.features.target import Direction, FeaturesRun, request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class LevelChange:
     """One feature of a request: from where to where."""
 
     feature: str
@@ -34,17 +34,17 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class FeaturePlan:
     """Everything that is told about a change."""
 
     target: str
     """As it was asked for."""
-    changes: tuple[Change, ...]
+    changes: tuple[LevelChange, ...]
     blockers: tuple[Blocker, ...]
     cautions: tuple[str, ...]
-    losses: tuple[Loss, ...] = ()
+    losses: tuple[FeatureLoss, ...] = ()
     newer_records: tuple[NewerRecords, ...] = ()
-    runs: tuple[Request, ...] = ()
+    runs: tuple[FeaturesRun, ...] = ()
     """What to run; where it is blocked, what part of it would go through, if any."""
 
     @property
@@ -56,7 +56,7 @@ class Plan:
         return tuple(" ".join(each.words()) for each in self.runs)
 
 
-def plan(cluster: ClusterFeatures, to: str, features: Sequence[str]) -> Plan:
+def plan(cluster: ClusterFeatures, to: str, features: Sequence[str]) -> FeaturePlan:
     """Work out a change. Raises KraftoolError where nobody can tell what is asked for."""
     requests = request(cluster, to, features)
     found = tuple(
@@ -70,10 +70,10 @@ def plan(cluster: ClusterFeatures, to: str, features: Sequence[str]) -> Plan:
     # What an earlier level left in partitions is no loss where the feature is off already.
     elr = levels.get(ELR_VERSION, had_elr) if had_elr else 1
     loses = lower or elr < had_elr
-    return Plan(
+    return FeaturePlan(
         target=" ".join([*([to] if to else []), *features]),
         changes=tuple(
-            Change(
+            LevelChange(
                 feature=name,
                 current=cluster.level(name),
                 target=level,
@@ -92,22 +92,24 @@ def plan(cluster: ClusterFeatures, to: str, features: Sequence[str]) -> Plan:
     )
 
 
-def _does_something(cluster: ClusterFeatures, asked: Request) -> bool:
+def _does_something(cluster: ClusterFeatures, asked: FeaturesRun) -> bool:
     return any(level != cluster.level(name) for name, level in asked.levels.items())
 
 
 def _part(
-    cluster: ClusterFeatures, requests: Sequence[Request], found: Sequence[Blocker]
-) -> tuple[Request, ...]:
+    cluster: ClusterFeatures, requests: Sequence[FeaturesRun], found: Sequence[Blocker]
+) -> tuple[FeaturesRun, ...]:
     """The changes that would go through without the features that are in the way.
 
     Only where metadata.version itself is not in the way: then the rest is worth little.
     """
     stopped = {each.feature for each in found}
-    if METADATA_VERSION in stopped or any(each.rule is Rule.NOT_REGISTERED for each in found):
+    if METADATA_VERSION in stopped or any(
+        each.rule is RefusalRule.NOT_REGISTERED for each in found
+    ):
         return ()
     rest = [
-        Request(
+        FeaturesRun(
             direction=each.direction,
             levels={
                 name: level
@@ -124,7 +126,7 @@ def _part(
     )
 
 
-def reach(cluster: ClusterFeatures) -> tuple[Reach, ...]:
+def reach(cluster: ClusterFeatures) -> tuple[FeatureReach, ...]:
     """How far each feature could go with the registered nodes; nothing where none is known."""
     if not cluster.nodes:
         return ()
@@ -139,7 +141,7 @@ def reach(cluster: ClusterFeatures) -> tuple[Reach, ...]:
         if most == 0 and not cluster.level(name):
             continue
         found.append(
-            Reach(
+            FeatureReach(
                 name=name,
                 level=cluster.level(name),
                 highest=highest[name],

@@ -16,13 +16,13 @@ from kraftool.decoders.names import parse_checkpoint_name
 from kraftool.image.cluster import ClusterImage, FeatureRange
 from kraftool.image.metadata_version import KRAFT_VERSION, METADATA_VERSION
 from kraftool.reports.false_upgrade import false_upgrade
-from kraftool.reports.features.history import History, read_history
+from kraftool.reports.features.history import FeatureHistory, read_history
 from kraftool.reports.features.model import (
     ClusterFeatures,
-    Evidence,
-    FeatureLevel,
+    FinalizedLevel,
+    LevelSource,
     NodeSupport,
-    Role,
+    ProcessRole,
     Source,
     StaticVoters,
 )
@@ -31,7 +31,7 @@ from kraftool.reports.locations import open_paths
 from kraftool.reports.locations import unopened as unreadable
 from kraftool.reports.state.load import LoadedState, load_state
 from kraftool.reports.voters.settings import settings_of
-from kraftool.storage.entry import Entry, Place
+from kraftool.storage.entry import Entry, EntryPlace
 from kraftool.storage.paths import Location, LocationKind
 
 Progress = Callable[[str, int], None]
@@ -42,7 +42,7 @@ _WITH_META = (LocationKind.DATA_DIRECTORY, LocationKind.PROPERTIES, LocationKind
 class _Loaded:
     source: Source
     state: LoadedState | None
-    history: History
+    history: FeatureHistory
 
 
 def read_features(
@@ -84,17 +84,17 @@ def _running(
     cluster: ClusterFeatures, controllers: Mapping[int, Mapping[str, FeatureRange]]
 ) -> Iterator[NodeSupport]:
     """Controllers that told their ranges themselves, as those of before 3.7 register nowhere."""
-    known = {each.id for each in cluster.of(Role.CONTROLLER)}
+    known = {each.id for each in cluster.of(ProcessRole.CONTROLLER)}
     for node_id, ranges in sorted(controllers.items()):
         if node_id not in known and ranges:
-            yield NodeSupport(role=Role.CONTROLLER, id=node_id, ranges=ranges)
+            yield NodeSupport(role=ProcessRole.CONTROLLER, id=node_id, ranges=ranges)
 
 
 def _load(location: Location, progress: Progress) -> _Loaded:
     path = location.path
     source = _source(path, location)
     if location.kind is LocationKind.PROPERTIES and not location.directory:
-        return _Loaded(source, None, History())
+        return _Loaded(source, None, FeatureHistory())
     where = location if location.kind is LocationKind.LIVE else path
     state = load_state(where, progress=progress)
     last = state.image.provenance
@@ -124,7 +124,7 @@ def _source(path: str, location: Location) -> Source:
     if location.kind in _WITH_META:
         for each in location.entries():
             if isinstance(each, Entry) and each.basename == "meta.properties":
-                if each.place is Place.ROOT:
+                if each.place is EntryPlace.ROOT:
                     with each.open() as content:
                         meta, _ = meta_properties.decode(content.read_at(0, 1 << 16))
                     source = replace(source, node_id=meta.node_id, cluster_id=meta.cluster_id)
@@ -166,7 +166,7 @@ def _cluster(newest: _Loaded, sources: Sequence[Source]) -> ClusterFeatures:
     )
 
 
-def _levels(state: LoadedState, history: History) -> dict[str, FeatureLevel]:
+def _levels(state: LoadedState, history: FeatureHistory) -> dict[str, FinalizedLevel]:
     features = state.image.features
     levels = {}
     if features.metadata_version is not None:
@@ -179,27 +179,29 @@ def _levels(state: LoadedState, history: History) -> dict[str, FeatureLevel]:
     return told | {KRAFT_VERSION: _kraft_version(state, history)}
 
 
-def _level(name: str, level: int, state: LoadedState, history: History) -> FeatureLevel:
+def _level(name: str, level: int, state: LoadedState, history: FeatureHistory) -> FinalizedLevel:
     setting = history.settings.get(name)
     if setting is None or setting.level != level:
-        return FeatureLevel(name=name, level=level, evidence=Evidence.SNAPSHOT, file=state.snapshot)
-    return FeatureLevel(
+        return FinalizedLevel(
+            name=name, level=level, evidence=LevelSource.SNAPSHOT, file=state.snapshot
+        )
+    return FinalizedLevel(
         name=name,
         level=level,
-        evidence=Evidence.LOG,
+        evidence=LevelSource.LOG,
         file=setting.file,
         offset=setting.offset,
         timestamp=setting.timestamp,
     )
 
 
-def _kraft_version(state: LoadedState, history: History) -> FeatureLevel:
+def _kraft_version(state: LoadedState, history: FeatureHistory) -> FinalizedLevel:
     control = state.controls.get(ControlRecordType.KRAFT_VERSION)
     if control is not None and parse_checkpoint_name(_base(control.file)) is None:
-        return FeatureLevel(
+        return FinalizedLevel(
             name=KRAFT_VERSION,
             level=control.value["kRaftVersion"],
-            evidence=Evidence.LOG,
+            evidence=LevelSource.LOG,
             file=control.file,
             offset=control.offset,
             timestamp=control.timestamp,
@@ -209,10 +211,10 @@ def _kraft_version(state: LoadedState, history: History) -> FeatureLevel:
     setting = history.settings.get(KRAFT_VERSION)
     if setting is not None:
         return _level(KRAFT_VERSION, setting.level, state, history)
-    return FeatureLevel(name=KRAFT_VERSION, level=0)
+    return FinalizedLevel(name=KRAFT_VERSION, level=0)
 
 
-def _false_upgrade(path: str, kraft: FeatureLevel, history: History) -> list[Finding]:
+def _false_upgrade(path: str, kraft: FinalizedLevel, history: FeatureHistory) -> list[Finding]:
     claimed = history.claimed_kraft_version
     if claimed is None:
         return []
@@ -245,12 +247,12 @@ def _static(sources: Sequence[Source]) -> StaticVoters | None:
 
 def _nodes(cluster: ClusterImage) -> tuple[NodeSupport, ...]:
     controllers = [
-        NodeSupport(role=Role.CONTROLLER, id=each.id, ranges=each.features)
+        NodeSupport(role=ProcessRole.CONTROLLER, id=each.id, ranges=each.features)
         for each in sorted(cluster.controllers.values(), key=lambda one: one.id)
     ]
     brokers = [
         NodeSupport(
-            role=Role.BROKER,
+            role=ProcessRole.BROKER,
             id=each.id,
             ranges=each.features,
             fenced=each.fenced,

@@ -21,14 +21,14 @@ from kraftool.image.metadata_version import (
     level_name,
     needs_of,
 )
-from kraftool.reports.features.model import ClusterFeatures, NodeSupport, Role
-from kraftool.reports.features.target import Direction, Request
+from kraftool.reports.features.model import ClusterFeatures, NodeSupport, ProcessRole
+from kraftool.reports.features.target import Direction, FeaturesRun
 
 _KRAFT_UPGRADES_FROM = 26
 """4.1-IV0: the first release that upgrades kraft.version; 3.9 claims to, 4.0 refuses."""
 
 
-class Rule(StrEnum):
+class RefusalRule(StrEnum):
     """Why a change is refused."""
 
     RANGE = "range of a node"
@@ -49,7 +49,7 @@ class Rule(StrEnum):
 class Blocker:
     """One reason. `nodes` and `levels` are what causes it, where a node or a level does."""
 
-    rule: Rule
+    rule: RefusalRule
     feature: str
     level: int
     text: str
@@ -63,7 +63,7 @@ def named(feature: str, level: int) -> str:
     return f"{level} ({name})" if name else str(level)
 
 
-def blockers(cluster: ClusterFeatures, request: Request) -> tuple[Blocker, ...]:
+def blockers(cluster: ClusterFeatures, request: FeaturesRun) -> tuple[Blocker, ...]:
     """Everything that Kafka would refuse the request for."""
     proposed = {name: each.level for name, each in cluster.levels.items()} | dict(request.levels)
     found: list[Blocker] = []
@@ -95,7 +95,11 @@ class _Case:
         return (self.cluster.metadata_version or 0) >= CONTROLLER_REGISTRATION_LEVEL
 
     def blocker(
-        self, rule: Rule, text: str, nodes: tuple[str, ...] = (), levels: tuple[int, ...] = ()
+        self,
+        rule: RefusalRule,
+        text: str,
+        nodes: tuple[str, ...] = (),
+        levels: tuple[int, ...] = (),
     ) -> Blocker:
         return Blocker(
             rule=rule,
@@ -111,7 +115,7 @@ def checked_nodes(cluster: ClusterFeatures) -> tuple[NodeSupport, ...]:
     """Whose ranges Kafka looks at: fenced brokers too, controllers once they register."""
     if (cluster.metadata_version or 0) >= CONTROLLER_REGISTRATION_LEVEL:
         return cluster.nodes
-    return cluster.of(Role.BROKER)
+    return cluster.of(ProcessRole.BROKER)
 
 
 def _range(case: _Case) -> Iterator[Blocker]:
@@ -126,7 +130,7 @@ def _range(case: _Case) -> Iterator[Blocker]:
             told = f"{node.label} supports {case.feature} {lowest} to {highest} only"
         if node.fenced:
             told += "; it is fenced: kafka-cluster.sh unregister takes out what is gone for good"
-        yield case.blocker(Rule.RANGE, told, nodes=(node.label,), levels=tuple(supported))
+        yield case.blocker(RefusalRule.RANGE, told, nodes=(node.label,), levels=tuple(supported))
 
 
 def unregistered_voters(cluster: ClusterFeatures) -> tuple[int, ...]:
@@ -135,7 +139,7 @@ def unregistered_voters(cluster: ClusterFeatures) -> tuple[int, ...]:
         return ()
     if cluster.static_voters is None:
         return ()
-    there = {each.id for each in cluster.of(Role.CONTROLLER)} | {cluster.leader_id}
+    there = {each.id for each in cluster.of(ProcessRole.CONTROLLER)} | {cluster.leader_id}
     return tuple(each for each in cluster.static_voters.ids if each not in there)
 
 
@@ -144,7 +148,7 @@ def _not_registered(case: _Case) -> Iterator[Blocker]:
     for id in unregistered_voters(case.cluster):
         assert static is not None, "its ids were looked at"
         text = f"controller {id} is in controller.quorum.voters and never registered"
-        yield case.blocker(Rule.NOT_REGISTERED, text, nodes=(f"controller {id}",))
+        yield case.blocker(RefusalRule.NOT_REGISTERED, text, nodes=(f"controller {id}",))
 
 
 def _direction(case: _Case) -> Iterator[Blocker]:
@@ -156,13 +160,13 @@ def _direction(case: _Case) -> Iterator[Blocker]:
         told = f"a downgrade does not raise {case.feature}: it is at {case.current}"
     else:
         return
-    yield case.blocker(Rule.DIRECTION, told, levels=(case.current,))
+    yield case.blocker(RefusalRule.DIRECTION, told, levels=(case.current,))
 
 
 def _floor(case: _Case) -> Iterator[Blocker]:
     if case.feature == METADATA_VERSION and case.level < OLDEST_KRAFT_LEVEL:
         told = f"Kafka 4 begins at metadata.version {named(METADATA_VERSION, OLDEST_KRAFT_LEVEL)}"
-        yield case.blocker(Rule.FLOOR, told, levels=(OLDEST_KRAFT_LEVEL,))
+        yield case.blocker(RefusalRule.FLOOR, told, levels=(OLDEST_KRAFT_LEVEL,))
 
 
 def is_known(feature: str, level: int) -> bool:
@@ -180,10 +184,10 @@ def _known(case: _Case) -> Iterator[Blocker]:
         return
     if case.feature == METADATA_VERSION or case.feature in FEATURES:
         told = f"no Kafka up to 4.4 has {case.feature} {case.level}"
-        yield case.blocker(Rule.UNKNOWN_LEVEL, told)
+        yield case.blocker(RefusalRule.UNKNOWN_LEVEL, told)
     else:
         told = f"no Kafka up to 4.4 has a feature {case.feature}"
-        yield case.blocker(Rule.UNKNOWN_FEATURE, told)
+        yield case.blocker(RefusalRule.UNKNOWN_FEATURE, told)
 
 
 def _changed_records(case: _Case) -> Iterator[Blocker]:
@@ -197,7 +201,7 @@ def _changed_records(case: _Case) -> Iterator[Blocker]:
             told += "there is no way down from here"
         else:
             told += f"{named(METADATA_VERSION, changed[-1])} is as low as it can go"
-        yield case.blocker(Rule.CHANGED_RECORDS, told, levels=changed)
+        yield case.blocker(RefusalRule.CHANGED_RECORDS, told, levels=changed)
 
 
 def _kraft_version(case: _Case) -> Iterator[Blocker]:
@@ -205,23 +209,25 @@ def _kraft_version(case: _Case) -> Iterator[Blocker]:
         return
     if case.level < case.current:
         told = "kraft.version has no way back: the quorum stays dynamic"
-        yield case.blocker(Rule.KRAFT_DOWNGRADE, told, levels=(case.current,))
+        yield case.blocker(RefusalRule.KRAFT_DOWNGRADE, told, levels=(case.current,))
     elif case.level > case.current and case.direction is Direction.UPGRADE:
         yield from _kraft_upgrade(case)
 
 
 def _kraft_upgrade(case: _Case) -> Iterator[Blocker]:
-    for node in case.cluster.of(Role.CONTROLLER):
+    for node in case.cluster.of(ProcessRole.CONTROLLER):
         highest = node.range_of(METADATA_VERSION).max
         if 0 < highest < _KRAFT_UPGRADES_FROM:
             told = f"{node.label} runs Kafka {node.software}, which cannot upgrade kraft.version"
             if node.software == "3.9":
                 told += " (it answers that it did, and the quorum stays static)"
-            yield case.blocker(Rule.KRAFT_SOFTWARE, told, nodes=(node.label,), levels=(highest,))
+            yield case.blocker(
+                RefusalRule.KRAFT_SOFTWARE, told, nodes=(node.label,), levels=(highest,)
+            )
     for id, supported in (case.cluster.voter_ranges or {}).items():
         if not supported.min <= case.level <= supported.max:
             told = f"voter {id} supports kraft.version {supported.min} to {supported.max} only"
-            yield case.blocker(Rule.KRAFT_VOTERS, told, nodes=(f"voter {id}",))
+            yield case.blocker(RefusalRule.KRAFT_VOTERS, told, nodes=(f"voter {id}",))
 
 
 def _dependencies(case: _Case) -> Iterator[Blocker]:
@@ -235,7 +241,7 @@ def _dependencies(case: _Case) -> Iterator[Blocker]:
                 f"{case.feature} {case.level} needs {other} {named(other, lowest)} or higher,"
                 f" and it would be {named(other, there)}"
             )
-            yield case.blocker(Rule.DEPENDENCY, told, levels=(lowest,))
+            yield case.blocker(RefusalRule.DEPENDENCY, told, levels=(lowest,))
 
 
 _RULES: tuple[Callable[[_Case], Iterator[Blocker]], ...] = (

@@ -19,8 +19,8 @@ from kraftool.image.metadata_version import (
     release_of,
 )
 from kraftool.reports.features.model import ClusterFeatures
-from kraftool.reports.features.rules import Blocker, Rule, blockers
-from kraftool.reports.features.target import Direction, Request
+from kraftool.reports.features.rules import Blocker, RefusalRule, blockers
+from kraftool.reports.features.target import Direction, FeaturesRun
 
 _MOST_TOLD = 3
 
@@ -47,7 +47,7 @@ def _short(release: str) -> str:
     return ".".join(release.strip().split("-")[0].split(".")[:2])
 
 
-def not_run_by(cluster: ClusterFeatures, asked: Request) -> Iterator[Blocker]:
+def not_run_by(cluster: ClusterFeatures, asked: FeaturesRun) -> Iterator[Blocker]:
     """Kafka takes a level whose own release could not run the quorum as it is."""
     target = asked.levels.get(METADATA_VERSION)
     level = asked.levels.get(KRAFT_VERSION, cluster.kraft_version)
@@ -56,7 +56,7 @@ def not_run_by(cluster: ClusterFeatures, asked: Request) -> Iterator[Blocker]:
     if any(each.level == level and target < each.default_from for each in FEATURES[KRAFT_VERSION]):
         release = release_of(target)
         yield Blocker(
-            rule=Rule.KRAFT_STAYS,
+            rule=RefusalRule.KRAFT_STAYS,
             feature=METADATA_VERSION,
             level=target,
             text=f"kraft.version stays at {level} and has no way back: Kafka {release} does not"
@@ -66,13 +66,15 @@ def not_run_by(cluster: ClusterFeatures, asked: Request) -> Iterator[Blocker]:
 
 
 def order(
-    cluster: ClusterFeatures, requests: Sequence[Request], found: Sequence[Blocker]
+    cluster: ClusterFeatures, requests: Sequence[FeaturesRun], found: Sequence[Blocker]
 ) -> Iterator[str]:
     """Where nodes are too old: that this is the last step, and what would block it then."""
     target = max((each.levels.get(METADATA_VERSION, 0) for each in requests), default=0)
     raised = any(each.direction is Direction.UPGRADE for each in requests)
     behind = [
-        each for each in found if each.rule is Rule.RANGE and each.feature == METADATA_VERSION
+        each
+        for each in found
+        if each.rule is RefusalRule.RANGE and each.feature == METADATA_VERSION
     ]
     release = release_of(target)
     if not (behind and raised and target > (cluster.metadata_version or 0)):

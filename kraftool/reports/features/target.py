@@ -34,7 +34,7 @@ class Direction(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class FeaturesRun:
     """What one run of kafka-features sends. `release` is its argument, where one is meant."""
 
     direction: Direction
@@ -74,7 +74,7 @@ def parse_level(text: str) -> tuple[str, int]:
     return name, int(level)
 
 
-def request(cluster: ClusterFeatures, to: str, features: Sequence[str]) -> tuple[Request, ...]:
+def request(cluster: ClusterFeatures, to: str, features: Sequence[str]) -> tuple[FeaturesRun, ...]:
     """What would be sent. Features that go both ways take two requests, the downgrade first."""
     wanted: dict[str, int] = {}
     for each in features:
@@ -91,10 +91,10 @@ def request(cluster: ClusterFeatures, to: str, features: Sequence[str]) -> tuple
     }
     up = {name: level for name, level in wanted.items() if name not in down}
     both = ((Direction.DOWNGRADE, down), (Direction.UPGRADE, up))
-    return tuple(Request(direction=way, levels=levels) for way, levels in both if levels)
+    return tuple(FeaturesRun(direction=way, levels=levels) for way, levels in both if levels)
 
 
-def _release(cluster: ClusterFeatures, to: str, wanted: Mapping[str, int]) -> Request:
+def _release(cluster: ClusterFeatures, to: str, wanted: Mapping[str, int]) -> FeaturesRun:
     level = parse_release(to)
     current = cluster.metadata_version or 0
     direction = Direction.DOWNGRADE if level < current else Direction.UPGRADE
@@ -103,7 +103,7 @@ def _release(cluster: ClusterFeatures, to: str, wanted: Mapping[str, int]) -> Re
     if direction is Direction.UPGRADE:
         levels = {name: each for name, each in levels.items() if each > 0}
     levels |= wanted
-    return Request(
+    return FeaturesRun(
         direction=direction,
         levels=levels,
         release="" if wanted else to.strip(),

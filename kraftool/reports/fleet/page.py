@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from kraftool.reports.fleet.model import FleetAudit
 from kraftool.reports.fleet.page_nodes import all_of_it, nodes
 from kraftool.reports.fleet.page_overview import first, overview, verdict
-from kraftool.reports.fleet.page_parts import View, section
+from kraftool.reports.fleet.page_parts import PageContext, section
 from kraftool.reports.fleet.page_plots import plots
 from kraftool.reports.fleet.page_style import POLICY, STYLE
 from kraftool.reports.fleet.page_tables import (
@@ -40,7 +40,7 @@ _SECTIONS_OF_NOTHING = tuple(
 
 def page(audit: FleetAudit) -> Iterator[str]:
     """The page, piece by piece."""
-    view = View.of(audit, MOST_CLUSTERS, MOST_DIRECTORIES)
+    view = PageContext.of(audit, MOST_CLUSTERS, MOST_DIRECTORIES)
     run = audit.run
     yield '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
     yield f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from kraftool.reports.doctor.tools import line
 from kraftool.reports.findings import Severity
 from kraftool.reports.fleet.model import AUDIT, DirectorySummary, DivergedSide, Divergence
-from kraftool.reports.fleet.page_parts import View, badge, cell, cut, section, table
+from kraftool.reports.fleet.page_parts import PageContext, badge, cell, cut, section, table
 from kraftool.reports.fleet.page_tables import FINDING_COLUMNS, finding_rows
 from kraftool.reports.fleet.page_text import NOTHING, command, count, counted, data, path
-from kraftool.reports.fleet.plots import Figure, Lane, Mark, lanes
+from kraftool.reports.fleet.plots import Figure, Lane, SideRange, lanes
 
 MOST_CLUSTERS = 40
 MOST_IN_CLUSTER = 5
@@ -34,7 +34,7 @@ _COLUMNS = (
 )
 
 
-def nodes(view: View) -> Iterator[str]:
+def nodes(view: PageContext) -> Iterator[str]:
     """Divergences cluster by cluster, then the other findings between directories."""
     audit = view.audit
     yield from section(
@@ -58,13 +58,15 @@ def nodes(view: View) -> Iterator[str]:
     yield "</section>\n"
 
 
-def all_of_it(view: View) -> str:
+def all_of_it(view: PageContext) -> str:
     """Where everything that the page leaves out is, as HTML."""
     command = line("kraftool", "pipeline", "audit", *view.audit.run.roots, "-o", "json")
     return f"All of it: <code>{path(command)}</code>"
 
 
-def _cluster(view: View, name: str, found: Sequence[Divergence], *, is_open: bool) -> Iterator[str]:
+def _cluster(
+    view: PageContext, name: str, found: Sequence[Divergence], *, is_open: bool
+) -> Iterator[str]:
     mine = [each for each in view.audit.directories if each.cluster == name]
     spans = ", ".join(_span(one) for one in found[:3])
     yield f'<details class="card"{" open" if is_open else ""}><summary class="head">'
@@ -103,7 +105,7 @@ def _lanes(mine: Sequence[DirectorySummary], one: Divergence, cluster: str) -> F
         node = f"node {each.node_id}" if each.node_id is not None else each.name
         there = f"{count(each.start_offset)} to {count(each.end_offset)}"
         letter = f"  {_letter(side)}" if side is not None else ""
-        marks = () if side is None else (Mark(one.first_offset, one.last_offset, side),)
+        marks = () if side is None else (SideRange(one.first_offset, one.last_offset, side),)
         rows.append(Lane(node, each.start_offset, each.end_offset, there + letter, marks))
     title = f"Logs of {cluster}, offsets {one.first_offset} to {one.last_offset} differ"
     return lanes(title, ("Node", "Offsets", "Differs at"), rows)
@@ -119,7 +121,7 @@ def _letter(side: int) -> str:
     return _LETTERS[side] if side < len(_LETTERS) else f"{side + 1}"
 
 
-def _divergence(view: View, one: Divergence) -> Iterator[str]:
+def _divergence(view: PageContext, one: Divergence) -> Iterator[str]:
     length = one.last_offset - one.first_offset + 1
     yield f'<p class="span"><b>{_span(one).capitalize()}</b> ({counted(length, "offset")}): '
     yield f"{counted(len(one.sides), 'side')}. "
@@ -144,7 +146,7 @@ def _divergence(view: View, one: Divergence) -> Iterator[str]:
     yield f"<pre>{chr(10).join(map(command, commands))}</pre>\n"
 
 
-def _side(view: View, at: int, side: DivergedSide) -> str:
+def _side(view: PageContext, at: int, side: DivergedSide) -> str:
     who = "<br>".join(_node(view, name) + view.directory(name) for name in side.directories)
     crc = f'<code class="r">{side.crc:08x}</code>' if side.crc is not None else NOTHING
     batch = NOTHING
@@ -160,7 +162,7 @@ def _side(view: View, at: int, side: DivergedSide) -> str:
     )
 
 
-def _node(view: View, name: str) -> str:
+def _node(view: PageContext, name: str) -> str:
     """The node that a directory is of, before its name."""
     known = view.directories.get(name)
     if known is None or known.node_id is None:
@@ -168,7 +170,7 @@ def _node(view: View, name: str) -> str:
     return f'<span class="r">node {known.node_id}</span> '
 
 
-def _other(view: View) -> Iterator[str]:
+def _other(view: PageContext) -> Iterator[str]:
     """Findings that the audit made between directories, but those that were told above."""
     told = {
         (each.cluster, offset)

@@ -12,7 +12,7 @@ from kraftool.reports.findings import Severity
 from kraftool.reports.fleet.model import CodeCount, FleetAudit, FleetCounts, FleetFinding
 from kraftool.reports.fleet.page_parts import (
     GLYPHS,
-    View,
+    PageContext,
     badge,
     cut,
     each_severity,
@@ -85,7 +85,7 @@ def _is_complete(counts: FleetCounts) -> bool:
     return bool(counts.directories) and not (counts.undecoded or counts.ignored)
 
 
-def overview(view: View) -> Iterator[str]:
+def overview(view: PageContext) -> Iterator[str]:
     """The verdict, the tiles and the map of all clusters."""
     audit = view.audit
     counts = audit.counts
@@ -126,7 +126,7 @@ def _tiles(audit: FleetAudit) -> Iterator[tuple[str, str]]:
     yield "of metadata", size(counts.size)
 
 
-def _map(view: View) -> Iterator[str]:
+def _map(view: PageContext) -> Iterator[str]:
     """A square for each cluster. It is for the eye; the table of clusters says the same."""
     with_worst = view.audit.counts.clusters_with
     fine = view.audit.counts.clusters - with_worst.total
@@ -153,7 +153,7 @@ def _map(view: View) -> Iterator[str]:
     yield "</div></div>\n"
 
 
-def first(view: View) -> Iterator[str]:
+def first(view: PageContext) -> Iterator[str]:
     """What to do first: each cause with its reach, and the advice for each group of clusters."""
     yield from section(
         "first",
@@ -189,7 +189,7 @@ def first(view: View) -> Iterator[str]:
     yield "</section>\n"
 
 
-def _cause(view: View, cause: CodeCount, findings: Sequence[FleetFinding]) -> Iterator[str]:
+def _cause(view: PageContext, cause: CodeCount, findings: Sequence[FleetFinding]) -> Iterator[str]:
     severity = cause.severity
     reach = f"{counted(cause.count, 'finding')} in {counted(cause.clusters, 'cluster')}"
     yield f'<li class="card cause {severity.value}"><div class="head">{badge(severity)}'
@@ -222,7 +222,7 @@ def _by_advice(findings: Sequence[FleetFinding]) -> list[list[FleetFinding]]:
     return list(groups.values())
 
 
-def _advice(view: View, cause: CodeCount, group: Sequence[FleetFinding]) -> Iterator[str]:
+def _advice(view: PageContext, cause: CodeCount, group: Sequence[FleetFinding]) -> Iterator[str]:
     """One piece of advice, the clusters that it is for, and the next command of one of them."""
     severity, advice = group[0].finding.severity, group[0].finding.advice
     clusters = list(dict.fromkeys(each.cluster for each in group if each.cluster))

@@ -25,7 +25,7 @@ NOUNS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "i
 
 
 @dataclass(slots=True, kw_only=True)
-class View:
+class PageContext:
     """An audit, with the places in the page of what it names."""
 
     audit: FleetAudit
@@ -34,7 +34,7 @@ class View:
     directories: dict[str, DirectorySummary] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, audit: FleetAudit, most_clusters: int, most_directories: int) -> View:
+    def of(cls, audit: FleetAudit, most_clusters: int, most_directories: int) -> PageContext:
         view = cls(audit=audit)
         for number, cluster in enumerate(audit.clusters):
             if number < most_clusters:

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 from kraftool.reports.findings import Severity
 from kraftool.reports.fleet.model import VersionCount
-from kraftool.reports.fleet.page_parts import GLYPHS, View, each_severity, figure, section
+from kraftool.reports.fleet.page_parts import GLYPHS, PageContext, each_severity, figure, section
 from kraftool.reports.fleet.page_text import age, count, counted, size
 from kraftool.reports.fleet.plots import (
     Bar,
+    BarPart,
     Bins,
     Figure,
-    Part,
     Stack,
     bars,
     days,
@@ -55,10 +55,10 @@ AGES = Bins(
     ),
     below="in the future",
 )  # fmt: skip
-_PARTS = tuple(Part(severity.value.capitalize(), GLYPHS[severity]) for severity in Severity)
+_PARTS = tuple(BarPart(severity.value.capitalize(), GLYPHS[severity]) for severity in Severity)
 
 
-def plots(view: View) -> Iterator[str]:
+def plots(view: PageContext) -> Iterator[str]:
     """All of them."""
     audit = view.audit
     yield from section("plots", "The fleet in plots")
@@ -92,7 +92,7 @@ def plots(view: View) -> Iterator[str]:
     yield "</div></section>\n"
 
 
-def _worst(view: View) -> Iterator[str]:
+def _worst(view: PageContext) -> Iterator[str]:
     sick = [each for each in view.audit.clusters if each.findings.total]
     rows = [
         Stack(
@@ -109,7 +109,7 @@ def _worst(view: View) -> Iterator[str]:
     yield from figure("Clusters with the most serious findings", told, [("", drawn)])
 
 
-def _codes(view: View) -> Iterator[str]:
+def _codes(view: PageContext) -> Iterator[str]:
     codes = view.audit.codes
     rows = [
         Bar(
@@ -128,7 +128,7 @@ def _codes(view: View) -> Iterator[str]:
     yield from figure("Findings by code", told, [("", drawn)])
 
 
-def _versions(view: View) -> Iterator[str]:
+def _versions(view: PageContext) -> Iterator[str]:
     audit = view.audit
     mixed = sum(len(each.metadata_versions) > 1 for each in audit.clusters)
     told = "Clusters at each level"
@@ -158,7 +158,7 @@ def _levels(feature: str, versions: Sequence[VersionCount]) -> Figure:
     return bars(f"Clusters by {feature}", (feature, "Clusters"), rows)
 
 
-def _elections(view: View) -> Iterator[str]:
+def _elections(view: PageContext) -> Iterator[str]:
     by_day: Counter[str] = Counter()
     for cluster in view.audit.clusters:
         for day, many in cluster.elections_by_day:
@@ -174,7 +174,7 @@ def _elections(view: View) -> Iterator[str]:
 
 
 def _spread(
-    view: View,
+    view: PageContext,
     title: str,
     columns: tuple[str, str],
     values: Sequence[tuple[str, int | None]],

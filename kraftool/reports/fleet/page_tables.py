@@ -11,7 +11,7 @@ from itertools import groupby
 
 from kraftool.reports.fleet.model import ClusterSummary, DirectorySummary, FleetFinding
 from kraftool.reports.fleet.page_parts import (
-    View,
+    PageContext,
     badge,
     cell,
     cut,
@@ -70,7 +70,7 @@ DIRECTORY_COLUMNS = (
 FINDING_COLUMNS = (("Finding", ""), ("Where", ""), ("What, and what to do", ""))
 
 
-def clusters(view: View, all_of_it: str) -> Iterator[str]:
+def clusters(view: PageContext, all_of_it: str) -> Iterator[str]:
     """A row for each cluster."""
     audit = view.audit
     yield from section("clusters", "Clusters", "The worst first.")
@@ -81,7 +81,7 @@ def clusters(view: View, all_of_it: str) -> Iterator[str]:
     yield "</section>\n"
 
 
-def _cluster(view: View, each: ClusterSummary) -> str:
+def _cluster(view: PageContext, each: ClusterSummary) -> str:
     nodes = ", ".join(map(str, each.node_ids)) or NOTHING
     if each.directories != len(each.node_ids):
         nodes += (
@@ -112,7 +112,7 @@ def _cluster(view: View, each: ClusterSummary) -> str:
     )
 
 
-def directories(view: View, all_of_it: str) -> Iterator[str]:
+def directories(view: PageContext, all_of_it: str) -> Iterator[str]:
     """A row for each data directory."""
     audit = view.audit
     yield from section("directories", "Directories", "Cluster after cluster, by node id.")
@@ -128,7 +128,9 @@ def directories(view: View, all_of_it: str) -> Iterator[str]:
     yield "</section>\n"
 
 
-def _directories(view: View, cluster: str, mine: Sequence[DirectorySummary]) -> Iterator[str]:
+def _directories(
+    view: PageContext, cluster: str, mine: Sequence[DirectorySummary]
+) -> Iterator[str]:
     """The rows of one cluster, which is named once, beside them all."""
     head = f'<th scope="rowgroup" rowspan="{len(mine)}">{view.cluster(cluster)}</th>'
     for each in mine:
@@ -136,7 +138,7 @@ def _directories(view: View, cluster: str, mine: Sequence[DirectorySummary]) -> 
         head = ""
 
 
-def _directory(view: View, each: DirectorySummary, head: str) -> str:
+def _directory(view: PageContext, each: DirectorySummary, head: str) -> str:
     offsets = NOTHING
     if each.end_offset is not None:
         offsets = f"{count(each.start_offset)} .. {count(each.end_offset)}"
@@ -164,7 +166,7 @@ def _directory(view: View, each: DirectorySummary, head: str) -> str:
     )
 
 
-def findings(view: View, all_of_it: str) -> Iterator[str]:
+def findings(view: PageContext, all_of_it: str) -> Iterator[str]:
     """All findings, up to a limit."""
     audit = view.audit
     found = audit.counts.findings.total
@@ -181,7 +183,7 @@ def findings(view: View, all_of_it: str) -> Iterator[str]:
     yield "</section>\n"
 
 
-def finding_rows(view: View, found: Iterable[FleetFinding]) -> Iterator[str]:
+def finding_rows(view: PageContext, found: Iterable[FleetFinding]) -> Iterator[str]:
     for each in found:
         one = each.finding
         where = [view.cluster(each.cluster)] if each.cluster else []

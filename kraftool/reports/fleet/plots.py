@@ -39,7 +39,7 @@ class Bar(NamedTuple):
     """The class that colours it."""
 
 
-class Part(NamedTuple):
+class BarPart(NamedTuple):
     """A kind of value in a stacked bar. The first part of all is drawn thickest."""
 
     name: str
@@ -55,7 +55,7 @@ class Stack(NamedTuple):
     href: str = ""
 
 
-class Mark(NamedTuple):
+class SideRange(NamedTuple):
     """A range of offsets, both inclusive, and the number of the side that a log is on there."""
 
     first: int
@@ -70,7 +70,7 @@ class Lane(NamedTuple):
     start: int | None
     end: int | None
     told: str
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[SideRange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +141,7 @@ def bars(title: str, columns: tuple[str, str], rows: Sequence[Bar]) -> Figure:
     )
 
 
-def stacked(title: str, column: str, parts: Sequence[Part], rows: Sequence[Stack]) -> Figure:
+def stacked(title: str, column: str, parts: Sequence[BarPart], rows: Sequence[Stack]) -> Figure:
     """A bar of several parts for each row.
 
     Parts differ in height as well as in colour, and their numbers stand beside the label.

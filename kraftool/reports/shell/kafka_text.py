@@ -13,8 +13,8 @@ from kraftool.image.acls import StandardAcl
 from kraftool.image.cluster import (
     BrokerRegistration,
     ControllerRegistration,
-    Endpoint,
     FeatureRange,
+    RegisteredEndpoint,
 )
 from kraftool.image.delegation_tokens import DelegationToken
 from kraftool.image.image import Provenance
@@ -66,7 +66,7 @@ def metadata_version(level: int | None) -> str:
     return _optional(None if level is None else level_name(level) or f"level {level}")
 
 
-def _endpoint(each: Endpoint) -> str:
+def _endpoint(each: RegisteredEndpoint) -> str:
     protocol = _enum(SECURITY_PROTOCOLS, each.security_protocol, otherwise="null")
     return (
         f"Endpoint(listenerName='{each.name}', securityProtocol={protocol},"

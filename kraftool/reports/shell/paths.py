@@ -16,7 +16,7 @@ Path = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class TreeEntry:
     """A node and where it was found."""
 
     path: Path
@@ -39,7 +39,7 @@ def written(path: Path) -> str:
     return "/" + "/".join(path)
 
 
-def find(root: Directory, working: Path, text: str) -> Iterator[Found]:
+def find(root: Directory, working: Path, text: str) -> Iterator[TreeEntry]:
     """Every node that a path names, seen from the working directory; none where there is none."""
     yield from _match(root, (), _components(working, text))
 
@@ -54,10 +54,10 @@ def _components(working: Path, text: str) -> list[_Component]:
     return components
 
 
-def _match(node: Node, path: Path, components: list[_Component]) -> Iterator[Found]:
+def _match(node: Node, path: Path, components: list[_Component]) -> Iterator[TreeEntry]:
     # As deep as the path that somebody typed; the tree itself has seven levels.
     if len(path) == len(components):
-        yield Found(path=path, node=node)
+        yield TreeEntry(path=path, node=node)
         return
     if not isinstance(node, Directory):
         return

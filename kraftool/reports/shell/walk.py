@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from kraftool.reports.shell.nodes import Directory, Leaf, Node, in_order
-from kraftool.reports.shell.paths import Found
+from kraftool.reports.shell.paths import TreeEntry
 
 _GAP = 2
 _NARROWEST = 4
@@ -38,7 +38,7 @@ def find_lines(node: Node, path: str) -> Iterator[str]:
 
 
 def list_lines(
-    found: Sequence[Found], width: int | None, measure: Callable[[str], int] = len
+    found: Sequence[TreeEntry], width: int | None, measure: Callable[[str], int] = len
 ) -> Iterator[str]:
     """Files first, then each directory, with a heading where there is more than one thing."""
     files = [each.name for each in found if isinstance(each.node, Leaf)]

@@ -64,7 +64,7 @@ class FieldChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class EntityChange:
     """One entity that differs."""
 
     kind: str
@@ -92,7 +92,7 @@ def identity(kind: str, entity: Object) -> Object:
 
 def changes(
     old: MetadataImage, new: MetadataImage, options: DiffOptions | None = None
-) -> Iterator[Change]:
+) -> Iterator[EntityChange]:
     """All that differs."""
     options = options or DiffOptions()
     for before, after in zip(_all(old), _all(new), strict=True):
@@ -111,7 +111,7 @@ def _all(image: MetadataImage) -> Iterator[Aspect]:
             yield Aspect("zkMigration", items, lambda _, state, __: {"zkMigrationState": state})
 
 
-def _aspect(before: Aspect, after: Aspect, options: DiffOptions) -> Iterator[Change]:
+def _aspect(before: Aspect, after: Aspect, options: DiffOptions) -> Iterator[EntityChange]:
     for key in _merged(before, after):
         old, new = before.items.get(key), after.items.get(key)
         if old is new or (_is_topic(old) and _is_topic(new)):
@@ -122,7 +122,7 @@ def _aspect(before: Aspect, after: Aspect, options: DiffOptions) -> Iterator[Cha
             fields = tuple(_fields(before, after, key, options))
             if fields:
                 shown = after.make(key, new, options.show_secrets)
-                yield Change(
+                yield EntityChange(
                     kind=after.kind,
                     type=ChangeType.CHANGED,
                     entity=identity(after.kind, shown),
@@ -140,10 +140,10 @@ def _merged(before: Aspect, after: Aspect) -> list[Any]:
     return Aspect(after.kind, items, after.make, after.order).ordered()
 
 
-def _one_sided(before: Aspect, after: Aspect, key: Any, options: DiffOptions) -> Change:
+def _one_sided(before: Aspect, after: Aspect, key: Any, options: DiffOptions) -> EntityChange:
     added = key in after.items
     side = after if added else before
-    return Change(
+    return EntityChange(
         kind=side.kind,
         type=ChangeType.ADDED if added else ChangeType.REMOVED,
         entity=side.make(key, side.items[key], options.show_secrets),
@@ -162,7 +162,7 @@ def _fields(before: Aspect, after: Aspect, key: Any, options: DiffOptions) -> It
             yield FieldChange(field=name, old=shown_old[name], new=shown_new[name])
 
 
-def _partitions(before: Aspect, after: Aspect, options: DiffOptions) -> Iterator[Change]:
+def _partitions(before: Aspect, after: Aspect, options: DiffOptions) -> Iterator[EntityChange]:
     for key in _merged(before, after):
         old, new = before.items.get(key), after.items.get(key)
         if old is not None and new is not None:

@@ -13,7 +13,7 @@ import orjson
 from kraftool.image.state_hash import state_hash
 from kraftool.reports.plain_json import finding_object, plain
 from kraftool.reports.state.compare import TwoStates
-from kraftool.reports.state.diff import KINDS, Change, ChangeType
+from kraftool.reports.state.diff import KINDS, ChangeType, EntityChange
 from kraftool.reports.state.entities import Object
 from kraftool.reports.state.export import provenance_object, source_object
 from kraftool.reports.state.load import LoadedState
@@ -27,7 +27,7 @@ class Counts:
     def __init__(self) -> None:
         self.by_kind: dict[str, dict[str, int]] = {}
 
-    def add(self, change: Change) -> None:
+    def add(self, change: EntityChange) -> None:
         of_kind = self.by_kind.setdefault(change.kind, {each.value: 0 for each in ChangeType})
         of_kind[change.type.value] += 1
 
@@ -54,7 +54,7 @@ def _side(state: LoadedState) -> Object:
     }
 
 
-def change_object(change: Change) -> Object:
+def change_object(change: EntityChange) -> Object:
     """A change: what one added or removed was, or the fields of one changed."""
     return {
         "kind": change.kind,
@@ -67,7 +67,7 @@ def change_object(change: Change) -> Object:
 
 
 def document(
-    both: TwoStates, changes: Iterable[Change], ignored: Iterable[str], counts: Counts
+    both: TwoStates, changes: Iterable[EntityChange], ignored: Iterable[str], counts: Counts
 ) -> Iterator[bytes]:
     """The JSON document, in pieces."""
     opening = b"{"
@@ -87,7 +87,7 @@ def document(
 
 
 def lines(
-    both: TwoStates, changes: Iterable[Change], ignored: Iterable[str], counts: Counts
+    both: TwoStates, changes: Iterable[EntityChange], ignored: Iterable[str], counts: Counts
 ) -> Iterator[bytes]:
     """One JSON object a line: the two states, each change, then what they sum up to."""
     yield _line({"kind": "states", **head(both, ignored)}) + b"\n"

@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 from kraftool.decoders.addresses import shown_address
-from kraftool.reports.state.diff import Change, ChangeType, identity
+from kraftool.reports.state.diff import ChangeType, EntityChange, identity
 
 TITLES = {
     "feature": "Features",
@@ -31,7 +31,7 @@ _QUIET_MEMBERS = frozenset(
 )
 
 
-def change_name(change: Change) -> str:
+def change_name(change: EntityChange) -> str:
     """What an entity is called, in a line."""
     of = change.entity
     match change.kind:
@@ -63,7 +63,7 @@ def _acl(of: dict[str, Any]) -> str:
     )
 
 
-def what_it_was(change: Change) -> str:
+def what_it_was(change: EntityChange) -> str:
     """What is known of an entity that is on one side only, in a line; empty of one that changed."""
     if change.type is ChangeType.CHANGED or change.kind == "acl":
         return ""

@@ -19,8 +19,8 @@ from kraftool.image.acls import StandardAcl
 from kraftool.image.cluster import (
     BrokerRegistration,
     ControllerRegistration,
-    Endpoint,
     FeatureRange,
+    RegisteredEndpoint,
 )
 from kraftool.image.configs import RESOURCE_TYPES
 from kraftool.image.delegation_tokens import DelegationToken
@@ -125,7 +125,7 @@ def _feature(name: str, level: int, _: bool) -> Object:
     return {"name": _text(name), "level": level, "release": release_name(name, level) or None}
 
 
-def _endpoints(endpoints: tuple[Endpoint, ...]) -> list[Object]:
+def _endpoints(endpoints: tuple[RegisteredEndpoint, ...]) -> list[Object]:
     return [
         {
             "name": _text(each.name),

@@ -47,7 +47,7 @@ class StateCounts:
 
 
 @dataclass(slots=True)
-class Tally:
+class PartitionCounts:
     """Counts of partitions."""
 
     partitions: int = 0
@@ -110,9 +110,9 @@ class MinIsr:
         return self._default if own is None else own
 
 
-def tally(image: MetadataImage) -> Tally:
+def tally(image: MetadataImage) -> PartitionCounts:
     """The partitions of all topics."""
-    counts, least = Tally(), MinIsr(image)
+    counts, least = PartitionCounts(), MinIsr(image)
     for topic in image.topics.by_id.values():
         for partition in topic.partitions.values():
             counts.add(partition, least.of(topic.name, partition.leader))

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from kraftool.reports.findings import Finding
 from kraftool.reports.home_cluster import by_cluster
-from kraftool.reports.timeline.line import Line
+from kraftool.reports.timeline.line import LogBranch
 from kraftool.reports.timeline.merge import Merge
 from kraftool.reports.timeline.report import parted_findings
 from kraftool.reports.timeline.sources import Progress, open_nodes
@@ -27,7 +27,7 @@ def diverged(
     for members in by_cluster(nodes, lambda each: each.cluster_id):
         if len(members) < 2:
             continue
-        merge = Merge(members, lambda batch: Line(gaps_ms=_NO_GAPS), progress)
+        merge = Merge(members, lambda batch: LogBranch(gaps_ms=_NO_GAPS), progress)
         for _ in merge.events():
             pass
         yield from parted_findings(merge.merged, members)

@@ -27,7 +27,7 @@ class Registered:
 
 
 @dataclass(slots=True)
-class OpenTransaction:
+class TransactionInProgress:
     """A metadata transaction that has begun, and what is to be put back if it is aborted."""
 
     offset: int
@@ -81,7 +81,7 @@ class Knowledge:
     kraft_version: int | None = None
     voters: dict[int, dict[str, Any]] | None = None
     leadership: Leadership | None = None
-    transaction: OpenTransaction | None = None
+    transaction: TransactionInProgress | None = None
     last_epoch: int | None = None
     last_timestamp: int | None = None
     first_timestamp: int | None = None

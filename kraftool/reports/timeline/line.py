@@ -48,7 +48,7 @@ _CLOCK_BACK_MS = 1000
 
 
 @dataclass(slots=True)
-class Line:
+class LogBranch:
     """One course of the log, and the nodes that follow it."""
 
     nodes: set[int] = field(default_factory=set)
@@ -60,9 +60,9 @@ class Line:
     disputed: bool = False
     """Whether another line has gone another way."""
 
-    def fork(self, nodes: set[int]) -> Line:
+    def fork(self, nodes: set[int]) -> LogBranch:
         """Another line, the same up to here, for nodes that go another way."""
-        other = Line(nodes, self.known.forked(), self.gaps_ms, self.list_topics, disputed=True)
+        other = LogBranch(nodes, self.known.forked(), self.gaps_ms, self.list_topics, disputed=True)
         self.nodes -= nodes
         self.disputed = True
         for line in (self, other):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from kraftool.reports.findings import Finding
 from kraftool.reports.timeline.batches import LogBatch
 from kraftool.reports.timeline.events import Category, Event, Rank
-from kraftool.reports.timeline.line import Line
+from kraftool.reports.timeline.line import LogBranch
 from kraftool.reports.timeline.segments import Found
 from kraftool.reports.timeline.sources import NodeLog, Progress
 
@@ -42,7 +42,7 @@ class Parting:
 class Merged:
     """What came of it."""
 
-    lines: list[Line] = field(default_factory=list)
+    lines: list[LogBranch] = field(default_factory=list)
     partings: list[Parting] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
 
@@ -53,13 +53,13 @@ class Merge:
     def __init__(
         self,
         nodes: Sequence[NodeLog],
-        new_line: Callable[[LogBatch], Line],
+        new_line: Callable[[LogBatch], LogBranch],
         progress: Progress,
     ) -> None:
         self._nodes = nodes
         self._new_line = new_line
         self._cursors = [_Cursor(index, node.items(progress)) for index, node in enumerate(nodes)]
-        self._line_of: list[Line | None] = [None] * len(nodes)
+        self._line_of: list[LogBranch | None] = [None] * len(nodes)
         self.merged = Merged()
 
     def events(self) -> Iterator[Event]:
@@ -74,7 +74,7 @@ class Merge:
             line.present = self._longest(line)
             yield from line.end()
 
-    def _longest(self, line: Line) -> tuple[int, ...]:
+    def _longest(self, line: LogBranch) -> tuple[int, ...]:
         """The nodes of a line whose logs reach its end."""
         ends = {index: self._cursors[index].end for index in line.nodes}
         return tuple(sorted(index for index, end in ends.items() if end == max(ends.values())))
@@ -120,7 +120,7 @@ class Merge:
         for cursor, _ in here:
             yield from self._advance(cursor)
 
-    def _together(self, live: list[_Cursor]) -> tuple[Line, LogBatch] | None:
+    def _together(self, live: list[_Cursor]) -> tuple[LogBranch, LogBatch] | None:
         """The batch that all logs have next and their line, which is how it is nearly always."""
         first, line = live[0].head, self._line_of[live[0].index]
         if first is None or line is None:
@@ -140,7 +140,9 @@ class Merge:
             return None
         return line, first
 
-    def _tell(self, batch: LogBatch, lines: list[tuple[Line, tuple[int, ...]]]) -> Iterator[Event]:
+    def _tell(
+        self, batch: LogBatch, lines: list[tuple[LogBranch, tuple[int, ...]]]
+    ) -> Iterator[Event]:
         """The events of one batch, on each line that has it."""
         content = batch.content() if not batch.is_idle else None
         if content is not None:
@@ -151,11 +153,13 @@ class Merge:
         for line, nodes in lines:
             yield from line.tell(batch, content, nodes)
 
-    def _lines(self, group: list[tuple[_Cursor, LogBatch]]) -> list[tuple[Line, tuple[int, ...]]]:
+    def _lines(
+        self, group: list[tuple[_Cursor, LogBatch]]
+    ) -> list[tuple[LogBranch, tuple[int, ...]]]:
         first = self._line_of[group[0][0].index]
         if first is not None and all(self._line_of[each.index] is first for each, _ in group):
             return [(first, tuple(each.index for each, _ in group))]
-        lines: dict[int, tuple[Line, list[int]]] = {}
+        lines: dict[int, tuple[LogBranch, list[int]]] = {}
         for cursor, _ in group:
             line = self._line_of[cursor.index]
             assert line is not None, "every node was put on a line"
@@ -227,19 +231,19 @@ class Merge:
             for line in self.merged.lines:
                 line.disputed = True
 
-    def _move(self, nodes: set[int], line: Line) -> None:
+    def _move(self, nodes: set[int], line: LogBranch) -> None:
         other = line.fork(nodes)
         self.merged.lines.append(other)
         for index in nodes:
             self._line_of[index] = other
 
-    def _begin(self, batch: LogBatch) -> Line:
+    def _begin(self, batch: LogBatch) -> LogBranch:
         line = self._new_line(batch)
         line.disputed = any(each.known.last_offset >= batch.base for each in self.merged.lines)
         self.merged.lines.append(line)
         return line
 
-    def _put(self, index: int, line: Line) -> None:
+    def _put(self, index: int, line: LogBranch) -> None:
         line.nodes.add(index)
         self._line_of[index] = line
 

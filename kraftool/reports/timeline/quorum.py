@@ -13,7 +13,7 @@ from kraftool.image.metadata_version import METADATA_VERSION, release_name
 from kraftool.reports.findings import Severity
 from kraftool.reports.timeline.batches import Watched
 from kraftool.reports.timeline.events import Category, Event, Rank
-from kraftool.reports.timeline.knowledge import Knowledge, Leadership, OpenTransaction
+from kraftool.reports.timeline.knowledge import Knowledge, Leadership, TransactionInProgress
 from kraftool.reports.timeline.words import duration, endpoints, ids
 from kraftool.reports.words import many
 
@@ -240,7 +240,7 @@ def begin(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
         data={"name": name},
         transactional=True,
     )
-    known.transaction = OpenTransaction(
+    known.transaction = TransactionInProgress(
         record.offset, name, known.metadata.copied(), record.timestamp
     )
 

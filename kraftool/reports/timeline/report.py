@@ -25,9 +25,9 @@ from kraftool.reports.timeline.events import (
     Side,
     Timeline,
 )
-from kraftool.reports.timeline.line import Line
+from kraftool.reports.timeline.line import LogBranch
 from kraftool.reports.timeline.merge import Merge, Merged, Parting, united
-from kraftool.reports.timeline.segments import Snapshot, read_snapshot
+from kraftool.reports.timeline.segments import NodeSnapshot, read_snapshot
 from kraftool.reports.timeline.sources import NodeLog, Progress, load_snapshots
 from kraftool.reports.timeline.statistics import summed_up
 from kraftool.reports.timeline.words import ids
@@ -36,7 +36,7 @@ from kraftool.reports.words import many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class TimelineOptions:
     """What is asked for. Everything that is set must hold of an event."""
 
     gaps_ms: int = 10_000
@@ -68,11 +68,11 @@ class Options:
 def build(
     nodes: Sequence[NodeLog],
     findings: Sequence[Finding] = (),
-    options: Options | None = None,
+    options: TimelineOptions | None = None,
     progress: Progress = lambda name, position: None,
 ) -> Timeline:
     """Read all logs, and put together what they tell."""
-    options = options or Options()
+    options = options or TimelineOptions()
     for node in nodes:
         load_snapshots(node)
     merge = Merge(nodes, _Beginnings(nodes, options).line, progress)
@@ -133,13 +133,13 @@ def parted_findings(merged: Merged, nodes: Sequence[NodeLog]) -> Iterator[Findin
 class _Beginnings:
     """What is known where a line begins: nothing at offset 0, else what a snapshot says."""
 
-    def __init__(self, nodes: Sequence[NodeLog], options: Options) -> None:
+    def __init__(self, nodes: Sequence[NodeLog], options: TimelineOptions) -> None:
         self._nodes = nodes
         self._options = options
 
-    def line(self, batch: LogBatch) -> Line:
+    def line(self, batch: LogBatch) -> LogBranch:
         options = self._options
-        line = Line(gaps_ms=options.gaps_ms, list_topics=options.list_topics)
+        line = LogBranch(gaps_ms=options.gaps_ms, list_topics=options.list_topics)
         line.known.from_start = batch.base == 0
         found = [each for node in self._nodes for each in node.snapshots if each.has_header]
         # Of a damaged one only a part can be learnt; it is better than nothing, and told.
@@ -152,7 +152,9 @@ class _Beginnings:
             self._learn(line, min(found, key=lambda each: each.offset), batch, state=False)
         return line
 
-    def _learn(self, line: Line, snapshot: Snapshot, batch: LogBatch, *, state: bool) -> None:
+    def _learn(
+        self, line: LogBranch, snapshot: NodeSnapshot, batch: LogBatch, *, state: bool
+    ) -> None:
         records = snapshot.records
         name = parse_checkpoint_name(snapshot.entry.basename) if snapshot.entry else None
         if snapshot.entry is not None and name is not None:
@@ -286,7 +288,7 @@ def _verdict(parted: Disagreement, labels: Sequence[str], *, same: bool) -> str:
 
 def _snapshots(nodes: Sequence[NodeLog]) -> tuple[list[Event], list[Finding]]:
     """One event for each snapshot, whichever nodes have it."""
-    found: dict[tuple[int, int], list[tuple[int, Snapshot]]] = {}
+    found: dict[tuple[int, int], list[tuple[int, NodeSnapshot]]] = {}
     for index, node in enumerate(nodes):
         for each in node.snapshots:
             found.setdefault((each.offset, each.epoch), []).append((index, each))

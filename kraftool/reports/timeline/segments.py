@@ -47,7 +47,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
+class NodeSnapshot:
     """A snapshot on one node."""
 
     name: str
@@ -131,7 +131,7 @@ def _sequence(batch: RecordBatch, end: int | None, highest: int) -> LogProblem |
 
 def read_snapshot(
     entry: Entry, name: CheckpointName, *, records: bool
-) -> tuple[Snapshot, list[Finding]]:
+) -> tuple[NodeSnapshot, list[Finding]]:
     """A snapshot, and what is wrong with it; with `records` what it says that is followed."""
     problems = _Problems()
     watched: list[Watched] = []
@@ -173,7 +173,7 @@ def read_snapshot(
     )
     findings = log_findings(entry.name, FileKind.CHECKPOINT, summary)
     return (
-        Snapshot(
+        NodeSnapshot(
             name=entry.name,
             offset=name.offset,
             epoch=name.epoch,

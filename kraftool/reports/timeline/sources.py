@@ -27,8 +27,8 @@ from kraftool.reports.file_names import misnamed
 from kraftool.reports.findings import Finding
 from kraftool.reports.kinds import directory as kinds
 from kraftool.reports.timeline.batches import LogBatch, StoredBatches
-from kraftool.reports.timeline.segments import Found, Snapshot, read_segment, read_snapshot
-from kraftool.storage.entry import Entry, Place, Problem, Severity
+from kraftool.reports.timeline.segments import Found, NodeSnapshot, read_segment, read_snapshot
+from kraftool.storage.entry import Entry, EntryPlace, EntryProblem, Severity
 from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.paths import Location, LocationKind
 from kraftool.storage.source import FileSource
@@ -50,7 +50,7 @@ class NodeLog:
     is_live: bool = False
     findings: list[Finding] = field(default_factory=list)
     segments: list[Entry] = field(default_factory=list)
-    snapshots: list[Snapshot] = field(default_factory=list)
+    snapshots: list[NodeSnapshot] = field(default_factory=list)
     checkpoints: list[Entry] = field(default_factory=list)
     stored: list[tuple[int, StoredBatches, list[Found]]] = field(default_factory=list)
     """Segments that were read as they came, with their base offsets."""
@@ -136,7 +136,7 @@ class _Reader:
         found, before = 0, len(self.nodes)
         try:
             for item in location.entries():
-                if isinstance(item, Problem):
+                if isinstance(item, EntryProblem):
                     self.problem(item)
                 else:
                     found += self.entry(location, item)
@@ -147,7 +147,7 @@ class _Reader:
             # One of the other log.dirs of a node has a meta.properties and no metadata.
             self.without[location.path] = len(self.nodes) > before
 
-    def problem(self, problem: Problem) -> None:
+    def problem(self, problem: EntryProblem) -> None:
         kind = kinds.UNREADABLE if problem.severity is not Severity.INFO else kinds.PASSED_OVER
         self.findings.append(
             kind.at(
@@ -164,7 +164,7 @@ class _Reader:
             key = f"{location.path}\0{entry.directory}"
             path = entry.directory or location.path
         else:
-            folder = os.path.dirname(entry.name) if entry.place is not Place.ROOT else ""
+            folder = os.path.dirname(entry.name) if entry.place is not EntryPlace.ROOT else ""
             folder = folder or os.path.join(location.directory, METADATA_FOLDER)
             key = os.path.realpath(folder)
             path = location.directory if location.kind is not LocationKind.FILE else entry.name
@@ -192,7 +192,7 @@ class _Reader:
 
     def entry(self, location: Location, entry: Entry) -> bool:
         """Take one file; whether it is of a metadata log."""
-        if entry.place is Place.PARTITION and location.kind is not LocationKind.FILE:
+        if entry.place is EntryPlace.PARTITION and location.kind is not LocationKind.FILE:
             wrong = misnamed(entry.name)
             if wrong is not None:
                 self.node(location, entry).findings.append(wrong)
@@ -239,9 +239,9 @@ class _Reader:
             if _is_topic(folder):
                 raise KraftoolError("the log of a topic, not of the metadata")
             return kind
-        if entry.place is Place.ROOT:
+        if entry.place is EntryPlace.ROOT:
             return FileKind.META_PROPERTIES if base == "meta.properties" else None
-        if entry.place is not Place.PARTITION:
+        if entry.place is not EntryPlace.PARTITION:
             return None
         if location.kind is LocationKind.PARTITION:
             folder = os.path.basename(os.path.normpath(os.path.abspath(location.directory)))

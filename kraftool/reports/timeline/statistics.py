@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kraftool.reports.timeline.events import Category, Event, Reign, Statistics
-from kraftool.reports.timeline.line import Line
+from kraftool.reports.timeline.line import LogBranch
 
 HOUR_MS = 3_600_000
 
 
 def summed_up(
-    shown: Sequence[Event], all_events: Sequence[Event], lines: Sequence[Line]
+    shown: Sequence[Event], all_events: Sequence[Event], lines: Sequence[LogBranch]
 ) -> Statistics:
     """Sum up the events that are shown; how long a leader led is seen from all of them."""
     counts: dict[Category, int] = {}
@@ -54,7 +54,9 @@ def _elections(events: Sequence[Event]) -> list[Event]:
     return [each for each in events if each.type == "leader-elected"]
 
 
-def _reigns(shown: Sequence[Event], elections: Sequence[Event], line: Line | None) -> list[Reign]:
+def _reigns(
+    shown: Sequence[Event], elections: Sequence[Event], line: LogBranch | None
+) -> list[Reign]:
     """How long each leader led: to the last record of its epoch, as the next election tells."""
     ends = {
         each.data["previousEpoch"]: each.data["previousLedMs"]
@@ -91,7 +93,7 @@ def _most_in_an_hour(elections: Sequence[Event]) -> int:
     return most
 
 
-def _span(line: Line | None) -> int | None:
+def _span(line: LogBranch | None) -> int | None:
     if line is None or line.known.first_timestamp is None or line.known.last_timestamp is None:
         return None
     return max(line.known.last_timestamp - line.known.first_timestamp, 0)

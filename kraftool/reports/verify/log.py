@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind
 from kraftool.reports.directory import DirectoryReport, DumpReport, read_location
-from kraftool.reports.directory_findings import Case, between_directories, is_topic
+from kraftool.reports.directory_findings import DirectoryCase, between_directories, is_topic
 from kraftool.reports.directory_summary import base_offset
 from kraftool.reports.file_report import FileReport, ReadOptions, read_file
 from kraftool.reports.findings import Finding, in_order
@@ -25,7 +25,7 @@ from kraftool.reports.verify import log_state
 from kraftool.reports.verify.log_history import kraft_versions
 from kraftool.reports.verify.log_pass import DirectoryPass, suited
 from kraftool.reports.weighing import left_by_truncation, weighed
-from kraftool.storage.entry import Entry, Problem
+from kraftool.storage.entry import Entry, EntryProblem
 from kraftool.storage.lock import LockState
 from kraftool.storage.paths import Location, LocationKind
 
@@ -89,7 +89,7 @@ def verify_logs(
     """
     verified: list[Verified] = []
     findings: list[Finding] = list(unopened)
-    cases: list[Case] = []
+    cases: list[DirectoryCase] = []
     directories: list[Location] = []
     for location in locations:
         try:
@@ -141,14 +141,14 @@ def _read(location: Location, progress: Progress) -> tuple[DumpReport, dict[str,
             found.expect(each for each in files if each.directory == entry.directory)
         return seen[entry.directory].read(entry, options)
 
-    ordered: list[Entry | Problem] | None = None
+    ordered: list[Entry | EntryProblem] | None = None
     if listed is not None:
-        ordered = [*(each for each in listed if isinstance(each, Problem)), *suited(files)]
+        ordered = [*(each for each in listed if isinstance(each, EntryProblem)), *suited(files)]
     return read_location(location, progress=progress, entries=ordered, read=read), seen
 
 
-def _case(report: DirectoryReport) -> Case:
-    return Case(path=report.path, files=report.files, summary=report.summary)
+def _case(report: DirectoryReport) -> DirectoryCase:
+    return DirectoryCase(path=report.path, files=report.files, summary=report.summary)
 
 
 def _directory(report: DirectoryReport, seen: DirectoryPass) -> Verified:

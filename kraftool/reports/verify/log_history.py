@@ -32,7 +32,7 @@ class Led:
 
 
 @dataclass(slots=True)
-class History:
+class ControlRecordChecks:
     """The control records of one log, each judged as it passes."""
 
     leaders: dict[int, Led] = field(default_factory=dict)
@@ -94,7 +94,7 @@ def _one_set(notes: Notes, voters: list[dict[str, Any]], offset: int, position: 
         seen.add(each["voterId"])
 
 
-def kraft_versions(history: voter_history.History) -> Iterator[Finding]:
+def kraft_versions(history: voter_history.VoterHistory) -> Iterator[Finding]:
     """Levels of the log that no Kafka has, that go back, or that come behind the first voters."""
     logged = [each for each in history.entries if each.origin is Origin.LOG]
     versions = [each for each in logged if each.level is not None]

@@ -24,18 +24,24 @@ from kraftool.decoders.names import (
     parse_segment_name,
 )
 from kraftool.decoders.segment import Damage
-from kraftool.reports.file_report import LARGEST_WHOLE, Entries, FileReport, ReadOptions, read_file
+from kraftool.reports.file_report import (
+    LARGEST_WHOLE,
+    EntryList,
+    FileReport,
+    ReadOptions,
+    read_file,
+)
 from kraftool.reports.findings import Finding
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.verify.log_form import check_batch, check_records
-from kraftool.reports.verify.log_history import History, epoch_start
+from kraftool.reports.verify.log_history import ControlRecordChecks, epoch_start
 from kraftool.reports.verify.log_indexes import (
     MOST_TRACED,
     OffsetIndexCheck,
     TimeIndexCheck,
     Trace,
 )
-from kraftool.reports.verify.log_replay import LogReplay, NewestSnapshot, SnapshotReplay
+from kraftool.reports.verify.log_replay import DirectoryReplay, NewestSnapshot, SnapshotReplay
 from kraftool.reports.verify.log_times import HeaderTimes
 from kraftool.reports.verify.notes import Notes
 from kraftool.storage.entry import Entry
@@ -47,7 +53,7 @@ _MOST_INDEXES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class SnapshotPlace:
     """Where a snapshot's offset falls in the log."""
 
     file: str
@@ -65,9 +71,9 @@ class DirectoryPass:
     is_stream: bool = False
     compares: bool = True
     """Whether the newest snapshot's state is compared with the log's."""
-    history: History = field(default_factory=History)
-    replay: LogReplay = field(default_factory=LogReplay)
-    places: dict[int, Place] = field(default_factory=dict)
+    history: ControlRecordChecks = field(default_factory=ControlRecordChecks)
+    replay: DirectoryReplay = field(default_factory=DirectoryReplay)
+    places: dict[int, SnapshotPlace] = field(default_factory=dict)
     times: HeaderTimes = field(default_factory=HeaderTimes)
     late: list[Finding] = field(default_factory=list)
     """What was found in a file after its turn."""
@@ -135,7 +141,7 @@ class DirectoryPass:
     def _beside(self, entry: Entry, name: SegmentName | None, report: FileReport) -> FileReport:
         """The files beside a segment, of which a metadata log has only two that say anything."""
         content = report.content
-        if not isinstance(content, Entries) or not report.is_live:
+        if not isinstance(content, EntryList) or not report.is_live:
             return report
         if report.kind is FileKind.TXN_INDEX and content.count:
             text = "a metadata log has no aborted transactions of producers"
@@ -278,7 +284,7 @@ class _SegmentPass:
         after = batch.last_offset + 1
         while self._due <= after:
             if self._due > batch.base_offset:
-                self._directory.places[self._due] = Place(
+                self._directory.places[self._due] = SnapshotPlace(
                     file=self._notes.file,
                     position=batch.position,
                     inside=self._due < after,

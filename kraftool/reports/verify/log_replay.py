@@ -27,7 +27,7 @@ from kraftool.storage.entry import Entry
 
 
 @dataclass(slots=True)
-class LogReplay:
+class DirectoryReplay:
     """The one image that a pass over a directory makes."""
 
     log_start: int | None = None
@@ -166,7 +166,7 @@ class NewestSnapshot:
         self.is_compared = False
         self.findings: tuple[Finding, ...] = ()
 
-    def meet(self, log: LogReplay) -> None:
+    def meet(self, log: DirectoryReplay) -> None:
         """The log was replayed to this offset; or over it, which another rule tells."""
         self.is_due = False
         replay = log.replay

@@ -16,7 +16,7 @@ from kraftool.reports.kinds import directory as dir_kinds
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.kinds import snapshot as snap_kinds
 from kraftool.reports.log_summary import EpochStart
-from kraftool.reports.metadata_summary import Snapshot
+from kraftool.reports.metadata_summary import SnapshotSummary
 from kraftool.reports.verify.log_pass import DirectoryPass
 
 
@@ -100,7 +100,7 @@ def snapshots(report: DirectoryReport, seen: DirectoryPass) -> Iterator[Finding]
             )
 
 
-def _live(snapshots: Sequence[Snapshot]) -> Iterator[Snapshot]:
+def _live(snapshots: Sequence[SnapshotSummary]) -> Iterator[SnapshotSummary]:
     return (each for each in snapshots if each.state is FileState.LIVE and each.offset > 0)
 
 

@@ -25,7 +25,7 @@ from kraftool.reports.locations import unopened as unreadable
 from kraftool.reports.state.replay import Progress, Replay
 from kraftool.reports.verify import log_state
 from kraftool.reports.verify.log_pass import DirectoryPass, suited
-from kraftool.reports.verify.log_replay import LogReplay
+from kraftool.reports.verify.log_replay import DirectoryReplay
 from kraftool.reports.verify.snapshot_check import SnapshotCheck
 from kraftool.reports.verify.snapshot_compare import against_log, between
 from kraftool.reports.verify.snapshot_values import (
@@ -33,7 +33,7 @@ from kraftool.reports.verify.snapshot_values import (
     VerifiedDirectory,
     VerifiedSnapshot,
 )
-from kraftool.storage.entry import Entry, Place, Problem
+from kraftool.storage.entry import Entry, EntryPlace, EntryProblem
 from kraftool.storage.lock import LockState
 from kraftool.storage.paths import Location, LocationKind
 from kraftool.storage.source import BytesSource
@@ -139,7 +139,7 @@ class _Reader:
     def _pass(self, entry: Entry) -> DirectoryPass:
         if entry.directory not in self.passes:
             # Its own replay is not wanted here: it would compare nothing.
-            idle = LogReplay(replay=Replay(), next=1, ended="not asked for")
+            idle = DirectoryReplay(replay=Replay(), next=1, ended="not asked for")
             seen = self.passes[entry.directory] = DirectoryPass(replay=idle, compares=False)
             seen.expect(each for each in self.entries if each.directory == entry.directory)
         return self.passes[entry.directory]
@@ -202,7 +202,7 @@ def _location(location: Location, progress: Progress) -> Iterator[_Found]:
         return
     entries, problems = _entries(location)
     reader = _Reader(entries)
-    ordered: list[Entry | Problem] = [*problems, *suited(entries)]
+    ordered: list[Entry | EntryProblem] = [*problems, *suited(entries)]
     report = read_location(location, progress=progress, entries=ordered, read=reader.read)
     if report.findings:
         own = tuple(each for each in report.findings if _is_ours(each))
@@ -215,13 +215,13 @@ def _location(location: Location, progress: Progress) -> Iterator[_Found]:
         yield _Found(verified=_directory(each, seen, reader), entries=files)
 
 
-def _entries(location: Location) -> tuple[list[Entry], list[Problem]]:
+def _entries(location: Location) -> tuple[list[Entry], list[EntryProblem]]:
     """The files that matter. An archive's are kept, since they are read in another order."""
     entries: list[Entry] = []
-    problems: list[Problem] = []
+    problems: list[EntryProblem] = []
     kept = 0
     for each in location.entries():
-        if isinstance(each, Problem):
+        if isinstance(each, EntryProblem):
             problems.append(each)
         elif not location.is_stream:
             entries.append(each)
@@ -238,7 +238,7 @@ def _entries(location: Location) -> tuple[list[Entry], list[Problem]]:
 
 def _matters(entry: Entry) -> bool:
     segment = parse_segment_name(entry.basename)
-    return entry.place is not Place.LOOSE and (segment is None or segment.suffix == ".log")
+    return entry.place is not EntryPlace.LOOSE and (segment is None or segment.suffix == ".log")
 
 
 def _kept(entry: Entry) -> Entry:

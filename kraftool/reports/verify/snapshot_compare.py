@@ -21,8 +21,8 @@ from kraftool.reports.verify.snapshot_check import SnapshotCheck
 from kraftool.reports.verify.snapshot_diff import difference
 from kraftool.reports.verify.snapshot_replay import (
     Base,
-    LogReplay,
     LogState,
+    SegmentsReplay,
     log_start,
     segments_of,
 )
@@ -64,7 +64,7 @@ def against_log(
                 if each.state_hash != wanted:
                     told.setdefault(each.file, []).extend(differing(each, state, base, label))
 
-    replay = LogReplay(base=base, wanted=[each.offset for each in snapshots], at=at)
+    replay = SegmentsReplay(base=base, wanted=[each.offset for each in snapshots], at=at)
     try:
         replay.run(segments, progress)
     except KraftoolError as error:

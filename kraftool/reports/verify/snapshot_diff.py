@@ -14,7 +14,7 @@ from kraftool.decoders.schema.config_names import HARMLESS, MASKED
 from kraftool.image.configs import BROKER, TOPIC
 from kraftool.image.image import MetadataImage
 from kraftool.image.scram import MECHANISMS
-from kraftool.reports.state.diff import KINDS, Change, ChangeType, changes
+from kraftool.reports.state.diff import KINDS, ChangeType, EntityChange, changes
 from kraftool.reports.state.entities import CONFIGS, PRODUCER_IDS, SCRAM, Object
 
 _MOST_NAMED = 5
@@ -119,7 +119,7 @@ def difference(expected: MetadataImage, found: MetadataImage) -> StateDifference
     )
 
 
-def _is_kafkas(change: Change, expected: MetadataImage, found: MetadataImage) -> bool:
+def _is_kafkas(change: EntityChange, expected: MetadataImage, found: MetadataImage) -> bool:
     """Whether it is what Kafka leaves behind of a topic that was made and removed between two
     snapshots, or a key that it does not know, which it passes over."""
     kind, name = change.entity["resourceTypeId"], change.entity["resourceName"]

@@ -17,7 +17,7 @@ from kraftool.image.image import EMPTY, MetadataImage
 from kraftool.image.loader import ImageLoader
 from kraftool.image.replay import RecordValue
 from kraftool.reports.state.replay import Progress, Replay
-from kraftool.storage.entry import Entry, Place
+from kraftool.storage.entry import Entry, EntryPlace
 
 _REMOVE = "RemoveUserScramCredentialRecord"
 
@@ -59,7 +59,7 @@ class NotingLoader(ImageLoader):
 
 
 @dataclass(slots=True)
-class LogReplay:
+class SegmentsReplay:
     """Replays the segments of one directory."""
 
     base: Base
@@ -128,7 +128,9 @@ class LogReplay:
 
 def segments_of(entries: Sequence[Entry]) -> list[Entry]:
     """The live segments among some files, by offset."""
-    found = [each for each in entries if each.place is Place.PARTITION and _base_offset(each) >= 0]
+    found = [
+        each for each in entries if each.place is EntryPlace.PARTITION and _base_offset(each) >= 0
+    ]
     return sorted(found, key=_base_offset)
 
 

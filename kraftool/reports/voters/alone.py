@@ -20,8 +20,8 @@ from kraftool.reports.metadata_summary import MetadataSummary
 from kraftool.reports.voters import node_rules
 from kraftool.reports.voters.bounds import bounded
 from kraftool.reports.voters.commit import with_verdicts
-from kraftool.reports.voters.history import History
-from kraftool.reports.voters.model import Settings, VoterSourceReport
+from kraftool.reports.voters.history import VoterHistory
+from kraftool.reports.voters.model import QuorumSettings, VoterSourceReport
 
 TOLD_ALONE = frozenset(
     each.code
@@ -36,7 +36,7 @@ def source_of(
     begun: VoterSourceReport,
     files: Sequence[FileReport],
     summary: MetadataSummary,
-    history: History,
+    history: VoterHistory,
 ) -> VoterSourceReport:
     """A source with all that its files say; its findings are those it was begun with."""
     voters = summary.voters
@@ -60,11 +60,11 @@ def voter_findings(
     path: str,
     files: Sequence[FileReport],
     summary: MetadataSummary,
-    history: History,
+    history: VoterHistory,
     roles: tuple[str, ...] = (),
 ) -> Iterator[Finding]:
     """What a directory's own voters show: who the node is beside them, jumps, snapshots."""
-    settings = Settings(file=path, roles=roles) if roles else None
+    settings = QuorumSettings(file=path, roles=roles) if roles else None
     begun = VoterSourceReport(name=path, kind="directory", settings=settings)
     sources = with_verdicts([source_of(begun, files, summary, history)])
     yield from history.findings

@@ -14,9 +14,9 @@ from kraftool.reports.home_cluster import home_of
 from kraftool.reports.kinds import directory as kinds
 from kraftool.reports.voters.model import (
     Commitment,
+    CommitmentVerdict,
     HistoryEntry,
     Origin,
-    Verdict,
     VoterSourceReport,
 )
 from kraftool.reports.voters.voter_set import same_set, set_differences
@@ -238,7 +238,7 @@ def _conflict(entry: HistoryEntry, other: VoterSourceReport, words: str) -> Find
     )
 
 
-def _verdict_words(verdict: Verdict) -> str:
+def _verdict_words(verdict: CommitmentVerdict) -> str:
     if verdict.commitment is Commitment.COMMITTED:
         return f"; this one is committed ({verdict.reason})"
     if verdict.commitment is Commitment.REPLACED:

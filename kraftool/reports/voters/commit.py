@@ -34,20 +34,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from kraftool.reports.metadata_summary import Voter
+from kraftool.reports.metadata_summary import SeenVoter
 from kraftool.reports.voters.jumps import jumps_of
 from kraftool.reports.voters.model import (
     Commitment,
+    CommitmentVerdict,
     HistoryEntry,
     LogExtent,
     Origin,
-    Verdict,
     VoterSourceReport,
 )
 from kraftool.reports.voters.voter_set import keys_changed, majority, matches
 
 _Identity = tuple[bool, int, int, str]
-_NOT_YET = Verdict()
+_NOT_YET = CommitmentVerdict()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ def with_verdicts(sources: Sequence[VoterSourceReport]) -> tuple[VoterSourceRepo
     """The same sources (of one cluster), with each entry's verdict."""
     proofs = [proof for source in sources for proof in proofs_of(source)]
     holders, later = _holders(sources), _later_changes(sources)
-    verdicts: dict[_Identity, Verdict] = {}
+    verdicts: dict[_Identity, CommitmentVerdict] = {}
     for source in sources:
         for entry in source.history:
             key = entry.identity
@@ -99,7 +99,7 @@ def with_verdicts(sources: Sequence[VoterSourceReport]) -> tuple[VoterSourceRepo
         )  # fmt: skip
         if other is not None and other != key and weak:
             reason = f"another record is committed at this offset, of epoch {other[2]}"
-            verdicts[key] = Verdict(commitment=Commitment.REPLACED, reason=reason)
+            verdicts[key] = CommitmentVerdict(commitment=Commitment.REPLACED, reason=reason)
     return tuple(
         replace(
             source,
@@ -111,7 +111,7 @@ def with_verdicts(sources: Sequence[VoterSourceReport]) -> tuple[VoterSourceRepo
     )
 
 
-def _close(source: VoterSourceReport, verdicts: dict[_Identity, Verdict]) -> None:
+def _close(source: VoterSourceReport, verdicts: dict[_Identity, CommitmentVerdict]) -> None:
     """Whatever stands in a log before something committed is committed."""
     later: int | None = None
     by_majority = True
@@ -125,14 +125,14 @@ def _close(source: VoterSourceReport, verdicts: dict[_Identity, Verdict]) -> Non
             verdicts[entry.identity] = replace(known, by_majority=by_majority)
         elif later is not None:
             words = f"what follows it in the log, at offset {later}, is committed"
-            verdicts[entry.identity] = Verdict(
+            verdicts[entry.identity] = CommitmentVerdict(
                 commitment=Commitment.COMMITTED, reason=words, by_majority=by_majority
             )
 
 
 def _sets_to_win(
-    source: VoterSourceReport, verdicts: dict[_Identity, Verdict]
-) -> list[tuple[int, tuple[Voter, ...]]]:
+    source: VoterSourceReport, verdicts: dict[_Identity, CommitmentVerdict]
+) -> list[tuple[int, tuple[SeenVoter, ...]]]:
     """The sets whose majority a batch at or behind an offset needs too, with that offset."""
     proved = [
         each.offset
@@ -178,28 +178,30 @@ def _verdict(
     holders: Sequence[VoterSourceReport],
     proofs: Sequence[Proof],
     later: int | None,
-) -> Verdict:
+) -> CommitmentVerdict:
     if entry.origin is Origin.BOOTSTRAP:
         words = "kafka-storage format wrote it; it holds without a commit"
-        return Verdict(commitment=Commitment.FORMATTED, reason=words)
+        return CommitmentVerdict(commitment=Commitment.FORMATTED, reason=words)
     if entry.contradicted:
-        return Verdict(reason="the log beside the snapshot has other voters at this offset")
+        return CommitmentVerdict(
+            reason="the log beside the snapshot has other voters at this offset"
+        )
     if entry.origin is Origin.SNAPSHOT:
         if any(each.intact for each in source.snapshots if each.file == entry.file):
             words = "a snapshot holds only what is committed"
-            return Verdict(commitment=Commitment.COMMITTED, reason=words)
-        return Verdict(reason="the snapshot that says so is damaged")
+            return CommitmentVerdict(commitment=Commitment.COMMITTED, reason=words)
+        return CommitmentVerdict(reason="the snapshot that says so is damaged")
     for holder in holders:
         assert holder.log is not None, "a record of a log comes with its extent"
         for proof in proofs:
             if proof.below > entry.offset and holder.log.epoch_at(proof.offset) == proof.epoch:
-                return Verdict(commitment=Commitment.COMMITTED, reason=proof.words)
+                return CommitmentVerdict(commitment=Commitment.COMMITTED, reason=proof.words)
     if source.high_watermark is not None and entry.offset >= source.high_watermark:
         words = f"the running leader's high watermark is {source.high_watermark}"
-        return Verdict(commitment=Commitment.PENDING, reason=words)
+        return CommitmentVerdict(commitment=Commitment.PENDING, reason=words)
     if later is not None:
         words = f"the leader wrote the next change, at offset {later}, only after its commit"
-        return Verdict(commitment=Commitment.COMMITTED, reason=words)
+        return CommitmentVerdict(commitment=Commitment.COMMITTED, reason=words)
     return _NOT_YET
 
 
@@ -244,11 +246,11 @@ class _Sets:
         begins = {epoch: start for start, epoch in reversed(epochs)}
         return cls(entries=source.voter_sets, begins=begins, log=source.log)
 
-    def at(self, offset: int) -> tuple[Voter, ...]:
+    def at(self, offset: int) -> tuple[SeenVoter, ...]:
         number = bisect_right(self.entries, offset, key=lambda each: each.offset)
         return (self.entries[number - 1].voters or ()) if number else ()
 
-    def newest(self) -> tuple[Voter, ...]:
+    def newest(self) -> tuple[SeenVoter, ...]:
         return (self.entries[-1].voters or ()) if self.entries else ()
 
 
@@ -256,11 +258,13 @@ def _by_majority(
     entry: HistoryEntry,
     sets: _Sets,
     holders: Sequence[VoterSourceReport],
-    before: Sequence[tuple[int, tuple[Voter, ...]]],
-) -> Verdict:
+    before: Sequence[tuple[int, tuple[SeenVoter, ...]]],
+) -> CommitmentVerdict:
     newest = sets.newest()
     if not newest:
-        return Verdict(reason="the voters whose majority would commit it are not recorded")
+        return CommitmentVerdict(
+            reason="the voters whose majority would commit it are not recorded"
+        )
     for epoch in sorted({each.quorum_state.leader_epoch for each in holders if each.quorum_state}):
         upto = _decisive(sets, entry, epoch)
         voters = sets.at(upto) if upto is not None else ()
@@ -273,29 +277,31 @@ def _by_majority(
                 f" of epoch {epoch} at or after it and no later epoch on any of them: every later"
                 " leader has it"
             )
-            return Verdict(commitment=Commitment.COMMITTED, reason=words, by_majority=True)
+            return CommitmentVerdict(
+                commitment=Commitment.COMMITTED, reason=words, by_majority=True
+            )
     held, total = _voters_among(newest, holders), len(newest)
     count = f"on {held} of {total} voters' directories given"
     lacking = _lacking([newest, sets.at(entry.last_offset) or newest], holders)
     earlier = _lacking([old for _, old in before], holders)
     if lacking is None and earlier is None:
         words = f"{count}, so committed as far as they tell; a leader of another epoch may differ"
-        return Verdict(commitment=Commitment.ON_MAJORITY, reason=words)
+        return CommitmentVerdict(commitment=Commitment.ON_MAJORITY, reason=words)
     if lacking is None and earlier is not None:
         old = ", ".join(map(str, sorted(each.id for each in earlier)))
         words = f"{count}, but the voters {old} before a set written by hand can elect without it"
-        return Verdict(reason=words)
-    return Verdict(reason=f"{count}, and no snapshot ends beyond it")
+        return CommitmentVerdict(reason=words)
+    return CommitmentVerdict(reason=f"{count}, and no snapshot ends beyond it")
 
 
 def _lacking(
-    sets: Sequence[Sequence[Voter]], holders: Sequence[VoterSourceReport]
-) -> Sequence[Voter] | None:
+    sets: Sequence[Sequence[SeenVoter]], holders: Sequence[VoterSourceReport]
+) -> Sequence[SeenVoter] | None:
     """The first set of which the directories are no majority."""
     return next((each for each in sets if _voters_among(each, holders) < majority(each)), None)
 
 
-def _voters_among(voters: Sequence[Voter], holders: Sequence[VoterSourceReport]) -> int:
+def _voters_among(voters: Sequence[SeenVoter], holders: Sequence[VoterSourceReport]) -> int:
     """How many of the voters the directories are."""
     return sum(
         any(

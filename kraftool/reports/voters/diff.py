@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kraftool.reports.findings import Finding, in_order
-from kraftool.reports.metadata_summary import Voters
+from kraftool.reports.metadata_summary import SeenVoters
 from kraftool.reports.voters import between, identities, node_rules, settings_rules
 from kraftool.reports.voters.bounds import bounded
 from kraftool.reports.voters.commit import with_verdicts
@@ -54,7 +54,7 @@ class VoterDiff:
     findings: tuple[Finding, ...]
 
     @property
-    def voters(self) -> Voters | None:
+    def voters(self) -> SeenVoters | None:
         return self.newest.in_force if self.newest is not None else None
 
     @property

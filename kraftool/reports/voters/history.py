@@ -25,7 +25,7 @@ from kraftool.reports.findings import Finding
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.kinds import snapshot as snap_kinds
 from kraftool.reports.log_summary import CUTTING, GAP, RECORDS
-from kraftool.reports.metadata_summary import MetadataSummary, Snapshot
+from kraftool.reports.metadata_summary import MetadataSummary, SnapshotSummary
 from kraftool.reports.voters.model import (
     HistoryEntry,
     LeaderEntry,
@@ -41,7 +41,7 @@ MOST_KEPT = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class VoterRecord:
     """A control record about voters, as it was met in a file."""
 
     type: str
@@ -59,7 +59,7 @@ class Event:
 class Events:
     """Collects events while files are read, by the name of the file."""
 
-    by_file: dict[str, list[Event]] = field(default_factory=dict)
+    by_file: dict[str, list[VoterRecord]] = field(default_factory=dict)
     dropped: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Position and offset of the first event of a file for which there was no room."""
     _kept: int = 0
@@ -76,7 +76,7 @@ class Events:
             self.dropped.setdefault(name, place)
             return
         self.by_file.setdefault(name, []).append(
-            Event(
+            VoterRecord(
                 type=item.type,
                 offset=item.record.offset,
                 epoch=batch.epoch,
@@ -95,7 +95,7 @@ def _weight(data: dict[str, Any]) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class History:
+class VoterHistory:
     """What the files of a directory tell about its voters."""
 
     entries: tuple[HistoryEntry, ...] = ()
@@ -105,10 +105,12 @@ class History:
     findings: tuple[Finding, ...] = ()
 
 
-NO_HISTORY = History()
+NO_HISTORY = VoterHistory()
 
 
-def history_of(files: Sequence[FileReport], summary: MetadataSummary, events: Events) -> History:
+def history_of(
+    files: Sequence[FileReport], summary: MetadataSummary, events: Events
+) -> VoterHistory:
     """Merge what the log and the live snapshots of a directory say."""
     segments = sorted(
         (
@@ -137,7 +139,7 @@ def history_of(files: Sequence[FileReport], summary: MetadataSummary, events: Ev
             findings.append(
                 log_kinds.NOT_CHECKED.at(file.name, text, position=position, offset=offset)
             )
-    return History(
+    return VoterHistory(
         entries=tuple(sorted(entries, key=lambda each: (each.offset, each.level is None))),
         leaders=tuple(
             LeaderEntry(
@@ -164,7 +166,7 @@ def _base(name: str) -> str:
     return name.rpartition("/")[2]
 
 
-def _named(events: Events, name: str) -> Iterable[tuple[str, Event]]:
+def _named(events: Events, name: str) -> Iterable[tuple[str, VoterRecord]]:
     return ((name, each) for each in events.by_file.get(name, ()))
 
 
@@ -208,7 +210,7 @@ class _Track:
     findings: list[Finding]
     entries: list[HistoryEntry] = field(default_factory=list)
 
-    def log_entries(self, events: Iterable[tuple[str, Event]]) -> None:
+    def log_entries(self, events: Iterable[tuple[str, VoterRecord]]) -> None:
         cut = self.log.cut if self.log is not None else None
         for name, event in events:
             if self.entries and event.offset <= self.entries[-1].offset:
@@ -229,12 +231,12 @@ class _Track:
                 )
             )
 
-    def _value(self, event: Event) -> dict[str, Any]:
+    def _value(self, event: VoterRecord) -> dict[str, Any]:
         if self.type == _VOTERS:
             return {"voters": record_voters(event.data)}
         return {"level": event.data["kRaftVersion"]}
 
-    def snapshot(self, snapshot: Snapshot, events: Iterable[Event]) -> None:
+    def snapshot(self, snapshot: SnapshotSummary, events: Iterable[VoterRecord]) -> None:
         """Take what a snapshot says; snapshots come in the order of their offsets."""
         event = next((each for each in events if each.type == self.type), None)
         at = max(snapshot.offset, 0) - 1
@@ -278,7 +280,7 @@ class _Track:
         return self.log.covers(before.offset + 1, at)
 
     def _contradiction(
-        self, snapshot: Snapshot, before: HistoryEntry, entry: HistoryEntry | None
+        self, snapshot: SnapshotSummary, before: HistoryEntry, entry: HistoryEntry | None
     ) -> None:
         what = "voters" if self.type == _VOTERS else "kraft.version"
         changes = _changes(before, entry) if entry is not None else ()

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from kraftool.reports.metadata_summary import Voter, Voters, VoterSource
+from kraftool.reports.metadata_summary import SeenVoter, SeenVoters, VoterSource
 from kraftool.reports.voters.commit import Proof, proofs_of
 from kraftool.reports.voters.model import (
     Commitment,
@@ -30,7 +30,7 @@ _KNOWN = (Commitment.COMMITTED, Commitment.FORMATTED)
 class Seat:
     """A voter and the directories that are its own, which may be none."""
 
-    voter: Voter
+    voter: SeenVoter
     sources: tuple[VoterSourceReport, ...]
 
     @property
@@ -39,7 +39,7 @@ class Seat:
         return max(self.sources, key=rank)
 
 
-def seats(voters: Sequence[Voter], sources: Sequence[VoterSourceReport]) -> tuple[Seat, ...]:
+def seats(voters: Sequence[SeenVoter], sources: Sequence[VoterSourceReport]) -> tuple[Seat, ...]:
     """The voters by id, each with its directories."""
     return tuple(
         Seat(
@@ -136,11 +136,11 @@ def _of_changes(source: VoterSourceReport) -> Iterator[Proof]:
             )
 
 
-def committed_voters(source: VoterSourceReport) -> Voters | None:
+def committed_voters(source: VoterSourceReport) -> SeenVoters | None:
     """The newest voters of a source that are known to be committed, or else those it goes by."""
     for each in reversed(source.voter_sets):
         if each.voters is not None and each.verdict.commitment in _KNOWN:
-            return Voters(
+            return SeenVoters(
                 source=VoterSource.RECORD, voters=each.voters, offset=each.offset, file=each.file
             )
     return source.in_force

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import directory as kinds
-from kraftool.reports.metadata_summary import Voters
+from kraftool.reports.metadata_summary import SeenVoters
 from kraftool.reports.voters.between import newest_source
 from kraftool.reports.voters.model import VoterSourceReport
 from kraftool.reports.voters.voter_set import directory_id
@@ -47,7 +47,7 @@ def ids_twice(sources: Sources) -> Iterator[Finding]:
 
 
 def _same_directory(
-    first: VoterSourceReport, source: VoterSourceReport, voters: Voters | None, sources: Sources
+    first: VoterSourceReport, source: VoterSourceReport, voters: SeenVoters | None, sources: Sources
 ) -> Finding:
     mine, other = source.node.node_id, first.node.node_id
     text = f"{first.name} has the same directory.id"
@@ -81,13 +81,13 @@ def _same_directory(
     )
 
 
-def _votes_with(source: VoterSourceReport, voters: Voters | None) -> bool:
+def _votes_with(source: VoterSourceReport, voters: SeenVoters | None) -> bool:
     """Whether the voters name the node with the directory id that it has."""
     voter = voters.of(source.node.node_id) if voters is not None else None
     return voter is not None and directory_id(voter) == source.node.directory_id
 
 
-def _missing_words(voters: Voters | None, sources: Sources) -> str:
+def _missing_words(voters: SeenVoters | None, sources: Sources) -> str:
     """That voters have no directory here, where all others have one."""
     if voters is None:
         return ""

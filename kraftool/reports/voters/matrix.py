@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kraftool.reports.metadata_summary import Voter, Voters, VoterSource
+from kraftool.reports.metadata_summary import SeenVoter, SeenVoters, VoterSource
 from kraftool.reports.voters.diff import ComparedSource, VoterDiff
 from kraftool.reports.voters.model import Commitment, HistoryEntry, Origin
 from kraftool.reports.voters.voter_set import differences, directory_id, matches
@@ -34,7 +34,7 @@ HOLDS_WORDS = {
 }
 
 
-class Mark(StrEnum):
+class VoterMark(StrEnum):
     """How a source has a voter of the newest set."""
 
     SAME = "="
@@ -44,10 +44,10 @@ class Mark(StrEnum):
 
 
 MARK_WORDS = {
-    Mark.SAME: "the same",
-    Mark.OTHER: "differs, see below it",
-    Mark.NOT: "not a voter there",
-    Mark.SILENT: "tells nothing, or is not compared",
+    VoterMark.SAME: "the same",
+    VoterMark.OTHER: "differs, see below it",
+    VoterMark.NOT: "not a voter there",
+    VoterMark.SILENT: "tells nothing, or is not compared",
 }
 
 
@@ -55,10 +55,10 @@ MARK_WORDS = {
 class VoterRow:
     """One voter, of the newest set or of any other."""
 
-    voter: Voter
+    voter: SeenVoter
     is_known: bool
     """Whether the newest set has it."""
-    marks: tuple[Mark, ...]
+    marks: tuple[VoterMark, ...]
     """In the order of the sources."""
     differences: tuple[str, ...] = ()
     """What differs, a sentence a source."""
@@ -117,7 +117,7 @@ def standing(compared: ComparedSource) -> tuple[str, bool]:
     return ("its voters differ", True) if compared.differences else ("", False)
 
 
-def title(diff: VoterDiff, voters: Voters) -> str:
+def title(diff: VoterDiff, voters: SeenVoters) -> str:
     """Which voters these are, and since when."""
     told = f"by {voters.source.value}"
     newest = diff.newest.newest if diff.newest is not None else None
@@ -128,7 +128,7 @@ def title(diff: VoterDiff, voters: Voters) -> str:
     return f"Voters: {told}{version}"
 
 
-def voter_rows(diff: VoterDiff, newest: Voters) -> Iterator[VoterRow]:
+def voter_rows(diff: VoterDiff, newest: SeenVoters) -> Iterator[VoterRow]:
     """Every voter that any source of this cluster knows, by id."""
     known = {each.id for each in newest.voters}
     others = {
@@ -138,7 +138,7 @@ def voter_rows(diff: VoterDiff, newest: Voters) -> Iterator[VoterRow]:
         for voter in each.source.in_force.voters
     }
     for id in sorted(known | others):
-        voter = newest.of(id) or Voter(id=id)
+        voter = newest.of(id) or SeenVoter(id=id)
         found = [_mark(each, voter, known) for each in diff.sources]
         yield VoterRow(
             voter=voter,
@@ -152,21 +152,21 @@ def voter_rows(diff: VoterDiff, newest: Voters) -> Iterator[VoterRow]:
         )
 
 
-def _mark(compared: ComparedSource, voter: Voter, known: set[int]) -> tuple[Mark, str]:
+def _mark(compared: ComparedSource, voter: SeenVoter, known: set[int]) -> tuple[VoterMark, str]:
     """The mark of a source in a voter's row, and what differs in words."""
     voters = compared.source.in_force
     if voters is None or compared.foreign:
-        return Mark.SILENT, ""
+        return VoterMark.SILENT, ""
     there = voters.of(voter.id)
     if there is None:
-        return (Mark.NOT, "") if voter.id in known else (Mark.SAME, "")
+        return (VoterMark.NOT, "") if voter.id in known else (VoterMark.SAME, "")
     if voter.id not in known:
-        return Mark.OTHER, f"a voter, {directory_id(there) or 'no directory id'}"
+        return VoterMark.OTHER, f"a voter, {directory_id(there) or 'no directory id'}"
     words = [each.words() for each in differences(voter, there)]
     node = compared.source.node
     if node.node_id == voter.id and node.directory_id and not matches(voter, node.directory_id):
         words.append(f"this directory's own id is {node.directory_id}")
-    return (Mark.OTHER, ", ".join(words)) if words else (Mark.SAME, "")
+    return (VoterMark.OTHER, ", ".join(words)) if words else (VoterMark.SAME, "")
 
 
 def history_rows(diff: VoterDiff) -> list[HistoryRow]:
@@ -194,7 +194,7 @@ def change(entry: HistoryEntry) -> str:
     return f"the same voters again: {', '.join(str(each) for each in _ids(entry.voters))}"
 
 
-def _ids(voters: Sequence[Voter]) -> list[int]:
+def _ids(voters: Sequence[SeenVoter]) -> list[int]:
     return sorted(each.id for each in voters)
 
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.reports.findings import Finding
-from kraftool.reports.metadata_summary import Node, Voter, Voters, VoterSource
+from kraftool.reports.metadata_summary import NodeIds, SeenVoter, SeenVoters, VoterSource
 
 
 class Origin(StrEnum):
@@ -35,7 +35,7 @@ class Commitment(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class CommitmentVerdict:
     """Whether an entry is committed, and why that can be said."""
 
     commitment: Commitment = Commitment.UNKNOWN
@@ -57,7 +57,7 @@ class HistoryEntry:
     origin: Origin
     file: str
     position: int
-    voters: tuple[Voter, ...] | None = None
+    voters: tuple[SeenVoter, ...] | None = None
     level: int | None = None
     timestamp: int | None = None
     """When a leader wrote it; None for a snapshot's."""
@@ -75,7 +75,7 @@ class HistoryEntry:
     """What differs from the entry before, in words."""
     repeated_in: tuple[str, ...] = ()
     """Snapshots that say the same at their offset."""
-    verdict: Verdict = Verdict()
+    verdict: CommitmentVerdict = CommitmentVerdict()
 
     @property
     def identity(self) -> tuple[bool, int, int, str]:
@@ -150,19 +150,19 @@ class Advertised:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class QuorumSettings:
     """What a server.properties says about the quorum."""
 
     file: str
     node_id: int | None = None
     roles: tuple[str, ...] = ()
-    static_voters: tuple[Voter, ...] = ()
+    static_voters: tuple[SeenVoter, ...] = ()
     bootstrap_servers: tuple[str, ...] = ()
     controller_listeners: tuple[str, ...] = ()
     advertised: tuple[Advertised, ...] = ()
 
 
-_NO_NODE = Node()
+_NO_NODE = NodeIds()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,9 +174,9 @@ class VoterSourceReport:
     directory: str = ""
     missing: str = ""
     """The directory that its settings name, and that is not there."""
-    node: Node = _NO_NODE
+    node: NodeIds = _NO_NODE
     registered_controllers: tuple[int, ...] = ()
-    settings: Settings | None = None
+    settings: QuorumSettings | None = None
     quorum_state: QuorumState | None = None
     quorum_state_file: str = ""
     meta_file: str = ""
@@ -185,7 +185,7 @@ class VoterSourceReport:
     leaders: tuple[LeaderEntry, ...] = ()
     log: LogExtent | None = None
     snapshots: tuple[SnapshotExtent, ...] = ()
-    told: Voters | None = None
+    told: SeenVoters | None = None
     """Voters that no record tells: of the settings, a LeaderChange or quorum-state."""
     is_live: bool = False
     """Whether a running node said this, and no file."""
@@ -233,12 +233,12 @@ class VoterSourceReport:
         )
 
     @property
-    def in_force(self) -> Voters | None:
+    def in_force(self) -> SeenVoters | None:
         """The voters that a node with these files goes by; any record beats the settings."""
         newest = self.newest
         if newest is None or newest.voters is None:
             return self.told
-        return Voters(
+        return SeenVoters(
             source=VoterSource.RECORD,
             voters=newest.voters,
             offset=newest.offset,

@@ -13,7 +13,7 @@ from kraftool.decoders.wire import ZERO_UUID
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import directory as kinds
 from kraftool.reports.kinds import log as log_kinds
-from kraftool.reports.metadata_summary import Voter, Voters, VoterSource
+from kraftool.reports.metadata_summary import SeenVoter, SeenVoters, VoterSource
 from kraftool.reports.voters.between import newest_source
 from kraftool.reports.voters.jumps import jumps_of
 from kraftool.reports.voters.model import Commitment, VoterSourceReport
@@ -27,9 +27,9 @@ def _ids(ids: Sequence[int]) -> str:
     return ", ".join(map(str, sorted(ids))) or "none"
 
 
-def _past_voters(sources: Sources) -> dict[int, list[Voter]]:
+def _past_voters(sources: Sources) -> dict[int, list[SeenVoter]]:
     """Every voter of every set that any source tells, by id."""
-    found: dict[int, list[Voter]] = {}
+    found: dict[int, list[SeenVoter]] = {}
     for source in sources:
         sets = [each.voters or () for each in source.voter_sets]
         sets += [source.told.voters] if source.told is not None else []
@@ -81,7 +81,7 @@ def _not_a_voter(
     )
 
 
-def _may_be_added(source: VoterSourceReport, voters: Voters) -> bool:
+def _may_be_added(source: VoterSourceReport, voters: SeenVoters) -> bool:
     """Whether nothing speaks against a controller that was formatted to be added later.
 
     Only a dynamic quorum takes one in. A node that voted for itself took itself for a voter, and

@@ -21,8 +21,8 @@ from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.kinds import snapshot as snap_kinds
 from kraftool.reports.metadata_summary import MetadataSummary
 from kraftool.reports.voters.alone import TOLD_ALONE, source_of
-from kraftool.reports.voters.history import History
-from kraftool.reports.voters.model import Settings, VoterSourceReport
+from kraftool.reports.voters.history import VoterHistory
+from kraftool.reports.voters.model import QuorumSettings, VoterSourceReport
 from kraftool.reports.voters.settings import settings_of
 from kraftool.storage.paths import Location, LocationKind, open_path
 
@@ -101,7 +101,7 @@ def read_source(
 def read_sources_of(
     location: Location,
     progress: Progress = lambda name, position: None,
-    settings: Settings | None = None,
+    settings: QuorumSettings | None = None,
 ) -> Iterator[VoterSourceReport]:
     """The sources in what is there to be read."""
     report = read_location(location, progress=progress)
@@ -109,7 +109,7 @@ def read_sources_of(
 
 
 def sources_of(
-    location: Location, report: DumpReport, settings: Settings | None
+    location: Location, report: DumpReport, settings: QuorumSettings | None
 ) -> Iterator[VoterSourceReport]:
     """The sources of what was read already: those of its directories come first, in their order."""
     rest = _relevant(report.findings)
@@ -151,7 +151,7 @@ def _source(
     begun: VoterSourceReport,
     files: Sequence[FileReport],
     summary: MetadataSummary,
-    history: History,
+    history: VoterHistory,
 ) -> VoterSourceReport:
     findings = [_told(each, history.entries != ()) for each in begun.findings]
     source = source_of(begun, files, summary, history)

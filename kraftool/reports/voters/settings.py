@@ -9,16 +9,16 @@ from __future__ import annotations
 from kraftool.decoders.addresses import host_and_port
 from kraftool.decoders.properties import Properties
 from kraftool.reports.directory_summary import static_voters
-from kraftool.reports.voters.model import Advertised, Settings
+from kraftool.reports.voters.model import Advertised, QuorumSettings
 
 _UNTOLD = frozenset({"", "0.0.0.0", "::"})
 """Hosts that are no address to reach a node by: Kafka puts the machine's own name there."""
 
 
-def settings_of(path: str, server: Properties) -> Settings:
+def settings_of(path: str, server: Properties) -> QuorumSettings:
     """The quorum's settings; what cannot be read as Kafka would read it is left out."""
     listeners = tuple(each.upper() for each in _list(server, "controller.listener.names"))
-    return Settings(
+    return QuorumSettings(
         file=path,
         node_id=_number(server.get("node.id") or server.get("broker.id")),
         roles=_list(server, "process.roles"),

@@ -13,9 +13,9 @@ from kraftool.decoders.addresses import host_and_port, shown_address
 from kraftool.decoders.java_text import INT32_MAX
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import directory as kinds
-from kraftool.reports.metadata_summary import Voter, Voters, VoterSource
+from kraftool.reports.metadata_summary import SeenVoter, SeenVoters, VoterSource
 from kraftool.reports.voters.between import newest_source
-from kraftool.reports.voters.model import Advertised, Settings, VoterSourceReport
+from kraftool.reports.voters.model import Advertised, QuorumSettings, VoterSourceReport
 from kraftool.reports.voters.voter_set import endpoints, set_differences
 
 Sources = Sequence[VoterSourceReport]
@@ -150,7 +150,9 @@ def advertised(sources: Sources) -> Iterator[Finding]:
             yield each
 
 
-def _moved(settings: Settings, voter: Voter, voters: Voters) -> Iterator[tuple[str, str]]:
+def _moved(
+    settings: QuorumSettings, voter: SeenVoter, voters: SeenVoters
+) -> Iterator[tuple[str, str]]:
     recorded = endpoints(voter)
     for number, each in enumerate(settings.advertised):
         known = recorded.get(each.listener)
@@ -168,9 +170,9 @@ def _moved(settings: Settings, voter: Voter, voters: Voters) -> Iterator[tuple[s
             yield f"{each.listener}://{known}", f"{each.listener}://{told}"
 
 
-def _listed(voters: Sequence[Voter]) -> str:
+def _listed(voters: Sequence[SeenVoter]) -> str:
     return ", ".join(f"{each.id}@{','.join(each.endpoints)}" for each in voters)
 
 
-def _with_settings(sources: Sources) -> Iterator[tuple[VoterSourceReport, Settings]]:
+def _with_settings(sources: Sources) -> Iterator[tuple[VoterSourceReport, QuorumSettings]]:
     return ((each, each.settings) for each in sources if each.settings is not None)

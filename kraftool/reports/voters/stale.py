@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from kraftool.image.uuids import is_reserved_directory
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import directory as kinds
-from kraftool.reports.metadata_summary import Voter, Voters
+from kraftool.reports.metadata_summary import SeenVoter, SeenVoters
 from kraftool.reports.voters.model import VoterSourceReport
 from kraftool.reports.voters.voter_set import directory_id, majority, matches
 
@@ -29,7 +29,7 @@ _NO_LEADER = (
 )
 
 
-def is_stale(source: VoterSourceReport, voters: Voters) -> bool:
+def is_stale(source: VoterSourceReport, voters: SeenVoters) -> bool:
     """Whether the voters name the node of a source with another directory id.
 
     With a reserved one Kafka does not start, which is told of meta.properties.
@@ -44,7 +44,7 @@ def stale_voter(
     source: VoterSourceReport,
     reference: VoterSourceReport,
     sources: Sources,
-    past: Mapping[int, Collection[Voter]],
+    past: Mapping[int, Collection[SeenVoter]],
 ) -> Finding:
     """The finding for a source that `is_stale` by the voters of the reference."""
     node, voters = source.node, reference.in_force
@@ -87,12 +87,12 @@ def stale_voter(
     )
 
 
-def _whose_id(wanted: str | None, voters: Voters) -> int | None:
+def _whose_id(wanted: str | None, voters: SeenVoters) -> int | None:
     """The voter whose directory id that is."""
     return next((each.id for each in voters.voters if directory_id(each) == wanted), None)
 
 
-def _own_directory(voter: Voter, sources: Sources) -> VoterSourceReport | None:
+def _own_directory(voter: SeenVoter, sources: Sources) -> VoterSourceReport | None:
     """The source that is the directory of a voter, with the id that the voters have."""
     wanted = directory_id(voter)
     for each in sources:
@@ -101,7 +101,7 @@ def _own_directory(voter: Voter, sources: Sources) -> VoterSourceReport | None:
     return None
 
 
-def _cannot_elect(voters: Voters, sources: Sources) -> bool:
+def _cannot_elect(voters: SeenVoters, sources: Sources) -> bool:
     """Whether so many voters have only other directories that no majority can be left."""
     lost = [
         voter

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from kraftool.reports.metadata_summary import Voter, Voters
+from kraftool.reports.metadata_summary import SeenVoter, SeenVoters
 from kraftool.reports.plain_json import finding_counts, finding_object, plain
 from kraftool.reports.voters.diff import ComparedSource, VoterDiff
-from kraftool.reports.voters.model import HistoryEntry, Settings
+from kraftool.reports.voters.model import HistoryEntry, QuorumSettings
 from kraftool.reports.voters.voter_set import directory_id, endpoints
 
 SCHEMA_VERSION = 1
@@ -64,7 +64,7 @@ def _source(compared: ComparedSource) -> dict[str, Any]:
     }
 
 
-def _voters(voters: Voters | None) -> dict[str, Any] | None:
+def _voters(voters: SeenVoters | None) -> dict[str, Any] | None:
     if voters is None:
         return None
     return {
@@ -75,7 +75,7 @@ def _voters(voters: Voters | None) -> dict[str, Any] | None:
     }
 
 
-def _voter(voter: Voter) -> dict[str, Any]:
+def _voter(voter: SeenVoter) -> dict[str, Any]:
     supported = voter.kraft_versions
     return {
         "id": voter.id,
@@ -87,7 +87,7 @@ def _voter(voter: Voter) -> dict[str, Any]:
     }
 
 
-def _endpoints(voter: Voter) -> list[dict[str, Any]]:
+def _endpoints(voter: SeenVoter) -> list[dict[str, Any]]:
     """Endpoints by listener, null for the one address of a static voter."""
     return [
         {"listener": plain(listener) or None, "address": plain(address)}
@@ -115,7 +115,7 @@ def _entry(entry: HistoryEntry) -> dict[str, Any]:
     }
 
 
-def _settings(settings: Settings | None) -> dict[str, Any] | None:
+def _settings(settings: QuorumSettings | None) -> dict[str, Any] | None:
     if settings is None:
         return None
     return {

@@ -7,7 +7,7 @@ voters, votes and logs they keep for themselves.
 from __future__ import annotations
 
 from kraftool.sim.checkers.base import Checker
-from kraftool.sim.checkers.epochs import Epochs, QuorumState
+from kraftool.sim.checkers.epochs import Epochs, QuorumStateChecker
 from kraftool.sim.checkers.fetches import Fetches
 from kraftool.sim.checkers.leaders import Leaders
 from kraftool.sim.checkers.logs import Committed, LogMatching
@@ -23,7 +23,7 @@ CHECKERS: tuple[type[Checker], ...] = (
     VoterSets,
     Leaders,
     Epochs,
-    QuorumState,
+    QuorumStateChecker,
     Votes,
     Elections,
     LogMatching,

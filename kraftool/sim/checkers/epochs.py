@@ -63,7 +63,7 @@ class Epochs(Checker):
             self.violated(f"{node.name} writes epoch {after.epoch} after {before.epoch}")
 
 
-class QuorumState(Checker):
+class QuorumStateChecker(Checker):
     """What is on the disk is what the node goes by, and within an epoch nothing of it is taken
     back: neither a vote, unless it was for oneself and won, nor a leader. (Who voted for itself
     and then followed stands again after a restart, as in Kafka; that epoch has no votes left.)"""

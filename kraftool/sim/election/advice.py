@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kraftool.decoders.addresses import shown_address
 from kraftool.reports.doctor import tools
-from kraftool.reports.election.case import Case, NodeCase
+from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.words import listed
 from kraftool.sim.election.report import Report
@@ -20,14 +20,14 @@ from kraftool.storage.entry import Severity
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class AdviceStep:
     """One thing to do. The commands are for copying."""
 
     words: str
     commands: tuple[str, ...] = ()
 
 
-def next_steps(report: Report) -> Iterable[Step]:
+def next_steps(report: Report) -> Iterable[AdviceStep]:
     if not report.is_elected:
         yield from _ways_out(report)
     elif report.grave:
@@ -39,7 +39,7 @@ def next_steps(report: Report) -> Iterable[Step]:
 # --- with a leader ----------------------------------------------------------------------------
 
 
-def _keep(report: Report) -> Iterable[Step]:
+def _keep(report: Report) -> Iterable[AdviceStep]:
     """What keeps the quorum, or brings it back to its strength."""
     case = report.case
     empty = [
@@ -56,17 +56,17 @@ def _keep(report: Report) -> Iterable[Step]:
     yield from other
 
 
-def _network(report: Report) -> Iterable[Step]:
+def _network(report: Report) -> Iterable[AdviceStep]:
     if report.conditions.cut:
-        yield Step("Mend the network: without the partition the quorum stands more.")
+        yield AdviceStep("Mend the network: without the partition the quorum stands more.")
     if list(slow(report)) or report.without_leader:
-        yield Step(
+        yield AdviceStep(
             "Make messages faster, or the controller.quorum timeouts longer: elections fail, or"
             " take long."
         )
 
 
-def _restarting(report: Report, *, is_fine: bool) -> Iterable[Step]:
+def _restarting(report: Report, *, is_fine: bool) -> Iterable[AdviceStep]:
     unsafe = [each for each in report.restarts if not each.is_safe]
     safe = [each.node for each in report.restarts if each.is_safe]
     missing = [each for each in report.case.unknown if each in report.case.voters.ids]
@@ -75,52 +75,58 @@ def _restarting(report: Report, *, is_fine: bool) -> Iterable[Step]:
     back = f" Bring node {listed(down)} back first." if down else ""
     names = listed((each.node for each in unsafe), "or")
     if len(report.case.voters) == 1:
-        yield Step("It is the only voter: while it is down there is no leader.")
+        yield AdviceStep("It is the only voter: while it is down there is no leader.")
     elif not safe:
-        yield Step(f"Do not restart voter {names} now: the quorum could lose its leader.{back}")
+        yield AdviceStep(
+            f"Do not restart voter {names} now: the quorum could lose its leader.{back}"
+        )
     elif unsafe:
         for each in unsafe:
             why = "without it there is no leader"
             if each.leaders:
                 cut = "; ".join(dict.fromkeys(map(lost, each.losses)))
                 why = f"{listed(each.leaders, 'or')} could lead meanwhile, and {cut}"
-            yield Step(f"Do not restart {each.node} now: {why}.{back}")
-        yield Step(f"Restart {listed(safe)} one by one only, each once the last has caught up.")
+            yield AdviceStep(f"Do not restart {each.node} now: {why}.{back}")
+        yield AdviceStep(
+            f"Restart {listed(safe)} one by one only, each once the last has caught up."
+        )
     elif down:
-        yield Step(
+        yield AdviceStep(
             f"Bring node {listed(down)} back. Do not restart another voter before it has caught up."
         )
     elif is_fine:
         grave = any(each.severity is not Severity.INFO for each in report.case.findings)
         done = "Do what the findings below say." if grave else "Nothing has to be done."
-        yield Step(
+        yield AdviceStep(
             f"{done} Restart one node after another, each once the one before has caught up."
         )
 
 
-def _refill(report: Report, empty: Sequence[int]) -> Iterable[Step]:
+def _refill(report: Report, empty: Sequence[int]) -> Iterable[AdviceStep]:
     """What to do about voters that lost their log."""
     if not empty:
         return
     names = listed(empty)
     voteless = [each for each in empty if report.case.by_id[each].election is None]
     if voteless and any(each.code == log_kinds.NONE.code for each in report.case.findings):
-        yield Step(f"Before {listed(voteless)} starts, do what {log_kinds.NONE.code} says below.")
+        yield AdviceStep(
+            f"Before {listed(voteless)} starts, do what {log_kinds.NONE.code} says below."
+        )
     if any(each.node in empty and not each.leaders for each in report.restarts):
-        yield Step(
+        yield AdviceStep(
             f"Only the vote of {names} makes a majority: bring back another voter first if you can."
         )
     else:
-        yield Step(f"Start {names} last, once the others have a leader.")
-    yield Step(f"Stop nothing before {names} has copied the log.")
+        yield AdviceStep(f"Start {names} last, once the others have a leader.")
+    yield AdviceStep(f"Stop nothing before {names} has copied the log.")
 
 
-def _replaced(report: Report) -> Iterable[Step]:
+def _replaced(report: Report) -> Iterable[AdviceStep]:
     """How a node that was formatted anew becomes a voter again: only a leader can do that."""
     anywhere = ("--bootstrap-controller", _address(report))
     for node in _strangers(report):
         voter = report.case.voters.voters[node.id]
-        yield Step(
+        yield AdviceStep(
             f"Start {node.id} only once there is a leader. It is not the voter {node.id} any more:"
             f" remove that one, wait until {node.id} has no Lag, and add it from {node.id} itself,"
             " with its server.properties:",
@@ -161,12 +167,12 @@ def _address(report: Report) -> str:
     return tools.ANYWHERE
 
 
-def _save(report: Report) -> Iterable[Step]:
+def _save(report: Report) -> Iterable[AdviceStep]:
     """How to start without losing anything, if there is a way."""
-    yield Step("Do not start the nodes like this. Copy all directories first.")
+    yield AdviceStep("Do not start the nodes like this. Copy all directories first.")
     holders = sorted({each for loss in report.grave for each in loss.holders})
     if not report.rescue:
-        yield Step(
+        yield AdviceStep(
             f"{listed(holders)} {'has' if len(holders) == 1 else 'have'} what would be lost, and no"
             " group of these nodes is sure to keep it: find the directories of the other voters."
         )
@@ -174,7 +180,7 @@ def _save(report: Report) -> Iterable[Step]:
     case, down = report.case, sorted(report.conditions.down & set(report.rescue))
     if down:
         them = "it" if len(down) == 1 else "them"
-        yield Step(
+        yield AdviceStep(
             f"Bring back {listed(down)} before any other node starts: no group of these nodes that"
             f" does without {them} keeps all records and has a leader."
         )
@@ -182,17 +188,17 @@ def _save(report: Report) -> Iterable[Step]:
     alone = " alone" if rest else ""
     rivals = [each for each in rest if each in case.by_id and _is_rival(case, case.by_id[each])]
     if rivals:
-        yield Step(
+        yield AdviceStep(
             f"Format {listed(rivals)} anew with --no-initial-controllers, once the copy is safe:"
             f" as {'it is, it elects itself' if len(rivals) == 1 else 'they are, they lead alone'}."
         )
     then = f" Start {listed(rest)} once there is a leader." if rest else ""
-    yield Step(
+    yield AdviceStep(
         f"Then start {listed(report.rescue)}{alone}: whoever of these leads has all of it.{then}"
     )
 
 
-def _is_rival(case: Case, node: NodeCase) -> bool:
+def _is_rival(case: ElectionCase, node: NodeCase) -> bool:
     """Whether a node votes by its own log only, as after it was formatted with --standalone."""
     return node.is_voter and case.is_stranger(node)
 
@@ -200,40 +206,40 @@ def _is_rival(case: Case, node: NodeCase) -> bool:
 # --- without ----------------------------------------------------------------------------------
 
 
-def _ways_out(report: Report) -> Iterable[Step]:
+def _ways_out(report: Report) -> Iterable[AdviceStep]:
     if report.grave:
         yield from _save(report)
     if report.revivals:
         groups = [listed(each) for each in report.revivals]
         either = "either" if len(groups) == 2 else "any" if len(groups) > 2 else "it"
-        yield Step(f"Start {listed(groups, 'or')}: with {either} a leader can be elected.")
+        yield AdviceStep(f"Start {listed(groups, 'or')}: with {either} a leader can be elected.")
     if report.heals:
-        yield Step("Mend the network: without the partition a leader can be elected.")
+        yield AdviceStep("Mend the network: without the partition a leader can be elected.")
     unknown = [each for each in report.case.unknown if each in report.case.voters.ids]
     if unknown:
-        yield Step(
+        yield AdviceStep(
             f"Give the directories of {listed(unknown)} too, or ask what if they run:"
             f" {' '.join(f'--assume-up {each}' for each in unknown)}."
         )
     if list(slow(report)) or report.leaders:
-        yield Step("Make messages faster, or the controller.quorum timeouts longer.")
+        yield AdviceStep("Make messages faster, or the controller.quorum timeouts longer.")
     elif not (report.revivals or report.heals or unknown):
         best = report.case.most_complete
         if best is not None and best.log.end:
-            yield Step(
+            yield AdviceStep(
                 f"Copy all directories before anything else. {best.id} has the most complete log"
                 f" ({best.end.offset} of epoch {best.end.epoch})."
             )
         yield from _old_disks(report)
 
 
-def _old_disks(report: Report) -> Iterable[Step]:
+def _old_disks(report: Report) -> Iterable[AdviceStep]:
     strangers = _strangers(report)
     if not strangers:
         return
     voters = report.case.voters.voters
     disks = listed((f"{each.id} ({voters[each.id].key.directory_id})" for each in strangers), "or")
-    yield Step(
+    yield AdviceStep(
         f"Find the old disk of {disks}: only the replicas that are voters make a majority. Without"
         " a leader no voter can be removed, added or replaced."
     )

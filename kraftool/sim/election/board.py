@@ -18,11 +18,11 @@ from typing import NamedTuple
 from kraftool.raft.messages import ANSWERED_BY
 from kraftool.raft.names import Error
 from kraftool.raft.roles import Leader
-from kraftool.reports.election.case import Case
+from kraftool.reports.election.case import ElectionCase
 from kraftool.sim.election.chances import PATIENT
 from kraftool.sim.election.conditions import Conditions
 from kraftool.sim.election.forms import Form, of_message, of_replica
-from kraftool.sim.election.replica import Message, Replica, disk_of
+from kraftool.sim.election.replica import SentMessage, SimulatedNode, disk_of
 
 TICK, CRASH = -1, -2
 """Choices of a node; all others are the numbers of messages."""
@@ -37,10 +37,10 @@ Asked = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class NodeState:
     """One state of one node."""
 
-    replica: Replica
+    replica: SimulatedNode
     now_ms: int
     leads: tuple[int, int] | None
     """The epoch that it leads, and itself."""
@@ -52,7 +52,7 @@ class Place:
     """Whose requests wait here, and are still waited for there."""
 
 
-class Step(NamedTuple):
+class NodeStep(NamedTuple):
     """What a choice does to a node."""
 
     after: int
@@ -64,13 +64,13 @@ class Step(NamedTuple):
 class Board:
     """All pieces that were met."""
 
-    def __init__(self, case: Case, conditions: Conditions, *, is_reduced: bool) -> None:
+    def __init__(self, case: ElectionCase, conditions: Conditions, *, is_reduced: bool) -> None:
         self.case, self.conditions, self._is_reduced = case, conditions, is_reduced
-        self.places: list[Place] = []
+        self.places: list[NodeState] = []
         self._place_ids: dict[Form, int] = {}
-        self.messages: list[Message] = []
+        self.messages: list[SentMessage] = []
         self._message_ids: dict[Form, int] = {}
-        self._steps: dict[tuple[int, int], Step] = {}
+        self._steps: dict[tuple[int, int], NodeStep] = {}
         self._without: dict[tuple[int, frozenset[Asked]], int] = {}
         self._stale: dict[int, int | None] = {}
         self._spots = {
@@ -87,7 +87,7 @@ class Board:
         mail: list[int] = []
         for node in self.case.nodes:
             if node.id in self.up:
-                replica = Replica(node, PATIENT, disk_of(node, borders))
+                replica = SimulatedNode(node, PATIENT, disk_of(node, borders))
                 step = self._stepped(replica, 1, replica.start(1), frozenset())
                 places.append(step.after)
                 mail += step.sent
@@ -111,7 +111,7 @@ class Board:
         answer = ANSWERED_BY[type(message.body)](top_error=Error.BROKER_NOT_AVAILABLE)
         return self._message(message.answered(self.to(number), answer))
 
-    def step(self, place: int, choice: int) -> Step:
+    def step(self, place: int, choice: int) -> NodeStep:
         """What a node does, once it is its turn or something arrives."""
         done = self._steps.get((place, choice))
         if done is None:
@@ -129,8 +129,12 @@ class Board:
         return done
 
     def _stepped(
-        self, replica: Replica, now_ms: int, sent: list[Message], awaited: frozenset[Asked]
-    ) -> Step:
+        self,
+        replica: SimulatedNode,
+        now_ms: int,
+        sent: list[SentMessage],
+        awaited: frozenset[Asked],
+    ) -> NodeStep:
         forgotten: frozenset[Asked] = frozenset()
         if self._is_reduced:
             forgotten = awaited - _awaited(replica)
@@ -141,7 +145,7 @@ class Board:
                 if not (each.is_answer and each.correlation_id == _FORGOTTEN)
             ]
         numbers = tuple(self._message(each) for each in sent)
-        return Step(self._place(replica, now_ms), numbers, forgotten)
+        return NodeStep(self._place(replica, now_ms), numbers, forgotten)
 
     def matters(self, number: int, place: int) -> bool:
         """Whether a message does more to whom it is for than nothing: an answer for which nobody
@@ -177,7 +181,7 @@ class Board:
             found = self._without[place, here] = self._place(replica, before.now_ms)
         return found
 
-    def _place(self, replica: Replica, now_ms: int) -> int:
+    def _place(self, replica: SimulatedNode, now_ms: int) -> int:
         key = of_replica(replica, now_ms)
         found = self._place_ids.get(key)
         if found is not None:
@@ -185,7 +189,7 @@ class Board:
         raft = replica.raft
         high = raft.role.high_watermark
         self.places.append(
-            Place(
+            NodeState(
                 replica=replica,
                 now_ms=now_ms,
                 leads=(raft.epoch, replica.id) if isinstance(raft.role, Leader) else None,
@@ -202,7 +206,7 @@ class Board:
         self._place_ids[key] = len(self.places) - 1
         return len(self.places) - 1
 
-    def _message(self, message: Message) -> int:
+    def _message(self, message: SentMessage) -> int:
         key = of_message(message)
         found = self._message_ids.get(key)
         if found is None:
@@ -216,11 +220,11 @@ def clipped(epochs: Epochs | list[tuple[int, int]], end: int) -> Epochs:
     return tuple(each for each in epochs if each[1] < end)
 
 
-def _asked(message: Message) -> Asked:
+def _asked(message: SentMessage) -> Asked:
     return message.asker, message.destination_id
 
 
-def _awaited(replica: Replica) -> frozenset[Asked]:
+def _awaited(replica: SimulatedNode) -> frozenset[Asked]:
     """Requests from before this step of which the answer is still waited for. In this step there
     may have been new ones, with numbers from 0 on."""
     if replica.broken:
@@ -232,7 +236,7 @@ def _awaited(replica: Replica) -> frozenset[Asked]:
     )
 
 
-def _tidy(replica: Replica, now_ms: int) -> None:
+def _tidy(replica: SimulatedNode, now_ms: int) -> None:
     """Give anew what is only a name, the same for states that behave the same."""
     raft = replica.raft
     replica.incarnation = raft._next_correlation_id = 0

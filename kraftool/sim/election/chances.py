@@ -16,24 +16,24 @@ from typing import cast
 from kraftool.raft.messages import ANSWERED_BY, Request, VoteRequest, VoteResponse
 from kraftool.raft.names import Error
 from kraftool.raft.roles import NEVER
-from kraftool.reports.election.case import Case, NodeCase
+from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.sim.election.conditions import Conditions
 from kraftool.sim.election.patience import idle_ms, is_idle
-from kraftool.sim.election.replica import Message, Replica, disk_of
+from kraftool.sim.election.replica import SentMessage, SimulatedNode, disk_of
 
 _MOST_STEPS = 20_000
 _MOST_TRIALS = 600
 """So many trials, at most, to find how many failures a quorum stands."""
 
 
-class Patient:
+class ShortestTimeouts:
     """No chance at all: every timeout is as short as it can be."""
 
     def randrange(self, stop: int, /) -> int:
         return 0
 
 
-PATIENT = Patient()
+PATIENT = ShortestTimeouts()
 
 
 class _Lasting:
@@ -81,14 +81,14 @@ class Failures:
 class _Trial:
     """All nodes, with a network that serves one of them first."""
 
-    def __init__(self, case: Case, conditions: Conditions, node_id: int) -> None:
+    def __init__(self, case: ElectionCase, conditions: Conditions, node_id: int) -> None:
         self.case, self.conditions, self.id = case, conditions, node_id
         borders = case.borders
         election_ms = case.by_id[node_id].settings.timing.election_timeout_ms
         is_slow = 4 * conditions.shortest_ms >= election_ms
         chance = _Lasting() if is_slow else PATIENT
         self.replicas = {
-            each.id: Replica(each, chance, disk_of(each, borders))
+            each.id: SimulatedNode(each, chance, disk_of(each, borders))
             for each in case.nodes
             if each.id not in conditions.down
         }
@@ -99,13 +99,13 @@ class _Trial:
         }
         self._idle_ms = idle_ms(case)
         self.now_ms = 1
-        self.mail: deque[Message] = deque()
+        self.mail: deque[SentMessage] = deque()
         self.answers: dict[int, Refusal | None] = {}
         """By voter: why it refuses; None where it grants."""
         self._steps = 0
 
     @property
-    def own(self) -> Replica:
+    def own(self) -> SimulatedNode:
         return self.replicas[self.id]
 
     def go(self) -> tuple[bool, bool]:
@@ -153,7 +153,7 @@ class _Trial:
             return max(self.conditions.shortest_ms, self._idle_ms)
         return self.conditions.shortest_ms
 
-    def _deliver(self, message: Message, *, alone: bool) -> None:
+    def _deliver(self, message: SentMessage, *, alone: bool) -> None:
         if alone and message.asker != self.id:
             return
         if message.is_answer:
@@ -175,7 +175,7 @@ class _Trial:
         if before is not None:
             self._judge(before, message, sent)
 
-    def _judge(self, before: Replica, message: Message, sent: list[Message]) -> None:
+    def _judge(self, before: SimulatedNode, message: SentMessage, sent: list[SentMessage]) -> None:
         for each in sent:
             if each.is_answer and isinstance(each.body, VoteResponse):
                 granted = each.body.vote_granted
@@ -184,7 +184,9 @@ class _Trial:
                 )
 
 
-def _answer(replica: Replica, message: Message, body: Request, now_ms: int) -> VoteResponse:
+def _answer(
+    replica: SimulatedNode, message: SentMessage, body: Request, now_ms: int
+) -> VoteResponse:
     """What a node would say to another request."""
     for each in replica.fork().receive(now_ms, message._replace(body=body)):
         if each.is_answer and isinstance(each.body, VoteResponse):
@@ -192,7 +194,9 @@ def _answer(replica: Replica, message: Message, body: Request, now_ms: int) -> V
     return VoteResponse()
 
 
-def _reason(before: Replica, message: Message, said: VoteResponse, now_ms: int) -> Refusal:
+def _reason(
+    before: SimulatedNode, message: SentMessage, said: VoteResponse, now_ms: int
+) -> Refusal:
     """Ask again with one thing changed, and see which makes the difference."""
     asked = cast("VoteRequest", message.body)
     own, to = before.raft, message.asker
@@ -233,7 +237,7 @@ def _reason(before: Replica, message: Message, said: VoteResponse, now_ms: int) 
 class Chances:
     """The chances of all nodes, under conditions that may be changed; each is tried once."""
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: ElectionCase) -> None:
         self.case = case
         self._known: dict[tuple[int, frozenset[int], frozenset[tuple[int, int]]], Chance] = {}
         self.trials = 0
@@ -276,7 +280,7 @@ class Chances:
         return Failures(count=len(voters))
 
 
-def _try(case: Case, conditions: Conditions, node_id: int) -> Chance:
+def _try(case: ElectionCase, conditions: Conditions, node_id: int) -> Chance:
     node = case.by_id[node_id]
     if node_id in conditions.down:
         return Chance(node=node_id, why_not=f"{node_id} is down")

@@ -6,7 +6,7 @@ from typing import Any
 
 from kraftool.raft.names import ElectionState, ReplicaKey
 from kraftool.reports.election.case import NodeCase
-from kraftool.reports.election.losses import Loss
+from kraftool.reports.election.losses import RecordLoss
 from kraftool.reports.plain_json import finding_counts, finding_object
 from kraftool.sim.election.chances import Chance, Failures
 from kraftool.sim.election.explore import Exploration
@@ -132,7 +132,7 @@ def _failures(found: Failures | None) -> dict[str, Any] | None:
     return None if found is None else {"count": found.count, "exact": found.is_exact}
 
 
-def _loss(loss: Loss) -> dict[str, Any]:
+def _loss(loss: RecordLoss) -> dict[str, Any]:
     return {
         "leader": loss.leader,
         "firstOffset": loss.first,

@@ -20,13 +20,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from kraftool.raft.roles import NEVER
-from kraftool.reports.election.case import Case
+from kraftool.reports.election.case import ElectionCase
 from kraftool.sim.election.board import (
     CRASH,
     TICK,
     Board,
     Committed,
-    Place,
+    NodeState,
     clipped,
 )
 from kraftool.sim.election.conditions import Conditions
@@ -110,7 +110,7 @@ class Explorer:
 
     def __init__(
         self,
-        case: Case,
+        case: ElectionCase,
         conditions: Conditions,
         depth: int,
         *,
@@ -292,7 +292,7 @@ class Explorer:
             return "leader completeness", told
         return None
 
-    def _meet(self, place: Place, depth: int) -> None:
+    def _meet(self, place: NodeState, depth: int) -> None:
         found, node = self.found, place.replica.id
         if place.leads is not None:
             found.elected[node] = min(found.elected.get(node, depth), depth)

@@ -15,7 +15,7 @@ from typing import Any
 from kraftool.raft.names import VoterSet
 from kraftool.raft.records import Batch
 from kraftool.raft.roles import NEVER
-from kraftool.sim.election.replica import Message, Replica
+from kraftool.sim.election.replica import SentMessage, SimulatedNode
 
 _NOT_STATE = frozenset(
     {"settings", "timing", "random", "now_ms", "bootstrap", "_effects", "_wake_ms"}
@@ -72,7 +72,7 @@ def _fields(kind: Any) -> tuple[str, ...]:
     return tuple(each.name for each in fields(kind) if each.name not in _NOT_STATE)
 
 
-def of_replica(replica: Replica, now_ms: int) -> Form:
+def of_replica(replica: SimulatedNode, now_ms: int) -> Form:
     """The whole state of a node: memory, disk, and what waits for its answers."""
     disk = replica.disk
     due = replica.deadline_ms
@@ -90,5 +90,5 @@ def of_replica(replica: Replica, now_ms: int) -> Form:
     )
 
 
-def of_message(message: Message) -> Form:
+def of_message(message: SentMessage) -> Form:
     return form(message, 0)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from kraftool.raft.messages import FetchResponse
 from kraftool.raft.names import Error
 from kraftool.raft.settings import Timing
-from kraftool.reports.election.case import Case, NodeCase
+from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.sim.election.conditions import Conditions
 
 _LEAST_HORIZON_MS = 60_000
@@ -21,7 +21,7 @@ _MESSAGES = 20
 """So many messages, one after another, have their time besides."""
 
 
-def unhurried(case: Case) -> Case:
+def unhurried(case: ElectionCase) -> ElectionCase:
     """The same nodes, whose retry backoff is in proportion to their timeouts, if they are longer
     than Kafka's defaults."""
     return replace(case, nodes=tuple(map(_unhurried, case.nodes)))
@@ -42,7 +42,7 @@ def _backoff_ms(timing: Timing) -> int:
     return min(max(election // 50, fetch // 100), min(election, fetch) // 5)
 
 
-def idle_ms(case: Case) -> int:
+def idle_ms(case: ElectionCase) -> int:
     """What an answer takes that knows no leader either; 0 with timeouts no longer than Kafka's."""
     timings = [each.settings.timing for each in case.nodes]
     pause = max(map(_backoff_ms, timings), default=0)
@@ -56,7 +56,7 @@ def is_idle(body: object) -> bool:
     return isinstance(body, FetchResponse) and body.error is not Error.NONE and body.leader_id < 0
 
 
-def horizon_ms(case: Case, conditions: Conditions) -> int:
+def horizon_ms(case: ElectionCase, conditions: Conditions) -> int:
     """A run that has no leader by then has none."""
     nodes = [each for each in case.nodes if each.id not in conditions.down]
     longest = max(map(_round_ms, nodes), default=0)

@@ -56,7 +56,7 @@ _CHUNK = b"s"
 """All snapshots have one byte on their way; what they say goes along beside it."""
 
 
-class Message(NamedTuple):
+class SentMessage(NamedTuple):
     """A request on its way to a node, or the answer on its way back."""
 
     source: int
@@ -75,7 +75,7 @@ class Message(NamedTuple):
     snapshot: Snapshot | None = None
     """What is fetched of a snapshot."""
 
-    def answered(self, by: int, body: Response) -> Message:
+    def answered(self, by: int, body: Response) -> SentMessage:
         return self._replace(source=by, body=body, is_answer=True)
 
 
@@ -101,14 +101,14 @@ def disk_of(node: NodeCase, borders: Iterable[int] = ()) -> Disk:
     return disk
 
 
-class Replica:
+class SimulatedNode:
     """A node that runs."""
 
     def __init__(self, node: NodeCase, random: Random, disk: Disk) -> None:
         self.id, self.node, self.random, self.disk = node.id, node, random, disk
         self.raft = self._opened()
         self.deadline_ms = NEVER
-        self.waiting: dict[int, Message] = {}
+        self.waiting: dict[int, SentMessage] = {}
         """Requests that are not answered yet, by the id that the core knows them by."""
         self.broken = ""
         """How the protocol was broken, if it was: the node has ended, and will start again."""
@@ -133,13 +133,13 @@ class Replica:
         """Whether it leads, and a majority has what it wrote first."""
         return isinstance(self.raft.role, Leader) and self.raft.role.high_watermark is not None
 
-    def start(self, now_ms: int) -> list[Message]:
+    def start(self, now_ms: int) -> list[SentMessage]:
         try:
             return self._carry_out(now_ms, self.raft.start(now_ms))
         except KraftoolError as error:
             return self._end(now_ms, error)
 
-    def receive(self, now_ms: int, message: Message) -> list[Message]:
+    def receive(self, now_ms: int, message: SentMessage) -> list[SentMessage]:
         """Take a message in; what leaves the node because of it."""
         if message.is_answer:
             if message.incarnation != self.incarnation:
@@ -161,10 +161,10 @@ class Replica:
         asked = cast("Request", message.body)
         return self._step(now_ms, RequestReceived(request_id=self._requests, request=asked))
 
-    def tick(self, now_ms: int) -> list[Message]:
+    def tick(self, now_ms: int) -> list[SentMessage]:
         return self.restart(now_ms) if self.broken else self._step(now_ms, TimePassed())
 
-    def append(self, now_ms: int, record: bytes) -> list[Message]:
+    def append(self, now_ms: int, record: bytes) -> list[SentMessage]:
         """Have a leader write a record, as its state machine would; nothing on any other node."""
         if not self.leads:
             return []
@@ -172,13 +172,13 @@ class Replica:
             now_ms, Append(epoch=self.raft.epoch, records=(record,), size=len(record))
         )
 
-    def restart(self, now_ms: int) -> list[Message]:
+    def restart(self, now_ms: int) -> list[SentMessage]:
         """Lose everything but the disk, and start again."""
         self.raft, self.waiting, self._arriving = self._opened(), {}, None
         self.incarnation, self.broken = self.incarnation + 1, ""
         return self.start(now_ms)
 
-    def expects(self, message: Message) -> bool:
+    def expects(self, message: SentMessage) -> bool:
         """Whether anybody still waits for this answer."""
         return (
             message.incarnation == self.incarnation
@@ -186,7 +186,7 @@ class Replica:
             and self.raft.connections.is_expected(message.destination_id, message.correlation_id)
         )
 
-    def fork(self) -> Replica:
+    def fork(self) -> SimulatedNode:
         """Another replica in the same state."""
         other = copy(self)
         raft, settings, random = self.raft, self.raft.settings, self.raft.random
@@ -204,7 +204,7 @@ class Replica:
         other.waiting = dict(self.waiting)
         return other
 
-    def _step(self, now_ms: int, event: Event) -> list[Message]:
+    def _step(self, now_ms: int, event: Event) -> list[SentMessage]:
         if self.broken:
             return []
         try:
@@ -212,14 +212,14 @@ class Replica:
         except KraftoolError as error:
             return self._end(now_ms, error)
 
-    def _end(self, now_ms: int, error: KraftoolError) -> list[Message]:
+    def _end(self, now_ms: int, error: KraftoolError) -> list[SentMessage]:
         self.broken, self.deadline_ms = error.message, now_ms + STARTED_AGAIN_MS
         self.errors = (*self.errors, error.message)
         self.waiting = {}
         return []
 
-    def _carry_out(self, now_ms: int, effects: list[Effect]) -> list[Message]:
-        sent: list[Message] = []
+    def _carry_out(self, now_ms: int, effects: list[Effect]) -> list[SentMessage]:
+        sent: list[SentMessage] = []
         todo = list(effects)
         while todo:
             following: list[Event] = []
@@ -228,7 +228,7 @@ class Replica:
             todo = [out for event in following for out in self.raft.step(now_ms, event)]
         return sent
 
-    def _effect(self, effect: Effect, sent: list[Message], following: list[Event]) -> None:
+    def _effect(self, effect: Effect, sent: list[SentMessage], following: list[Event]) -> None:
         match effect:
             case SetDeadline(at_ms=at):
                 self.deadline_ms = at
@@ -245,7 +245,7 @@ class Replica:
                 following.append(StateMachineAt(next_offset=to))
             case Send():
                 sent.append(
-                    Message(
+                    SentMessage(
                         source=self.id,
                         asker=self.id,
                         correlation_id=effect.correlation_id,
@@ -262,7 +262,7 @@ class Replica:
             case _:
                 pass
 
-    def _reply(self, effect: Reply) -> Message:
+    def _reply(self, effect: Reply) -> SentMessage:
         answer: Any = effect.response
         snapshot = None
         if isinstance(answer, FetchResponse) and answer.read is not None:

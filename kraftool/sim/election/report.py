@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
-from kraftool.reports.election.case import Case
-from kraftool.reports.election.losses import Loss, losses
+from kraftool.reports.election.case import ElectionCase
+from kraftool.reports.election.losses import RecordLoss, losses
 from kraftool.sim.election.chances import Chance, Chances, Failures
 from kraftool.sim.election.conditions import Conditions
 from kraftool.sim.election.explore import Exploration, Explorer
 from kraftool.sim.election.patience import horizon_ms, unhurried
-from kraftool.sim.election.run import Change, Outcome, Run, Seen, at_rest
+from kraftool.sim.election.run import ElectionRun, Outcome, Seen, VoterChange, at_rest
 
 _RUNS_IN_VAIN, _IN_VAIN_SHARE = 3, 5
 """So many runs, of such a part of the time, show how it goes where no leader was found possible."""
@@ -35,7 +35,7 @@ class Restart:
     node: int
     leaders: tuple[int, ...]
     """Who can lead meanwhile."""
-    losses: tuple[Loss, ...] = ()
+    losses: tuple[RecordLoss, ...] = ()
     """What those would cut off that may have been committed."""
 
     @property
@@ -65,7 +65,7 @@ class Changed:
 class Report:
     """Everything that can be said."""
 
-    case: Case
+    case: ElectionCase
     conditions: Conditions
     seed: int
     runs: int
@@ -80,7 +80,7 @@ class Report:
     broken: tuple[tuple[int, str, int], ...] = ()
     """Nodes that stopped because the protocol was broken: why, and in how many runs."""
     timeline: tuple[Seen, ...] = ()
-    losses: tuple[Loss, ...] = ()
+    losses: tuple[RecordLoss, ...] = ()
     """For each node with a log, what it would cut off."""
     failures: Failures | None = None
     restarts: tuple[Restart, ...] = ()
@@ -145,18 +145,18 @@ class Report:
             return None
         return self.times_ms[min(int(share * len(self.times_ms)), len(self.times_ms) - 1)]
 
-    def losses_by(self, leader: int) -> tuple[Loss, ...]:
+    def losses_by(self, leader: int) -> tuple[RecordLoss, ...]:
         return tuple(each for each in self.losses if each.leader == leader)
 
     @property
-    def grave(self) -> tuple[Loss, ...]:
+    def grave(self) -> tuple[RecordLoss, ...]:
         """What possible leaders cut off though somebody may have been told that it is safe."""
         able = {*self.leaders, *(each.node for each in self.chances if each.wins)}
         return tuple(each for each in self.losses if each.leader in able and each.standing.weighs)
 
 
 def simulate(
-    case: Case,
+    case: ElectionCase,
     conditions: Conditions,
     *,
     seed: int,
@@ -173,10 +173,10 @@ def simulate(
     horizon = horizon_ms(case, conditions) // (1 if possible else _IN_VAIN_SHARE)
     outcomes: list[Outcome] = []
     timeline: tuple[Seen, ...] = ()
-    last: Run | None = None
+    last: ElectionRun | None = None
     for number in range(count):
         progress("runs", number, count)
-        run = Run(
+        run = ElectionRun(
             case,
             conditions,
             seed + number,
@@ -236,7 +236,7 @@ def simulate(
     return replace(report, rescue=_rescue(case, conditions, chances)) if report.grave else report
 
 
-def _grave(case: Case, leaders: Sequence[int]) -> tuple[Loss, ...]:
+def _grave(case: ElectionCase, leaders: Sequence[int]) -> tuple[RecordLoss, ...]:
     """What these cut off that may have been committed."""
     return tuple(
         loss
@@ -246,7 +246,7 @@ def _grave(case: Case, leaders: Sequence[int]) -> tuple[Loss, ...]:
     )
 
 
-def _rescue(case: Case, conditions: Conditions, chances: Chances) -> tuple[int, ...]:
+def _rescue(case: ElectionCase, conditions: Conditions, chances: Chances) -> tuple[int, ...]:
     """The smallest group of nodes that has a leader, and none that loses what may be committed.
 
     Nodes that are down are among it where it does not go without: they may have the records.
@@ -264,12 +264,12 @@ def _rescue(case: Case, conditions: Conditions, chances: Chances) -> tuple[int, 
     return ()
 
 
-def _votes(case: Case, node_id: int, conditions: Conditions) -> bool:
+def _votes(case: ElectionCase, node_id: int, conditions: Conditions) -> bool:
     return node_id not in conditions.down and case.voters.has(case.by_id[node_id].key)
 
 
 def _restarts(
-    case: Case, conditions: Conditions, chances: Chances, voters: Sequence[int]
+    case: ElectionCase, conditions: Conditions, chances: Chances, voters: Sequence[int]
 ) -> tuple[Restart, ...]:
     found = []
     for each in voters:
@@ -279,7 +279,9 @@ def _restarts(
     return tuple(found)
 
 
-def _revivals(case: Case, conditions: Conditions, chances: Chances) -> tuple[tuple[int, ...], ...]:
+def _revivals(
+    case: ElectionCase, conditions: Conditions, chances: Chances
+) -> tuple[tuple[int, ...], ...]:
     """The smallest groups of nodes that are down and would bring a leader."""
     down = sorted(conditions.down & case.by_id.keys())
     for count in range(1, min(len(down), _MOST_TOGETHER) + 1):
@@ -297,7 +299,7 @@ def _changes(outcomes: Sequence[Outcome]) -> tuple[Changed, ...]:
     found = []
     rounds = [each.changes for each in outcomes if each.changes]
     for number in range(len(rounds[0]) if rounds else 0):
-        made: list[Change] = [each[number] for each in rounds]
+        made: list[VoterChange] = [each[number] for each in rounds]
         names = Counter(each.error.name if each.error is not None else "no answer" for each in made)
         times = sorted(each.at_ms for each in made if each.error is not None)
         found.append(
@@ -313,7 +315,7 @@ def _changes(outcomes: Sequence[Outcome]) -> tuple[Changed, ...]:
 
 
 def _afterwards(
-    case: Case, conditions: Conditions, run: Run
+    case: ElectionCase, conditions: Conditions, run: ElectionRun
 ) -> tuple[Failures | None, tuple[int, ...]]:
     rest = at_rest(case, run)
     plain = replace(conditions, adding=(), removing=())

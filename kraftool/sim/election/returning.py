@@ -14,11 +14,11 @@ from enum import StrEnum
 from random import Random
 
 from kraftool.raft.records import Batch
-from kraftool.reports.election.case import Case
+from kraftool.reports.election.case import ElectionCase
 from kraftool.sim.election.conditions import Conditions
 from kraftool.sim.election.patience import unhurried
-from kraftool.sim.election.replica import Replica
-from kraftool.sim.election.run import Run
+from kraftool.sim.election.replica import SimulatedNode
+from kraftool.sim.election.run import ElectionRun
 
 _BEFORE_MS = 5_000
 _APART_MS = 30_000
@@ -60,11 +60,11 @@ class Ending:
     """Nodes that ended with an error, and were started again."""
 
 
-class Returning(Run):
+class Returning(ElectionRun):
     """A run in which nodes come back."""
 
     def __init__(
-        self, case: Case, conditions: Conditions, seed: int, back: Iterable[int], way: Way
+        self, case: ElectionCase, conditions: Conditions, seed: int, back: Iterable[int], way: Way
     ) -> None:
         self._back = frozenset(back) - conditions.down
         super().__init__(unhurried(case), conditions.without(self._back), seed)
@@ -163,7 +163,7 @@ class Returning(Run):
         )
 
 
-def _first_lost(replica: Replica, committed: Iterable[Batch]) -> int | None:
+def _first_lost(replica: SimulatedNode, committed: Iterable[Batch]) -> int | None:
     """The first of these records, all of which a node had, that it lacks or has another for."""
     log, snapshots = replica.disk.log, replica.disk.snapshots
     for each in committed:

@@ -20,10 +20,10 @@ from kraftool.raft.messages import (
 )
 from kraftool.raft.names import Endpoint, Error
 from kraftool.raft.roles import NEVER
-from kraftool.reports.election.case import Case, NodeCase
+from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.sim.election.conditions import Conditions
 from kraftool.sim.election.patience import horizon_ms, idle_ms, is_idle
-from kraftool.sim.election.replica import Message, Replica, disk_of
+from kraftool.sim.election.replica import SentMessage, SimulatedNode, disk_of
 
 MOST_EVENTS = 100_000
 """A run is given up after so many."""
@@ -39,7 +39,7 @@ class Seen:
 
     at_ms: int
     node: int
-    message: Message | None = None
+    message: SentMessage | None = None
     role: str = ""
     """The role that the node has from now on."""
     epoch: int = 0
@@ -50,7 +50,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class VoterChange:
     """How a change of the voters went."""
 
     node: int
@@ -73,7 +73,7 @@ class Outcome:
     committed_ms: int | None = None
     elections: int = 0
     """Epochs that were begun until then."""
-    changes: tuple[Change, ...] = ()
+    changes: tuple[VoterChange, ...] = ()
     broken: tuple[tuple[int, str], ...] = ()
     events: int = 0
 
@@ -83,12 +83,12 @@ class Outcome:
         return self.leader is None and self.events >= MOST_EVENTS
 
 
-class Run:
+class ElectionRun:
     """One run; `outcome` once it was gone through."""
 
     def __init__(
         self,
-        case: Case,
+        case: ElectionCase,
         conditions: Conditions,
         seed: int,
         *,
@@ -107,7 +107,7 @@ class Run:
         self._first_ms = NEVER
         self._queue: list[tuple[int, int, tuple[Any, ...]]] = []
         self._count = 0
-        self.replicas: dict[int, Replica] = {}
+        self.replicas: dict[int, SimulatedNode] = {}
         borders = case.borders
         self._places = {
             endpoint: each.id
@@ -124,7 +124,7 @@ class Run:
                 self._add(node, chance, at, borders)
 
     def _add(self, node: NodeCase, chance: Random, at_ms: int, borders: set[int]) -> None:
-        self.replicas[node.id] = Replica(node, chance, disk_of(node, borders))
+        self.replicas[node.id] = SimulatedNode(node, chance, disk_of(node, borders))
         self._push(1 + at_ms, "start", node.id)
 
     def _push(self, at_ms: int, *what: Any) -> None:
@@ -148,12 +148,12 @@ class Run:
             self._change(started)
         return self.outcome
 
-    def _won(self, leader: Replica) -> None:
+    def _won(self, leader: SimulatedNode) -> None:
         self.outcome.leader, self.outcome.epoch = leader.id, leader.raft.epoch
         self.outcome.committed_ms = self.now_ms - self._first_ms
         self._note(leader.id, words="what it wrote is on a majority: it can commit")
 
-    def _committing(self) -> Replica | None:
+    def _committing(self) -> SimulatedNode | None:
         return next((each for each in self.replicas.values() if each.can_commit), None)
 
     def _events(self, until_ms: int, started: set[int]) -> Iterator[None]:
@@ -181,11 +181,11 @@ class Run:
                 if self.replicas[id_].deadline_ms != due:
                     return False
                 self._after(id_, self.replicas[id_].tick(self.now_ms))
-            case ("message", Message() as message, int(to)):
+            case ("message", SentMessage() as message, int(to)):
                 return self._arrives(message, to, started)
         return True
 
-    def _arrives(self, message: Message, to: int, started: set[int]) -> bool:
+    def _arrives(self, message: SentMessage, to: int, started: set[int]) -> bool:
         if to == OPERATOR:
             self._answered(message)
             return True
@@ -199,7 +199,7 @@ class Run:
         self._after(to, self.replicas[to].receive(self.now_ms, message))
         return True
 
-    def _after(self, id_: int, sent: list[Message]) -> None:
+    def _after(self, id_: int, sent: list[SentMessage]) -> None:
         replica = self.replicas[id_]
         if replica.broken:
             self._note(id_, words=f"ends with an error: {replica.broken}")
@@ -218,7 +218,7 @@ class Run:
             self._send(message)
         self._wake(replica)
 
-    def _wake(self, replica: Replica) -> None:
+    def _wake(self, replica: SimulatedNode) -> None:
         due = replica.deadline_ms
         if due < NEVER and self._due.get(replica.id) != due:
             self._due[replica.id] = due
@@ -228,14 +228,14 @@ class Run:
         if self._watched:
             self.seen.append(Seen(at_ms=self.now_ms, node=node, **told))
 
-    def place_of(self, message: Message) -> int:
+    def place_of(self, message: SentMessage) -> int:
         """Who a message is for."""
         if message.is_answer:
             return message.asker
         found = self._places.get(message.endpoint)
         return found if found is not None else message.destination_id
 
-    def _send(self, message: Message) -> None:
+    def _send(self, message: SentMessage) -> None:
         to = self.place_of(message)
         delay = self.conditions.delay_ms
         took = self.random.randint(delay // 2, delay + (delay + 1) // 2)
@@ -257,12 +257,12 @@ class Run:
         for id_, adds in wanted:
             self.outcome.changes = (*self.outcome.changes, self._changed(id_, adds, started))
 
-    def _changed(self, id_: int, adds: bool, started: set[int]) -> Change:
+    def _changed(self, id_: int, adds: bool, started: set[int]) -> VoterChange:
         """Ask the leader for a change, again and again while it says that it is not the time."""
         began = self.now_ms
         self._answer: VoterChangeResponse | None = None
         asked_ms = -_RETRY_MS
-        change = Change(node=id_, adds=adds, error=None)
+        change = VoterChange(node=id_, adds=adds, error=None)
         for _ in self._events(began + self._horizon_ms, started):
             answer = self._answer
             if answer is not None:
@@ -277,7 +277,7 @@ class Run:
                 self._ask(leader, id_, adds)
         return change
 
-    def _ask(self, leader: Replica, id_: int, adds: bool) -> None:
+    def _ask(self, leader: SimulatedNode, id_: int, adds: bool) -> None:
         body: AddVoterRequest | RemoveVoterRequest
         if adds:
             node = self.case.by_id[id_]
@@ -285,7 +285,7 @@ class Run:
         else:
             voter = leader.raft.control.voters.voters.get(id_)
             body = RemoveVoterRequest(voter=voter.key if voter is not None else None)
-        message = Message(
+        message = SentMessage(
             source=OPERATOR,
             asker=OPERATOR,
             correlation_id=0,
@@ -295,7 +295,7 @@ class Run:
         )
         self._push(self.now_ms + 1, "message", message, leader.id)
 
-    def _answered(self, message: Message) -> None:
+    def _answered(self, message: SentMessage) -> None:
         answer: Response | Any = message.body
         if isinstance(answer, VoterChangeResponse):
             self._answer = answer
@@ -305,7 +305,7 @@ class Run:
                 )
 
 
-def at_rest(case: Case, run: Run) -> Case:
+def at_rest(case: ElectionCase, run: ElectionRun) -> ElectionCase:
     """The quorum as a run left it, to be looked at like any other."""
     nodes = []
     for node in case.nodes:

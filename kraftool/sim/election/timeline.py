@@ -40,7 +40,7 @@ _ROLES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class TimelineEntry:
     """One line of the timeline."""
 
     at_ms: int
@@ -50,7 +50,7 @@ class Line:
     words: str
 
 
-def lines(seen: Iterable[Seen]) -> Iterator[Line]:
+def lines(seen: Iterable[Seen]) -> Iterator[TimelineEntry]:
     """The story, in order."""
     said: dict[str, str] = {}
     first: int | None = None
@@ -68,7 +68,7 @@ def lines(seen: Iterable[Seen]) -> Iterator[Line]:
         if said.get(who) == words:
             continue
         said[who] = words
-        yield Line(at_ms=each.at_ms - first, who=who, words=words)
+        yield TimelineEntry(at_ms=each.at_ms - first, who=who, words=words)
 
 
 def _name(node: int | None) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kraftool.reports.status import Status, overall_status
 from kraftool.reports.words import listed, many
-from kraftool.sim.election.advice import Step, next_steps
+from kraftool.sim.election.advice import AdviceStep, next_steps
 from kraftool.sim.election.chances import Failures
 from kraftool.sim.election.report import Report
 from kraftool.sim.election.run import MOST_EVENTS
@@ -22,7 +22,7 @@ _CLEARLY = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class ElectionVerdict:
     """What it comes to."""
 
     elected: bool
@@ -31,10 +31,10 @@ class Verdict:
     status: Status
     """Of the whole report: what the headline and the next steps look like."""
     details: tuple[str, ...] = ()
-    next_steps: tuple[Step, ...] = ()
+    next_steps: tuple[AdviceStep, ...] = ()
 
 
-def verdict(report: Report) -> Verdict:
+def verdict(report: Report) -> ElectionVerdict:
     if not report.leaders and any(each.wins for each in report.chances):
         # Whoever is elected may commit in some order that was not tried.
         headline = f"No leader could commit in {many(report.runs, 'run')}: {_why(report)}."
@@ -48,7 +48,7 @@ def verdict(report: Report) -> Verdict:
         )
     else:
         headline = _who(report)
-    return Verdict(
+    return ElectionVerdict(
         elected=report.is_elected,
         headline=headline,
         status=_status(report),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kraftool.reports.election.case import NodeCase
-from kraftool.reports.election.losses import Loss, Standing
+from kraftool.reports.election.losses import CommitStatus, RecordLoss
 from kraftool.reports.words import listed, many
 from kraftool.sim.election.report import Report
 
@@ -25,13 +25,13 @@ def seconds(milliseconds: int | None) -> str:
     )
 
 
-def lost(loss: Loss) -> str:
+def lost(loss: RecordLoss) -> str:
     """Records that are cut off, in words."""
     words = {
-        Standing.COMMITTED: "which were committed",
-        Standing.MAJORITY: "which are on a majority, so take them for committed",
-        Standing.POSSIBLE: "which may have been committed",
-        Standing.NOT: "which no majority had",
+        CommitStatus.COMMITTED: "which were committed",
+        CommitStatus.MAJORITY: "which are on a majority, so take them for committed",
+        CommitStatus.POSSIBLE: "which may have been committed",
+        CommitStatus.NOT: "which no majority had",
     }[loss.standing]
     what = (
         f"offset {loss.first}" if loss.records == 1 else f"offsets {loss.first} to {loss.end - 1}"

@@ -35,7 +35,7 @@ _WHAT = "shiftleft(CAST(epoch AS BIGINT), 32) | crc"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sources:
+class BatchRoots:
     """Where the batches are read from, as `kraft.batches` takes it."""
 
     roots: tuple[str, ...] = field(repr=False)
@@ -44,7 +44,7 @@ class Sources:
 
 
 def diverged(
-    spark: SparkSession, sources: Sources, clusters: Mapping[str, Sequence[str]]
+    spark: SparkSession, sources: BatchRoots, clusters: Mapping[str, Sequence[str]]
 ) -> RDD[Divergence]:
     """All divergences in clusters, each given with the names of its directories."""
     several = {name: found for name, found in clusters.items() if len(found) > 1}
@@ -71,7 +71,7 @@ def _differing(batches: DataFrame) -> set[str]:
 
 
 def _frame(
-    spark: SparkSession, sources: Sources, clusters: Mapping[str, Sequence[str]]
+    spark: SparkSession, sources: BatchRoots, clusters: Mapping[str, Sequence[str]]
 ) -> DataFrame:
     """Every batch whose CRC holds, with the cluster that it belongs to."""
     add_sources(spark)

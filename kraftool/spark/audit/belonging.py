@@ -19,9 +19,9 @@ from kraftool.reports.kinds import directory as dir_kinds
 from kraftool.reports.kinds import fleet as kinds
 from kraftool.spark.audit.kin import (
     NO_TRACES,
+    ClusterSplit,
     Household,
     Kin,
-    Split,
     adopted,
     holds_log_of,
     households,
@@ -33,7 +33,7 @@ from kraftool.spark.audit.kin import (
 if TYPE_CHECKING:
     from pyspark import RDD
 
-    from kraftool.spark.audit.examine import Examined
+    from kraftool.spark.audit.examine import AuditedDirectory
 
 _CROWD = 1000
 """A trace that so many clusters have tells nothing: they were made from one."""
@@ -62,7 +62,7 @@ class _Link:
     """Whether the part may belong to the other, or else has merely its log."""
 
 
-def belonging(examined: RDD[Examined]) -> Belonging:
+def belonging(examined: RDD[AuditedDirectory]) -> Belonging:
     """Find out what belongs together."""
     traced = examined.map(_kin)
     members = traced.map(_without_traces).collect()
@@ -129,7 +129,7 @@ def _as_piece(member: Kin, strange: Mapping[str, int]) -> Kin:
     return replace(member, piece=piece) if piece else member
 
 
-def _kin(examined: Examined) -> Kin:
+def _kin(examined: AuditedDirectory) -> Kin:
     summary = examined.summary
     return Kin(
         name=summary.name,
@@ -145,7 +145,7 @@ def _kin(examined: Examined) -> Kin:
     )
 
 
-def _registered(examined: Examined) -> frozenset[int]:
+def _registered(examined: AuditedDirectory) -> frozenset[int]:
     if examined.patient is None:
         return frozenset()
     told = examined.patient.summary
@@ -198,7 +198,7 @@ def _at_home(
 
 def _split(
     household: tuple[str, Iterable[tuple[Kin, bool]]],
-) -> Iterator[tuple[str, tuple[str, ...], tuple[Split, ...]]]:
+) -> Iterator[tuple[str, tuple[str, ...], tuple[ClusterSplit, ...]]]:
     """The clusters of a household: name, directories, and what is odd.
 
     Those whose logs are elsewhere at home stay with the first, whose id they have.
@@ -231,7 +231,7 @@ def _without_parted(
     return [each for each in members if each[0].name not in names], parted
 
 
-def _of_split(found: Split) -> FleetFinding:
+def _of_split(found: ClusterSplit) -> FleetFinding:
     nodes = ", ".join(map(str, found.nodes))
     first, second = found.first[0], found.second[0]
     text = f"{_others(found.second)} under the cluster.id of {_others(found.first)}, with node ids"
@@ -261,7 +261,7 @@ def _others(names: Sequence[str]) -> str:
 
 
 def _directory_ids(
-    examined: RDD[Examined], members: Sequence[Kin], cluster_of: Mapping[str, str]
+    examined: RDD[AuditedDirectory], members: Sequence[Kin], cluster_of: Mapping[str, str]
 ) -> Iterator[FleetFinding]:
     """Directories of different clusters with one directory.id; within one, diff-voters tells."""
     id_of = {each.name: each.cluster_id for each in members}
@@ -300,7 +300,7 @@ def _same_directory_id(
     return FleetFinding(finding=finding, directories=names, by=(AUDIT,))
 
 
-def _directory_id(examined: Examined) -> Iterator[tuple[str, str]]:
+def _directory_id(examined: AuditedDirectory) -> Iterator[tuple[str, str]]:
     if examined.summary.directory_id is not None:
         yield examined.summary.directory_id, examined.summary.name
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, product
 
-from kraftool.reports.doctor.model import Diagnosis, Examination, Patient
+from kraftool.reports.doctor.model import Diagnosis, Examination, ExaminedDirectory
 from kraftool.reports.doctor.read import together
 from kraftool.reports.doctor.report import diagnose
 from kraftool.reports.findings import SEVERITY_RANK, Finding, Severity
@@ -24,7 +24,7 @@ from kraftool.reports.verify.snapshot_compare import between
 from kraftool.reports.verify.snapshot_values import VerifiedDirectory
 from kraftool.spark.audit.cluster_glance import cluster_summary
 from kraftool.spark.audit.divergence import MOST_RANGES, findings_of
-from kraftool.spark.audit.examine import Examined
+from kraftool.spark.audit.examine import AuditedDirectory
 from kraftool.spark.audit.levels import may_be_behind, mixed_levels
 from kraftool.spark.audit.said import counted
 
@@ -33,11 +33,11 @@ _ABOUT_FILES = ("mv ", "cp ", "kraftool ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unit:
+class ClusterUnit:
     """The directories of one cluster, and where their logs differ."""
 
     name: str
-    members: tuple[Examined, ...]
+    members: tuple[AuditedDirectory, ...]
     divergences: tuple[Divergence, ...] = ()
     lent: Mapping[str, str] = field(default_factory=dict)
     """Directories with the cluster.id of another cluster, and one directory of that."""
@@ -55,7 +55,7 @@ class Compared:
     ignored: int = 0
 
 
-def compare(unit: Unit, ignored_codes: Collection[str] = ()) -> Compared:
+def compare(unit: ClusterUnit, ignored_codes: Collection[str] = ()) -> Compared:
     """Compare the directories of a cluster. What goes wrong is a finding."""
     members = _in_order(unit)
     examination = together([])
@@ -100,7 +100,7 @@ def _differing(found: Sequence[Divergence]) -> Iterator[tuple[str, str, int, int
                 yield mine, theirs, each.first_offset, last
 
 
-def _other_logs(unit: Unit, members: Sequence[Examined]) -> Iterator[FleetFinding]:
+def _other_logs(unit: ClusterUnit, members: Sequence[AuditedDirectory]) -> Iterator[FleetFinding]:
     """Directories that are this cluster's by their meta.properties alone."""
     for each in members:
         name = each.summary.name
@@ -115,7 +115,7 @@ def _other_logs(unit: Unit, members: Sequence[Examined]) -> Iterator[FleetFindin
             yield FleetFinding(finding=finding, directory=name, directories=(name,), by=(AUDIT,))
 
 
-def _other_ids(unit: Unit, members: Sequence[Examined]) -> Iterator[FleetFinding]:
+def _other_ids(unit: ClusterUnit, members: Sequence[AuditedDirectory]) -> Iterator[FleetFinding]:
     """Members that their logs tell, under another cluster's id."""
     first = members[0].summary if members else None
     for each in members:
@@ -139,7 +139,7 @@ def _other_ids(unit: Unit, members: Sequence[Examined]) -> Iterator[FleetFinding
         yield FleetFinding(finding=finding, directories=names, by=(AUDIT,))
 
 
-def _as_of(cluster_id: str | None, patient: Patient) -> Patient:
+def _as_of(cluster_id: str | None, patient: ExaminedDirectory) -> ExaminedDirectory:
     """A patient under the cluster id that it should have, so that nothing sets it aside."""
     node = patient.source.node
     if not node.cluster_id or node.cluster_id == cluster_id or patient.report is None:
@@ -149,7 +149,7 @@ def _as_of(cluster_id: str | None, patient: Patient) -> Patient:
     return replace(patient, source=replace(patient.source, node=node), report=report)
 
 
-def _in_order(unit: Unit) -> list[Examined]:
+def _in_order(unit: ClusterUnit) -> list[AuditedDirectory]:
     """The ones of the cluster id that most have first: others are compared with the first."""
     listed = list(unit.members)
     ids = Counter(
@@ -164,7 +164,7 @@ def _in_order(unit: Unit) -> list[Examined]:
         furthest[each.summary.cluster_id] = max(rank, furthest.get(each.summary.cluster_id, rank))
     best = max(ids, key=lambda id: (ids[id], furthest[id], id), default=None)
 
-    def place(each: Examined) -> tuple[bool, bool, int, str]:
+    def place(each: AuditedDirectory) -> tuple[bool, bool, int, str]:
         node = each.summary.node_id
         return (
             each.summary.cluster_id != best,
@@ -177,7 +177,7 @@ def _in_order(unit: Unit) -> list[Examined]:
 
 
 def _found(
-    unit: Unit, members: Sequence[Examined], examination: Examination
+    unit: ClusterUnit, members: Sequence[AuditedDirectory], examination: Examination
 ) -> Iterator[FleetFinding]:
     names = [each.summary.name for each in members]
     for found, places in findings_of(unit.divergences):
@@ -200,7 +200,7 @@ def _found(
 class _Known:
     """What the directories were said to have each by itself."""
 
-    def __init__(self, members: Sequence[Examined]) -> None:
+    def __init__(self, members: Sequence[AuditedDirectory]) -> None:
         self._names = [each.summary.name for each in members]
         singles = [(each.summary.name, one.finding) for each in members for one in each.findings]
         self._places = {_place(each) for _, each in singles}
@@ -220,7 +220,7 @@ class _Known:
 
 
 def _weighed(
-    diagnosis: Diagnosis, members: Sequence[Examined], voters: Collection[int]
+    diagnosis: Diagnosis, members: Sequence[AuditedDirectory], voters: Collection[int]
 ) -> Diagnosis:
     """A voter that lies still and has an older set of voters is more than a node that was removed:
     a fleet's directories are looked at together."""
@@ -275,7 +275,7 @@ def _holder(file: str, names: Sequence[str]) -> str:
     return ""
 
 
-def _snapshots(members: Sequence[Examined]) -> list[Finding]:
+def _snapshots(members: Sequence[AuditedDirectory]) -> list[Finding]:
     """Snapshots of one offset that hold different states."""
     return between(
         [

@@ -18,7 +18,7 @@ from kraftool.reports.fleet.model import (
     Divergence,
     SeverityCounts,
 )
-from kraftool.spark.audit.examine import Examined
+from kraftool.spark.audit.examine import AuditedDirectory
 from kraftool.spark.audit.glance import voters_of
 from kraftool.spark.audit.said import added
 
@@ -36,7 +36,7 @@ class HasDivergences(Protocol):
 
 def cluster_summary(
     name: str,
-    members: Sequence[Examined],
+    members: Sequence[AuditedDirectory],
     examination: Examination,
     between: SeverityCounts,
     compared: HasDivergences,
@@ -98,7 +98,7 @@ def _releases(members: Sequence[DirectorySummary]) -> tuple[str, ...]:
     return tuple(levels[each] for each in sorted(levels))
 
 
-def _elections(members: Sequence[Examined]) -> dict[int, int]:
+def _elections(members: Sequence[AuditedDirectory]) -> dict[int, int]:
     """The time of each epoch's LeaderChange, whichever log has it."""
     return {
         election.epoch: election.timestamp

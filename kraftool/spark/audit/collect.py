@@ -44,13 +44,13 @@ if TYPE_CHECKING:
         FleetFinding,
     )
     from kraftool.spark.audit.cluster import Compared
-    from kraftool.spark.audit.examine import Examined
+    from kraftool.spark.audit.examine import AuditedDirectory
 
 _MOST_DIRECTORIES = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class AuditRequest:
     """What an audit is asked for."""
 
     roots: tuple[str, ...] = field(repr=False)
@@ -96,9 +96,9 @@ def _in_order(findings: DataFrame) -> DataFrame:
 
 def collect(
     spark: SparkSession,
-    wanted: Wanted,
+    wanted: AuditRequest,
     loose: Sequence[FleetFinding],
-    members: RDD[Examined],
+    members: RDD[AuditedDirectory],
     compared: RDD[Compared],
 ) -> AuditRun:
     """Count everything and take the worst; `loose` are findings of no single cluster."""
@@ -183,7 +183,7 @@ def _of_clusters(
     return first(found, _MOST_DIRECTORIES)
 
 
-def _own_findings(examined: Examined) -> tuple[FleetFinding, ...]:
+def _own_findings(examined: AuditedDirectory) -> tuple[FleetFinding, ...]:
     return examined.findings
 
 
@@ -199,11 +199,11 @@ def _cluster_of(compared: Compared) -> ClusterSummary:
     return compared.summary
 
 
-def _summary_of(examined: Examined) -> DirectorySummary:
+def _summary_of(examined: AuditedDirectory) -> DirectorySummary:
     return examined.summary
 
 
-def _sum_of_directory(examined: Examined) -> FleetCounts:
+def _sum_of_directory(examined: AuditedDirectory) -> FleetCounts:
     return replace(of_directory(examined.summary), ignored=examined.ignored)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.directory import DirectoryReport
-from kraftool.reports.doctor.model import Patient
+from kraftool.reports.doctor.model import ExaminedDirectory
 from kraftool.reports.doctor.read import examine as examine_paths
 from kraftool.reports.doctor.read import locations_of
 from kraftool.reports.doctor.report import diagnose
@@ -43,13 +43,13 @@ _ABOUT_FILES = ("mv ", "cp ", "kraftool ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Examined:
+class AuditedDirectory:
     """What one task found out. It travels between workers, so that it holds no open file."""
 
     summary: DirectorySummary
     findings: tuple[FleetFinding, ...] = ()
     ignored: int = 0
-    patient: Patient | None = None
+    patient: ExaminedDirectory | None = None
     """Light: without state, and with elections alone of its log."""
     snapshots: tuple[VerifiedSnapshot, ...] = ()
     traces: Traces = NO_TRACES
@@ -68,7 +68,7 @@ class _BytesRead:
         self._last[name] = position
 
 
-def examine(files: Sequence[FleetFile], ignored_codes: Collection[str] = ()) -> Examined:
+def examine(files: Sequence[FleetFile], ignored_codes: Collection[str] = ()) -> AuditedDirectory:
     """Examine a directory, all of whose files these are. Nothing is raised."""
     directory = files[0].directory
     began = time.monotonic()
@@ -86,7 +86,7 @@ def examine(files: Sequence[FleetFile], ignored_codes: Collection[str] = ()) -> 
         # hold data.
         name = error.message if isinstance(error, KraftoolError) else type(error).__name__
         said.add(AUDIT, kinds.FAILED.at(directory.name, f"it could not be examined: {name}"))
-        examined = Examined(summary=begun(directory), findings=said.findings())
+        examined = AuditedDirectory(summary=begun(directory), findings=said.findings())
     summary = replace(
         examined.summary,
         findings=counted(examined.findings),
@@ -95,7 +95,7 @@ def examine(files: Sequence[FleetFile], ignored_codes: Collection[str] = ()) -> 
     return replace(examined, summary=summary, ignored=said.ignored)
 
 
-def _examined(files: Sequence[FleetFile], path: str, said: Said) -> Examined:
+def _examined(files: Sequence[FleetFile], path: str, said: Said) -> AuditedDirectory:
     directory = files[0].directory
     progress = _BytesRead()
     summary = begun(directory)
@@ -111,7 +111,7 @@ def _examined(files: Sequence[FleetFile], path: str, said: Said) -> Examined:
         summary = with_hash(with_patient(summary, patient), snapshots)
         traces = traces_of(patient, snapshots)
     summary = replace(summary, bytes_read=max(progress.total, summary.size))
-    return Examined(
+    return AuditedDirectory(
         summary=summary,
         findings=said.findings(),
         patient=_light(patient) if patient is not None else None,
@@ -120,7 +120,7 @@ def _examined(files: Sequence[FleetFile], path: str, said: Said) -> Examined:
     )
 
 
-def _doctor(path: str, said: Said, progress: _BytesRead) -> Patient | None:
+def _doctor(path: str, said: Said, progress: _BytesRead) -> ExaminedDirectory | None:
     locations, findings = locations_of([path])
     examination = examine_paths(locations, findings, progress)
     for section in diagnose(examination).sections:
@@ -148,7 +148,7 @@ def _snapshots(
     )
 
 
-def _light(patient: Patient) -> Patient:
+def _light(patient: ExaminedDirectory) -> ExaminedDirectory:
     """Without what is large: the state, the batches, and the content of files."""
     elections = deque(patient.statistics.elections, maxlen=_MOST_ELECTIONS)
     report, log = patient.report, patient.source.log
@@ -171,7 +171,7 @@ def _light_file(file: FileReport) -> FileReport:
     return replace(file, content=None, findings=())
 
 
-def _told_as(examined: Examined, told: Callable[[str], str]) -> Examined:
+def _told_as(examined: AuditedDirectory, told: Callable[[str], str]) -> AuditedDirectory:
     """Of a copy: with the names of what was copied, and without commands for files elsewhere."""
     shown = renamed(examined, told)
     findings = tuple(

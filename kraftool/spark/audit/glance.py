@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kraftool.decoders.names import FileState
-from kraftool.reports.doctor.model import Patient
+from kraftool.reports.doctor.model import ExaminedDirectory
 from kraftool.reports.fleet.model import DirectorySummary, FleetVoter
-from kraftool.reports.metadata_summary import MetadataSummary, Voters
+from kraftool.reports.metadata_summary import MetadataSummary, SeenVoters
 from kraftool.reports.verify.log import Checked
 from kraftool.reports.verify.snapshot_values import VerifiedSnapshot
 from kraftool.spark.fleet import FleetDirectory
@@ -44,7 +44,7 @@ def with_checked(summary: DirectorySummary, checked: Checked) -> DirectorySummar
     )
 
 
-def with_patient(summary: DirectorySummary, patient: Patient) -> DirectorySummary:
+def with_patient(summary: DirectorySummary, patient: ExaminedDirectory) -> DirectorySummary:
     """With what doctor has read of it."""
     told = patient.summary
     state = patient.state.image if patient.state is not None else None
@@ -90,7 +90,7 @@ def _with_log(summary: DirectorySummary, told: MetadataSummary) -> DirectorySumm
 
 
 def _with_quorum(
-    summary: DirectorySummary, patient: Patient, told: MetadataSummary
+    summary: DirectorySummary, patient: ExaminedDirectory, told: MetadataSummary
 ) -> DirectorySummary:
     feature, state = told.feature(METADATA_VERSION), told.quorum_state
     voters = told.voters
@@ -107,7 +107,7 @@ def _with_quorum(
     )
 
 
-def voters_of(voters: Voters | None) -> tuple[FleetVoter, ...]:
+def voters_of(voters: SeenVoters | None) -> tuple[FleetVoter, ...]:
     """The voters by id."""
     if voters is None:
         return ()

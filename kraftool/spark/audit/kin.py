@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from kraftool.reports.doctor.log_statistics import LogStatistics
-from kraftool.reports.doctor.model import Patient
+from kraftool.reports.doctor.model import ExaminedDirectory
 from kraftool.reports.verify.snapshot_values import VerifiedSnapshot
 
 _MOST = 1000
@@ -48,7 +48,7 @@ class Traces:
 NO_TRACES = Traces()
 
 
-def traces_of(patient: Patient, snapshots: Iterable[VerifiedSnapshot]) -> Traces:
+def traces_of(patient: ExaminedDirectory, snapshots: Iterable[VerifiedSnapshot]) -> Traces:
     """The traces of a directory's log and snapshots."""
     epochs, sampled = _of_log(patient.statistics)
     states = [
@@ -271,7 +271,7 @@ def _common(one: str, other: str) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Split:
+class ClusterSplit:
     """Two sets of directories under one cluster.id."""
 
     first: tuple[str, ...]
@@ -282,7 +282,7 @@ class Split:
     """Whether their logs have batches in common."""
 
 
-def split(members: Sequence[Kin]) -> tuple[list[list[Kin]], list[Split]]:
+def split(members: Sequence[Kin]) -> tuple[list[list[Kin]], list[ClusterSplit]]:
     """The members of one household, cluster by cluster; more than one where ids were used twice."""
     strangers = _strangers(members)
     units = [one for some in strangers for one in _by_folder(some)]
@@ -291,7 +291,7 @@ def split(members: Sequence[Kin]) -> tuple[list[list[Kin]], list[Split]]:
         # With whom it shares most, that is the one it was mixed up with.
         other = max(units[:number], key=lambda each: len(_both(each, unit)))
         told.append(
-            Split(
+            ClusterSplit(
                 first=tuple(sorted(each.name for each in other)),
                 second=tuple(sorted(each.name for each in unit)),
                 nodes=tuple(sorted(_both(other, unit))),

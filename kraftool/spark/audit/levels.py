@@ -11,14 +11,14 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from kraftool.reports.findings import Finding, FindingKind, Severity
 from kraftool.reports.kinds import fleet as kinds
-from kraftool.spark.audit.examine import Examined
+from kraftool.spark.audit.examine import AuditedDirectory
 from kraftool.spark.audit.glance import METADATA_VERSION
 
 _Level = tuple[int, str, int | None]
 """The level, its name, and the offset of the record that set it, where the log has it."""
 
 
-def mixed_levels(members: Sequence[Examined], voters: Collection[int]) -> Iterator[Finding]:
+def mixed_levels(members: Sequence[AuditedDirectory], voters: Collection[int]) -> Iterator[Finding]:
     """Each directory whose level is not that of the one that is furthest.
 
     `voters` are the ids of those that vote now.
@@ -27,17 +27,17 @@ def mixed_levels(members: Sequence[Examined], voters: Collection[int]) -> Iterat
     yield from _mixed(members, voters, kinds.KRAFT_VERSION, "kraft.version", _kraft_version)
 
 
-def may_be_behind(examined: Examined, voters: Collection[int]) -> bool:
+def may_be_behind(examined: AuditedDirectory, voters: Collection[int]) -> bool:
     """Whether nothing is odd about a directory that lacks the newest changes."""
     return examined.summary.is_live or examined.summary.node_id not in voters
 
 
 def _mixed(
-    members: Sequence[Examined],
+    members: Sequence[AuditedDirectory],
     voters: Collection[int],
     kind: FindingKind,
     name: str,
-    level_of: Callable[[Examined], _Level | None],
+    level_of: Callable[[AuditedDirectory], _Level | None],
 ) -> Iterator[Finding]:
     told = [(each, level) for each in members if (level := level_of(each)) is not None]
     if len({level[0] for _, level in told}) < 2:
@@ -63,7 +63,7 @@ def _mixed(
         )
 
 
-def _rank(each: Examined) -> tuple[int, int]:
+def _rank(each: AuditedDirectory) -> tuple[int, int]:
     """How up to date it is: its last epoch, then its end; a snapshot counts where there is no
     log."""
     summary = each.summary
@@ -72,12 +72,12 @@ def _rank(each: Examined) -> tuple[int, int]:
     return epoch if epoch is not None else -1, end
 
 
-def _metadata_version(each: Examined) -> _Level | None:
+def _metadata_version(each: AuditedDirectory) -> _Level | None:
     feature = each.patient.summary.feature(METADATA_VERSION) if each.patient is not None else None
     return (feature.level, feature.release, feature.offset) if feature is not None else None
 
 
-def _kraft_version(each: Examined) -> _Level | None:
+def _kraft_version(each: AuditedDirectory) -> _Level | None:
     if each.patient is None or each.summary.kraft_version is None:
         return None
     levels = [one for one in each.patient.source.history if one.level is not None]

@@ -29,7 +29,7 @@ Item = tuple[FleetFile, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class AuditItems:
     """What there is to examine, the largest first."""
 
     items: tuple[Item, ...]
@@ -40,7 +40,7 @@ class Found:
 
 def find(
     roots: Sequence[str], *, depth: int = DEPTH, options: Mapping[str, Any] | None = None
-) -> Found:
+) -> AuditItems:
     """Find the directories below all ROOTs."""
     told: dict[tuple[str, str], Finding] = {}
     items: dict[str, Item] = {}
@@ -74,7 +74,7 @@ def find(
     ordered = sorted(items.values(), key=lambda item: (-size_of(item), item[0].directory.name))
     findings = tuple(FleetFinding(finding=each, by=(AUDIT,)) for each in told.values())
     leading = dict.fromkeys(led_by[key] for key in items)
-    return Found(items=tuple(ordered), roots=tuple(leading), findings=findings)
+    return AuditItems(items=tuple(ordered), roots=tuple(leading), findings=findings)
 
 
 def _wiped(empty: Iterable[Empty], directories: Collection[str]) -> Iterator[Finding]:

@@ -18,12 +18,12 @@ from pyspark.storagelevel import StorageLevel
 
 from kraftool import __version__
 from kraftool.reports.fleet.model import RunSettings
-from kraftool.spark.audit.batches import Sources, diverged
+from kraftool.spark.audit.batches import BatchRoots, diverged
 from kraftool.spark.audit.belonging import Belonging, belonging
-from kraftool.spark.audit.cluster import Compared, Unit, compare
-from kraftool.spark.audit.collect import AuditRun, Wanted, collect
-from kraftool.spark.audit.examine import Examined, examine
-from kraftool.spark.audit.roots import Found, Item, find
+from kraftool.spark.audit.cluster import ClusterUnit, Compared, compare
+from kraftool.spark.audit.collect import AuditRequest, AuditRun, collect
+from kraftool.spark.audit.examine import AuditedDirectory, examine
+from kraftool.spark.audit.roots import AuditItems, Item, find
 from kraftool.storage.remote import shown_url
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ MOST_TASKS = 4096
 
 
 @contextmanager
-def audit(spark: SparkSession, wanted: Wanted) -> Iterator[AuditRun]:
+def audit(spark: SparkSession, wanted: AuditRequest) -> Iterator[AuditRun]:
     """Audit a fleet. What is yielded can be asked as long as the context lasts."""
     began, clock = time.time(), time.monotonic()
     found = find(wanted.roots, depth=wanted.depth, options=wanted.storage)
@@ -69,7 +69,9 @@ def audit(spark: SparkSession, wanted: Wanted) -> Iterator[AuditRun]:
         kept.unpersist()
 
 
-def _examined(spark: SparkSession, items: Sequence[Item], wanted: Wanted) -> RDD[Examined]:
+def _examined(
+    spark: SparkSession, items: Sequence[Item], wanted: AuditRequest
+) -> RDD[AuditedDirectory]:
     """Every directory by itself, a task each, the largest first."""
     tasks = _dealt(items)
     work = spark.sparkContext.parallelize(tasks, max(len(tasks), 1))
@@ -86,24 +88,26 @@ def _dealt(items: Sequence[Item]) -> list[list[Item]]:
     return tasks
 
 
-def _examine_all(items: Sequence[Item], ignored_codes: frozenset[str]) -> Iterator[Examined]:
+def _examine_all(
+    items: Sequence[Item], ignored_codes: frozenset[str]
+) -> Iterator[AuditedDirectory]:
     for each in items:
         yield examine(each, ignored_codes)
 
 
 def _compared(
     spark: SparkSession,
-    found: Found,
-    examined: RDD[Examined],
+    found: AuditItems,
+    examined: RDD[AuditedDirectory],
     homes: Belonging,
-    wanted: Wanted,
+    wanted: AuditRequest,
 ) -> RDD[Compared]:
     """The directories of each cluster with each other."""
     clusters: dict[str, list[str]] = {}
     for directory, cluster in homes.cluster_of.items():
         if directory not in homes.log_of:
             clusters.setdefault(cluster, []).append(directory)
-    sources = Sources(roots=found.roots, depth=wanted.depth, storage=wanted.storage)
+    sources = BatchRoots(roots=found.roots, depth=wanted.depth, storage=wanted.storage)
     width = max(
         min(
             len(set(homes.cluster_of.values())), max(32, 4 * spark.sparkContext.defaultParallelism)
@@ -118,12 +122,14 @@ def _compared(
     return members.cogroup(parted, width).map(task).persist(StorageLevel.DISK_ONLY)
 
 
-def _with_home(spark: SparkSession, homes: Belonging) -> Callable[[Examined], tuple[str, Examined]]:
+def _with_home(
+    spark: SparkSession, homes: Belonging
+) -> Callable[[AuditedDirectory], tuple[str, AuditedDirectory]]:
     """What gives a directory the name of its cluster, on the workers."""
     return partial(_at_home, cluster_of=spark.sparkContext.broadcast(homes.cluster_of))
 
 
-def _at_home(examined: Examined, cluster_of: Any) -> tuple[str, Examined]:
+def _at_home(examined: AuditedDirectory, cluster_of: Any) -> tuple[str, AuditedDirectory]:
     name = cluster_of.value[examined.summary.name]
     return name, replace(
         examined,
@@ -144,7 +150,7 @@ def _compare(
 ) -> Compared:
     name, (members, divergences) = group
     in_order = sorted(divergences, key=lambda each: each.first_offset)
-    unit = Unit(
+    unit = ClusterUnit(
         name=name,
         members=tuple(members),
         divergences=tuple(in_order),

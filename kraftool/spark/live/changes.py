@@ -14,8 +14,8 @@ import orjson
 
 from kraftool.spark.arrow import ArrowBatch, ArrowSchema
 from kraftool.spark.fleet import FleetDirectory
-from kraftool.spark.rows import Table, identity
-from kraftool.spark.tail import Change, TailState
+from kraftool.spark.rows import ArrowRows, identity
+from kraftool.spark.tail import LogRewrite, TailState
 
 Told = dict[str, Any]
 
@@ -32,23 +32,23 @@ def owner_of(value: Sequence[Any]) -> FleetDirectory:
     )
 
 
-def appeared(state: TailState) -> Change:
+def appeared(state: TailState) -> LogRewrite:
     """A log that was not there when the stream began, or was gone."""
-    return Change(
+    return LogRewrite(
         change="APPEARED", segment=state.segment, position=0, offset=None,
         was_offset=None, epoch=None, generation=state.generation,
     )  # fmt: skip
 
 
-def lost(state: TailState, segment: str, position: int, generation: int) -> Change:
+def lost(state: TailState, segment: str, position: int, generation: int) -> LogRewrite:
     """Records that were seen, and whose segment has gone before they were read."""
-    return Change(
+    return LogRewrite(
         change="LOST", segment=segment, position=position, offset=None,
         was_offset=state.offset, epoch=None, generation=generation,
     )  # fmt: skip
 
 
-def told(folder: str, owner: FleetDirectory, change: Change) -> Told:
+def told(folder: str, owner: FleetDirectory, change: LogRewrite) -> Told:
     """A change as it stands in an offset."""
     return {
         "owner": owner_object(owner),
@@ -67,7 +67,7 @@ def told(folder: str, owner: FleetDirectory, change: Change) -> Told:
 def change_rows(arrow: ArrowSchema, changes: Sequence[Told]) -> ArrowBatch:
     """Changes as rows: what happened is the type, its numbers are the payload. The time is when it
     was noticed."""
-    table = Table(arrow)
+    table = ArrowRows(arrow)
     for each in changes:
         identity(table, owner_of(each["owner"]), each["file"], 1)
         table.same("generation", each["generation"], 1)

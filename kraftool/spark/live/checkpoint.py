@@ -19,7 +19,7 @@ from typing import Any
 import orjson
 
 from kraftool.spark.errors import OccupiedError
-from kraftool.spark.live.frame import Following
+from kraftool.spark.live.frame import StreamOptions
 from kraftool.spark.outputs import own_folder
 from kraftool.storage.remote import shown_url
 
@@ -40,7 +40,7 @@ class Checkpoint:
     is_new: bool
 
 
-def note_of(following: Following, target: str) -> dict[str, Any]:
+def note_of(following: StreamOptions, target: str) -> dict[str, Any]:
     """What has to be the same when a stream goes on."""
     roots = [os.path.abspath(each) if "://" not in each else each for each in following.roots]
     return {

@@ -20,9 +20,9 @@ from kraftool.spark.file_rows import add_finding, finding_rows
 from kraftool.spark.live.changes import owner_of
 from kraftool.spark.live.judged import AT_ONCE, finding_of, judge, large_files
 from kraftool.spark.live.logs import fleet_now
-from kraftool.spark.rows import Table
-from kraftool.spark.settings import Settings
-from kraftool.spark.source import Task, without_collector
+from kraftool.spark.rows import ArrowRows
+from kraftool.spark.settings import SourceOptions
+from kraftool.spark.source import ReadTask, without_collector
 from kraftool.spark.splits import Split
 
 Offset = dict[str, Any]
@@ -39,7 +39,7 @@ class NewFindings(InputPartition):
 class FindingStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """The stream of findings that are new for their file."""
 
-    def __init__(self, settings: Settings, schema: StructType) -> None:
+    def __init__(self, settings: SourceOptions, schema: StructType) -> None:
         self._settings, self._schema = settings, schema
         self._is_once = self._is_judged = False
 
@@ -79,7 +79,7 @@ class FindingStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         tasks: list[InputPartition] = []
         if end["large"]:
             files = large_files(fleet_now(self._settings), end["large"])
-            tasks += (Task([Split(file=each)]) for each in files if wants_owner(each.directory))
+            tasks += (ReadTask([Split(file=each)]) for each in files if wants_owner(each.directory))
         findings = [each for each in end["findings"] if wants_owner(owner_of(each[0]))]
         return [*tasks, NewFindings(findings)] if findings else tasks
 
@@ -87,11 +87,11 @@ class FindingStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """The rows of one task."""
         arrow = to_arrow_schema(self._schema, timezone="UTC")
         if isinstance(partition, NewFindings):
-            table = Table(arrow)
+            table = ArrowRows(arrow)
             for owner, finding in partition.findings:
                 add_finding(table, owner_of(owner), finding_of(finding))
             yield table.take()
-        elif isinstance(partition, Task):
+        elif isinstance(partition, ReadTask):
             with without_collector():
                 yield from finding_rows(arrow, partition.splits)
 

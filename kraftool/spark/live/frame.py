@@ -60,7 +60,7 @@ _MEMBERS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Following:
+class StreamOptions:
     """What a stream follows."""
 
     roots: Sequence[str] = field(repr=False)
@@ -100,7 +100,7 @@ def type_names(name: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def frame(spark: SparkSession, following: Following) -> DataFrame:
+def frame(spark: SparkSession, following: StreamOptions) -> DataFrame:
     """The stream of all rows. Its first source is `kraft`. Types narrow records alone."""
     reader = spark.readStream.format(RECORDS).options(**following.options())
     if following.types:

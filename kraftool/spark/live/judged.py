@@ -41,7 +41,7 @@ Memory = dict[str, dict[str, Seen]]
 
 
 @dataclass(slots=True)
-class Judged:
+class LookResult:
     """What one look found."""
 
     memory: Memory
@@ -58,9 +58,9 @@ def finding_of(value: dict[str, Any]) -> Finding:
     return Finding(**{**value, "severity": Severity(value["severity"])})
 
 
-def judge(before: Memory, fleet: Fleet, *, at_once: int | None = AT_ONCE) -> Judged:
+def judge(before: Memory, fleet: Fleet, *, at_once: int | None = AT_ONCE) -> LookResult:
     """Judge what changed. What could not be listed is remembered as it was."""
-    found = Judged(memory={})
+    found = LookResult(memory={})
     spent = 0
     for file in _wanted(fleet):
         memory = found.memory.setdefault(file.directory.name, {})
@@ -98,7 +98,7 @@ def large_files(fleet: Fleet, names: list[str]) -> list[FleetFile]:
 
 
 def _news(
-    found: Judged,
+    found: LookResult,
     owner: FleetDirectory,
     findings: tuple[Finding, ...],
     seen: Seen | None,

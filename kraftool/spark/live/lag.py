@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from kraftool.spark.live.logs import Logs
-from kraftool.spark.settings import Settings
+from kraftool.spark.settings import SourceOptions
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
@@ -26,7 +26,7 @@ class Pace:
     """What is known of a stream's pace; asked for at most once a second."""
 
     query: StreamingQuery
-    settings: Settings
+    settings: SourceOptions
     rows: int = 0
     rows_per_s: float = 0.0
     lag_bytes: int | None = None

@@ -14,12 +14,12 @@ from kraftool.decoders.kinds import FileKind, detect
 from kraftool.decoders.names import parse_segment_name
 from kraftool.spark.fleet import Fleet, FleetDirectory, FleetFile, Unread, find_fleet, with_batches
 from kraftool.spark.places import is_missing
-from kraftool.spark.settings import Settings
-from kraftool.spark.tail import Segment
+from kraftool.spark.settings import SourceOptions
+from kraftool.spark.tail import ListedSegment
 from kraftool.storage.remote import shown_url
 
 
-def fleet_now(settings: Settings) -> Fleet:
+def fleet_now(settings: SourceOptions) -> Fleet:
     """All files that are there now. A PATH that leads nowhere has none; one that cannot be listed
     is among the problems."""
     files: dict[str, FleetFile] = {}
@@ -46,7 +46,7 @@ def is_below(name: str, folder: str) -> bool:
 class Logs:
     """The logs of a fleet at one look: segments by folder, in order."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: SourceOptions) -> None:
         fleet = fleet_now(settings)
         self.files: dict[tuple[str, str], FleetFile] = {}
         self.owners: dict[str, FleetDirectory] = {}
@@ -69,7 +69,7 @@ class Logs:
 
     def segments(
         self, folder: str, caps: Mapping[str, int] | None, opened: ExitStack
-    ) -> Iterator[Segment]:
+    ) -> Iterator[ListedSegment]:
         """The segments of one log, open as long as `opened`; one that has just gone ends them."""
         for name in self.folders.get(folder, ()):
             file = self.files[folder, name]
@@ -81,7 +81,7 @@ class Logs:
             except KraftoolError:
                 return
             parsed = parse_segment_name(name)
-            yield Segment(
+            yield ListedSegment(
                 name=name,
                 base_offset=parsed.base_offset if parsed is not None else 0,
                 size=size if caps is None else min(size, caps[file.name]),

@@ -58,7 +58,7 @@ class Handed:
 
 
 @dataclass(slots=True)
-class Run:
+class RunningStream:
     """A stream that runs."""
 
     query: StreamingQuery
@@ -88,7 +88,7 @@ def running(
     checkpoint: Path | None,
     once: bool,
     interval_s: float,
-) -> Iterator[Run]:
+) -> Iterator[RunningStream]:
     """Run a stream into a sink, or hand its rows over. The query has ended when this returns."""
     closed, handed = threading.Event(), Handed()
     write = sink or handed.write
@@ -111,7 +111,7 @@ def running(
     )
     query = writer.start()
     try:
-        yield Run(query, closed, handed)
+        yield RunningStream(query, closed, handed)
     finally:
         closed.set()
         handed.aborted.set()

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from kraftool.spark.ending import Told
+from kraftool.spark.ending import EndingSignal
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -39,7 +39,7 @@ class Stopping:
         else:
             again, self.terminated = self.asked, True
             if not again and not self.is_streaming:
-                raise Told
+                raise EndingSignal
 
 
 @contextmanager

@@ -40,7 +40,7 @@ class TablesRefusedError(OccupiedError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class SharedOptions:
     """What all runs over a folder have in common."""
 
     show_secrets: bool = False
@@ -63,7 +63,7 @@ NOTHING = Totals()
 class Marker:
     """What the folder is, after the latest run that was committed."""
 
-    kept: Kept
+    kept: SharedOptions
     roots: tuple[str, ...] = ()
     """The ROOTs, as they are shown. What a run does not look at it could take for gone."""
     depth: int = 0
@@ -88,7 +88,7 @@ class Marker:
         )
 
 
-class Store:
+class TableStore:
     """A folder of tables that this run holds."""
 
     def __init__(self, root: str, marker: Marker) -> None:
@@ -210,7 +210,7 @@ def _remove_empty(root: str, folder: str) -> None:
 
 
 @contextmanager
-def held(out: str, kept: Kept, roots: Iterable[str], depth: int) -> Iterator[Store]:
+def held(out: str, kept: SharedOptions, roots: Iterable[str], depth: int) -> Iterator[TableStore]:
     """Hold a folder of tables, made if need be. An interrupted run is finished or forgotten first.
 
     Raises TablesRefusedError where that cannot be.
@@ -222,7 +222,7 @@ def held(out: str, kept: Kept, roots: Iterable[str], depth: int) -> Iterator[Sto
                 if os.path.exists(os.path.join(root, _JOURNAL)):
                     finish(root)
                 shutil.rmtree(os.path.join(root, _STAGING), ignore_errors=True)
-                store = Store(root, _marker(root, kept, tuple(roots), depth))
+                store = TableStore(root, _marker(root, kept, tuple(roots), depth))
             yield store
         finally:
             if not os.path.exists(os.path.join(root, _JOURNAL)):
@@ -281,7 +281,7 @@ def _locked(root: str) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _marker(root: str, kept: Kept, roots: tuple[str, ...], depth: int) -> Marker:
+def _marker(root: str, kept: SharedOptions, roots: tuple[str, ...], depth: int) -> Marker:
     """Read the marker, or make the folder ours."""
     path = os.path.join(root, MARKER)
     try:
@@ -298,7 +298,7 @@ def _marker(root: str, kept: Kept, roots: tuple[str, ...], depth: int) -> Marker
         layout = value["layout"]
         if layout == LAYOUT:
             found = Marker(
-                kept=Kept(show_secrets=value["showSecrets"], snapshots=value["snapshots"]),
+                kept=SharedOptions(show_secrets=value["showSecrets"], snapshots=value["snapshots"]),
                 roots=tuple(value["roots"]),
                 depth=value["depth"],
                 run=value["run"],

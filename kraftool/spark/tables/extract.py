@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from kraftool.reports.log_dump import Problem
 from kraftool.spark.arrow import ArrowBatch, pa, pc
-from kraftool.spark.entries import Entries, Unreadable
+from kraftool.spark.entries import EntryReader, Unreadable
 from kraftool.spark.narrowing import FIRST_MS, LAST_MS, Narrowing
 from kraftool.spark.rows import PAYLOAD, ROWS
 from kraftool.spark.source import without_collector
@@ -52,8 +52,8 @@ class _Waiting:
 class _Extract:
     def __init__(self, sink: Taking, *, show_secrets: bool) -> None:
         self._sink, self._show_secrets = sink, show_secrets
-        self._entries = Entries(Narrowing(), show_secrets=show_secrets)
-        self._batches_only = Entries(Narrowing(), batches_only=True)
+        self._entries = EntryReader(Narrowing(), show_secrets=show_secrets)
+        self._batches_only = EntryReader(Narrowing(), batches_only=True)
         self._cluster: str | None = None
         self._reads: list[Read] = []
         self._records = self._weight = 0

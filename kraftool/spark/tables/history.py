@@ -99,7 +99,7 @@ class _Writers:
         self.partitions.finish()
 
 
-class History:
+class ReplayRecorder:
     """Watches a replay and writes what it sees."""
 
     def __init__(

@@ -16,15 +16,15 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import parse_segment_name
 from kraftool.spark.fleet import FleetFile
 from kraftool.spark.splits import SPLIT_BYTES, Split, cut
-from kraftool.spark.tables.memory import Key, LogMemory
-from kraftool.spark.tail import Change, Range, Segment, TailState, look
+from kraftool.spark.tables.memory import ClusterKey, LogMemory
+from kraftool.spark.tail import ListedSegment, LogRewrite, Range, TailState, look
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookTask:
     """A log to look at. `files` are its segments, in order."""
 
-    key: Key
+    key: ClusterKey
     folder: str
     files: tuple[FleetFile, ...]
     before: LogMemory | None
@@ -45,13 +45,13 @@ class LookTask:
 class Looked:
     """What a look has found. The tail is None if it is as it was."""
 
-    key: Key
+    key: ClusterKey
     folder: str
     state: TailState
     new: tuple[Split, ...] = ()
     tail: tuple[Split, ...] | None = None
     tail_listing: str = ""
-    change: Change | None = None
+    change: LogRewrite | None = None
     unreadable: tuple[str, ...] = ()
 
 
@@ -95,9 +95,11 @@ def look_at(task: LookTask) -> Looked:
     )
 
 
-def _segments(files: Sequence[FleetFile], opened: ExitStack) -> tuple[list[Segment], list[str]]:
+def _segments(
+    files: Sequence[FleetFile], opened: ExitStack
+) -> tuple[list[ListedSegment], list[str]]:
     """The segments up to the first that cannot be opened, and what cannot be."""
-    segments: list[Segment] = []
+    segments: list[ListedSegment] = []
     for file in files:
         try:
             source = opened.enter_context(file.open())
@@ -108,12 +110,12 @@ def _segments(files: Sequence[FleetFile], opened: ExitStack) -> tuple[list[Segme
         parsed = parse_segment_name(file.basename)
         base = parsed.base_offset if parsed is not None else 0
         segments.append(
-            Segment(name=file.basename, base_offset=base, size=size, read_at=source.read_at)
+            ListedSegment(name=file.basename, base_offset=base, size=size, read_at=source.read_at)
         )
     return segments, []
 
 
-def _cut(task: LookTask, segments: Sequence[Segment], found: Range) -> list[Split]:
+def _cut(task: LookTask, segments: Sequence[ListedSegment], found: Range) -> list[Split]:
     file = next(each for each in task.files if each.basename == found.segment)
     ranges: list[tuple[int, int | None]] = [(found.start, None)]
     if found.stop - found.start > task.split_bytes:

@@ -30,7 +30,7 @@ class Stored(NamedTuple):
         return self.path.partition("/")[0]
 
 
-class Key(NamedTuple):
+class ClusterKey(NamedTuple):
     """A cluster, or a directory that does not say which cluster it is of."""
 
     kind: str
@@ -70,7 +70,7 @@ class WholeMemory:
 class GroupMemory:
     """One cluster."""
 
-    key: Key
+    key: ClusterKey
     listing: str = ""
     logs: dict[str, LogMemory] = field(default_factory=dict)
     wholes: dict[str, WholeMemory] = field(default_factory=dict)
@@ -107,7 +107,7 @@ class GroupMemory:
     def from_json(cls, data: bytes) -> GroupMemory:
         value = json.loads(data)
         return cls(
-            key=Key(*value["key"]),
+            key=ClusterKey(*value["key"]),
             listing=value["listing"],
             logs={
                 name: LogMemory(

@@ -17,8 +17,8 @@ from kraftool.decoders.kinds import FileKind, detect
 from kraftool.decoders.names import parse_segment_name
 from kraftool.spark.fleet import Fleet, FleetDirectory, FleetFile, Unread, has_pattern, with_batches
 from kraftool.spark.tables.looking import LookTask, listing_of
-from kraftool.spark.tables.memory import GroupMemory, Key
-from kraftool.spark.tail import Change, TailState, look
+from kraftool.spark.tables.memory import ClusterKey, GroupMemory
+from kraftool.spark.tail import LogRewrite, TailState, look
 from kraftool.storage.remote import shown_url
 
 
@@ -26,7 +26,7 @@ from kraftool.storage.remote import shown_url
 class Group:
     """A cluster as it is listed now, or a directory that does not say whose it is."""
 
-    key: Key
+    key: ClusterKey
     directories: dict[str, list[FleetFile]] = field(default_factory=dict)
     logs: dict[str, list[FleetFile]] = field(default_factory=dict)
     wholes: dict[str, FleetFile] = field(default_factory=dict)
@@ -38,9 +38,9 @@ class Group:
         return listing_of(files, self.unread)
 
 
-def grouped(fleet: Fleet, *, snapshots: bool) -> dict[Key, Group]:
+def grouped(fleet: Fleet, *, snapshots: bool) -> dict[ClusterKey, Group]:
     """The files of a fleet by cluster."""
-    groups: dict[Key, Group] = {}
+    groups: dict[ClusterKey, Group] = {}
     for file in fleet.files:
         group = _group(groups, file.directory)
         group.directories.setdefault(file.directory.name, []).append(file)
@@ -60,16 +60,16 @@ def grouped(fleet: Fleet, *, snapshots: bool) -> dict[Key, Group]:
     return groups
 
 
-def _group(groups: dict[Key, Group], owner: FleetDirectory) -> Group:
+def _group(groups: dict[ClusterKey, Group], owner: FleetDirectory) -> Group:
     known = owner.cluster_id
-    key = Key("cluster", known) if known else Key("directory", owner.name)
+    key = ClusterKey("cluster", known) if known else ClusterKey("directory", owner.name)
     if key not in groups:
         groups[key] = Group(key)
     return groups[key]
 
 
 @dataclass(slots=True)
-class Task:
+class ClusterTask:
     """A cluster that has changed: what was known of it, and what is to be done."""
 
     group: Group
@@ -77,7 +77,7 @@ class Task:
     listing: str = ""
     looks: list[LookTask] = field(default_factory=list)
     wholes: list[FleetFile] = field(default_factory=list)
-    gone: dict[str, tuple[TailState, Change]] = field(default_factory=dict)
+    gone: dict[str, tuple[TailState, LogRewrite]] = field(default_factory=dict)
     """Logs that are no longer listed, though a ROOT leads to where they were."""
     only_gone: bool = False
     """Nothing of the cluster is listed any more: its tables stay as they are."""
@@ -88,7 +88,7 @@ class Task:
     """Nothing of it is left, and all of its rows go."""
 
 
-class Reach:
+class RootCoverage:
     """Which names the ROOTs of a run lead to, so that what is not there is known to be gone."""
 
     def __init__(self, roots: Iterable[str], unread: Iterable[Unread]) -> None:
@@ -123,7 +123,9 @@ class Owners:
         return tuple(each for each in names if self._keys.get(each, before.key) != before.key)
 
 
-def compare(group: Group, before: GroupMemory | None, reach: Reach, owners: Owners) -> Task | None:
+def compare(
+    group: Group, before: GroupMemory | None, reach: RootCoverage, owners: Owners
+) -> ClusterTask | None:
     """What has changed in a cluster; None if nothing has."""
     before = before or GroupMemory(key=group.key)
     listing = group.listing
@@ -131,7 +133,7 @@ def compare(group: Group, before: GroupMemory | None, reach: Reach, owners: Owne
     same = listing == before.listing and not moved
     if same and not _can_be_read_now(group, before.unreadable):
         return None
-    task = Task(group, before, listing, moved=moved)
+    task = ClusterTask(group, before, listing, moved=moved)
     for folder, files in group.logs.items():
         known = before.logs.get(folder)
         if known is None or not known.listing or known.listing != listing_of(files):
@@ -146,7 +148,7 @@ def compare(group: Group, before: GroupMemory | None, reach: Reach, owners: Owne
     return task
 
 
-def departed(before: GroupMemory, reach: Reach, owners: Owners) -> Task | None:
+def departed(before: GroupMemory, reach: RootCoverage, owners: Owners) -> ClusterTask | None:
     """The same for a cluster of which nothing is listed; None if it is out of sight, or known."""
     moved = owners.moved(before)
     left = (before.logs.keys() | before.wholes.keys()) - set(moved)
@@ -154,16 +156,16 @@ def departed(before: GroupMemory, reach: Reach, owners: Owners) -> Task | None:
     # A folder that could not be listed has findings only; it now can be, or is no more.
     was_unread = before.key.kind == "directory" and reach.covers(before.key.name)
     if not left and (moved or was_unread):
-        return Task(group, before, moved=moved, forgotten=True)
+        return ClusterTask(group, before, moved=moved, forgotten=True)
     gone = _gone(before, set(moved), reach)
     if not gone and not moved:
         return None
-    return Task(group, before, gone=gone, moved=moved, only_gone=True)
+    return ClusterTask(group, before, gone=gone, moved=moved, only_gone=True)
 
 
 def _gone(
-    before: GroupMemory, present: Collection[str], reach: Reach
-) -> dict[str, tuple[TailState, Change]]:
+    before: GroupMemory, present: Collection[str], reach: RootCoverage
+) -> dict[str, tuple[TailState, LogRewrite]]:
     found = {}
     for folder, log in before.logs.items():
         if folder not in present and reach.covers(folder):

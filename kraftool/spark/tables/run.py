@@ -18,18 +18,18 @@ from kraftool.spark.fleet import DEPTH, find_fleet, require
 from kraftool.spark.splits import SPLIT_BYTES
 from kraftool.spark.tables.commit import (
     NOTHING,
-    Kept,
-    Store,
+    SharedOptions,
+    TableStore,
     Totals,
     held,
 )
 from kraftool.spark.tables.layout import TABLES
 from kraftool.spark.tables.looking import Looked, LookTask, look_at
-from kraftool.spark.tables.memory import Key, Stored, memories
-from kraftool.spark.tables.plan import Owners, Reach, Task, compare, departed, grouped
+from kraftool.spark.tables.memory import ClusterKey, Stored, memories
+from kraftool.spark.tables.plan import ClusterTask, Owners, RootCoverage, compare, departed, grouped
 from kraftool.spark.tables.settle import Settled, settle, totals_after
 from kraftool.spark.tables.units import items_of, looks_of, range_size, units_of
-from kraftool.spark.tables.work import Done, Run, Unit, work
+from kraftool.spark.tables.work import Done, TablesRun, Unit, work
 from kraftool.storage.remote import shown_url
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ StartSpark = Callable[[], AbstractContextManager["SparkSession"]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class TablesRequest:
     """What is to be written, and of what. Roots and storage may have something to log in."""
 
     roots: tuple[str, ...] = field(repr=False)
@@ -90,14 +90,14 @@ class _Found:
 
     clusters: int = 0
     directories: int = 0
-    tasks: list[Task] = field(default_factory=list)
+    tasks: list[ClusterTask] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
 
 
-def write_tables(wanted: Wanted, spark: StartSpark) -> TablesReport:
+def write_tables(wanted: TablesRequest, spark: StartSpark) -> TablesReport:
     """Bring the tables up to date. `spark` is called only if there is something to do."""
     require(list(wanted.roots), options=wanted.storage)  # else nothing is made
-    kept = Kept(show_secrets=wanted.show_secrets, snapshots=wanted.snapshots)
+    kept = SharedOptions(show_secrets=wanted.show_secrets, snapshots=wanted.snapshots)
     roots = [shown_url(each).rstrip("/") or "/" for each in wanted.roots]
     with held(wanted.out, kept, roots, wanted.depth) as store:
         found = _find(wanted, store)
@@ -117,7 +117,7 @@ def write_tables(wanted: Wanted, spark: StartSpark) -> TablesReport:
         return _report(store, found, looked, settled, is_new=is_new)
 
 
-def _find(wanted: Wanted, store: Store) -> _Found:
+def _find(wanted: TablesRequest, store: TableStore) -> _Found:
     fleet = find_fleet(list(wanted.roots), depth=wanted.depth, options=wanted.storage)
     for each in fleet.files:
         if each.is_named:  # the other files of its log would never be read after it
@@ -126,7 +126,7 @@ def _find(wanted: Wanted, store: Store) -> _Found:
                 hint="name its directory; kraftool dump-log reads single files",
             )
     groups = grouped(fleet, snapshots=wanted.snapshots)
-    reach, owners = Reach(wanted.roots, fleet.problems), Owners(groups.values())
+    reach, owners = RootCoverage(wanted.roots, fleet.problems), Owners(groups.values())
     found = _Found(
         clusters=sum(bool(each.directories) for each in groups.values()),
         directories=sum(len(each.directories) for each in groups.values()),
@@ -150,7 +150,7 @@ def _find(wanted: Wanted, store: Store) -> _Found:
     return found
 
 
-def _looks(session: SparkSession, tasks: Sequence[Task], split_bytes: int) -> list[Looked]:
+def _looks(session: SparkSession, tasks: Sequence[ClusterTask], split_bytes: int) -> list[Looked]:
     context = session.sparkContext
     items = looks_of(tasks, split_bytes, context.defaultParallelism)
     if not items:
@@ -165,14 +165,14 @@ def _look_at_all(tasks: Iterable[LookTask]) -> Iterator[Looked]:
 
 def _works(
     session: SparkSession,
-    store: Store,
-    tasks: Sequence[Task],
+    store: TableStore,
+    tasks: Sequence[ClusterTask],
     looked: Sequence[Looked],
     split_bytes: int,
-    wanted: Wanted,
+    wanted: TablesRequest,
 ) -> list[tuple[Unit, Done]]:
     """Do the work. Only what an attempt returns that Spark saw succeed is known here."""
-    looks: dict[Key, dict[str, Looked]] = {}
+    looks: dict[ClusterKey, dict[str, Looked]] = {}
     for each in looked:
         looks.setdefault(each.key, {})[each.folder] = each
     units = (
@@ -184,7 +184,7 @@ def _works(
     items = items_of(units, split_bytes, context.defaultParallelism)
     if not items:
         return []
-    run = Run(
+    run = TablesRun(
         root=store.root,
         staging=store.staging(),
         number=store.marker.run + 1,
@@ -196,7 +196,7 @@ def _works(
 
 
 def _report(
-    store: Store, found: _Found, looked: Sequence[Looked], settled: Settled, *, is_new: bool
+    store: TableStore, found: _Found, looked: Sequence[Looked], settled: Settled, *, is_new: bool
 ) -> TablesReport:
     changes = [each.change.change for each in looked if each.change is not None]
     changes += [change.change for task in found.tasks for _, change in task.gone.values()]

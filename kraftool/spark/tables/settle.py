@@ -14,9 +14,18 @@ from kraftool.spark.tables.commit import Totals
 from kraftool.spark.tables.layout import FILE_MODE
 from kraftool.spark.tables.looking import Looked, listing_of
 from kraftool.spark.tables.memory import GroupMemory, LogMemory, Stored, WholeMemory
-from kraftool.spark.tables.plan import Task
+from kraftool.spark.tables.plan import ClusterTask
 from kraftool.spark.tables.sink import StagedFile
-from kraftool.spark.tables.work import Done, Judged, Ranges, States, Stories, Tail, Unit, Whole
+from kraftool.spark.tables.work import (
+    Done,
+    FindingsUnit,
+    Ranges,
+    States,
+    Stories,
+    Tail,
+    Unit,
+    Whole,
+)
 
 
 @dataclass(slots=True)
@@ -55,7 +64,7 @@ class _Work:
 
 
 def settle(
-    tasks: Iterable[Task],
+    tasks: Iterable[ClusterTask],
     looked: Iterable[Looked],
     done: Iterable[tuple[Unit, Done]],
     staging: str,
@@ -75,7 +84,7 @@ def settle(
 
 
 def _settle(
-    settled: Settled, task: Task, looked: Mapping[str, Looked], work: _Work, staging: str
+    settled: Settled, task: ClusterTask, looked: Mapping[str, Looked], work: _Work, staging: str
 ) -> None:
     key = task.group.key
     settled.unreadable += sorted(work.lost)
@@ -108,7 +117,7 @@ def _settle(
     settled.moves.append((path, key.path))
 
 
-def _is_as_it_was(task: Task, after: GroupMemory) -> bool:
+def _is_as_it_was(task: ClusterTask, after: GroupMemory) -> bool:
     """Whether a cluster was looked at only since something could not be read the last time, and
     could not be read again. What this run wrote of it is in the tables already."""
     before = task.before
@@ -128,7 +137,7 @@ def _far(memory: GroupMemory) -> object:
 
 
 def _remembered(
-    settled: Settled, task: Task, looked: Mapping[str, Looked], work: _Work
+    settled: Settled, task: ClusterTask, looked: Mapping[str, Looked], work: _Work
 ) -> GroupMemory:
     before = task.before
     unreadable = {name for _, done in work.done for name in done.unreadable}
@@ -169,7 +178,7 @@ def _remembered(
                 settled.removed += wholes[file.name].files if file.name in wholes else ()
                 listing = "" if done.unreadable else listing_of([file])
                 wholes[file.name] = WholeMemory(listing=listing, files=settled.take(done.files))
-            case Stories() | States() | Judged():
+            case Stories() | States() | FindingsUnit():
                 replaced += settled.take(done.files)
             case _:
                 settled.take(done.files)

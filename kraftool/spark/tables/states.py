@@ -24,7 +24,7 @@ from kraftool.reports.state.load import LoadedState, load_from
 from kraftool.spark.fleet import FleetDirectory, FleetFile
 from kraftool.spark.here import Here, on_disk
 from kraftool.spark.source import without_collector
-from kraftool.spark.tables.history import History, config_pairs, partition_columns
+from kraftool.spark.tables.history import ReplayRecorder, config_pairs, partition_columns
 from kraftool.spark.tables.sink import SinkError
 from kraftool.spark.tables.taking import RowWriter, Taking
 
@@ -41,7 +41,7 @@ def write_states(
     with on_disk(files) as here, without_collector():
         if any(each.name.endswith((".log", ".checkpoint")) for each in here.problems):
             return  # as where a local one cannot be opened
-        history = History(sink, owner, here.told, show_secrets=show_secrets)
+        history = ReplayRecorder(sink, owner, here.told, show_secrets=show_secrets)
         try:
             found = open_state(here.path)
             loaded = load_from(found, watch=history.watch)
@@ -72,7 +72,7 @@ def _write_earlier(
     log_start = base_offset(files.segments[0])
     starts = [(each,) for each in files.snapshots if log_start <= snapshot_id(each)[0] < below]
     for snapshots in [()] if log_start == 0 else starts:
-        history = History(sink, owner, here.told, show_secrets=show_secrets)
+        history = ReplayRecorder(sink, owner, here.told, show_secrets=show_secrets)
         try:
             loaded = load_from(replace(files, snapshots=snapshots), at=below, watch=history.watch)
         except SinkError:

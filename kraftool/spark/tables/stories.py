@@ -15,7 +15,7 @@ from kraftool.reports.locations import open_paths
 from kraftool.reports.printable import file_text
 from kraftool.reports.timeline.document import event_object
 from kraftool.reports.timeline.events import Category, Timeline
-from kraftool.reports.timeline.report import Options, build
+from kraftool.reports.timeline.report import TimelineOptions, build
 from kraftool.reports.timeline.sources import open_nodes
 from kraftool.spark.fleet import FleetFile
 from kraftool.spark.here import Here, on_disk
@@ -90,7 +90,7 @@ def _timeline(paths: Sequence[str]) -> Timeline:
 
     locations, _ = open_paths(paths)
     nodes, findings = open_nodes(locations, silent)
-    return build(nodes, findings, Options(only=frozenset(_TABLES)), silent)
+    return build(nodes, findings, TimelineOptions(only=frozenset(_TABLES)), silent)
 
 
 class _Shown:

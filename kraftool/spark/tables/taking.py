@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from kraftool.spark.arrow import ArrowBatch
-from kraftool.spark.rows import Table
+from kraftool.spark.rows import ArrowRows
 from kraftool.spark.tables.layout import arrow_schema
 
 
@@ -34,7 +34,7 @@ class RowWriter:
         same: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         self._sink, self._name, self._cluster = sink, table, cluster_id
-        self._table = Table(arrow_schema(table))
+        self._table = ArrowRows(arrow_schema(table))
         self._same = same
         self._own = [name for name in self._table.columns if name not in same]
 

@@ -14,16 +14,16 @@ from kraftool.decoders.names import METADATA_FOLDER, parse_checkpoint_name
 from kraftool.spark.fleet import FleetDirectory, FleetFile
 from kraftool.spark.splits import MOST_FILES, Split
 from kraftool.spark.tables.looking import Looked, LookTask
-from kraftool.spark.tables.memory import Key
-from kraftool.spark.tables.plan import Group, Task
+from kraftool.spark.tables.memory import ClusterKey
+from kraftool.spark.tables.plan import ClusterTask, Group
 from kraftool.spark.tables.work import (
     Changes,
-    Judged,
+    FindingsUnit,
+    OwnedChange,
     Ranges,
     States,
     Stories,
     Tail,
-    Told,
     Unit,
     Void,
     Whole,
@@ -49,7 +49,7 @@ class _HasSize(Protocol):
 _Sized = TypeVar("_Sized", bound=_HasSize)
 
 
-def units_of(task: Task, looked: Mapping[str, Looked], split_bytes: int) -> Iterator[Unit]:
+def units_of(task: ClusterTask, looked: Mapping[str, Looked], split_bytes: int) -> Iterator[Unit]:
     """The units of work of one cluster, after its logs were looked at. None has a number yet."""
     group, key = task.group, task.group.key
     if not task.only_gone and not task.forgotten:
@@ -57,9 +57,9 @@ def units_of(task: Task, looked: Mapping[str, Looked], split_bytes: int) -> Iter
         yield from _states(task, looked)
         for files in _packed(_all_files(group), split_bytes):
             cost = sum(each.size for each in files) // _JUDGED
-            yield Judged(key=key, cost=cost, files=tuple(files))
+            yield FindingsUnit(key=key, cost=cost, files=tuple(files))
         if group.unread:
-            yield Judged(key=key, cost=1, unread=tuple(group.unread))
+            yield FindingsUnit(key=key, cost=1, unread=tuple(group.unread))
     yield from _ranges(key, looked, split_bytes)
     for each in looked.values():
         if each.tail:
@@ -81,7 +81,7 @@ def _stories(group: Group) -> Iterator[Unit]:
         yield Stories(key=group.key, cost=cost, directories=directories)
 
 
-def _states(task: Task, looked: Mapping[str, Looked]) -> Iterator[Unit]:
+def _states(task: ClusterTask, looked: Mapping[str, Looked]) -> Iterator[Unit]:
     ends = {}
     for name, files in task.group.directories.items():
         ends[name] = max((_end(task, looked, each) for each in files), default=(-1, -1))
@@ -96,7 +96,7 @@ def _states(task: Task, looked: Mapping[str, Looked]) -> Iterator[Unit]:
             )
 
 
-def _end(task: Task, looked: Mapping[str, Looked], file: FleetFile) -> tuple[int, int]:
+def _end(task: ClusterTask, looked: Mapping[str, Looked], file: FleetFile) -> tuple[int, int]:
     """The epoch and offset up to which a file's log, or a snapshot, goes."""
     checkpoint = parse_checkpoint_name(file.basename)
     if checkpoint is not None:
@@ -110,7 +110,7 @@ def _end(task: Task, looked: Mapping[str, Looked], file: FleetFile) -> tuple[int
     return (-1 if state.epoch is None else state.epoch), state.offset or -1
 
 
-def _ranges(key: Key, looked: Mapping[str, Looked], split_bytes: int) -> Iterator[Unit]:
+def _ranges(key: ClusterKey, looked: Mapping[str, Looked], split_bytes: int) -> Iterator[Unit]:
     """New ranges. A unit has whole logs, or a part of one: what a log loses while it is read then
     costs no other log its rows."""
     together: list[Split] = []
@@ -130,7 +130,7 @@ def _ranges(key: Key, looked: Mapping[str, Looked], split_bytes: int) -> Iterato
         yield _of_ranges(key, together)
 
 
-def _of_ranges(key: Key, splits: Sequence[Split]) -> Unit:
+def _of_ranges(key: ClusterKey, splits: Sequence[Split]) -> Unit:
     return Ranges(key=key, cost=sum(each.size for each in splits), splits=tuple(splits))
 
 
@@ -148,19 +148,19 @@ def _packed(things: Iterable[_Sized], size: int) -> Iterator[list[_Sized]]:
         yield group
 
 
-def _changes(task: Task, looked: Mapping[str, Looked]) -> Iterator[Unit]:
+def _changes(task: ClusterTask, looked: Mapping[str, Looked]) -> Iterator[Unit]:
     told = []
     void = [(folder, "", 0) for folder in task.moved if folder in task.before.logs]
     owners = {folder: files[0].directory for folder, files in task.group.logs.items()}
     for each in looked.values():
         if each.change is not None:
-            told.append(Told(owners[each.folder], each.folder, each.change))
+            told.append(OwnedChange(owners[each.folder], each.folder, each.change))
             if each.change.change == "TRUNCATED":
                 void.append((each.folder, each.change.segment, each.change.position))
     for folder, (_, change) in task.gone.items():
         name = folder.removesuffix(f"/{METADATA_FOLDER}")
         owner = FleetDirectory(name=name, cluster_id=task.group.key.cluster_id)
-        told.append(Told(owner, folder, change))
+        told.append(OwnedChange(owner, folder, change))
     if told:
         yield Changes(key=task.group.key, cost=1, changes=tuple(told))
     if void:
@@ -190,14 +190,16 @@ def items_of(units: Iterable[Unit], split_bytes: int, cores: int) -> list[tuple[
     return items
 
 
-def range_size(tasks: Iterable[Task], split_bytes: int, cores: int) -> int:
+def range_size(tasks: Iterable[ClusterTask], split_bytes: int, cores: int) -> int:
     """How large a range of a log is: small enough for all cores to have some, where there is not
     more than enough for all of them."""
     total = sum(look.size for task in tasks for look in task.looks)
     return min(split_bytes, max(total // (4 * cores), _SMALLEST_RANGE))
 
 
-def looks_of(tasks: Iterable[Task], split_bytes: int, cores: int) -> list[tuple[LookTask, ...]]:
+def looks_of(
+    tasks: Iterable[ClusterTask], split_bytes: int, cores: int
+) -> list[tuple[LookTask, ...]]:
     """The looks at logs as items, in the same way."""
     found = (replace(look, split_bytes=split_bytes) for task in tasks for look in task.looks)
     looks = sorted(found, key=lambda each: -each.size)

@@ -20,16 +20,16 @@ from kraftool.reports.kinds import directory as dir_kinds
 from kraftool.reports.printable import file_text
 from kraftool.spark.file_rows import add_file, add_finding
 from kraftool.spark.fleet import FleetDirectory, FleetFile, Unread
-from kraftool.spark.rows import Table, identity
+from kraftool.spark.rows import ArrowRows, identity
 from kraftool.spark.splits import Split
 from kraftool.spark.tables.layout import arrow_schema
-from kraftool.spark.tables.memory import Key, Stored
+from kraftool.spark.tables.memory import ClusterKey, Stored
 from kraftool.spark.tables.sink import Sink, SinkError, StagedFile, staging
-from kraftool.spark.tail import Change
+from kraftool.spark.tail import LogRewrite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class TablesRun:
     """What all tasks of a run know."""
 
     root: str
@@ -58,7 +58,7 @@ class Done:
 class Unit:
     """A unit of work of one cluster. `cost` is in bytes of a log, about."""
 
-    key: Key
+    key: ClusterKey
     cost: int
     number: int = 0
 
@@ -67,7 +67,7 @@ class Unit:
         """Whether the rows may be left out where what they are from cannot be read."""
         return True
 
-    def write(self, sink: Sink, run: Run, done: Done) -> None:
+    def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
         """Give the sink all rows."""
         raise NotImplementedError
 
@@ -82,7 +82,7 @@ class Ranges(Unit):
     def folders(self) -> frozenset[str]:
         return frozenset(_folder(each) for each in self.splits)
 
-    def write(self, sink: Sink, run: Run, done: Done) -> None:
+    def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
         from kraftool.spark.tables.extract import extract
 
         splits: Sequence[Split] = self.splits
@@ -130,7 +130,7 @@ class Tail(Unit):
     folder: str
     splits: tuple[Split, ...]
 
-    def write(self, sink: Sink, run: Run, done: Done) -> None:
+    def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
         from kraftool.spark.tables.extract import extract
 
         extract(self.splits, sink, show_secrets=run.show_secrets)
@@ -142,7 +142,7 @@ class Whole(Unit):
 
     split: Split
 
-    def write(self, sink: Sink, run: Run, done: Done) -> None:
+    def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
         from kraftool.spark.tables.extract import extract
 
         extract([self.split], sink, show_secrets=run.show_secrets)
@@ -158,7 +158,7 @@ class Stories(Unit):
 
     directories: tuple[tuple[FleetFile, ...], ...]
 
-    def write(self, sink: Sink, run: Run, done: Done) -> None:
+    def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
         from kraftool.spark.tables.stories import write_stories
 
         write_stories(self.directories, sink)
@@ -171,21 +171,24 @@ class States(Unit):
     files: tuple[FleetFile, ...]
     newest: bool
 
-    def write(self, sink: Sink, run: Run, done: Done) -> None:
+    def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
         from kraftool.spark.tables.states import write_states
 
         write_states(self.files, sink, newest=self.newest, show_secrets=run.show_secrets)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged(Unit):
+class FindingsUnit(Unit):
     """Files, and the findings of each; and what could not be listed."""
 
     files: tuple[FleetFile, ...] = ()
     unread: tuple[Unread, ...] = ()
 
-    def write(self, sink: Sink, run: Run, done: Done) -> None:
-        of_files, of_findings = Table(arrow_schema("files")), Table(arrow_schema("findings"))
+    def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
+        of_files, of_findings = (
+            ArrowRows(arrow_schema("files")),
+            ArrowRows(arrow_schema("findings")),
+        )
         tables = (("files", of_files), ("findings", of_findings))
 
         def hand_on(*, everything: bool = False) -> None:
@@ -209,26 +212,26 @@ class Judged(Unit):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class OwnedChange:
     """A change, and whose log it is about."""
 
     owner: FleetDirectory
     folder: str
-    change: Change
+    change: LogRewrite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes(Unit):
     """What happened to logs since the latest run, other than that they grew."""
 
-    changes: tuple[Told, ...]
+    changes: tuple[OwnedChange, ...]
 
     @property
     def only_reads(self) -> bool:
         return False
 
-    def write(self, sink: Sink, run: Run, done: Done) -> None:
-        table = Table(arrow_schema("changes"))
+    def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
+        table = ArrowRows(arrow_schema("changes"))
         for each in self.changes:
             change = each.change
             identity(table, each.owner, f"{each.folder}/{change.segment}", 1)
@@ -262,14 +265,14 @@ class Void(Unit):
     def only_reads(self) -> bool:
         return False
 
-    def write(self, sink: Sink, run: Run, done: Done) -> None:
+    def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
         from kraftool.spark.tables.void import rewrite
 
         places = [(file_text(folder), segment, start) for folder, segment, start in self.places]
         done.removed = rewrite(run.root, self.key.cluster_id, places, self.passed, sink)
 
 
-def work(run: Run, units: Sequence[Unit]) -> Iterator[Done]:
+def work(run: TablesRun, units: Sequence[Unit]) -> Iterator[Done]:
     """Do the units of one task, in a staging folder of this attempt alone."""
     folder = staging(run.staging, uuid.uuid4().hex)
     for unit in units:
@@ -293,8 +296,8 @@ def work(run: Run, units: Sequence[Unit]) -> Iterator[Done]:
         yield done
 
 
-def _note(key: Key, lost: Sequence[str], sink: Sink) -> None:
-    table = Table(arrow_schema("findings"))
+def _note(key: ClusterKey, lost: Sequence[str], sink: Sink) -> None:
+    table = ArrowRows(arrow_schema("findings"))
     for folder in lost:
         name = folder.removesuffix(f"/{METADATA_FOLDER}")
         text = (

@@ -11,10 +11,10 @@ from kraftool.reports.fleet.page_plots import AGES, COUNTS, SIZES
 from kraftool.reports.fleet.plots import (
     LOGARITHMIC,
     Bar,
+    BarPart,
     Figure,
     Lane,
-    Mark,
-    Part,
+    SideRange,
     Stack,
     bars,
     days,
@@ -23,7 +23,7 @@ from kraftool.reports.fleet.plots import (
     stacked,
 )
 
-PARTS = (Part("Error", "✕"), Part("Warning", "▲"), Part("Info", "●"))
+PARTS = (BarPart("Error", "✕"), BarPart("Warning", "▲"), BarPart("Info", "●"))
 
 
 def parsed(figure: Figure) -> ET.Element:
@@ -156,8 +156,8 @@ def test_a_lane_goes_from_start_to_end_and_marks_what_differs() -> None:
         "Logs",
         ("Node", "Offsets", "Differs at"),
         [
-            Lane("node 1", 0, 100, "0 to 100", (Mark(50, 59, 0),)),
-            Lane("node 2", 50, 100, "50 to 100", (Mark(50, 59, 1),)),
+            Lane("node 1", 0, 100, "0 to 100", (SideRange(50, 59, 0),)),
+            Lane("node 2", 50, 100, "50 to 100", (SideRange(50, 59, 1),)),
             Lane("node 3", None, None, "nothing"),
         ],
     )
@@ -169,7 +169,7 @@ def test_a_lane_goes_from_start_to_end_and_marks_what_differs() -> None:
 
 
 def test_a_range_of_one_offset_in_a_huge_log_is_still_seen_and_inside() -> None:
-    lane = Lane("node 1", 0, 10**12, "all", (Mark(10**12 - 1, 10**12 - 1, 1),))
+    lane = Lane("node 1", 0, 10**12, "all", (SideRange(10**12 - 1, 10**12 - 1, 1),))
     drawn = lanes("Logs", ("Node", "Offsets", "Differs at"), [lane])
     mark = next(each for each in parsed(drawn).iter("rect") if each.get("class") == "warning")
     start, width = (float(str(mark.get(name)).rstrip("%")) for name in ("x", "width"))

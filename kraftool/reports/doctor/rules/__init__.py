@@ -17,7 +17,7 @@ from kraftool.reports.doctor.model import Diagnosis, Examination
 Find = Callable[[Examination], Iterator[Diagnosis]]
 
 
-class Rule(NamedTuple):
+class DoctorRule(NamedTuple):
     """A rule by the name of its module."""
 
     name: str
@@ -25,7 +25,7 @@ class Rule(NamedTuple):
 
 
 @cache
-def rules() -> tuple[Rule, ...]:
+def rules() -> tuple[DoctorRule, ...]:
     """All rules, by name."""
     names = sorted(each.name for each in iter_modules(__path__))
-    return tuple(Rule(name, import_module(f"{__name__}.{name}").find) for name in names)
+    return tuple(DoctorRule(name, import_module(f"{__name__}.{name}").find) for name in names)

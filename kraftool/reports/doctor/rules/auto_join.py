@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kraftool.reports.doctor import tools
-from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.kinds import signatures as kinds
 from kraftool.reports.metadata_summary import VoterSource
 
@@ -47,7 +47,9 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         )
 
 
-def _removed(examination: Examination, patient: Patient, id: int) -> tuple[int, str] | None:
+def _removed(
+    examination: Examination, patient: ExaminedDirectory, id: int
+) -> tuple[int, str] | None:
     """Where the newest history that had this voter took it out, or has it no more."""
     for source in (examination.voters.newest, patient.source):
         had = False

@@ -8,7 +8,7 @@ from kraftool.decoders.addresses import shown_address
 from kraftool.image.cluster import BrokerRegistration
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.hosts import is_local, why_unreachable
-from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.kinds import signatures as kinds
 
 
@@ -40,7 +40,7 @@ def _is_local(broker: BrokerRegistration) -> bool:
     return bool(broker.listeners) and all(is_local(each.host) for each in broker.listeners)
 
 
-def _diagnosis(patient: Patient, broker: BrokerRegistration, text: str) -> Diagnosis:
+def _diagnosis(patient: ExaminedDirectory, broker: BrokerRegistration, text: str) -> Diagnosis:
     told = ", ".join(f"{each.name}://{shown_address(each.host, each.port)}"
                      for each in broker.listeners)  # fmt: skip
     starts = [each for each in patient.statistics.starts if each.broker_id == broker.id]

@@ -18,11 +18,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kraftool.reports.doctor import tools
-from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings import Severity
 from kraftool.reports.kinds import signatures as kinds
 from kraftool.reports.kinds import snapshot as snap_kinds
-from kraftool.reports.metadata_summary import Voters
+from kraftool.reports.metadata_summary import SeenVoters
 from kraftool.reports.voters.between import newest_source
 from kraftool.reports.voters.commit import Proof, with_verdicts
 from kraftool.reports.voters.holding import (
@@ -51,12 +51,12 @@ class _Case:
     """Something committed, and who has it."""
 
     proof: Proof
-    voters: Voters
-    voting: tuple[tuple[int, Patient], ...]
+    voters: SeenVoters
+    voting: tuple[tuple[int, ExaminedDirectory], ...]
     """The voters that have it, each with its directory."""
-    having: tuple[Patient, ...]
+    having: tuple[ExaminedDirectory, ...]
     """All directories that have it, those of voters or not."""
-    lacking: tuple[tuple[int, Patient], ...]
+    lacking: tuple[tuple[int, ExaminedDirectory], ...]
     """The voters that lack it, the least far first."""
     timestamp: int | None
     """When it was written, where that is known."""
@@ -67,7 +67,7 @@ class _Case:
         return len(self.lacking) >= majority(self.voters.voters)
 
     @property
-    def gone_on(self) -> tuple[tuple[int, Patient], ...]:
+    def gone_on(self) -> tuple[tuple[int, ExaminedDirectory], ...]:
         """Those that have a later leader's records instead."""
         return tuple(each for each in self.lacking if rank(each[1].source)[0] > self.proof.epoch)
 
@@ -112,7 +112,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             yield _diagnosis(examination, case, severity)
 
 
-def _cases(patients: Sequence[Patient]) -> Iterator[_Case]:
+def _cases(patients: Sequence[ExaminedDirectory]) -> Iterator[_Case]:
     """Whatever fewer than a majority can have, counting voters that were not given as having it."""
     given = [each for each in patients if each.report is not None]
     if len(given) < 2:

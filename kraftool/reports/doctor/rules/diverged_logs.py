@@ -14,7 +14,7 @@ from typing import NamedTuple
 from kraftool.reports import parting
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.log_statistics import LogStatistics
-from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.kinds import signatures as kinds
 
@@ -30,10 +30,10 @@ class _Parting(NamedTuple):
     """Where two logs part, and what others have there."""
 
     offset: int
-    other: Patient
+    other: ExaminedDirectory
     mine: _Batch
     theirs: _Batch
-    agreeing: tuple[Patient, ...]
+    agreeing: tuple[ExaminedDirectory, ...]
     """Those with the same batch as the other, which is among them."""
     is_majority: bool
 
@@ -58,13 +58,13 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
 
 
 def _held_against_most(
-    logs: Sequence[Patient],
-    patient: Patient,
-    reference: Patient,
+    logs: Sequence[ExaminedDirectory],
+    patient: ExaminedDirectory,
+    reference: ExaminedDirectory,
     offset: int,
     mine: _Batch,
     theirs: _Batch,
-) -> tuple[Patient, _Parting]:
+) -> tuple[ExaminedDirectory, _Parting]:
     """The one that fewer agree with, and what there is to say about it."""
     others = [
         (each, _batch_at(each.statistics, offset))
@@ -110,7 +110,7 @@ def _parts(one: LogStatistics, other: LogStatistics) -> tuple[int, _Batch, _Batc
     return None
 
 
-def _diagnosis(examination: Examination, patient: Patient, found: _Parting) -> Diagnosis:
+def _diagnosis(examination: Examination, patient: ExaminedDirectory, found: _Parting) -> Diagnosis:
     same_epoch = found.mine.epoch == found.theirs.epoch
     only_epoch = found.mine.crc == found.theirs.crc
     kind = kinds.SAME_PLACE if same_epoch else log_kinds.DIVERGED
@@ -150,6 +150,6 @@ def _diagnosis(examination: Examination, patient: Patient, found: _Parting) -> D
     )
 
 
-def _evidence(patient: Patient, offset: int, batch: _Batch, which: str) -> Evidence:
+def _evidence(patient: ExaminedDirectory, offset: int, batch: _Batch, which: str) -> Evidence:
     text = f"{which} batch of epoch {batch.epoch}, crc {batch.crc:08x}"
     return Evidence(file=patient.path, offset=offset, text=text)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kraftool.reports.doctor import tools
-from kraftool.reports.doctor.log_statistics import Election
-from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.doctor.log_statistics import LoggedElection
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.kinds import signatures as kinds
 
 
@@ -23,7 +23,9 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 yield _diagnosis(examination, patient, election)
 
 
-def _other_vote(patient: Patient, patients: Sequence[Patient]) -> Election | None:
+def _other_vote(
+    patient: ExaminedDirectory, patients: Sequence[ExaminedDirectory]
+) -> LoggedElection | None:
     """The election of quorum-state's epoch that the node decided for another than it says."""
     state, node = patient.summary.quorum_state, patient.summary.node
     if state is None or state.voted_id < 0 or node.node_id is None:
@@ -39,7 +41,9 @@ def _other_vote(patient: Patient, patients: Sequence[Patient]) -> Election | Non
     return None
 
 
-def _diagnosis(examination: Examination, patient: Patient, election: Election) -> Diagnosis:
+def _diagnosis(
+    examination: Examination, patient: ExaminedDirectory, election: LoggedElection
+) -> Diagnosis:
     state = patient.summary.quorum_state
     assert state is not None, "a vote stands in a quorum-state"
     file, id = patient.source.quorum_state_file, patient.node_id

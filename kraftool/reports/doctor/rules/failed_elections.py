@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kraftool.reports.doctor import tools
-from kraftool.reports.doctor.log_statistics import Election
+from kraftool.reports.doctor.log_statistics import LoggedElection
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
 from kraftool.reports.findings import Severity
 from kraftool.reports.kinds import signatures as kinds
@@ -53,7 +53,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             )
 
 
-def _evidence(election: Election) -> Evidence:
+def _evidence(election: LoggedElection) -> Evidence:
     return Evidence(
         file=election.file,
         position=election.position,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from kraftool.image.cluster import FeatureRange
 from kraftool.image.metadata_version import METADATA_VERSION, level_name
 from kraftool.reports.doctor import tools
-from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings import Severity
 from kraftool.reports.kinds import signatures as kinds
 from kraftool.reports.state.load import LoadedState
@@ -63,7 +63,7 @@ def _release(feature: str, level: int) -> str:
     return f" ({name})" if name else ""
 
 
-def _record(patient: Patient, feature: str, level: int) -> Evidence:
+def _record(patient: ExaminedDirectory, feature: str, level: int) -> Evidence:
     """The record that finalized the level, or the snapshot that has it."""
     told = patient.summary.feature(feature)
     if told is None:

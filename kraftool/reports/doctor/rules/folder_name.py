@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 
 from kraftool.reports.doctor import tools
-from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.kinds import signatures as kinds
 
 
@@ -29,7 +29,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             )
 
 
-def _is_broker(patient: Patient) -> bool:
+def _is_broker(patient: ExaminedDirectory) -> bool:
     """A controller by itself never looks at the folders."""
     plays = patient.source.plays("broker")
     if plays is not None:

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kraftool.reports.doctor import tools
-from kraftool.reports.doctor.log_statistics import Election
-from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.doctor.log_statistics import LoggedElection
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings import Severity
 from kraftool.reports.kinds import signatures as kinds
 from kraftool.reports.voters.stale import is_stale
@@ -29,13 +29,15 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 yield _diagnosis(examination, patient, election, state.leader_epoch)
 
 
-def _is_stale(patient: Patient, examination: Examination) -> bool:
+def _is_stale(patient: ExaminedDirectory, examination: Examination) -> bool:
     """Whether the voters have another directory for its node: this one has no vote to forget."""
     voters = examination.voters_of(patient)
     return voters is not None and is_stale(patient.source, voters)
 
 
-def _newest_vote(patient: Patient, patients: Sequence[Patient]) -> Election | None:
+def _newest_vote(
+    patient: ExaminedDirectory, patients: Sequence[ExaminedDirectory]
+) -> LoggedElection | None:
     """The election of the highest epoch that this node led or gave its vote in."""
     node = patient.summary.node
     if node.node_id is None:
@@ -49,7 +51,7 @@ def _newest_vote(patient: Patient, patients: Sequence[Patient]) -> Election | No
     return max(voted, key=lambda each: each.epoch, default=None)
 
 
-def _started_epoch(patient: Patient) -> int:
+def _started_epoch(patient: ExaminedDirectory) -> int:
     """The epoch that Kafka takes from log and snapshots when it starts here."""
     log, newest = patient.summary.log, patient.summary.newest_snapshot
     last = log.last_epoch if log is not None else None
@@ -57,7 +59,7 @@ def _started_epoch(patient: Patient) -> int:
 
 
 def _diagnosis(
-    examination: Examination, patient: Patient, election: Election, epoch: int
+    examination: Examination, patient: ExaminedDirectory, election: LoggedElection, epoch: int
 ) -> Diagnosis:
     id = patient.node_id
     did = "led" if election.leader_id == id else f"gave {election.leader_id} its vote in"

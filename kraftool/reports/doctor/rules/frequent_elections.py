@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kraftool.reports.doctor import tools
-from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.kinds import signatures as kinds
 
 _HOUR = 3_600_000
@@ -20,12 +20,12 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         yield from _of(examination, best)
 
 
-def _end(patient: Patient) -> tuple[int, int]:
+def _end(patient: ExaminedDirectory) -> tuple[int, int]:
     log = patient.summary.log
     return ((log.last_epoch or 0), log.end_offset) if log is not None else (-1, -1)
 
 
-def _of(examination: Examination, patient: Patient) -> Iterator[Diagnosis]:
+def _of(examination: Examination, patient: ExaminedDirectory) -> Iterator[Diagnosis]:
     log = patient.summary.log
     elections = list(patient.statistics.elections)
     if log is None or log.last_timestamp is None or not elections:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kraftool.reports.doctor import tools
-from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.kinds import signatures as kinds
 from kraftool.reports.kinds import snapshot as snap_kinds
-from kraftool.reports.metadata_summary import Snapshot
+from kraftool.reports.metadata_summary import SnapshotSummary
 
 _BROKEN = frozenset(
     each.code
@@ -49,7 +49,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         )  # fmt: skip
 
 
-def _is_spare(patient: Patient) -> bool:
+def _is_spare(patient: ExaminedDirectory) -> bool:
     """Whether Kafka starts without the newest snapshot: something else has the log's beginning."""
     log, newest = patient.summary.log, patient.summary.loaded_snapshot
     return log is not None and (
@@ -62,7 +62,7 @@ def _is_spare(patient: Patient) -> bool:
     )
 
 
-def _broken(patient: Patient, snapshot: Snapshot) -> str:
+def _broken(patient: ExaminedDirectory, snapshot: SnapshotSummary) -> str:
     told = [each for file in patient.files if file.name == snapshot.file for each in file.findings]
     told += patient.state.findings if patient.state is not None else ()
     for each in told:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.hosts import host_and_port, is_local
-from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings import Severity
 from kraftool.reports.kinds import signatures as kinds
-from kraftool.reports.metadata_summary import Voter, VoterSource
+from kraftool.reports.metadata_summary import SeenVoter, VoterSource
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -48,11 +48,13 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         )  # fmt: skip
 
 
-def _is_local(voter: Voter) -> bool:
+def _is_local(voter: SeenVoter) -> bool:
     return any(is_local(host_and_port(each)[0]) for each in voter.endpoints)
 
 
-def _commands(examination: Examination, patient: Patient, local: list[Voter]) -> tuple[str, ...]:
+def _commands(
+    examination: Examination, patient: ExaminedDirectory, local: list[SeenVoter]
+) -> tuple[str, ...]:
     listeners = {each.endpoints[0].partition("://")[0] for each in local if each.endpoints}
     name = min(listeners, default="CONTROLLER")
     of_node = {each.node_id: each.settings_file for each in examination.patients}

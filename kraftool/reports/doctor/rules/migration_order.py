@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kraftool.reports.doctor import tools
-from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.kinds import signatures as kinds
 from kraftool.reports.metadata_summary import VoterSource
 
@@ -47,7 +47,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             )  # fmt: skip
 
 
-def _voters(examination: Examination, patient: Patient) -> str:
+def _voters(examination: Examination, patient: ExaminedDirectory) -> str:
     """The setting as another node has it, or as far as the last election tells it."""
     for each in (patient, *examination.patients):
         other = each.source.settings

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from kraftool.reports.doctor import tools
-from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.kinds import signatures as kinds
 
 _MANY = 10
@@ -51,7 +51,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         )
 
 
-def _led_later(examination: Examination, patient: Patient) -> bool:
+def _led_later(examination: Examination, patient: ExaminedDirectory) -> bool:
     """Whether another node has records of such a late epoch: the quorum went on without this."""
     state = patient.summary.quorum_state
     epoch = state.leader_epoch if state is not None else 0

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kraftool.reports.doctor import tools
-from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings import Finding
 from kraftool.reports.kinds import directory as dir_kinds
 from kraftool.reports.kinds import signatures as kinds
 from kraftool.reports.kinds import snapshot as snap_kinds
-from kraftool.reports.metadata_summary import Voter
+from kraftool.reports.metadata_summary import SeenVoter
 from kraftool.reports.voters.voter_set import matches
 
 _REFUSING = frozenset(
@@ -59,17 +59,17 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         )
 
 
-def _of(voter: Voter, patients: Sequence[Patient]) -> list[Patient]:
+def _of(voter: SeenVoter, patients: Sequence[ExaminedDirectory]) -> list[ExaminedDirectory]:
     return [each for each in patients if each.report is not None and each.node_id == voter.id]
 
 
-def _best(voter: Voter, patients: Sequence[Patient]) -> tuple[Patient, str]:
+def _best(voter: SeenVoter, patients: Sequence[ExaminedDirectory]) -> tuple[ExaminedDirectory, str]:
     """The directory of a voter that can vote, or the first with what keeps it from that."""
     told = [(each, _trouble(voter, each)) for each in patients]
     return next((each for each in told if not each[1]), told[0])
 
 
-def _trouble(voter: Voter, patient: Patient) -> str:
+def _trouble(voter: SeenVoter, patient: ExaminedDirectory) -> str:
     directory_id = patient.summary.node.directory_id
     if not matches(voter, directory_id):
         return f"its directory.id is {directory_id}, the voters have {voter.directory_id}"

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kraftool.reports.doctor import tools
-from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.kinds import signatures as kinds
-from kraftool.reports.metadata_summary import Voter
+from kraftool.reports.metadata_summary import SeenVoter
 from kraftool.reports.voters.between import newest_source
 from kraftool.reports.voters.commit import with_verdicts
 from kraftool.reports.voters.holding import rank, seats
@@ -55,15 +55,15 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             yield _diagnosis(examination, old, now, [id for id, _ in going], of)
 
 
-def _same(entry: HistoryEntry | None, voters: Sequence[Voter]) -> bool:
+def _same(entry: HistoryEntry | None, voters: Sequence[SeenVoter]) -> bool:
     return entry is not None and not keys_changed(entry.voters or (), voters)
 
 
 def _old_majorities(
-    sources: Sources, newest: VoterSourceReport, now: Sequence[Voter]
+    sources: Sources, newest: VoterSourceReport, now: Sequence[SeenVoter]
 ) -> Iterator[_Old]:
     """For each earlier set of the history: the node that could win by it, if one could."""
-    told: list[Sequence[Voter]] = []
+    told: list[Sequence[SeenVoter]] = []
     for candidate in sorted(sources, key=rank, reverse=True):
         entry = candidate.newest
         if entry is None or entry.voters is None or _same(entry, now):
@@ -90,7 +90,7 @@ def _diagnosis(
     old: _Old,
     now: HistoryEntry,
     going: Sequence[int],
-    of: dict[int, Patient],
+    of: dict[int, ExaminedDirectory],
 ) -> Diagnosis:
     ids = _ids([id for id, _ in old.granting])
     before, after = (_ids([one.id for one in each.voters or ()]) for each in (old.entry, now))

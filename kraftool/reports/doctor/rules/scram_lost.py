@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterator, Sequence
 from kraftool.image.scram import MECHANISMS
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.log_statistics import Credential, CredentialChange
-from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings import Finding
 from kraftool.reports.kinds import snapshot as kinds
-from kraftool.reports.metadata_summary import Snapshot
+from kraftool.reports.metadata_summary import SnapshotSummary
 from kraftool.reports.verify.snapshot_diff import StateDifference
 
 
@@ -52,7 +52,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
 
 
 def _finding(
-    snapshot: Snapshot,
+    snapshot: SnapshotSummary,
     lost: Sequence[Credential],
     expected: Collection[Credential],
     removed: Collection[int],
@@ -75,7 +75,7 @@ def _finding(
     )
 
 
-def _removed(patient: Patient, snapshot: Snapshot) -> set[int]:
+def _removed(patient: ExaminedDirectory, snapshot: SnapshotSummary) -> set[int]:
     """The mechanisms of which the log removes a credential before the snapshot's offset."""
     return {
         each.credential[1]
@@ -84,7 +84,9 @@ def _removed(patient: Patient, snapshot: Snapshot) -> set[int]:
     }
 
 
-def _expected(patient: Patient, snapshot: Snapshot) -> dict[tuple[str, int], CredentialChange]:
+def _expected(
+    patient: ExaminedDirectory, snapshot: SnapshotSummary
+) -> dict[tuple[str, int], CredentialChange]:
     """The credentials that the log has at the snapshot's offset."""
     found: dict[tuple[str, int], CredentialChange] = {}
     for each in patient.statistics.credentials:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kraftool.reports.doctor import tools
-from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.kinds import signatures as kinds
 
 _MOST_NAMED = 5
@@ -19,7 +19,7 @@ _MOST_NAMED = 5
 class _Claim:
     """A leader of an epoch, by what one directory says."""
 
-    patient: Patient
+    patient: ExaminedDirectory
     evidence: Evidence
 
 
@@ -40,7 +40,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 yield _diagnosis(examination, patients, epoch, leaders)
 
 
-def _claims(patient: Patient) -> Iterator[tuple[int, int, Evidence]]:
+def _claims(patient: ExaminedDirectory) -> Iterator[tuple[int, int, Evidence]]:
     for each in patient.statistics.elections:
         yield each.epoch, each.leader_id, Evidence.of_election(each)
     state = patient.summary.quorum_state
@@ -56,7 +56,7 @@ def _claims(patient: Patient) -> Iterator[tuple[int, int, Evidence]]:
 
 
 def _diagnosis(
-    examination: Examination, patients: Sequence[Patient], epoch: int, leaders: _Claims
+    examination: Examination, patients: Sequence[ExaminedDirectory], epoch: int, leaders: _Claims
 ) -> Diagnosis:
     given = {each.node_id for each in patients}
     told = {id: _own_first(id, claims) for id, claims in sorted(leaders.items())}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kraftool.reports.doctor import tools
-from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.kinds import signatures as kinds
-from kraftool.reports.metadata_summary import Voter
+from kraftool.reports.metadata_summary import SeenVoter
 from kraftool.reports.voters.model import HistoryEntry, Origin
 from kraftool.reports.voters.voter_set import keys_changed
 
@@ -37,13 +37,13 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             )
 
 
-def _first(patient: Patient) -> HistoryEntry | None:
+def _first(patient: ExaminedDirectory) -> HistoryEntry | None:
     """The voter set that the directory was formatted with, if it has one."""
     sets = patient.source.voter_sets
     return sets[0] if sets and sets[0].origin is Origin.BOOTSTRAP else None
 
 
-def _words(voters: tuple[Voter, ...]) -> str:
+def _words(voters: tuple[SeenVoter, ...]) -> str:
     return ", ".join(f"{each.id}@{each.directory_id}" for each in voters)
 
 
@@ -53,7 +53,10 @@ def _evidence(entry: HistoryEntry) -> Evidence:
 
 
 def _commands(
-    examination: Examination, patient: Patient, other: Patient, theirs: tuple[Voter, ...]
+    examination: Examination,
+    patient: ExaminedDirectory,
+    other: ExaminedDirectory,
+    theirs: tuple[SeenVoter, ...],
 ) -> tuple[str, ...]:
     cluster = other.source.node.cluster_id or "CLUSTER-ID"
     properties = patient.settings_file or "server.properties"

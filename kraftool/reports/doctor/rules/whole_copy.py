@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kraftool.reports.doctor import tools
-from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings import Severity
 from kraftool.reports.kinds import signatures as kinds
 from kraftool.reports.voters.model import VoterSourceReport
@@ -17,7 +17,7 @@ from kraftool.reports.voters.voter_set import majority
 
 _MOST_OFFSETS = 5
 
-_Group = tuple[tuple[Patient, ...], tuple[Patient, ...]]
+_Group = tuple[tuple[ExaminedDirectory, ...], tuple[ExaminedDirectory, ...]]
 """Those that are damaged at a place, and those that have it whole."""
 
 
@@ -41,7 +41,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             yield _diagnosis(examination, logs, damaged, whole, offsets)
 
 
-def _breaks(patient: Patient) -> tuple[int, ...]:
+def _breaks(patient: ExaminedDirectory) -> tuple[int, ...]:
     """Where something lies behind the damage: what a log ends with is fetched again."""
     log = patient.source.log
     return tuple(each for each in log.breaks if each < log.end) if log is not None else ()
@@ -55,9 +55,9 @@ def _has(source: VoterSourceReport, offset: int) -> bool:
 
 def _diagnosis(
     examination: Examination,
-    logs: Sequence[Patient],
-    damaged: Sequence[Patient],
-    whole: Sequence[Patient],
+    logs: Sequence[ExaminedDirectory],
+    damaged: Sequence[ExaminedDirectory],
+    whole: Sequence[ExaminedDirectory],
     offsets: Sequence[int],
 ) -> Diagnosis:
     first, last = damaged[0], offsets[-1]
@@ -100,7 +100,7 @@ def _diagnosis(
     )
 
 
-def _names(patients: Sequence[Patient]) -> str:
+def _names(patients: Sequence[ExaminedDirectory]) -> str:
     return " and ".join(each.path for each in patients)
 
 
@@ -110,9 +110,9 @@ def _reaches(source: VoterSourceReport, offset: int) -> bool:
 
 def _severity(
     examination: Examination,
-    damaged: Sequence[Patient],
-    whole: Sequence[Patient],
-    beyond: Sequence[Patient],
+    damaged: Sequence[ExaminedDirectory],
+    whole: Sequence[ExaminedDirectory],
+    beyond: Sequence[ExaminedDirectory],
 ) -> Severity:
     """The damage itself is told as it deserves: here counts how many are left."""
     if not whole and not beyond:

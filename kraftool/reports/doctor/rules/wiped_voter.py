@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kraftool.reports.doctor import tools
-from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, Patient
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.kinds import signatures as kinds
 from kraftool.reports.voters.voter_set import majority, matches
 
@@ -47,6 +47,6 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             )
 
 
-def _is_used(patient: Patient) -> bool:
+def _is_used(patient: ExaminedDirectory) -> bool:
     log, newest = patient.summary.log, patient.summary.newest_snapshot
     return (log is not None and log.batches > 0) or (newest is not None and newest.offset > 0)

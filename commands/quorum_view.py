@@ -32,6 +32,7 @@ from kraftool.commands.output import Output
 from kraftool.commands.times import iso
 from kraftool.image.metadata_version import METADATA_VERSION, level_name
 from kraftool.raft.messages import ReplicaState
+from kraftool.raft.names import majority_of
 from kraftool.reports.status import overall_status
 from kraftool.reports.words import many
 
@@ -66,7 +67,9 @@ def write_health(output: Output, health: Health, zone: tzinfo) -> None:
     _head(output, view, style)
     if view.quorum is not None:
         count = len(view.voters)
-        words = f"{len(health.keeping_up)} of {count} voters keep up, {count // 2 + 1} are needed"
+        words = (
+            f"{len(health.keeping_up)} of {count} voters keep up, {majority_of(count)} are needed"
+        )
         if health.commits_per_s is not None:
             words += f"; the high watermark moves by {health.commits_per_s:.1f} records/s"
         output.rich(text(words, QUIET))

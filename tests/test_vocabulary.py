@@ -1,29 +1,62 @@
-"""One name for one thing: no two modules of the product define a public class of the same name.
+"""One name for one thing, and one place for one fact.
 
-A reader who meets `Change` or `Place` has to know without the imports which one it is.
+A reader who meets a class named Change or Place has to know without the imports which one it is.
 """
 
 import ast
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 PRODUCT = ("commands", "decoders", "kraftool", "tui")
 
 
-def modules_by_class() -> dict[str, list[str]]:
-    found = defaultdict(list)
-    for folder in PRODUCT:
-        for path in sorted((ROOT / folder).rglob("*.py")):  # does not follow the links in kraftool/
-            if not path.resolve().is_relative_to(ROOT / folder):
-                continue
-            for node in ast.parse(path.read_text()).body:
-                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                    found[node.name].append(str(path.relative_to(ROOT)))
-    return found
+@cache
+def modules() -> dict[str, ast.Module]:
+    return {
+        str(path.relative_to(ROOT)): ast.parse(path.read_text())
+        for folder in PRODUCT
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if path.resolve() == path  # and not by a link in kraftool/
+    }
 
 
 def test_no_two_modules_define_a_class_of_the_same_name() -> None:
-    classes = modules_by_class()
+    classes = defaultdict(list)
+    for name, module in modules().items():
+        for node in module.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                classes[node.name].append(name)
     assert "VoterSet" in classes
     assert {name: where for name, where in classes.items() if len(where) > 1} == {}
+
+
+MAJORITY = "kraftool/raft/names.py"
+OF_THEIR_OWN = "kraftool/sim/checkers/"  # they judge the core, so they do not use what it uses
+
+
+def is_half(node: ast.AST) -> bool:
+    return isinstance(node, ast.BinOp) and ast.unparse(node).endswith("// 2")
+
+
+def majorities(module: ast.Module) -> list[str]:
+    """Expressions that count a majority: half and one more, or compared with half of a length."""
+    found = []
+    for node in ast.walk(module):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            if is_half(node.left) and ast.unparse(node.right) == "1":
+                found.append(ast.unparse(node))
+        elif isinstance(node, ast.Compare):
+            sides = (node.left, *node.comparators)
+            if any(is_half(each) and "len(" in ast.unparse(each) for each in sides):
+                found.append(ast.unparse(node))
+    return found
+
+
+def test_a_majority_is_counted_in_one_place() -> None:
+    found = {name: majorities(module) for name, module in modules().items()}
+    assert found.pop(MAJORITY) == ["count // 2 + 1"]
+    others = {name for name, places in found.items() if places}
+    assert {name for name in others if not name.startswith(OF_THEIR_OWN)} == set()
+    assert others, "the checkers count by themselves, and this test sees it"

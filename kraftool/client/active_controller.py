@@ -6,6 +6,7 @@ Owns the words on a leader that runs no controller, for health, the dashboard an
 from __future__ import annotations
 
 from kraftool.client.model import QuorumView, leader_end
+from kraftool.raft.names import majority_of
 from kraftool.reports.words import listed, many
 
 EVIDENCE = "runs no controller: its ApiVersions lacks CreateTopics"
@@ -38,7 +39,7 @@ def next_step(view: QuorumView, keeping: tuple[int, ...]) -> str:
             "first make sure that a voter runs Kafka and that its lag is 0 (kraftool quorum"
             f" describe). Then {restart}: that voter is elected"
         )
-    elif len(others) > count // 2:
+    elif len(others) >= majority_of(count):
         step = (
             f"stop node {leader_id}, or restart it without --lead-without-controller:"
             f" {_elected(ready)}"
@@ -47,7 +48,7 @@ def next_step(view: QuorumView, keeping: tuple[int, ...]) -> str:
         step = (
             f"{restart}: {_elected(ready)}. Do not leave node {leader_id} stopped: without it"
             f" {len(others)} of {many(count, 'voter')} would be left, and a leader needs"
-            f" {count // 2 + 1} votes"
+            f" {majority_of(count)} votes"
         )
     rivals = sorted(view.witnesses & others)
     if rivals:

@@ -14,6 +14,7 @@ from kraftool.client.health import keeping_up
 from kraftool.client.model import QuorumView
 from kraftool.client.reaching import broker_words
 from kraftool.raft.messages import ReplicaState
+from kraftool.raft.names import majority_of
 
 
 class CheckResult(StrEnum):
@@ -134,7 +135,7 @@ def majority_after(voters: Iterable[int], keeping: Iterable[int]) -> Check:
     """Whether the voters that would be have a majority that keeps up."""
     after = set(voters)
     well = len(after & set(keeping))
-    needed = len(after) // 2 + 1
+    needed = majority_of(len(after))
     words = f"{well} of {len(after)} voters keep up afterwards, {needed} are needed"
     if well < needed:
         return blocked(words, "nothing could be committed any more; bring back voters first")

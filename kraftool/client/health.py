@@ -16,6 +16,7 @@ from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.client.reaching import broker_findings, node_findings
 from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
+from kraftool.raft.names import majority_of
 from kraftool.reports.findings import Finding, Severity, in_order
 from kraftool.reports.kinds import live as kinds
 from kraftool.reports.words import many
@@ -170,7 +171,7 @@ def _voters(
     now: QuorumView, quorum: DescribeQuorumResponse, keeping: tuple[int, ...]
 ) -> Iterator[Finding]:
     count = len(quorum.voters)
-    majority = count // 2 + 1
+    majority = majority_of(count)
     if len(keeping) < majority:
         yield kinds.NO_MAJORITY.at("", f"{len(keeping)} of {count} voters keep up")
     elif len(keeping) == majority and count > 2:
@@ -225,7 +226,7 @@ def _controllers(
         progress = [each for each in progress if each.code != kinds.IDLE.code]
         words = "; ".join([f"it leads, but {EVIDENCE}", *still])
         yield kinds.NO_CONTROLLER.at(leader.name, words, advice=next_step(now, keeping))
-    elif only is not None and len(keeping) > len(now.voters) // 2 + 1:
+    elif only is not None and len(keeping) > majority_of(len(now.voters)):
         yield kinds.ONE_CONTROLLER.at(
             f"voter {only}",
             f"{many(len(keeping), 'voter')} keep up, and only {only} is known to run a controller",

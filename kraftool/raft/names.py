@@ -78,6 +78,11 @@ class CommittedTruncation(ProtocolError):
         )
 
 
+def majority_of(count: int) -> int:
+    """So many of `count` voters are a majority."""
+    return count // 2 + 1
+
+
 class OffsetAndEpoch(NamedTuple):
     """A place in the log with the epoch before it; also the id of a snapshot."""
 
@@ -167,7 +172,7 @@ class VoterSet:
 
     @property
     def majority(self) -> int:
-        return len(self) // 2 + 1
+        return majority_of(len(self))
 
     def has(self, key: ReplicaKey) -> bool:
         """Whether a replica is a member: the id, and the directory where the record has one."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from kraftool.raft.names import UNKNOWN, ReplicaKey, VoterSet
+from kraftool.raft.names import UNKNOWN, ReplicaKey, VoterSet, majority_of
 from kraftool.raft.settings import CAUGHT_UP_WITHIN_MS, OBSERVER_EXPIRY_MS
 
 
@@ -90,7 +90,7 @@ class Replicas:
         )[::-1]
         if not offsets:
             return None
-        offset = offsets[len(offsets) // 2]
+        offset = offsets[majority_of(len(offsets)) - 1]
         return offset if offset > epoch_start_offset else None
 
     def is_caught_up(self, key: ReplicaKey, now_ms: int) -> bool:

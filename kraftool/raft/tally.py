@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kraftool.raft.names import ProtocolError
+from kraftool.raft.names import ProtocolError, majority_of
 
 
 class Tally:
@@ -30,7 +30,7 @@ class Tally:
 
     @property
     def majority(self) -> int:
-        return len(self._answers) // 2 + 1
+        return majority_of(len(self._answers))
 
     @property
     def granting(self) -> tuple[int, ...]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from kraftool import __version__
 from kraftool.decoders.errors import KraftoolError
+from kraftool.raft.names import majority_of
 from kraftool.repair.apply import Apply, Tell
 from kraftool.repair.disk import RepairRefused
 from kraftool.repair.edits import sources_needed
@@ -218,7 +219,7 @@ def _nodes(found: Rehearsal, software: Software, timeout_s: float, tell: Tell) -
         for node_id, each in copies.items()
         if node_id in after and not each.is_quarantined
     }
-    if not after or len(voters) <= len(after) // 2:
+    if not after or len(voters) < majority_of(len(after)):
         absent = listed(sorted(set(after) - voters.keys()))
         words = f"without voter {absent} there is no majority" if after else "it has no voters"
         return NodesRehearsal(software=software.name, skipped=words)

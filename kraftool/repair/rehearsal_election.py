@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from kraftool.raft.names import OffsetAndEpoch, VoterSet
+from kraftool.raft.names import OffsetAndEpoch, VoterSet, majority_of
 from kraftool.repair.cases.endpoints import STATIC_VOTERS
 from kraftool.repair.disk import DataDirectory
 from kraftool.repair.plan import Method, Plan, PlanFileKind
@@ -101,7 +101,7 @@ def rehearse_elections(
         absent=absent,
         ahead=tuple(_ahead(plan, rehearsed, nodes)),
     )
-    if len(voters) - len(absent) <= len(voters) // 2:
+    if len(voters) - len(absent) < majority_of(len(voters)):
         return told
     before = read_case([each.path for each in rehearsed]) if assumed else ElectionCase(nodes=())
     trials = []

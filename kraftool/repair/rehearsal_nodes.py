@@ -21,6 +21,7 @@ from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.client.observer import observe
 from kraftool.client.observing import UnobservableError
 from kraftool.image.image import MetadataImage
+from kraftool.raft.names import majority_of
 from kraftool.repair.apply import Tell
 from kraftool.repair.rehearsal_local import LocalNode, listener_of, localize, write_settings
 from kraftool.repair.rehearsal_software import Running, Software, free_ports, running
@@ -295,7 +296,7 @@ def _one(each: Running, answer: NodeAnswer, ours: QuorumView) -> Returned:
 
 def _is_apart(each: Returned, theirs: QuorumView, cast: Cast) -> bool:
     """Whether an old voter behind a fence has its quorum, or answers where it can have none."""
-    if len(cast.back) <= len(cast.voters_before) // 2:
+    if len(cast.back) < majority_of(len(cast.voters_before)):
         return bool(theirs.reached)
     return _commits(theirs) and theirs.leader is not None and each.leader == theirs.leader.node_id
 

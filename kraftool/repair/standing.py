@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.image.metadata_version import METADATA_VERSION, release_name
+from kraftool.raft.names import majority_of
 from kraftool.repair.plan import PlannedVoter, Risk
 from kraftool.repair.ranking import (
     Host,
@@ -53,7 +54,7 @@ class QuorumAssessment:
 
     @property
     def majority(self) -> int:
-        return len(self.voters) // 2 + 1
+        return majority_of(len(self.voters))
 
     @property
     def enough(self) -> int:
@@ -62,7 +63,7 @@ class QuorumAssessment:
         Dynamic voters count from the append on. So the others may have added one more that nobody
         here knows of, and be a majority with it: half of an even number is not enough then.
         """
-        return self.majority if self.kraft_version > 0 else (len(self.voters) + 1) // 2
+        return self.majority if self.kraft_version > 0 else len(self.voters) - self.majority + 1
 
     @property
     def is_lost(self) -> bool:

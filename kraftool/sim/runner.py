@@ -170,7 +170,7 @@ class Play:
                     self._may_grant(one, each.key, if_observers_grant=if_observers_grant)
                     for each in one.voters
                 )
-                if granting > len(one.voters) // 2:
+                if granting >= one.voters.majority:
                     return True
         return False
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kraftool.raft.names import ReplicaKey
+from kraftool.raft.names import ReplicaKey, majority_of
 from kraftool.reports.metadata_summary import SeenVoters, VoterSource
 from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.picture import Picture, QuorumSample
@@ -53,7 +53,7 @@ class VoterState:
 
     @property
     def majority(self) -> int:
-        return len(self.now) // 2 + 1
+        return majority_of(len(self.now))
 
     def key_of(self, node_id: int | None) -> ReplicaKey | None:
         return next((each for each in self.now if each.id == node_id), None)

@@ -34,6 +34,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from kraftool.raft.names import majority_of
 from kraftool.reports.metadata_summary import SeenVoter
 from kraftool.reports.voters.jumps import jumps_of
 from kraftool.reports.voters.model import (
@@ -44,7 +45,10 @@ from kraftool.reports.voters.model import (
     Origin,
     VoterSourceReport,
 )
-from kraftool.reports.voters.voter_set import keys_changed, majority, matches
+from kraftool.reports.voters.voter_set import (
+    keys_changed,
+    matches,
+)
 
 _Identity = tuple[bool, int, int, str]
 _NOT_YET = CommitmentVerdict()
@@ -298,7 +302,9 @@ def _lacking(
     sets: Sequence[Sequence[SeenVoter]], holders: Sequence[VoterSourceReport]
 ) -> Sequence[SeenVoter] | None:
     """The first set of which the directories are no majority."""
-    return next((each for each in sets if _voters_among(each, holders) < majority(each)), None)
+    return next(
+        (each for each in sets if _voters_among(each, holders) < majority_of(len(each))), None
+    )
 
 
 def _voters_among(voters: Sequence[SeenVoter], holders: Sequence[VoterSourceReport]) -> int:

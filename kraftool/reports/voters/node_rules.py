@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from kraftool.decoders.wire import ZERO_UUID
+from kraftool.raft.names import majority_of
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import directory as kinds
 from kraftool.reports.kinds import log as log_kinds
@@ -18,7 +19,10 @@ from kraftool.reports.voters.between import newest_source
 from kraftool.reports.voters.jumps import jumps_of
 from kraftool.reports.voters.model import Commitment, VoterSourceReport
 from kraftool.reports.voters.stale import is_stale, stale_voter
-from kraftool.reports.voters.voter_set import directory_id, majority, matches
+from kraftool.reports.voters.voter_set import (
+    directory_id,
+    matches,
+)
 
 Sources = Sequence[VoterSourceReport]
 
@@ -220,9 +224,10 @@ def jumps(sources: Sources) -> Iterator[Finding]:
             settled = known.commitment is Commitment.COMMITTED and not known.by_majority
             words = "; ".join(entry.changes)
             if not jump.overlaps:
+                before, after = len(jump.before), len(jump.voters)
                 words += (
-                    f"; {majority(jump.before)} of the {len(jump.before)} voters before it can"
-                    f" elect a leader without any of {majority(jump.voters)} of the new ones"
+                    f"; {majority_of(before)} of the {before} voters before it can"
+                    f" elect a leader without any of {majority_of(after)} of the new ones"
                 )
             yield log_kinds.VOTERS_JUMP.at(
                 entry.file,

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from kraftool.decoders.addresses import host_and_port, shown_address
 from kraftool.decoders.java_text import INT32_MAX
+from kraftool.raft.names import majority_of
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import directory as kinds
 from kraftool.reports.metadata_summary import SeenVoter, SeenVoters, VoterSource
@@ -137,7 +138,7 @@ def advertised(sources: Sources) -> Iterator[Finding]:
                 )
             )
     moved = len({id for id, _ in findings})
-    lost = moved > len(voters.voters) // 2 and len(voters.voters) > 1
+    lost = moved >= majority_of(len(voters.voters)) and len(voters.voters) > 1
     for _, each in findings:
         if lost:
             text = f"{each.text}; so are {moved} of {len(voters.voters)} voters"

@@ -10,11 +10,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from kraftool.image.uuids import is_reserved_directory
+from kraftool.raft.names import majority_of
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import directory as kinds
 from kraftool.reports.metadata_summary import SeenVoter, SeenVoters
 from kraftool.reports.voters.model import VoterSourceReport
-from kraftool.reports.voters.voter_set import directory_id, majority, matches
+from kraftool.reports.voters.voter_set import (
+    directory_id,
+    matches,
+)
 
 Sources = Sequence[VoterSourceReport]
 _OLD_DISK = (
@@ -109,4 +113,4 @@ def _cannot_elect(voters: SeenVoters, sources: Sources) -> bool:
         if any(each.node.node_id == voter.id and is_stale(each, voters) for each in sources)
         and _own_directory(voter, sources) is None
     ]
-    return len(voters.voters) - len(lost) < majority(voters.voters)
+    return len(voters.voters) - len(lost) < majority_of(len(voters.voters))

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kraftool.decoders.wire import ZERO_UUID
+from kraftool.raft.names import majority_of
 from kraftool.reports.metadata_summary import SeenVoter
 
 
@@ -105,10 +106,6 @@ def keys_changed(one: Sequence[SeenVoter], other: Sequence[SeenVoter]) -> int:
     return len(gone) + len(came)
 
 
-def majority(voters: Sequence[SeenVoter]) -> int:
-    return len(voters) // 2 + 1
-
-
 def majorities_overlap(one: Sequence[SeenVoter], other: Sequence[SeenVoter]) -> bool:
     """Whether every majority of one set has a voter in common with every majority of the other.
 
@@ -116,7 +113,7 @@ def majorities_overlap(one: Sequence[SeenVoter], other: Sequence[SeenVoter]) -> 
     """
     gone, came = len(_keys(one, other)), len(_keys(other, one))
     shared = len(one) - gone
-    needed = max(majority(one) - gone, 0) + max(majority(other) - came, 0)
+    needed = max(majority_of(len(one)) - gone, 0) + max(majority_of(len(other)) - came, 0)
     return needed > shared
 
 

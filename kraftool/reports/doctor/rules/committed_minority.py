@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from kraftool.raft.names import majority_of
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings import Severity
@@ -33,7 +34,6 @@ from kraftool.reports.voters.holding import (
     rank,
     seats,
 )
-from kraftool.reports.voters.voter_set import majority
 
 _HOUR_MS = 3_600_000
 _DISTRUSTED = frozenset(
@@ -64,7 +64,7 @@ class _Case:
     @property
     def can_elect(self) -> bool:
         """Whether the voters that lack it are a majority."""
-        return len(self.lacking) >= majority(self.voters.voters)
+        return len(self.lacking) >= majority_of(len(self.voters.voters))
 
     @property
     def gone_on(self) -> tuple[tuple[int, ExaminedDirectory], ...]:
@@ -97,7 +97,7 @@ class _Case:
     @property
     def first_lost(self) -> int:
         """From where on a leader of those that lack it may write other records."""
-        needed = min(majority(self.voters.voters), len(self.lacking))
+        needed = min(majority_of(len(self.voters.voters)), len(self.lacking))
         _, winner = self.lacking[needed - 1]
         ends = [common_end(winner.source.log, each.source.log) for each in self.having]
         return min(max(ends, default=rank(winner.source)[1]), self.proof.below - 1)
@@ -139,7 +139,7 @@ def _cases(patients: Sequence[ExaminedDirectory]) -> Iterator[_Case]:
             elif seat.sources:
                 lacking.append((seat.voter.id, of[id(seat.best)]))
         having = tuple(of[id(each)] for each in sources if has(each, proof))
-        is_minority = len(voters.voters) - len(lacking) < majority(voters.voters)
+        is_minority = len(voters.voters) - len(lacking) < majority_of(len(voters.voters))
         # Voters that have no log at all are another rule's, and what nobody has is lost already.
         if having and is_minority and any(rank(each.source)[1] for _, each in lacking):
             lacking.sort(key=lambda each: rank(each[1].source))
@@ -159,12 +159,13 @@ def _diagnosis(examination: Examination, case: _Case, severity: Severity | None)
     first = case.first_lost
     span = f"offsets {first} to {proof.below - 1}" if first < proof.below - 1 else f"offset {first}"
     text = f"{span}: committed, since {_sign(proof)}, and in {' and '.join(places)} alone"
+    count = len(case.voters.voters)
     return Diagnosis(
         finding=kinds.COMMITTED_MINORITY.at(
             proof.file or holder.path,
             f"{text}; {_who(case)}",
             offset=first,
-            expected=f"{majority(case.voters.voters)} of {len(case.voters.voters)} voters with it",
+            expected=f"{majority_of(count)} of {count} voters with it",
             found=_ids([id for id, _ in case.voting]),
             severity=severity,
             advice=_advice(case, severity),
@@ -236,7 +237,7 @@ def _advice(case: _Case, severity: Severity | None) -> str:
             " newer ones of the voters"
         )
     elif case.can_elect:
-        most = majority(case.voters.voters) - 1
+        most = majority_of(len(case.voters.voters)) - 1
         advice = (
             f"do not start {ids} without {_ids([id for id, _ in case.voting])}; {copy}, start it"
             f" with no more than {most} of them until it leads and they have caught up, then the"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kraftool.raft.names import majority_of
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings import Finding
@@ -40,7 +41,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             for patient, trouble in [_best(voter, several)]
             if trouble
         ]
-        if len(voters.voters) - len(troubles) > len(voters.voters) // 2:
+        if len(voters.voters) - len(troubles) >= majority_of(len(voters.voters)):
             continue
         ids = ", ".join(str(voter.id) for voter, _, _ in troubles)
         yield Diagnosis(
@@ -48,7 +49,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 voters.file,
                 f"of {len(voters.voters)} voters, {ids} cannot vote: no leader can be elected",
                 offset=voters.offset,
-                expected=f"{len(voters.voters) // 2 + 1} voters that can",
+                expected=f"{majority_of(len(voters.voters))} voters that can",
                 found=str(len(voters.voters) - len(troubles)),
             ),
             evidence=tuple(

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from kraftool.raft.names import majority_of
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.kinds import signatures as kinds
@@ -19,7 +20,9 @@ from kraftool.reports.voters.between import newest_source
 from kraftool.reports.voters.commit import with_verdicts
 from kraftool.reports.voters.holding import rank, seats
 from kraftool.reports.voters.model import Commitment, HistoryEntry, VoterSourceReport
-from kraftool.reports.voters.voter_set import keys_changed, majority
+from kraftool.reports.voters.voter_set import (
+    keys_changed,
+)
 
 Sources = Sequence[VoterSourceReport]
 
@@ -48,7 +51,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             for each in seat.sources[:1]
             if _same(each.newest, now.voters)
         ]
-        is_held = len(going) >= majority(now.voters)
+        is_held = len(going) >= majority_of(len(now.voters))
         if not is_held and now.verdict.commitment is not Commitment.COMMITTED:
             continue
         for old in _old_majorities(sources, newest, now.voters):
@@ -80,7 +83,7 @@ def _old_majorities(
             for best in (seat.best for _ in seat.sources[:1])
             if rank(best) <= rank(candidate)
         )
-        if len(granting) >= majority(entry.voters):
+        if len(granting) >= majority_of(len(entry.voters)):
             told.append(entry.voters)
             yield _Old(entry=entry, candidate=candidate, granting=granting)
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kraftool.raft.names import majority_of
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings import Severity
 from kraftool.reports.kinds import signatures as kinds
 from kraftool.reports.voters.model import VoterSourceReport
-from kraftool.reports.voters.voter_set import majority
 
 _MOST_OFFSETS = 5
 
@@ -121,4 +121,4 @@ def _severity(
     if told is None:
         return Severity.INFO
     bad = {each.node_id for each in damaged} & {each.id for each in told.voters}
-    return Severity.WARNING if len(bad) >= majority(told.voters) else Severity.INFO
+    return Severity.WARNING if len(bad) >= majority_of(len(told.voters)) else Severity.INFO

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kraftool.raft.names import majority_of
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.kinds import signatures as kinds
-from kraftool.reports.voters.voter_set import majority, matches
+from kraftool.reports.voters.voter_set import (
+    matches,
+)
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -27,7 +30,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 continue
             if matches(voter, each.summary.node.directory_id):
                 wiped.append(each)
-        most = len({each.node_id for each in wiped}) >= majority(voters.voters)
+        most = len({each.node_id for each in wiped}) >= majority_of(len(voters.voters))
         for each in wiped:
             text = f"voter {each.node_id} has no metadata log, and {used[0].path} has one"
             if most:

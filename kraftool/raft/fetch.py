@@ -103,7 +103,7 @@ def heard_from(raft: Raft, leader: Leader, asked: FetchRequest) -> None:
     assert asked.replica is not None, "only replicas are taken note of"
     replica = leader.replicas.of(asked.replica)
     replica.fetched(asked.fetch_offset, raft.log.end_offset, raft.now_ms)
-    leading.heard_from_voter(raft, leader, asked.replica)
+    leading.heard_from(raft, leader, asked.replica)
     if leader.replicas.is_voter(asked.replica):
         leading.advance_high_watermark(raft, leader)
 

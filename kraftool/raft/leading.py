@@ -19,7 +19,7 @@ from kraftool.raft import (
 from kraftool.raft.events import Refused
 from kraftool.raft.names import ReplicaKey
 from kraftool.raft.records import ControlRecord, KRaftVersion, LeaderChange, Voters
-from kraftool.raft.roles import NEVER, Leader, Resigned
+from kraftool.raft.roles import Leader, Resigned
 
 if TYPE_CHECKING:
     from kraftool.raft.raft import Raft
@@ -47,41 +47,44 @@ def become_leader(raft: Raft) -> None:
 
 
 def poll(raft: Raft, leader: Leader) -> None:
-    _set_check_quorum(raft, leader)
-    quorum_lost = raft.now_ms >= leader.check_quorum_deadline_ms
-    if raft.is_shutting_down or leader.resign_requested or quorum_lost:
-        transitions.to_resigned(raft, leader.replicas.successors())
+    if _resigns(raft, leader):
         return
-    raft.wake_at(leader.check_quorum_deadline_ms)
     pending_change.expire(raft, leader)
     appends.write(raft, leader)
     begin_quorum.poll(raft, leader)
+    # A second voter that was just added counts from now on.
+    if not _resigns(raft, leader) and len(raft.control.voters) > 1:
+        raft.wake_at(leader.check_quorum_deadline_ms)
 
 
-def _set_check_quorum(raft: Raft, leader: Leader) -> None:
-    """With one voter, which may be another than the leader, nobody is waited for; who needs
-    somebody again gets the whole time."""
-    if len(raft.control.voters) == 1:
-        leader.check_quorum_deadline_ms = NEVER
-    elif leader.check_quorum_deadline_ms == NEVER:
-        leader.check_quorum_deadline_ms = raft.now_ms + raft.timing.check_quorum_ms
+def _resigns(raft: Raft, leader: Leader) -> bool:
+    """Resign if the node shuts down, was asked to, or lost its majority. Return True if it did."""
+    is_lost = len(raft.control.voters) > 1 and raft.now_ms >= leader.check_quorum_deadline_ms
+    if not (raft.is_shutting_down or leader.resign_requested or is_lost):
+        return False
+    transitions.to_resigned(raft, leader.replicas.successors())
+    return True
 
 
 def _needed(raft: Raft, leader: Leader) -> int:
-    """How many other voters have to be heard from."""
+    """Return how many other voters the leader has to hear from."""
     voters = raft.control.voters
     return voters.majority - (1 if voters.has(leader.local) else 0)
 
 
-def heard_from_voter(raft: Raft, leader: Leader, key: ReplicaKey) -> None:
-    """Start the check-quorum timer again once enough voters were heard from."""
-    if key.id == leader.local.id or not raft.control.voters.has(key):
+def heard_from(raft: Raft, leader: Leader, replica: ReplicaKey) -> None:
+    """Restart the check-quorum timer once the leader has heard from enough voters.
+
+    A sole voter needs no other, so every replica restarts its timer. The timer runs on meanwhile:
+    with the second voter it counts again.
+    """
+    if replica.id == leader.local.id:
         return
-    leader.heard.add(key.id)
-    if len(leader.heard & raft.control.voters.ids) >= _needed(raft, leader):
+    if raft.control.voters.has(replica):
+        leader.heard.add(replica.id)
+    if len(leader.heard) >= _needed(raft, leader):
         leader.heard.clear()
-        if leader.check_quorum_deadline_ms != NEVER:
-            leader.check_quorum_deadline_ms = raft.now_ms + raft.timing.check_quorum_ms
+        leader.check_quorum_deadline_ms = raft.now_ms + raft.timing.check_quorum_ms
 
 
 def update_own_offset(raft: Raft, leader: Leader) -> None:

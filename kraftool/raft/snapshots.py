@@ -45,7 +45,7 @@ def request(raft: Raft, event: RequestReceived, asked: FetchSnapshotRequest) -> 
             snapshot_id=asked.snapshot_id, position=asked.position, max_bytes=asked.max_bytes
         )
         if isinstance(raft.role, Leader) and asked.replica is not None:
-            leading.heard_from_voter(raft, raft.role, asked.replica)
+            leading.heard_from(raft, raft.role, asked.replica)
     raft.emit(
         Reply(
             request_id=event.request_id,

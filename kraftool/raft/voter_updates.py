@@ -64,7 +64,7 @@ def _update(raft: Raft, told: UpdateVoterRequest) -> Error:
     voter = Voter(key=told.voter, endpoints=told.listeners, kraft_version=told.kraft_version)
     error = _accept(raft, leader, voter)
     if error is Error.NONE:
-        leading.heard_from_voter(raft, leader, voter.key)
+        leading.heard_from(raft, leader, voter.key)
     return error
 
 

@@ -281,7 +281,7 @@ def state_line(raft: Raft) -> str:
         case Follower():
             parts += _follower(role)
         case Leader():
-            parts += _leader(role)
+            parts += _leader(raft, role)
         case Resigned():
             parts.append(f"untold {_ids(sorted(role.unacknowledged)) or 'none'}")
             parts.append(f"election {_time(role.election_deadline_ms)}")
@@ -312,11 +312,12 @@ def _follower(role: Follower) -> list[str]:
     return parts
 
 
-def _leader(role: Leader) -> list[str]:
+def _leader(raft: Raft, role: Leader) -> list[str]:
     parts = [f"from {role.epoch_start_offset}"]
     if role.change is not None:
         name = "adding" if isinstance(role.change, AddingVoter) else "removing"
         replica = role.change.voter.key if isinstance(role.change, AddingVoter) else role.change.key
         parts.append(f"{name} {show_key(replica)} until {role.change.deadline_ms}")
-    parts.append(f"check-quorum {_time(role.check_quorum_deadline_ms)}")
+    is_alone = len(raft.control.voters) == 1
+    parts.append(f"check-quorum {'never' if is_alone else role.check_quorum_deadline_ms}")
     return parts

@@ -147,16 +147,19 @@ def written(raft: Raft, snapshot_id: OffsetAndEpoch) -> None:
 
 
 def refusal(raft: Raft, snapshot_id: OffsetAndEpoch, *, is_batch_border: bool) -> str | None:
-    """Why a snapshot must not be written, in a sentence; an empty one where it need not be.
+    """Return why a snapshot must not be written; "" if it need not be, None if it may.
 
-    None: it may.
+    The log's own high watermark counts: a role may not know one.
     """
-    if snapshot_id in raft.log.snapshots or snapshot_id.offset < raft.log.start_offset:
+    log, offset = raft.log, snapshot_id.offset
+    if offset < log.start_offset:
         return ""
-    committed = raft.role.high_watermark
-    if committed is None or snapshot_id.offset > committed:
-        return f"{snapshot_id.offset} is beyond the high watermark {committed}"
-    validity, _ = raft.log.validate(snapshot_id.offset, snapshot_id.epoch)
+    committed = max(log.high_watermark, log.start_offset)
+    if offset > committed:
+        return f"{offset} is beyond the high watermark {committed}"
+    validity, _ = log.validate(offset, snapshot_id.epoch)
     if validity is not Validity.VALID:
-        return f"the log has no end of epoch {snapshot_id.epoch} at {snapshot_id.offset}"
-    return None if is_batch_border else f"no batch ends at {snapshot_id.offset}"
+        return f"the log has no end of epoch {snapshot_id.epoch} at {offset}"
+    if not is_batch_border:
+        return f"no batch ends at {offset}"
+    return "" if snapshot_id in log.snapshots else None

@@ -42,10 +42,20 @@ def filled(log: Readable, response: FetchResponse | FetchSnapshotResponse) -> Re
         case SnapshotRange(snapshot_id=snapshot, position=position, max_bytes=most):
             found = log.read_snapshot(snapshot, position, most)
             if found is None:
-                return replace(response, error=Error.SNAPSHOT_NOT_FOUND, read=None)
+                return _refused(response, Error.SNAPSHOT_NOT_FOUND)
             size, chunk = found
             if position >= size:
-                return replace(response, error=Error.POSITION_OUT_OF_RANGE, read=None)
+                return _refused(response, Error.POSITION_OUT_OF_RANGE)
             return replace(response, size=size, chunk=chunk, read=None)
         case None:
             return response
+
+
+def _refused(response: FetchResponse | FetchSnapshotResponse, error: Error) -> Response:
+    """Return the answer as an error, which names no snapshot."""
+    return FetchSnapshotResponse(
+        error=error,
+        leader_id=response.leader_id,
+        leader_epoch=response.leader_epoch,
+        endpoints=response.endpoints,
+    )

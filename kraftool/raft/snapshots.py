@@ -6,6 +6,7 @@ whoever runs the core's.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kraftool.raft import following, leadership, leading, rules
@@ -39,27 +40,24 @@ def request(raft: Raft, event: RequestReceived, asked: FetchSnapshotRequest) -> 
         return
     error = _error(raft, asked)
     leader_id, epoch = leadership.who_leads(raft)
-    read = None
+    answer = FetchSnapshotResponse(
+        error=error,
+        leader_id=leader_id,
+        leader_epoch=epoch,
+        endpoints=leadership.endpoints_for(raft, event.listener),
+    )
     if error is Error.NONE:
-        read = SnapshotRange(
-            snapshot_id=asked.snapshot_id, position=asked.position, max_bytes=asked.max_bytes
-        )
-        if isinstance(raft.role, Leader) and asked.replica is not None:
-            leading.heard_from(raft, raft.role, asked.replica)
-    raft.emit(
-        Reply(
-            request_id=event.request_id,
-            response=FetchSnapshotResponse(
-                error=error,
-                leader_id=leader_id,
-                leader_epoch=epoch,
-                endpoints=leadership.endpoints_for(raft, event.listener),
-                snapshot_id=asked.snapshot_id,
-                position=asked.position,
-                read=read,
+        assert isinstance(raft.role, Leader), "another role answers with an error"
+        leading.heard_from(raft, raft.role, asked.replica)
+        answer = replace(
+            answer,
+            snapshot_id=asked.snapshot_id,
+            position=asked.position,
+            read=SnapshotRange(
+                snapshot_id=asked.snapshot_id, position=asked.position, max_bytes=asked.max_bytes
             ),
         )
-    )
+    raft.emit(Reply(request_id=event.request_id, response=answer))
 
 
 def _error(raft: Raft, asked: FetchSnapshotRequest) -> Error:

@@ -45,7 +45,14 @@ from kraftool.raft.messages import (
     VoteRequest,
     VoteResponse,
 )
-from kraftool.raft.names import UNKNOWN, ElectionState, Error, ReplicaKey
+from kraftool.raft.names import (
+    BOOTSTRAP_SNAPSHOT,
+    NO_ID,
+    UNKNOWN,
+    ElectionState,
+    Error,
+    ReplicaKey,
+)
 from kraftool.raft.raft import Raft
 from kraftool.raft.roles import (
     NEVER,
@@ -135,7 +142,9 @@ def _election(state: ElectionState) -> str:
 
 
 def _asker(replica: ReplicaKey | None) -> str:
-    return "nobody" if replica is None else show_key(replica)
+    if replica is None:
+        return "nobody"
+    return f"nobody in {replica.directory_id}" if replica.id == NO_ID else show_key(replica)
 
 
 def _request(asked: Request) -> str:
@@ -203,6 +212,8 @@ def _response(answer: Answer) -> str:
                     f"read {show_place(answer.read.snapshot_id)} from {answer.read.position}"
                     f" up to {answer.read.max_bytes} bytes"
                 )
+            elif answer.snapshot_id != BOOTSTRAP_SNAPSHOT:
+                parts.append(f"of {show_place(answer.snapshot_id)} at {answer.position}")
         case VoterChangeResponse():
             return parts[0] if parts else "done"
         case DescribeQuorumResponse():

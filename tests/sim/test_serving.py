@@ -8,7 +8,7 @@ from kraftool.raft.messages import (
     ReadRange,
     SnapshotRange,
 )
-from kraftool.raft.names import Error, OffsetAndEpoch
+from kraftool.raft.names import BOOTSTRAP_SNAPSHOT, Error, OffsetAndEpoch
 from kraftool.raft.reading import filled
 from kraftool.raft.records import Batch
 from kraftool.sim.disk import Disk
@@ -66,3 +66,4 @@ def test_the_slices_of_a_snapshot_make_the_file() -> None:
 def test_a_position_at_the_end_of_a_snapshot_is_out_of_range(position: int) -> None:
     answer = slice_of(position, SIZE)
     assert (answer.error, answer.chunk) == (Error.POSITION_OUT_OF_RANGE, b"")
+    assert (answer.snapshot_id, answer.position) == (BOOTSTRAP_SNAPSHOT, 0)

@@ -14,6 +14,7 @@ from kraftool.raft.log_view import Validity
 from kraftool.raft.messages import FetchRequest, FetchResponse, ReadRange
 from kraftool.raft.names import (
     BOOTSTRAP_SNAPSHOT,
+    NO_ID,
     UNKNOWN,
     Error,
     OffsetAndEpoch,
@@ -79,7 +80,7 @@ def _serve(raft: Raft, leader: Leader, asked: FetchRequest, listener: str) -> Fe
         return _response(raft, listener, snapshot_id=where)
     if validity is Validity.DIVERGING:
         return _response(raft, listener, diverging_epoch=where)
-    if asked.replica is not None:
+    if asked.replica is not None and asked.replica.id != NO_ID:
         if asked.replica.id == leader.local.id:
             return _response(raft, listener, error=Error.UNKNOWN_SERVER_ERROR)
         heard_from(raft, leader, asked)

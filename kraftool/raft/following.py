@@ -136,7 +136,7 @@ def _next_request(raft: Raft, role: Follower) -> Request:
         return _fetch(raft)
     return FetchSnapshotRequest(
         cluster_id=raft.settings.cluster_id,
-        replica=raft.key,
+        replica=raft.settings.fetch_key,
         current_leader_epoch=role.epoch,
         snapshot_id=role.download.snapshot_id,
         position=role.download.position,
@@ -148,7 +148,7 @@ def _fetch(raft: Raft) -> FetchRequest:
     known = raft.role.high_watermark
     return FetchRequest(
         cluster_id=raft.settings.cluster_id,
-        replica=raft.key,
+        replica=raft.settings.fetch_key,
         current_leader_epoch=raft.epoch,
         fetch_offset=raft.log.end_offset,
         last_fetched_epoch=raft.log.last_epoch,

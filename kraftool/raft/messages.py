@@ -89,7 +89,7 @@ class EndQuorumEpochResponse(Answer):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchRequest(Message):
     replica: ReplicaKey | None
-    """Who asks; None for a reader that is no replica."""
+    """The fetching replica; None, or a key without an id, for a reader that is not a replica."""
     current_leader_epoch: int
     fetch_offset: int
     last_fetched_epoch: int

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.wire import ZERO_UUID
-from kraftool.raft.names import Endpoint, ReplicaKey, VersionRange, Voter, VoterSet
+from kraftool.raft.names import NO_ID, Endpoint, ReplicaKey, VersionRange, Voter, VoterSet
 
 OBSERVER_EXPIRY_MS = 300_000
 """How long a leader lists an observer after its last fetch."""
@@ -89,6 +89,11 @@ class NodeSettings:
     def key(self) -> ReplicaKey | None:
         """Its replica key; None without an id."""
         return None if self.node_id is None else ReplicaKey(self.node_id, self.directory_id)
+
+    @property
+    def fetch_key(self) -> ReplicaKey:
+        """Its replica key in a fetch; a node without an id names its directory only."""
+        return ReplicaKey(NO_ID if self.node_id is None else self.node_id, self.directory_id)
 
     @property
     def as_voter(self) -> Voter:

@@ -64,6 +64,7 @@ def _poll_observer(raft: Raft, role: Follower) -> None:
     assert raft.key is not None, "a controller has an id"
     old = raft.control.voters.voters.get(raft.key.id)
     if old is None:
+        not_needed = Error.DUPLICATE_VOTER
         request: Request = AddVoterRequest(
             cluster_id=raft.settings.cluster_id,
             timeout_ms=raft.timing.request_timeout_ms,
@@ -71,9 +72,11 @@ def _poll_observer(raft: Raft, role: Follower) -> None:
             listeners=raft.settings.listeners,
             ack_when_committed=False,
         )
-    else:  # this node as it was before its disk was formatted anew
+    else:  # this node as it was before its disk was formatted again
+        not_needed = Error.VOTER_NOT_FOUND
         request = RemoveVoterRequest(cluster_id=raft.settings.cluster_id, voter=old.key)
     if _ask_leader(raft, role, request):
+        role.not_needed = not_needed
         _wait_to_update(raft, role)
 
 
@@ -253,12 +256,7 @@ def joined(raft: Raft, answer: VoterChangeResponse) -> bool:
     role = raft.role
     if not isinstance(role, Follower):
         return True
-    fine = (
-        Error.NONE,
-        Error.REQUEST_TIMED_OUT,
-        Error.DUPLICATE_VOTER,
-        Error.VOTER_NOT_FOUND,
-    )
+    fine = (Error.NONE, Error.REQUEST_TIMED_OUT, role.not_needed)
     if answer.top_error is Error.NONE and answer.error in fine:
         _wait_to_update(raft, role)
         return True

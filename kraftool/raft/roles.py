@@ -14,6 +14,7 @@ from kraftool.raft.messages import FetchRequest, FetchResponse
 from kraftool.raft.names import (
     ElectionState,
     Endpoints,
+    Error,
     OffsetAndEpoch,
     ReplicaKey,
     Voter,
@@ -108,6 +109,8 @@ class Follower:
     """Whether this leader has answered well since the role was entered."""
     has_updated_leader: bool = False
     """Whether the leader has acknowledged an UpdateRaftVoter since then."""
+    not_needed: Error = Error.DUPLICATE_VOTER
+    """The error which says that the newest AddRaftVoter or RemoveRaftVoter was not needed."""
     download: Download | None = None
     fetch_deadline_ms: int
     update_deadline_ms: int

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from kraftool.raft import transitions
 from kraftool.raft.messages import Answer, Message
 from kraftool.raft.names import Endpoints, Error, ProtocolError, ReplicaKey
-from kraftool.raft.roles import Leader
+from kraftool.raft.roles import Leader, Unattached
 
 if TYPE_CHECKING:
     from kraftool.raft.raft import Raft
@@ -110,8 +110,11 @@ def common(raft: Raft, answer: Answer, error: Error | None = None) -> bool | Non
 
 
 def _knows_only_the_name(raft: Raft, leader: int) -> bool:
-    """Whether the leader is known without a place to reach it. (Kafka 4.3 dies of this.)"""
-    return raft.leader_id == leader and not raft.role.leader_endpoints
+    """True if the node is Unattached and knows this leader without an endpoint. (Kafka 4.3 exits.)
+
+    A Prospective goes on with its pre-vote, and returns to the leader when that is lost.
+    """
+    return isinstance(raft.role, Unattached) and raft.leader_id == leader
 
 
 def failed_on_top(error: Error) -> bool:

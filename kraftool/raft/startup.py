@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from kraftool.decoders.errors import KraftoolError
 from kraftool.raft import candidacy, transitions
 from kraftool.raft.names import ElectionState
-from kraftool.raft.roles import NEVER, Candidate, Follower, Resigned, Role, Unattached
+from kraftool.raft.roles import Candidate, Follower, Resigned, Role, Unattached
 from kraftool.raft.tally import Tally
 
 if TYPE_CHECKING:
@@ -82,5 +82,5 @@ def _first(raft: Raft, stored: ElectionState) -> Role:
         epoch=stored.epoch,
         leader_id=stored.leader_id,
         voted=stored.voted,
-        election_deadline_ms=deadline if raft.is_voter else NEVER,
+        election_deadline_ms=deadline,
     )

@@ -350,8 +350,9 @@ MUTANTS = (
         "check-quorum",
         (
             "leading",
-            "quorum_lost = raft.now_ms >= leader.check_quorum_deadline_ms",
-            "quorum_lost = False",
+            "is_lost = len(raft.control.voters) > 1 and raft.now_ms >= leader"
+            ".check_quorum_deadline_ms",
+            "is_lost = False",
         ),
         faults="partition",
     ),

@@ -350,9 +350,8 @@ MUTANTS = (
         "check-quorum",
         (
             "leading",
-            "is_lost = len(raft.control.voters) > 1 and raft.now_ms >= leader"
-            ".check_quorum_deadline_ms",
-            "is_lost = False",
+            "is_lost = len(raft.control.voters) > 1 and",
+            "is_lost = False and",
         ),
         faults="partition",
     ),

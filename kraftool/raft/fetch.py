@@ -98,12 +98,16 @@ def position(raft: Raft, offset: int, last_epoch: int) -> tuple[Validity, Offset
 
 
 def heard_from(raft: Raft, leader: Leader, asked: FetchRequest) -> None:
-    """Take note of how far a replica is; a voter's word may commit records."""
+    """Take note of how far a replica is; a voter's word may commit records.
+
+    A replica holds whole batches, so an offset inside a batch counts as the start of the batch.
+    """
     from kraftool.raft import leading
 
     assert asked.replica is not None, "only replicas are taken note of"
     replica = leader.replicas.of(asked.replica)
-    replica.fetched(asked.fetch_offset, raft.log.end_offset, raft.now_ms)
+    offset = raft.log.base_offset_of(asked.fetch_offset)
+    replica.fetched(offset, raft.log.end_offset, raft.now_ms)
     leading.heard_from(raft, leader, asked.replica)
     if leader.replicas.is_voter(asked.replica):
         leading.advance_high_watermark(raft, leader)

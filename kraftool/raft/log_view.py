@@ -6,7 +6,7 @@ of the log itself. Whoever runs the core keeps the log; the core says what to do
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
@@ -37,6 +37,8 @@ class LogView:
     flushed_offset: int = 0
     epochs: list[tuple[int, int]] = field(default_factory=list)
     snapshots: list[OffsetAndEpoch] = field(default_factory=list)
+    uncommitted: list[int] = field(default_factory=list)
+    """The base offsets of the batches that this process appended and does not know as committed."""
     high_watermark: int = 0
     """The highest that this process has known. A role may forget its own; the log never does."""
     protects_snapshots: bool = True
@@ -89,7 +91,15 @@ class LogView:
                 f" cannot follow offset {self.end_offset - 1}"
             )
         self.start_epoch(batch.epoch)
+        self.uncommitted.append(batch.base_offset)
         self.end_offset = batch.next_offset
+
+    def base_offset_of(self, offset: int) -> int:
+        """Return the base offset of the uncommitted batch around an offset; else the offset."""
+        if offset >= self.end_offset:
+            return offset
+        at = bisect_right(self.uncommitted, offset)
+        return self.uncommitted[at - 1] if at else offset
 
     def flushed(self, offset: int) -> None:
         self.flushed_offset = min(max(self.flushed_offset, offset), self.end_offset)
@@ -97,6 +107,7 @@ class LogView:
     def commit(self, offset: int) -> None:
         """Remember that all records below an offset are committed."""
         self.high_watermark = max(self.high_watermark, offset)
+        del self.uncommitted[: bisect_left(self.uncommitted, self.high_watermark)]
 
     def refuse_loss(self, offset: int) -> None:
         """Raise CommittedTruncation if a committed record is at an offset or after it."""
@@ -110,6 +121,7 @@ class LogView:
         self.flushed_offset = min(self.flushed_offset, self.end_offset)
         while self.epochs and self.epochs[-1][1] >= self.end_offset:
             self.epochs.pop()
+        del self.uncommitted[bisect_left(self.uncommitted, self.end_offset) :]
 
     def is_behind(self, snapshot: OffsetAndEpoch) -> bool:
         """Whether a snapshot is beyond the log, so that the log has to begin anew after it."""
@@ -123,6 +135,7 @@ class LogView:
         self.refuse_loss(snapshot.offset)
         self.start_offset = self.end_offset = self.flushed_offset = snapshot.offset
         self.epochs.clear()
+        self.uncommitted.clear()
         self.snapshots = [snapshot]
 
     def add_snapshot(self, snapshot: OffsetAndEpoch) -> None:

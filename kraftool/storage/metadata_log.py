@@ -67,6 +67,7 @@ class MetadataLog:
         self._log = changed(
             opened.view,
             epochs=list(opened.view.epochs),
+            uncommitted=list(opened.view.uncommitted),
             snapshots=list(opened.view.snapshots),
         )
         self._snapshots_changing = Lock()

@@ -31,6 +31,8 @@ from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import FileState, parse_checkpoint_name
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.image.metadata_version import METADATA_VERSION
+from kraftool.raft.endpoints import shown_endpoints
+from kraftool.raft.names import Voter
 from kraftool.reports.directory import DirectoryReport, DumpReport
 from kraftool.reports.doctor import tools
 from kraftool.reports.file_words import by_label, folder_counts, holds
@@ -40,7 +42,6 @@ from kraftool.reports.log_summary import TypeCount
 from kraftool.reports.metadata_summary import (
     MetadataSummary,
     NodeIds,
-    SeenVoter,
     SeenVoters,
     SnapshotSummary,
     VoterSource,
@@ -153,7 +154,7 @@ def _role(summary: MetadataSummary) -> Text:
     return Text(", a voter")
 
 
-def _is_stale(voter: SeenVoter, node: NodeIds) -> bool:
+def _is_stale(voter: Voter, node: NodeIds) -> bool:
     """Whether the voters know this node by another directory id."""
     return None not in (voter.directory_id, node.directory_id) and (
         voter.directory_id != node.directory_id
@@ -212,7 +213,7 @@ def _voters(rows: _Rows, summary: MetadataSummary, voters: SeenVoters) -> None:
         line = text(f"{voter.id:>3}", NAME if mine else "")
         if voter.directory_id is not None:
             line.append_text(text(f"  {voter.directory_id}", BAD if stale else ""))
-        endpoints = "  ".join(voter.endpoints)
+        endpoints = "  ".join(shown_endpoints(voter.endpoints))
         if endpoints:
             narrow = len(line) + 2 + len(endpoints) > rows.room
             line.append("\n     " if narrow else "  ").append_text(text(endpoints))

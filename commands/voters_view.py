@@ -16,12 +16,13 @@ from kraftool.commands.dump_view import heading, plain_table
 from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, text, write_findings
 from kraftool.commands.output import Output
 from kraftool.commands.times import iso
+from kraftool.raft.endpoints import shown_endpoints
 from kraftool.reports.metadata_summary import SeenVoters
 from kraftool.reports.voters import matrix
 from kraftool.reports.voters.diff import VoterDiff
 from kraftool.reports.voters.matrix import HistoryRow, VoterMark
 from kraftool.reports.voters.model import Commitment
-from kraftool.reports.voters.voter_set import directory_id, voter_range
+from kraftool.reports.voters.voter_set import version_range
 
 _STYLES = {VoterMark.SAME: GOOD, VoterMark.OTHER: BAD, VoterMark.NOT: WARN, VoterMark.SILENT: QUIET}
 _COMMITMENTS = {
@@ -81,12 +82,12 @@ def _write_matrix(
     rows = list(matrix.voter_rows(diff, newest))
     for row in rows:
         voter = row.voter
-        known = text(directory_id(voter) or "")
+        known = text(voter.directory_id or "")
         table.add_row(
             text(voter.id, NAME if row.is_known else QUIET),
             known if row.is_known else Text("not a voter", style=QUIET),
-            Text("\n").join(text(each) for each in voter.endpoints),
-            text(voter_range(voter)),
+            Text("\n").join(text(each) for each in shown_endpoints(voter.endpoints)),
+            text(version_range(voter)),
             *(Text(each.value, style=_STYLES[each]) for each in row.marks),
         )
     output.rich(table)

@@ -136,7 +136,7 @@ MUTANTS = (
     mutant(
         "is elected by one vote less than a majority",
         "elections",
-        ("tally", "return len(self._answers) // 2 + 1", "return (len(self._answers) + 1) // 2"),
+        ("tally", "return majority_of(len(self._answers))", "return (len(self._answers) + 1) // 2"),
     ),
     mutant(
         "begins an epoch without asking before",
@@ -198,7 +198,7 @@ MUTANTS = (
         "majority",
         (
             "replicas",
-            "offset = offsets[len(offsets) // 2]",
+            "offset = offsets[majority_of(len(offsets)) - 1]",
             "offset = offsets[(len(offsets) - 1) // 2]",
         ),
     ),

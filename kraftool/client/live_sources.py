@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kraftool.client.endpoints import shown
 from kraftool.client.health import unobserved_finding
 from kraftool.client.live import LiveQuorum
 from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.client.reaching import node_findings
 from kraftool.raft.messages import DescribeQuorumResponse
-from kraftool.reports.metadata_summary import NodeIds, SeenVoter, SeenVoters, VoterSource
+from kraftool.raft.names import Voter, VoterSet
+from kraftool.reports.metadata_summary import NodeIds, SeenVoters, VoterSource
 from kraftool.reports.voters.model import VoterSourceReport
 from kraftool.reports.voters.read import Progress, read_sources_of
 from kraftool.storage.paths import LocationKind
@@ -72,15 +72,10 @@ def _of_node(view: QuorumView, node: NodeAnswer) -> VoterSourceReport:
 
 def _told(quorum: DescribeQuorumResponse) -> SeenVoters:
     """The voters as this leader goes by them, committed or not."""
-    voters = tuple(
-        SeenVoter(
-            id=each.replica.id,
-            directory_id=each.replica.directory_id,
-            endpoints=tuple(
-                f"{name}://{shown(where)}"
-                for name, where in quorum.nodes.get(each.replica.id, {}).items()
-            ),
+    voters = VoterSet.of(
+        *(
+            Voter(key=each.replica, endpoints=quorum.nodes.get(each.replica.id, {}))
+            for each in quorum.voters
         )
-        for each in quorum.voters
     )
     return SeenVoters(source=VoterSource.LEADER, voters=voters)

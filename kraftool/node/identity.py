@@ -17,7 +17,7 @@ from kraftool.node.config import NodeConfig
 from kraftool.raft.control_history import ControlHistory
 from kraftool.raft.names import ReplicaKey
 from kraftool.reports.voters.read import read_sources
-from kraftool.reports.voters.voter_set import directory_id, endpoints
+from kraftool.reports.voters.voter_set import addresses
 from kraftool.storage.entry import METADATA_PARTITION
 from kraftool.storage.source import FileSource
 
@@ -128,14 +128,14 @@ def at_rest(config: NodeConfig, identity: NodeIdentity) -> AtRest:
         (
             each
             for each in told
-            if each.id == identity.node_id and directory_id(each) in (None, identity.directory_id)
+            if each.id == identity.node_id and each.directory_id in (None, identity.directory_id)
         ),
         None,
     )
     return AtRest(
         voters=tuple(str(each.id) for each in told),
         is_voter=own is not None,
-        recorded=endpoints(own) if own is not None else {},
+        recorded=addresses(own) if own is not None else {},
         log=log,
         unread=unread,
     )

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
+from kraftool.decoders.addresses import shown_address
 from kraftool.decoders.errors import KraftoolError
 
 NO_ID = -1
@@ -118,6 +119,9 @@ class Endpoint(NamedTuple):
     host: str
     port: int
 
+    def __str__(self) -> str:
+        return shown_address(self.host, self.port)
+
 
 Endpoints = Mapping[str, Endpoint]
 """By listener name, which is compared in upper case."""
@@ -144,6 +148,14 @@ class Voter:
     key: ReplicaKey
     endpoints: Endpoints = field(default_factory=dict)
     kraft_version: VersionRange = ONLY_STATIC
+
+    @property
+    def id(self) -> int:
+        return self.key.id
+
+    @property
+    def directory_id(self) -> str | None:
+        return self.key.directory_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +227,9 @@ class VoterSet:
     def overlaps(self, other: VoterSet) -> bool:
         """Whether majorities of both must share a member: at most one key differs each way."""
         return len(self.keys - other.keys) <= 1 and len(other.keys - self.keys) <= 1
+
+
+NO_VOTERS = VoterSet()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kraftool import __version__
-from kraftool.decoders.addresses import host_and_port, shown_address
+from kraftool.decoders.addresses import shown_address
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.meta_properties import MetaProperties
@@ -27,7 +27,8 @@ from kraftool.decoders.names import (
 from kraftool.decoders.quorum_state import QuorumStateFile
 from kraftool.decoders.wire import ZERO_UUID
 from kraftool.image.uuids import is_reserved_directory
-from kraftool.raft.names import OffsetAndEpoch
+from kraftool.raft.endpoints import read_endpoint, shown_endpoints
+from kraftool.raft.names import Endpoint, OffsetAndEpoch, Voter
 from kraftool.repair.document import DocumentError
 from kraftool.repair.half_done import half_done
 from kraftool.repair.log_survey import LogSurvey, SegmentFile, survey_log, whole_fingerprint
@@ -62,7 +63,6 @@ from kraftool.reports.kinds import directory as dir_kinds
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.log_source import LogFile, kind_of
 from kraftool.reports.log_summary import LogSummary
-from kraftool.reports.metadata_summary import SeenVoter
 from kraftool.reports.state.files import MOST_STREAMED, StateFiles, files_of
 from kraftool.reports.state.load import LoadedState, load_from
 from kraftool.reports.voters.model import QuorumSettings, VoterSourceReport
@@ -511,24 +511,25 @@ def _segments(entries: Sequence[Entry]) -> list[SegmentFile]:
     return found
 
 
-def planned_voter(voter: SeenVoter) -> PlannedVoter:
+def planned_voter(voter: Voter) -> PlannedVoter:
     """A voter of a report as a plan has it; a static one has an endpoint without a listener."""
     directory_id = voter.directory_id or ZERO_UUID
-    low, high = voter.kraft_versions or (0, 0)
     return PlannedVoter(
         id=voter.id,
         directory_id="" if is_reserved_directory(directory_id) else directory_id,
-        endpoints=tuple(planned_endpoint(each) for each in voter.endpoints),
-        min_kraft_version=low,
-        max_kraft_version=high,
+        endpoints=tuple(_planned(name, each) for name, each in voter.endpoints.items()),
+        min_kraft_version=voter.kraft_version.min,
+        max_kraft_version=voter.kraft_version.max,
     )
 
 
 def planned_endpoint(text: str) -> PlannedEndpoint:
     """`NAME://host:port`, or `host:port`."""
-    listener, mark, address = text.rpartition("://")
-    host, port = host_and_port(address)
-    return PlannedEndpoint(listener=listener if mark else "", host=host, port=port or 0)
+    return _planned(*read_endpoint(text))
+
+
+def _planned(listener: str, endpoint: Endpoint) -> PlannedEndpoint:
+    return PlannedEndpoint(listener=listener, host=endpoint.host, port=endpoint.port)
 
 
 def _settings(settings: QuorumSettings | None) -> SurveyedSettings | None:
@@ -539,7 +540,8 @@ def _settings(settings: QuorumSettings | None) -> SurveyedSettings | None:
         node_id=settings.node_id,
         roles=settings.roles,
         static_voters=",".join(
-            f"{each.id}@{','.join(each.endpoints)}" for each in settings.static_voters
+            f"{each.id}@{','.join(shown_endpoints(each.endpoints))}"
+            for each in settings.static_voters
         ),
         bootstrap_servers=",".join(settings.bootstrap_servers),
         listeners=tuple(

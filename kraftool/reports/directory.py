@@ -16,6 +16,7 @@ from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.log_record import LogRecord
 from kraftool.decoders.names import segment_offset
 from kraftool.decoders.properties import Properties
+from kraftool.raft.names import NO_VOTERS
 from kraftool.reports.directory_findings import DirectoryCase, between_directories, judge
 from kraftool.reports.directory_summary import static_voters, summarize_directory
 from kraftool.reports.file_names import misnamed
@@ -205,7 +206,7 @@ def _directory(
     found: _Found,
 ) -> tuple[DirectoryCase, DirectoryReport]:
     ordered = tuple(sorted(map(_by_its_name, files), key=_order))
-    static = static_voters(server.get("controller.quorum.voters") or "") if server else ()
+    static = static_voters(server.get("controller.quorum.voters") or "") if server else NO_VOTERS
     lock = lock_holder(location.data_directory) if location.is_on_disk else None
     summary = summarize_directory(ordered, static)
     repairs = repairs_in(location) if location.is_on_disk else Repairs()

@@ -15,7 +15,10 @@ from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import FileState, parse_checkpoint_name, segment_offset
 from kraftool.decoders.quorum_state import QuorumStateFile
+from kraftool.decoders.wire import ZERO_UUID
 from kraftool.image.metadata_version import release_name
+from kraftool.raft.endpoints import read_endpoint
+from kraftool.raft.names import NO_VOTERS, Endpoint, ReplicaKey, VersionRange, Voter, VoterSet
 from kraftool.reports.file_report import FileReport
 from kraftool.reports.kinds import directory as dir_kinds
 from kraftool.reports.kinds import snapshot as snap_kinds
@@ -33,7 +36,6 @@ from kraftool.reports.metadata_summary import (
     LogRange,
     MetadataSummary,
     NodeIds,
-    SeenVoter,
     SeenVoters,
     SnapshotSummary,
     TransactionCounts,
@@ -44,7 +46,7 @@ _BROKEN = frozenset({snap_kinds.DAMAGE.code, snap_kinds.FORM.code, dir_kinds.UNR
 
 
 def summarize_directory(
-    files: Sequence[FileReport], static_voters: tuple[SeenVoter, ...] = ()
+    files: Sequence[FileReport], static_voters: VoterSet = NO_VOTERS
 ) -> MetadataSummary:
     """Put the files of one directory together. `static_voters` are those of its properties file."""
     segments = _segments(files)
@@ -249,40 +251,38 @@ def _voters(segments: Sequence[_Segment], base: _Base | None) -> SeenVoters | No
     )
 
 
-def record_voters(data: dict[str, Any]) -> tuple[SeenVoter, ...]:
-    """The voters of a VotersRecord, in the order that it has them."""
-    return tuple(
-        SeenVoter(
-            id=each["voterId"],
-            directory_id=each["voterDirectoryId"],
-            endpoints=tuple(
-                f"{endpoint['name']}://{_host(endpoint['host'])}:{endpoint['port']}"
-                for endpoint in each["endpoints"]
-            ),
-            kraft_versions=(
-                each["kRaftVersionFeature"]["minSupportedVersion"],
-                each["kRaftVersionFeature"]["maxSupportedVersion"],
-            ),
-        )
-        for each in data["voters"]
+def record_voters(data: dict[str, Any]) -> VoterSet:
+    """The voters of a VotersRecord, with the listeners' names as it has them."""
+    return VoterSet.of(*map(_record_voter, data["voters"]))
+
+
+def _record_voter(data: dict[str, Any]) -> Voter:
+    directory_id, levels = data["voterDirectoryId"], data["kRaftVersionFeature"]
+    return Voter(
+        key=ReplicaKey(data["voterId"], None if directory_id == ZERO_UUID else directory_id),
+        endpoints={
+            each["name"]: Endpoint(each["host"], each["port"]) for each in data["endpoints"]
+        },
+        kraft_version=VersionRange(levels["minSupportedVersion"], levels["maxSupportedVersion"]),
     )
 
 
-def _host(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
+def voters_of_ids(ids: Iterable[int]) -> VoterSet:
+    """Voters of whom nothing else is known."""
+    return VoterSet.of(*(Voter(key=ReplicaKey(each)) for each in ids))
 
 
 def _static(
-    state: QuorumStateFile | None, leader: LastLeaderChange | None, static: tuple[SeenVoter, ...]
+    state: QuorumStateFile | None, leader: LastLeaderChange | None, static: VoterSet
 ) -> SeenVoters | None:
     """Voters that no record tells, by the weight of what does."""
     if static:
         return SeenVoters(source=VoterSource.PROPERTIES, voters=static)
     if leader is not None:
-        ids = tuple(SeenVoter(id=each) for each in leader.voters)
+        ids = voters_of_ids(leader.voters)
         return SeenVoters(source=VoterSource.LEADER_CHANGE, voters=ids, offset=leader.offset)
     if state is not None and state.state is not None and state.state.current_voters:
-        ids = tuple(SeenVoter(id=each) for each in state.state.current_voters)
+        ids = voters_of_ids(state.state.current_voters)
         return SeenVoters(source=VoterSource.QUORUM_STATE, voters=ids)
     return None
 
@@ -366,11 +366,12 @@ def _sum_types(logs: Iterable[LogSummary]) -> tuple[TypeCount, ...]:
     return tuple(sorted(total.values(), key=lambda each: (-each.count, each.type)))
 
 
-def static_voters(value: str) -> tuple[SeenVoter, ...]:
+def static_voters(value: str) -> VoterSet:
     """Read controller.quorum.voters, `1@host:port,…`; what is not of that form is left out."""
     voters = []
     for part in value.split(","):
         id_text, at, endpoint = part.strip().partition("@")
         if at and id_text.isascii() and id_text.isdigit() and len(id_text) <= 10:
-            voters.append(SeenVoter(id=int(id_text), endpoints=(endpoint,) if endpoint else ()))
-    return tuple(voters)
+            endpoints = dict([read_endpoint(endpoint)]) if endpoint else {}
+            voters.append(Voter(key=ReplicaKey(int(id_text)), endpoints=endpoints))
+    return VoterSet.of(*voters)

@@ -12,9 +12,12 @@ from typing import Any
 from kraftool.decoders.checkpoint_files import LeaderEpochCheckpoint, PartitionMetadata
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.quorum_state import QuorumState, QuorumStateFile
+from kraftool.decoders.wire import ZERO_UUID
+from kraftool.raft.endpoints import shown_endpoints
 from kraftool.reports.directory import DirectoryReport, DumpReport
 from kraftool.reports.file_report import Content, EntryList, FileReport, PlainText, Settings
 from kraftool.reports.log_summary import ControlRecord, LogSummary, TypeCount
+from kraftool.reports.metadata_summary import SeenVoters
 from kraftool.reports.plain_json import camel, finding_counts, finding_object, plain
 
 SCHEMA_VERSION = 1
@@ -43,7 +46,7 @@ def _directory(report: DirectoryReport) -> dict[str, Any]:
         "log": plain(summary.log),
         "leaderChange": plain(summary.leader_change),
         "kraftVersion": plain(summary.kraft_version),
-        "voters": plain(summary.voters),
+        "voters": _voters(summary.voters),
         "features": plain(summary.features),
         "snapshots": plain(summary.snapshots),
         "transactions": plain(summary.transactions),
@@ -54,6 +57,26 @@ def _directory(report: DirectoryReport) -> dict[str, Any]:
         "folders": plain(report.folders),
         "files": [_file(each) for each in report.files],
         "findings": [finding_object(each) for each in report.findings],
+    }
+
+
+def _voters(voters: SeenVoters | None) -> dict[str, Any] | None:
+    if voters is None:
+        return None
+    none = ZERO_UUID if voters.is_recorded else None
+    return {
+        "source": voters.source.value,
+        "voters": [
+            {
+                "id": each.id,
+                "directoryId": each.directory_id or none,
+                "endpoints": plain(shown_endpoints(each.endpoints)),
+                "kraftVersions": list(each.kraft_version) if voters.is_recorded else None,
+            }
+            for each in voters.voters
+        ],
+        "offset": voters.offset,
+        "file": plain(voters.file),
     }
 
 

@@ -12,6 +12,7 @@ from enum import StrEnum
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import FileState
 from kraftool.decoders.quorum_state import QuorumState
+from kraftool.raft.names import Voter, VoterSet
 from kraftool.reports.log_summary import TypeCount
 
 
@@ -86,26 +87,24 @@ class VoterSource(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeenVoter:
-    """One voter; what its source does not tell is None or empty."""
-
-    id: int
-    directory_id: str | None = None
-    endpoints: tuple[str, ...] = ()
-    kraft_versions: tuple[int, int] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SeenVoters:
-    """The voters and where that stands. A snapshot's are those at its last offset."""
+    """A voter set and where it was seen. A snapshot's is the one at its last offset.
+
+    Only records and a leader have directory ids and listeners, and only records version ranges; a
+    static voter's one address is under the empty listener name.
+    """
 
     source: VoterSource
-    voters: tuple[SeenVoter, ...]
+    voters: VoterSet
     offset: int | None = None
     file: str = ""
 
-    def of(self, node_id: int | None) -> SeenVoter | None:
-        return next((each for each in self.voters if each.id == node_id), None)
+    @property
+    def is_recorded(self) -> bool:
+        return self.source is VoterSource.RECORD
+
+    def of(self, node_id: int | None) -> Voter | None:
+        return None if node_id is None else self.voters.voters.get(node_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,14 +16,9 @@ from kraftool.decoders.log_record import decode_batch
 from kraftool.decoders.names import FileState, parse_checkpoint_name, segment_offset
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.decoders.segment import Damage, scan
-from kraftool.reports.directory_summary import record_voters, static_voters
-from kraftool.reports.metadata_summary import (
-    LastLeaderChange,
-    NodeIds,
-    SeenVoter,
-    SeenVoters,
-    VoterSource,
-)
+from kraftool.raft.names import VoterSet
+from kraftool.reports.directory_summary import record_voters, static_voters, voters_of_ids
+from kraftool.reports.metadata_summary import LastLeaderChange, NodeIds, SeenVoters, VoterSource
 from kraftool.storage.entry import Entry, EntryProblem
 from kraftool.storage.lock import lock_holder
 from kraftool.storage.paths import Location, LocationKind, open_path
@@ -185,13 +180,13 @@ def _in_force(
     sets: Iterable[SeenVoters],
     controls: Iterable[ControlSeen],
     state: QuorumState | None,
-    static: tuple[SeenVoter, ...],
+    static: VoterSet,
 ) -> tuple[SeenVoters | None, SeenVoters | None]:
     """The newest voter set and the one before it, by the records; else what else tells."""
     if ordered := [*sets]:
         newest = ordered[-1]
         # A snapshot repeats the set that the log had: that is no change.
-        while len(ordered) > 1 and set(ordered[-2].voters) == set(newest.voters):
+        while len(ordered) > 1 and ordered[-2].voters == newest.voters:
             newest = ordered[-2]
             del ordered[-1]
         return newest, (ordered[-2] if len(ordered) > 1 else None)
@@ -200,13 +195,13 @@ def _in_force(
     changes = [each for each in controls if each.type == "LeaderChange"]
     last_change = max(changes, key=lambda each: each.offset, default=None)
     if last_change is not None:
-        ids = tuple(SeenVoter(id=each["voterId"]) for each in last_change.data["voters"])
+        ids = voters_of_ids(each["voterId"] for each in last_change.data["voters"])
         return (
             SeenVoters(source=VoterSource.LEADER_CHANGE, voters=ids, offset=last_change.offset),
             None,
         )
     if state is not None and state.current_voters:
-        ids = tuple(SeenVoter(id=each) for each in state.current_voters)
+        ids = voters_of_ids(state.current_voters)
         return SeenVoters(source=VoterSource.QUORUM_STATE, voters=ids), None
     return None, None
 
@@ -278,6 +273,6 @@ def _leader_changes(controls: Iterable[ControlSeen]) -> tuple[LastLeaderChange, 
     )
 
 
-def _static(location: Location) -> tuple[SeenVoter, ...]:
+def _static(location: Location) -> VoterSet:
     told = location.server.get("controller.quorum.voters") if location.server else None
     return static_voters(told or "")

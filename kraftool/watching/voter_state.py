@@ -99,7 +99,7 @@ def _newest(directories: tuple[DirectoryLook, ...]) -> DirectoryLook | None:
 def _keys(voters: SeenVoters | None) -> tuple[ReplicaKey, ...]:
     if voters is None:
         return ()
-    return tuple(ReplicaKey(each.id, each.directory_id) for each in voters.voters)
+    return tuple(each.key for each in voters.voters)
 
 
 def _by_record(

@@ -163,7 +163,7 @@ def test_static_voters_are_those_that_the_leader_names() -> None:
     assert first.in_force is not None
     assert first.in_force.source is VoterSource.LEADER
     assert [each.id for each in first.in_force.voters] == [1, 2]
-    assert first.in_force.voters[0].endpoints == ("CONTROLLER://ctl-1:9093",)
+    assert first.in_force.voters.voters[1].endpoints == {"CONTROLLER": ("ctl-1", 9093)}
     assert second.in_force is None
     assert [each.code for each in first.findings] == ["KT-LIVE-UNOBSERVED"]
     assert not diff_voters([first, second]).differ

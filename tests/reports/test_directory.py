@@ -98,9 +98,9 @@ def test_the_summary_tells_node_cluster_leader_and_voters(fixtures_dir: Path):
     assert summary.voters is not None
     assert summary.voters.source is VoterSource.RECORD
     assert {each.id: each.endpoints for each in summary.voters.voters} == {
-        2: ("CONTROLLER://127.0.0.1:41733",),
-        3: ("CONTROLLER://127.0.0.1:43523",),
-        4: ("CONTROLLER://127.0.0.1:52501",),
+        2: {"CONTROLLER": ("127.0.0.1", 41733)},
+        3: {"CONTROLLER": ("127.0.0.1", 43523)},
+        4: {"CONTROLLER": ("127.0.0.1", 52501)},
     }
     # The newest snapshot repeats what the log's record at 80 said.
     assert summary.voters.offset == 80

@@ -14,13 +14,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import DataTable, Static
 
+from kraftool.raft.endpoints import shown_endpoints
 from kraftool.reports.findings import Severity
 from kraftool.reports.status import Status, overall_status, worst_status
 from kraftool.reports.voters import matrix
 from kraftool.reports.voters.diff import VoterDiff
 from kraftool.reports.voters.matrix import HistoryRow, VoterMark
 from kraftool.reports.voters.model import Commitment
-from kraftool.reports.voters.voter_set import directory_id, voter_range
+from kraftool.reports.voters.voter_set import version_range
 from kraftool.reports.voters.voters_json import document
 from kraftool.tui.details import Details, Working
 from kraftool.tui.findings import MEANINGS, SIGNS, joined, tail
@@ -189,15 +190,15 @@ class VotersScreen(TaskView):
         newest = diff.voters
         for row in matrix.voter_rows(diff, newest) if newest is not None else ():
             voter = row.voter
-            known = directory_id(voter) or ""
+            known = voter.directory_id or ""
             yield (
                 str(voter.id),
                 (
                     self.text(voter.id, "name" if row.is_known else "quiet"),
                     *(self.text(each.value, _MARKS[each]) for each in row.marks),
                     self.text(known) if row.is_known else self.text("not a voter", "quiet"),
-                    self.text(voter_range(voter)),
-                    self.text(" ".join(voter.endpoints), "quiet"),
+                    self.text(version_range(voter)),
+                    self.text(" ".join(shown_endpoints(voter.endpoints)), "quiet"),
                 ),
             )
 

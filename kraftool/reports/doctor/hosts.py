@@ -8,15 +8,7 @@ from __future__ import annotations
 import re
 from ipaddress import ip_address
 
-from kraftool.decoders.addresses import host_and_port as split
-
 _LABEL = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(?<!-)")
-
-
-def host_and_port(endpoint: str) -> tuple[str, int]:
-    """Host in lower case and port of `NAME://host:port` or `host:port`; 0 for no port."""
-    host, port = split(endpoint.rpartition("://")[2])
-    return host.lower(), port or 0
 
 
 def is_local(host: str) -> bool:

@@ -14,7 +14,6 @@ from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import directory as dir_kinds
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.kinds import snapshot as snap_kinds
-from kraftool.reports.voters.voter_set import directory_id
 
 Steps = Callable[[Finding, Examination, ExaminedDirectory], Iterator[str]]
 
@@ -244,7 +243,7 @@ def _meta(finding: Finding, examination: Examination, patient: ExaminedDirectory
     id = settings.node_id if settings is not None else None
     voter = told.of(id) if told is not None else None
     cluster = examination.home_cluster
-    directory = directory_id(voter) if voter is not None else None
+    directory = voter.directory_id if voter is not None else None
     yield (
         f"# meta.properties: version=1, cluster.id={cluster or 'CLUSTER-ID'},"
         f" node.id={'NODE-ID' if id is None else id}, directory.id={directory or 'DIRECTORY-ID'}"

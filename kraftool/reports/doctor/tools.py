@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from kraftool.decoders.addresses import shown_address
 from kraftool.reports.doctor.model import Examination, ExaminedDirectory
 from kraftool.reports.metadata_summary import SeenVoters, VoterSource
-from kraftool.reports.voters.voter_set import endpoints
+from kraftool.reports.voters.voter_set import addresses
 from kraftool.storage.entry import METADATA_PARTITION
 
 _TAKE_LIVE = ("diff-voters", "doctor", "features")
@@ -67,7 +67,7 @@ def _recorded(voters: SeenVoters | None, without: int | None = None) -> Iterable
         address
         for each in voters.voters
         if without is None or each.id != without
-        for address in list(endpoints(each).values())[:1]
+        for address in list(addresses(each).values())[:1]
     ]
 
 

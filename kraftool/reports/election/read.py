@@ -16,13 +16,13 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.properties import Properties
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.decoders.wire import ZERO_UUID
-from kraftool.raft import names
 from kraftool.raft.names import (
+    NO_VOTERS,
     ElectionState,
     Endpoint,
     OffsetAndEpoch,
     ReplicaKey,
-    VersionRange,
+    Voter,
     VoterSet,
 )
 from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION, TIMING_KEYS, NodeSettings, Timing
@@ -30,11 +30,10 @@ from kraftool.reports.election.case import ElectionCase, Log, NodeCase, reachabl
 from kraftool.reports.findings import Finding, in_order
 from kraftool.reports.kinds import directory as kinds
 from kraftool.reports.kinds import log as log_kinds
-from kraftool.reports.metadata_summary import SeenVoter
 from kraftool.reports.voters import between, identities
 from kraftool.reports.voters.model import Origin, VoterSourceReport
 from kraftool.reports.voters.read import read_sources
-from kraftool.reports.voters.voter_set import directory_id, endpoints
+from kraftool.reports.voters.voter_set import addresses
 from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.paths import open_path
 
@@ -128,7 +127,7 @@ def _listener(sources: Iterable[VoterSourceReport]) -> str:
         if each.settings is not None and each.settings.controller_listeners:
             return each.settings.controller_listeners[0]
         for entry in each.voter_sets:
-            told += (name for voter in entry.voters or () for name in endpoints(voter) if name)
+            told += (name for voter in entry.voters or () for name in addresses(voter) if name)
     return told[0] if told else DEFAULT_LISTENER
 
 
@@ -137,7 +136,7 @@ def _node(source: VoterSourceReport, listener: str) -> NodeCase | None:
     if node_id is None:
         return None
     told = source.told
-    static = voter_set(told.voters if told is not None else (), listener)
+    static = voter_set(told.voters if told is not None else NO_VOTERS, listener)
     if source.settings is not None and source.settings.static_voters:
         static = voter_set(source.settings.static_voters, listener)
     notes: list[str] = []
@@ -230,22 +229,14 @@ def placeholder(node_id: int) -> Endpoint:
     return Endpoint(f"node-{node_id}", 0)
 
 
-def voter_set(voters: Iterable[SeenVoter], listener: str) -> VoterSet:
+def voter_set(voters: VoterSet, listener: str) -> VoterSet:
     return VoterSet.of(*(_voter(each, listener) for each in voters))
 
 
-def _voter(voter: SeenVoter, listener: str) -> names.Voter:
-    found = {}
-    for name, address in endpoints(voter).items():
-        host, port = host_and_port(address)
-        found[name or listener] = Endpoint(host, port or 0)
+def _voter(voter: Voter, listener: str) -> Voter:
+    found = {name.upper() or listener: each for name, each in voter.endpoints.items()}
     found.setdefault(listener, placeholder(voter.id))
-    low, high = voter.kraft_versions or (0, 0)
-    return names.Voter(
-        key=ReplicaKey(voter.id, directory_id(voter)),
-        endpoints=found,
-        kraft_version=VersionRange(low, high),
-    )
+    return replace(voter, endpoints=found)
 
 
 def _election(state: QuorumState) -> ElectionState:

@@ -91,7 +91,13 @@ def differs(source: VoterSourceReport, reference: VoterSourceReport) -> tuple[st
         return ()  # settings beside records: what that means is told by the rules for settings
     found: tuple[str, ...] = ()
     if known is not None:
-        found = set_differences(known.voters, newest.voters, came="missing here", gone="only here")
+        found = set_differences(
+            known.voters,
+            newest.voters,
+            came="missing here",
+            gone="only here",
+            recorded=known.is_recorded and newest.is_recorded,
+        )
     levels = source.kraft_version, reference.kraft_version
     if None not in levels and levels[0] != levels[1]:
         found += (f"kraft.version {levels[0]} → {levels[1]}",)

@@ -34,8 +34,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from kraftool.raft.names import majority_of
-from kraftool.reports.metadata_summary import SeenVoter
+from kraftool.raft.names import NO_VOTERS, VoterSet
 from kraftool.reports.voters.jumps import jumps_of
 from kraftool.reports.voters.model import (
     Commitment,
@@ -136,7 +135,7 @@ def _close(source: VoterSourceReport, verdicts: dict[_Identity, CommitmentVerdic
 
 def _sets_to_win(
     source: VoterSourceReport, verdicts: dict[_Identity, CommitmentVerdict]
-) -> list[tuple[int, tuple[SeenVoter, ...]]]:
+) -> list[tuple[int, VoterSet]]:
     """The sets whose majority a batch at or behind an offset needs too, with that offset."""
     proved = [
         each.offset
@@ -229,7 +228,7 @@ def _later_changes(sources: Sequence[VoterSourceReport]) -> dict[_Identity, int]
                 after.epoch == before.epoch
                 and not after.with_leader_change
                 and not after.after_damage
-                and keys_changed(before.voters or (), after.voters or ()) == 1
+                and keys_changed(before.voters or NO_VOTERS, after.voters or NO_VOTERS) == 1
             ):
                 found.setdefault(before.identity, after.offset)
     return found
@@ -250,19 +249,19 @@ class _Sets:
         begins = {epoch: start for start, epoch in reversed(epochs)}
         return cls(entries=source.voter_sets, begins=begins, log=source.log)
 
-    def at(self, offset: int) -> tuple[SeenVoter, ...]:
+    def at(self, offset: int) -> VoterSet:
         number = bisect_right(self.entries, offset, key=lambda each: each.offset)
-        return (self.entries[number - 1].voters or ()) if number else ()
+        return (self.entries[number - 1].voters or NO_VOTERS) if number else NO_VOTERS
 
-    def newest(self) -> tuple[SeenVoter, ...]:
-        return (self.entries[-1].voters or ()) if self.entries else ()
+    def newest(self) -> VoterSet:
+        return (self.entries[-1].voters or NO_VOTERS) if self.entries else NO_VOTERS
 
 
 def _by_majority(
     entry: HistoryEntry,
     sets: _Sets,
     holders: Sequence[VoterSourceReport],
-    before: Sequence[tuple[int, tuple[SeenVoter, ...]]],
+    before: Sequence[tuple[int, VoterSet]],
 ) -> CommitmentVerdict:
     newest = sets.newest()
     if not newest:
@@ -271,7 +270,7 @@ def _by_majority(
         )
     for epoch in sorted({each.quorum_state.leader_epoch for each in holders if each.quorum_state}):
         upto = _decisive(sets, entry, epoch)
-        voters = sets.at(upto) if upto is not None else ()
+        voters = sets.at(upto) if upto is not None else NO_VOTERS
         if upto is None or not voters:
             continue
         got = [each for each in holders if _got(each, epoch, upto)]
@@ -298,16 +297,12 @@ def _by_majority(
     return CommitmentVerdict(reason=f"{count}, and no snapshot ends beyond it")
 
 
-def _lacking(
-    sets: Sequence[Sequence[SeenVoter]], holders: Sequence[VoterSourceReport]
-) -> Sequence[SeenVoter] | None:
+def _lacking(sets: Sequence[VoterSet], holders: Sequence[VoterSourceReport]) -> VoterSet | None:
     """The first set of which the directories are no majority."""
-    return next(
-        (each for each in sets if _voters_among(each, holders) < majority_of(len(each))), None
-    )
+    return next((each for each in sets if _voters_among(each, holders) < each.majority), None)
 
 
-def _voters_among(voters: Sequence[SeenVoter], holders: Sequence[VoterSourceReport]) -> int:
+def _voters_among(voters: VoterSet, holders: Sequence[VoterSourceReport]) -> int:
     """How many of the voters the directories are."""
     return sum(
         any(

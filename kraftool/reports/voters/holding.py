@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from kraftool.reports.metadata_summary import SeenVoter, SeenVoters, VoterSource
+from kraftool.raft.names import Voter, VoterSet
+from kraftool.reports.metadata_summary import SeenVoters, VoterSource
 from kraftool.reports.voters.commit import Proof, proofs_of
 from kraftool.reports.voters.model import (
     Commitment,
@@ -30,7 +31,7 @@ _KNOWN = (Commitment.COMMITTED, Commitment.FORMATTED)
 class Seat:
     """A voter and the directories that are its own, which may be none."""
 
-    voter: SeenVoter
+    voter: Voter
     sources: tuple[VoterSourceReport, ...]
 
     @property
@@ -39,7 +40,7 @@ class Seat:
         return max(self.sources, key=rank)
 
 
-def seats(voters: Sequence[SeenVoter], sources: Sequence[VoterSourceReport]) -> tuple[Seat, ...]:
+def seats(voters: VoterSet, sources: Sequence[VoterSourceReport]) -> tuple[Seat, ...]:
     """The voters by id, each with its directories."""
     return tuple(
         Seat(

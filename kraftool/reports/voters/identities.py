@@ -14,7 +14,6 @@ from kraftool.reports.kinds import directory as kinds
 from kraftool.reports.metadata_summary import SeenVoters
 from kraftool.reports.voters.between import newest_source
 from kraftool.reports.voters.model import VoterSourceReport
-from kraftool.reports.voters.voter_set import directory_id
 
 Sources = Sequence[VoterSourceReport]
 
@@ -55,7 +54,7 @@ def _same_directory(
     if None not in (mine, other) and mine != other:
         wrong, right = (source, first) if _votes_with(first, voters) else (first, source)
         voter = voters.of(wrong.node.node_id) if voters is not None else None
-        expected = (directory_id(voter) or "") if voter is not None else ""
+        expected = (voter.directory_id or "") if voter is not None else ""
         text = f"{right.name} has the same directory.id as node {right.node.node_id}"
         advice = "one of these meta.properties was made from the other: write back the directory.id"
         advice += " that the voters have for this node, and never let both run before"
@@ -84,7 +83,7 @@ def _same_directory(
 def _votes_with(source: VoterSourceReport, voters: SeenVoters | None) -> bool:
     """Whether the voters name the node with the directory id that it has."""
     voter = voters.of(source.node.node_id) if voters is not None else None
-    return voter is not None and directory_id(voter) == source.node.directory_id
+    return voter is not None and voter.directory_id == source.node.directory_id
 
 
 def _missing_words(voters: SeenVoters | None, sources: Sources) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kraftool.reports.metadata_summary import SeenVoter
+from kraftool.raft.names import VoterSet
 from kraftool.reports.voters.model import HistoryEntry, Origin, VoterSourceReport
 from kraftool.reports.voters.voter_set import keys_changed, majorities_overlap
 
@@ -20,8 +20,8 @@ from kraftool.reports.voters.voter_set import keys_changed, majorities_overlap
 class Jump:
     """A record of the log and the set that it stands behind."""
 
-    before: tuple[SeenVoter, ...]
-    voters: tuple[SeenVoter, ...]
+    before: VoterSet
+    voters: VoterSet
     entry: HistoryEntry
 
     @property

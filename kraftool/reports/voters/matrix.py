@@ -6,14 +6,15 @@ whoever shows it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kraftool.reports.metadata_summary import SeenVoter, SeenVoters, VoterSource
+from kraftool.raft.names import ReplicaKey, Voter, VoterSet
+from kraftool.reports.metadata_summary import SeenVoters, VoterSource
 from kraftool.reports.voters.diff import ComparedSource, VoterDiff
 from kraftool.reports.voters.model import Commitment, HistoryEntry, Origin
-from kraftool.reports.voters.voter_set import differences, directory_id, matches
+from kraftool.reports.voters.voter_set import differences, matches
 
 COMMITMENT_WORDS = {
     Commitment.COMMITTED: "committed",
@@ -55,7 +56,7 @@ MARK_WORDS = {
 class VoterRow:
     """One voter, of the newest set or of any other."""
 
-    voter: SeenVoter
+    voter: Voter
     is_known: bool
     """Whether the newest set has it."""
     marks: tuple[VoterMark, ...]
@@ -138,8 +139,8 @@ def voter_rows(diff: VoterDiff, newest: SeenVoters) -> Iterator[VoterRow]:
         for voter in each.source.in_force.voters
     }
     for id in sorted(known | others):
-        voter = newest.of(id) or SeenVoter(id=id)
-        found = [_mark(each, voter, known) for each in diff.sources]
+        voter = newest.of(id) or Voter(key=ReplicaKey(id))
+        found = [_mark(each, voter, known, recorded=newest.is_recorded) for each in diff.sources]
         yield VoterRow(
             voter=voter,
             is_known=id in known,
@@ -152,7 +153,9 @@ def voter_rows(diff: VoterDiff, newest: SeenVoters) -> Iterator[VoterRow]:
         )
 
 
-def _mark(compared: ComparedSource, voter: SeenVoter, known: set[int]) -> tuple[VoterMark, str]:
+def _mark(
+    compared: ComparedSource, voter: Voter, known: set[int], *, recorded: bool
+) -> tuple[VoterMark, str]:
     """The mark of a source in a voter's row, and what differs in words."""
     voters = compared.source.in_force
     if voters is None or compared.foreign:
@@ -161,8 +164,9 @@ def _mark(compared: ComparedSource, voter: SeenVoter, known: set[int]) -> tuple[
     if there is None:
         return (VoterMark.NOT, "") if voter.id in known else (VoterMark.SAME, "")
     if voter.id not in known:
-        return VoterMark.OTHER, f"a voter, {directory_id(there) or 'no directory id'}"
-    words = [each.words() for each in differences(voter, there)]
+        return VoterMark.OTHER, f"a voter, {there.directory_id or 'no directory id'}"
+    both = recorded and voters.is_recorded
+    words = [each.words() for each in differences(voter, there, recorded=both)]
     node = compared.source.node
     if node.node_id == voter.id and node.directory_id and not matches(voter, node.directory_id):
         words.append(f"this directory's own id is {node.directory_id}")
@@ -194,7 +198,7 @@ def change(entry: HistoryEntry) -> str:
     return f"the same voters again: {', '.join(str(each) for each in _ids(entry.voters))}"
 
 
-def _ids(voters: Sequence[SeenVoter]) -> list[int]:
+def _ids(voters: VoterSet) -> list[int]:
     return sorted(each.id for each in voters)
 
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from kraftool.decoders.quorum_state import QuorumState
+from kraftool.raft.names import NO_VOTERS, VoterSet
 from kraftool.reports.findings import Finding
-from kraftool.reports.metadata_summary import NodeIds, SeenVoter, SeenVoters, VoterSource
+from kraftool.reports.metadata_summary import NodeIds, SeenVoters, VoterSource
 
 
 class Origin(StrEnum):
@@ -57,7 +58,7 @@ class HistoryEntry:
     origin: Origin
     file: str
     position: int
-    voters: tuple[SeenVoter, ...] | None = None
+    voters: VoterSet | None = None
     level: int | None = None
     timestamp: int | None = None
     """When a leader wrote it; None for a snapshot's."""
@@ -156,7 +157,7 @@ class QuorumSettings:
     file: str
     node_id: int | None = None
     roles: tuple[str, ...] = ()
-    static_voters: tuple[SeenVoter, ...] = ()
+    static_voters: VoterSet = NO_VOTERS
     bootstrap_servers: tuple[str, ...] = ()
     controller_listeners: tuple[str, ...] = ()
     advertised: tuple[Advertised, ...] = ()

@@ -10,19 +10,16 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from kraftool.decoders.wire import ZERO_UUID
-from kraftool.raft.names import majority_of
+from kraftool.raft.names import Voter, majority_of
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import directory as kinds
 from kraftool.reports.kinds import log as log_kinds
-from kraftool.reports.metadata_summary import SeenVoter, SeenVoters, VoterSource
+from kraftool.reports.metadata_summary import SeenVoters, VoterSource
 from kraftool.reports.voters.between import newest_source
 from kraftool.reports.voters.jumps import jumps_of
 from kraftool.reports.voters.model import Commitment, VoterSourceReport
 from kraftool.reports.voters.stale import is_stale, stale_voter
-from kraftool.reports.voters.voter_set import (
-    directory_id,
-    matches,
-)
+from kraftool.reports.voters.voter_set import matches
 
 Sources = Sequence[VoterSourceReport]
 
@@ -31,9 +28,9 @@ def _ids(ids: Sequence[int]) -> str:
     return ", ".join(map(str, sorted(ids))) or "none"
 
 
-def _past_voters(sources: Sources) -> dict[int, list[SeenVoter]]:
+def _past_voters(sources: Sources) -> dict[int, list[Voter]]:
     """Every voter of every set that any source tells, by id."""
-    found: dict[int, list[SeenVoter]] = {}
+    found: dict[int, list[Voter]] = {}
     for source in sources:
         sets = [each.voters or () for each in source.voter_sets]
         sets += [source.told.voters] if source.told is not None else []
@@ -99,7 +96,7 @@ def _may_be_added(source: VoterSourceReport, voters: SeenVoters) -> bool:
     if any(node.node_id in (each.leader_id, *each.voters) for each in source.leaders):
         return False
     own = node.directory_id
-    return own is None or all(directory_id(each) != own for each in voters.voters)
+    return own is None or all(each.directory_id != own for each in voters.voters)
 
 
 def _removed_advice(source: VoterSourceReport, reference: VoterSourceReport) -> str:
@@ -150,12 +147,12 @@ def elections(sources: Sources) -> Iterator[Finding]:
         voted = state.voted_directory_id
         if voter is None or voted == ZERO_UUID or matches(voter, voted):
             continue
-        known = any(directory_id(each) == voted for each in past[state.voted_id])
+        known = any(each.directory_id == voted for each in past[state.voted_id])
         yield kinds.VOTE_STRANGER.at(
             source.quorum_state_file,
             f"the vote is for node {state.voted_id} with another directory id than the voter's",
             field="votedDirectoryId",
-            expected=directory_id(voter) or "",
+            expected=voter.directory_id or "",
             found=voted,
             severity=Severity.INFO if known else None,
             advice="" if known else None,

@@ -11,13 +11,14 @@ from collections.abc import Iterator, Sequence
 
 from kraftool.decoders.addresses import host_and_port, shown_address
 from kraftool.decoders.java_text import INT32_MAX
-from kraftool.raft.names import majority_of
+from kraftool.raft.endpoints import shown_endpoints
+from kraftool.raft.names import Voter, VoterSet
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import directory as kinds
-from kraftool.reports.metadata_summary import SeenVoter, SeenVoters, VoterSource
+from kraftool.reports.metadata_summary import SeenVoters, VoterSource
 from kraftool.reports.voters.between import newest_source
 from kraftool.reports.voters.model import Advertised, QuorumSettings, VoterSourceReport
-from kraftool.reports.voters.voter_set import endpoints, set_differences
+from kraftool.reports.voters.voter_set import addresses, set_differences
 
 Sources = Sequence[VoterSourceReport]
 _STATIC = "controller.quorum.voters"
@@ -80,7 +81,11 @@ def static_sets(sources: Sources) -> Iterator[Finding]:
     first = static[0][1]
     for _, settings in static[1:]:
         found = set_differences(
-            first.static_voters, settings.static_voters, came="only here", gone="missing here"
+            first.static_voters,
+            settings.static_voters,
+            came="only here",
+            gone="missing here",
+            recorded=False,
         )
         if found:
             yield kinds.STATIC_DIFFER.at(
@@ -138,7 +143,7 @@ def advertised(sources: Sources) -> Iterator[Finding]:
                 )
             )
     moved = len({id for id, _ in findings})
-    lost = moved >= majority_of(len(voters.voters)) and len(voters.voters) > 1
+    lost = moved >= voters.voters.majority and len(voters.voters) > 1
     for _, each in findings:
         if lost:
             text = f"{each.text}; so are {moved} of {len(voters.voters)} voters"
@@ -151,10 +156,8 @@ def advertised(sources: Sources) -> Iterator[Finding]:
             yield each
 
 
-def _moved(
-    settings: QuorumSettings, voter: SeenVoter, voters: SeenVoters
-) -> Iterator[tuple[str, str]]:
-    recorded = endpoints(voter)
+def _moved(settings: QuorumSettings, voter: Voter, voters: SeenVoters) -> Iterator[tuple[str, str]]:
+    recorded = addresses(voter)
     for number, each in enumerate(settings.advertised):
         known = recorded.get(each.listener)
         if voters.source is VoterSource.PROPERTIES:
@@ -171,8 +174,8 @@ def _moved(
             yield f"{each.listener}://{known}", f"{each.listener}://{told}"
 
 
-def _listed(voters: Sequence[SeenVoter]) -> str:
-    return ", ".join(f"{each.id}@{','.join(each.endpoints)}" for each in voters)
+def _listed(voters: VoterSet) -> str:
+    return ", ".join(f"{each.id}@{','.join(shown_endpoints(each.endpoints))}" for each in voters)
 
 
 def _with_settings(sources: Sources) -> Iterator[tuple[VoterSourceReport, QuorumSettings]]:

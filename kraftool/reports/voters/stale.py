@@ -10,15 +10,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from kraftool.image.uuids import is_reserved_directory
-from kraftool.raft.names import majority_of
+from kraftool.raft.names import Voter
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import directory as kinds
-from kraftool.reports.metadata_summary import SeenVoter, SeenVoters
+from kraftool.reports.metadata_summary import SeenVoters
 from kraftool.reports.voters.model import VoterSourceReport
-from kraftool.reports.voters.voter_set import (
-    directory_id,
-    matches,
-)
+from kraftool.reports.voters.voter_set import matches
 
 Sources = Sequence[VoterSourceReport]
 _OLD_DISK = (
@@ -48,7 +45,7 @@ def stale_voter(
     source: VoterSourceReport,
     reference: VoterSourceReport,
     sources: Sources,
-    past: Mapping[int, Collection[SeenVoter]],
+    past: Mapping[int, Collection[Voter]],
 ) -> Finding:
     """The finding for a source that `is_stale` by the voters of the reference."""
     node, voters = source.node, reference.in_force
@@ -77,14 +74,14 @@ def stale_voter(
         advice = "look at the snapshot first: the log beside it has other voters"
     elif _cannot_elect(voters, sources):
         advice = _NO_LEADER
-    elif any(directory_id(each) == node.directory_id for each in past.get(voter.id, ())):
+    elif any(each.directory_id == node.directory_id for each in past.get(voter.id, ())):
         text += "; it was the voter's before"
         advice = _OLD_DISK
     return kinds.STALE_VOTER.at(
         source.meta_file or source.name,
         text,
         field="directory.id",
-        expected=directory_id(voter) or "",
+        expected=voter.directory_id or "",
         found=node.directory_id or "",
         severity=Severity.INFO if home is not None and other is None else None,
         advice=advice,
@@ -93,12 +90,12 @@ def stale_voter(
 
 def _whose_id(wanted: str | None, voters: SeenVoters) -> int | None:
     """The voter whose directory id that is."""
-    return next((each.id for each in voters.voters if directory_id(each) == wanted), None)
+    return next((each.id for each in voters.voters if each.directory_id == wanted), None)
 
 
-def _own_directory(voter: SeenVoter, sources: Sources) -> VoterSourceReport | None:
+def _own_directory(voter: Voter, sources: Sources) -> VoterSourceReport | None:
     """The source that is the directory of a voter, with the id that the voters have."""
-    wanted = directory_id(voter)
+    wanted = voter.directory_id
     for each in sources:
         if each.node.node_id == voter.id and each.node.directory_id == wanted and each.has_metadata:
             return each
@@ -113,4 +110,4 @@ def _cannot_elect(voters: SeenVoters, sources: Sources) -> bool:
         if any(each.node.node_id == voter.id and is_stale(each, voters) for each in sources)
         and _own_directory(voter, sources) is None
     ]
-    return len(voters.voters) - len(lost) < majority_of(len(voters.voters))
+    return len(voters.voters) - len(lost) < voters.voters.majority

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from kraftool.reports.metadata_summary import SeenVoter, SeenVoters
+from kraftool.raft.names import Voter
+from kraftool.reports.metadata_summary import SeenVoters
 from kraftool.reports.plain_json import finding_counts, finding_object, plain
 from kraftool.reports.voters.diff import ComparedSource, VoterDiff
 from kraftool.reports.voters.model import HistoryEntry, QuorumSettings
-from kraftool.reports.voters.voter_set import directory_id, endpoints
+from kraftool.reports.voters.voter_set import addresses
 
 SCHEMA_VERSION = 1
 
@@ -71,27 +72,33 @@ def _voters(voters: SeenVoters | None) -> dict[str, Any] | None:
         "toldBy": voters.source.value,
         "offset": voters.offset,
         "file": plain(voters.file),
-        "voters": [_voter(each) for each in sorted(voters.voters, key=lambda each: each.id)],
+        "voters": [
+            _voter(each, recorded=voters.is_recorded)
+            for each in sorted(voters.voters, key=lambda each: each.id)
+        ],
     }
 
 
-def _voter(voter: SeenVoter) -> dict[str, Any]:
-    supported = voter.kraft_versions
+def _voter(voter: Voter, *, recorded: bool) -> dict[str, Any]:
+    supported = voter.kraft_version
     return {
         "id": voter.id,
-        "directoryId": directory_id(voter),
+        "directoryId": voter.directory_id,
         "endpoints": _endpoints(voter),
-        "kraftVersions": None
-        if supported is None
-        else {"minSupportedVersion": supported[0], "maxSupportedVersion": supported[1]},
+        "kraftVersions": {
+            "minSupportedVersion": supported.min,
+            "maxSupportedVersion": supported.max,
+        }
+        if recorded
+        else None,
     }
 
 
-def _endpoints(voter: SeenVoter) -> list[dict[str, Any]]:
+def _endpoints(voter: Voter) -> list[dict[str, Any]]:
     """Endpoints by listener, null for the one address of a static voter."""
     return [
         {"listener": plain(listener) or None, "address": plain(address)}
-        for listener, address in sorted(endpoints(voter).items())
+        for listener, address in sorted(addresses(voter).items())
     ]
 
 
@@ -106,7 +113,9 @@ def _entry(entry: HistoryEntry) -> dict[str, Any]:
         "kraftVersion": entry.level,
         "voters": None
         if entry.voters is None
-        else [_voter(each) for each in sorted(entry.voters, key=lambda each: each.id)],
+        else [
+            _voter(each, recorded=True) for each in sorted(entry.voters, key=lambda each: each.id)
+        ],
         "changes": plain(entry.changes),
         "afterDamage": entry.after_damage,
         "repeatedIn": plain(entry.repeated_in),
@@ -122,7 +131,7 @@ def _settings(settings: QuorumSettings | None) -> dict[str, Any] | None:
         "file": plain(settings.file),
         "nodeId": settings.node_id,
         "roles": plain(settings.roles),
-        "staticVoters": [_voter(each) for each in settings.static_voters],
+        "staticVoters": [_voter(each, recorded=False) for each in settings.static_voters],
         "bootstrapServers": plain(settings.bootstrap_servers),
         "controllerListeners": plain(settings.controller_listeners),
         "advertised": plain(settings.advertised),

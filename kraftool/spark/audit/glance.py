@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kraftool.decoders.names import FileState
+from kraftool.raft.endpoints import shown_endpoints
 from kraftool.reports.doctor.model import ExaminedDirectory
 from kraftool.reports.fleet.model import DirectorySummary, FleetVoter
 from kraftool.reports.metadata_summary import MetadataSummary, SeenVoters
@@ -112,7 +113,9 @@ def voters_of(voters: SeenVoters | None) -> tuple[FleetVoter, ...]:
     if voters is None:
         return ()
     told = (
-        FleetVoter(id=each.id, directory_id=each.directory_id, endpoints=each.endpoints)
+        FleetVoter(
+            id=each.id, directory_id=each.directory_id, endpoints=shown_endpoints(each.endpoints)
+        )
         for each in voters.voters
     )
     return tuple(sorted(told, key=lambda each: (each.id, each.directory_id or "")))

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from kraftool.raft.names import majority_of
 from kraftool.reports.doctor.log_statistics import LogStatistics
 from kraftool.reports.doctor.model import ExaminedDirectory
 from kraftool.reports.verify.snapshot_values import VerifiedSnapshot
@@ -140,7 +141,7 @@ class Household:
     @property
     def is_part(self) -> bool:
         """Whether these cannot be a whole quorum: they may be missing elsewhere."""
-        return not self.voters or 2 * len(self.node_ids & self.voters) <= len(self.voters)
+        return not self.voters or len(self.node_ids & self.voters) < majority_of(len(self.voters))
 
     @property
     def lacking(self) -> frozenset[int]:

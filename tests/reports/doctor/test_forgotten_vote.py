@@ -87,7 +87,7 @@ def test_of_a_running_node_it_says_that_the_files_were_read_at_different_times(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paths = went_on(tmp_path, (3, granted(3, 2, 3)))
-    monkeypatch.setattr("kraftool.reports.doctor.model.Patient.is_live", True)
+    monkeypatch.setattr("kraftool.reports.doctor.model.ExaminedDirectory.is_live", True)
     told = one(CODE, *paths)
     assert told.finding.severity is Severity.INFO
     assert "read at different times" in told.finding.advice

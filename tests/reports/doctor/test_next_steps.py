@@ -160,7 +160,7 @@ def test_of_a_running_node_no_file_is_moved_before_it_was_stopped(
     file = path / PARTITION / "leader-epoch-checkpoint"
     file.write_bytes(b"garbage\n")
     assert commands("KT-DIR-EPOCHS", path)[0].startswith(f"mv {file} ")
-    monkeypatch.setattr("kraftool.reports.doctor.model.Patient.is_live", True)
+    monkeypatch.setattr("kraftool.reports.doctor.model.ExaminedDirectory.is_live", True)
     told = commands("KT-DIR-EPOCHS", path)
     assert told[0].startswith("# stop Kafka on this node first: another process holds the lock")
     assert told[1].startswith(f"mv {file} ")

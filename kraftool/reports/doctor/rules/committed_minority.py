@@ -64,7 +64,7 @@ class _Case:
     @property
     def can_elect(self) -> bool:
         """Whether the voters that lack it are a majority."""
-        return len(self.lacking) >= majority_of(len(self.voters.voters))
+        return len(self.lacking) >= self.voters.voters.majority
 
     @property
     def gone_on(self) -> tuple[tuple[int, ExaminedDirectory], ...]:
@@ -97,7 +97,7 @@ class _Case:
     @property
     def first_lost(self) -> int:
         """From where on a leader of those that lack it may write other records."""
-        needed = min(majority_of(len(self.voters.voters)), len(self.lacking))
+        needed = min(self.voters.voters.majority, len(self.lacking))
         _, winner = self.lacking[needed - 1]
         ends = [common_end(winner.source.log, each.source.log) for each in self.having]
         return min(max(ends, default=rank(winner.source)[1]), self.proof.below - 1)
@@ -139,7 +139,7 @@ def _cases(patients: Sequence[ExaminedDirectory]) -> Iterator[_Case]:
             elif seat.sources:
                 lacking.append((seat.voter.id, of[id(seat.best)]))
         having = tuple(of[id(each)] for each in sources if has(each, proof))
-        is_minority = len(voters.voters) - len(lacking) < majority_of(len(voters.voters))
+        is_minority = len(voters.voters) - len(lacking) < voters.voters.majority
         # Voters that have no log at all are another rule's, and what nobody has is lost already.
         if having and is_minority and any(rank(each.source)[1] for _, each in lacking):
             lacking.sort(key=lambda each: rank(each[1].source))
@@ -237,7 +237,7 @@ def _advice(case: _Case, severity: Severity | None) -> str:
             " newer ones of the voters"
         )
     elif case.can_elect:
-        most = majority_of(len(case.voters.voters)) - 1
+        most = case.voters.voters.majority - 1
         advice = (
             f"do not start {ids} without {_ids([id for id, _ in case.voting])}; {copy}, start it"
             f" with no more than {most} of them until it leads and they have caught up, then the"

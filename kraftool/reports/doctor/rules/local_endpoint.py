@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kraftool.raft.names import Voter
 from kraftool.reports.doctor import tools
-from kraftool.reports.doctor.hosts import host_and_port, is_local
+from kraftool.reports.doctor.hosts import is_local
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings import Severity
 from kraftool.reports.kinds import signatures as kinds
-from kraftool.reports.metadata_summary import SeenVoter, VoterSource
+from kraftool.reports.metadata_summary import VoterSource
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -48,14 +49,14 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         )  # fmt: skip
 
 
-def _is_local(voter: SeenVoter) -> bool:
-    return any(is_local(host_and_port(each)[0]) for each in voter.endpoints)
+def _is_local(voter: Voter) -> bool:
+    return any(is_local(each.host.lower()) for each in voter.endpoints.values())
 
 
 def _commands(
-    examination: Examination, patient: ExaminedDirectory, local: list[SeenVoter]
+    examination: Examination, patient: ExaminedDirectory, local: list[Voter]
 ) -> tuple[str, ...]:
-    listeners = {each.endpoints[0].partition("://")[0] for each in local if each.endpoints}
+    listeners = {name for each in local for name in [*each.endpoints][:1]}
     name = min(listeners, default="CONTROLLER")
     of_node = {each.node_id: each.settings_file for each in examination.patients}
     files = [of_node.get(each.id) or f"server.properties of node {each.id}" for each in local]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kraftool.raft.endpoints import shown_endpoints
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.kinds import signatures as kinds
@@ -52,7 +53,9 @@ def _voters(examination: Examination, patient: ExaminedDirectory) -> str:
     for each in (patient, *examination.patients):
         other = each.source.settings
         if other is not None and other.static_voters:
-            return ",".join(f"{v.id}@{(v.endpoints or ('',))[0]}" for v in other.static_voters)
+            return ",".join(
+                f"{v.id}@{''.join(shown_endpoints(v.endpoints))}" for v in other.static_voters
+            )
     voters = patient.source.in_force
     if voters is not None and voters.source is VoterSource.LEADER_CHANGE:
         return ",".join(f"{each.id}@{tools.ANYWHERE}" for each in voters.voters)

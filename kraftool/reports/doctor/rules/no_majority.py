@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kraftool.raft.names import majority_of
+from kraftool.raft.names import Voter
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings import Finding
 from kraftool.reports.kinds import directory as dir_kinds
 from kraftool.reports.kinds import signatures as kinds
 from kraftool.reports.kinds import snapshot as snap_kinds
-from kraftool.reports.metadata_summary import SeenVoter
 from kraftool.reports.voters.voter_set import matches
 
 _REFUSING = frozenset(
@@ -41,7 +40,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             for patient, trouble in [_best(voter, several)]
             if trouble
         ]
-        if len(voters.voters) - len(troubles) >= majority_of(len(voters.voters)):
+        if len(voters.voters) - len(troubles) >= voters.voters.majority:
             continue
         ids = ", ".join(str(voter.id) for voter, _, _ in troubles)
         yield Diagnosis(
@@ -49,7 +48,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 voters.file,
                 f"of {len(voters.voters)} voters, {ids} cannot vote: no leader can be elected",
                 offset=voters.offset,
-                expected=f"{majority_of(len(voters.voters))} voters that can",
+                expected=f"{voters.voters.majority} voters that can",
                 found=str(len(voters.voters) - len(troubles)),
             ),
             evidence=tuple(
@@ -60,17 +59,17 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         )
 
 
-def _of(voter: SeenVoter, patients: Sequence[ExaminedDirectory]) -> list[ExaminedDirectory]:
+def _of(voter: Voter, patients: Sequence[ExaminedDirectory]) -> list[ExaminedDirectory]:
     return [each for each in patients if each.report is not None and each.node_id == voter.id]
 
 
-def _best(voter: SeenVoter, patients: Sequence[ExaminedDirectory]) -> tuple[ExaminedDirectory, str]:
+def _best(voter: Voter, patients: Sequence[ExaminedDirectory]) -> tuple[ExaminedDirectory, str]:
     """The directory of a voter that can vote, or the first with what keeps it from that."""
     told = [(each, _trouble(voter, each)) for each in patients]
     return next((each for each in told if not each[1]), told[0])
 
 
-def _trouble(voter: SeenVoter, patient: ExaminedDirectory) -> str:
+def _trouble(voter: Voter, patient: ExaminedDirectory) -> str:
     directory_id = patient.summary.node.directory_id
     if not matches(voter, directory_id):
         return f"its directory.id is {directory_id}, the voters have {voter.directory_id}"

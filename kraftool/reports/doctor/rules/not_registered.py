@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kraftool.image.metadata_version import CONTROLLER_REGISTRATION_LEVEL
+from kraftool.raft.endpoints import shown_endpoints
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
 from kraftool.reports.kinds import signatures as kinds
@@ -20,7 +21,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         for voter in voters.voters:
             if voter.id in registered:
                 continue
-            where = ", ".join(voter.endpoints) or "an unknown endpoint"
+            where = ", ".join(shown_endpoints(voter.endpoints)) or "an unknown endpoint"
             known = ", ".join(map(str, sorted(registered))) or "none"
             commands = [tools.quorum(examination, patient, "describe", "--replication")]
             if voter.directory_id:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kraftool.raft.endpoints import shown_endpoint
 from kraftool.reports.doctor import tools
-from kraftool.reports.doctor.hosts import host_and_port, why_unreachable
+from kraftool.reports.doctor.hosts import why_unreachable
 from kraftool.reports.doctor.model import Diagnosis, Examination
 from kraftool.reports.kinds import signatures as kinds
-from kraftool.reports.metadata_summary import VoterSource
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -17,12 +17,11 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         if voters is None:
             continue
         for voter in voters.voters:
-            for endpoint in voter.endpoints:
-                why = why_unreachable(*host_and_port(endpoint))
+            for listener, endpoint in voter.endpoints.items():
+                why = why_unreachable(endpoint.host.lower(), endpoint.port)
                 if not why:
                     continue
-                recorded = voters.source is VoterSource.RECORD
-                name = endpoint.partition("://")[0] if recorded else "CONTROLLER"
+                name = listener if voters.is_recorded else "CONTROLLER"
                 of_node = {each.node_id: each.settings_file for each in examination.patients}
                 file = of_node.get(voter.id) or f"server.properties of node {voter.id}"
                 yield Diagnosis(
@@ -31,7 +30,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                         f"voter {voter.id} cannot be reached at its endpoint: {why}",
                         offset=voters.offset,
                         field="endpoints",
-                        found=endpoint,
+                        found=shown_endpoint(listener, endpoint),
                     ),
                     commands=(tools.settings(file, "advertised.listeners", f"{name}://HOST:PORT"),),
                 )

@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kraftool.raft.names import majority_of
+from kraftool.raft.names import NO_VOTERS, VoterSet
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.kinds import signatures as kinds
-from kraftool.reports.metadata_summary import SeenVoter
 from kraftool.reports.voters.between import newest_source
 from kraftool.reports.voters.commit import with_verdicts
 from kraftool.reports.voters.holding import rank, seats
@@ -51,22 +50,20 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             for each in seat.sources[:1]
             if _same(each.newest, now.voters)
         ]
-        is_held = len(going) >= majority_of(len(now.voters))
+        is_held = len(going) >= now.voters.majority
         if not is_held and now.verdict.commitment is not Commitment.COMMITTED:
             continue
         for old in _old_majorities(sources, newest, now.voters):
             yield _diagnosis(examination, old, now, [id for id, _ in going], of)
 
 
-def _same(entry: HistoryEntry | None, voters: Sequence[SeenVoter]) -> bool:
-    return entry is not None and not keys_changed(entry.voters or (), voters)
+def _same(entry: HistoryEntry | None, voters: VoterSet) -> bool:
+    return entry is not None and not keys_changed(entry.voters or NO_VOTERS, voters)
 
 
-def _old_majorities(
-    sources: Sources, newest: VoterSourceReport, now: Sequence[SeenVoter]
-) -> Iterator[_Old]:
+def _old_majorities(sources: Sources, newest: VoterSourceReport, now: VoterSet) -> Iterator[_Old]:
     """For each earlier set of the history: the node that could win by it, if one could."""
-    told: list[Sequence[SeenVoter]] = []
+    told: list[VoterSet] = []
     for candidate in sorted(sources, key=rank, reverse=True):
         entry = candidate.newest
         if entry is None or entry.voters is None or _same(entry, now):
@@ -83,7 +80,7 @@ def _old_majorities(
             for best in (seat.best for _ in seat.sources[:1])
             if rank(best) <= rank(candidate)
         )
-        if len(granting) >= majority_of(len(entry.voters)):
+        if len(granting) >= entry.voters.majority:
             told.append(entry.voters)
             yield _Old(entry=entry, candidate=candidate, granting=granting)
 

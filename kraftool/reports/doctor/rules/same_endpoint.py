@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kraftool.raft.endpoints import shown_endpoint, shown_endpoints
+from kraftool.raft.names import Endpoint
 from kraftool.reports.doctor import tools
-from kraftool.reports.doctor.hosts import host_and_port
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
 from kraftool.reports.kinds import signatures as kinds
 
@@ -13,12 +14,12 @@ from kraftool.reports.kinds import signatures as kinds
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patients in examination.clusters():
         voters = examination.voters_of(patients[0])
-        seen: dict[tuple[str, int], int] = {}
+        seen: dict[Endpoint, int] = {}
         for voter in voters.voters if voters is not None else ():
-            for endpoint in voter.endpoints:
-                place = host_and_port(endpoint)
+            for listener, endpoint in voter.endpoints.items():
+                place = endpoint._replace(host=endpoint.host.lower())
                 other = seen.setdefault(place, voter.id)
-                if voters is None or other == voter.id or not place[0]:
+                if voters is None or other == voter.id or not place.host:
                     continue
                 yield Diagnosis(
                     finding=kinds.SAME_ENDPOINT.at(
@@ -26,13 +27,13 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                         f"voters {other} and {voter.id} have the same endpoint",
                         offset=voters.offset,
                         field="endpoints",
-                        found=endpoint,
+                        found=shown_endpoint(listener, endpoint),
                     ),
                     evidence=tuple(
                         Evidence(
                             file=voters.file,
                             offset=voters.offset,
-                            text=f"voter {each.id}: {', '.join(each.endpoints)}",
+                            text=f"voter {each.id}: {', '.join(shown_endpoints(each.endpoints))}",
                         )
                         for each in voters.voters
                         if each.id in (other, voter.id)

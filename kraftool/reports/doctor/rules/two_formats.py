@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kraftool.raft.names import NO_VOTERS, VoterSet
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.kinds import signatures as kinds
-from kraftool.reports.metadata_summary import SeenVoter
 from kraftool.reports.voters.model import HistoryEntry, Origin
 from kraftool.reports.voters.voter_set import keys_changed
 
@@ -18,7 +18,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         known = [(each, first) for each, first in formatted if first is not None]
         for patient, first in known[1:]:
             other, reference = known[0]
-            ours, theirs = first.voters or (), reference.voters or ()
+            ours, theirs = first.voters or NO_VOTERS, reference.voters or NO_VOTERS
             if not keys_changed(theirs, ours):
                 continue
             cluster = patient.source.node.cluster_id
@@ -43,12 +43,12 @@ def _first(patient: ExaminedDirectory) -> HistoryEntry | None:
     return sets[0] if sets and sets[0].origin is Origin.BOOTSTRAP else None
 
 
-def _words(voters: tuple[SeenVoter, ...]) -> str:
+def _words(voters: VoterSet) -> str:
     return ", ".join(f"{each.id}@{each.directory_id}" for each in voters)
 
 
 def _evidence(entry: HistoryEntry) -> Evidence:
-    text = f"first voters {_words(entry.voters or ())}"
+    text = f"first voters {_words(entry.voters or NO_VOTERS)}"
     return Evidence(file=entry.file, position=entry.position, text=text)
 
 
@@ -56,11 +56,11 @@ def _commands(
     examination: Examination,
     patient: ExaminedDirectory,
     other: ExaminedDirectory,
-    theirs: tuple[SeenVoter, ...],
+    theirs: VoterSet,
 ) -> tuple[str, ...]:
     cluster = other.source.node.cluster_id or "CLUSTER-ID"
     properties = patient.settings_file or "server.properties"
-    one = theirs[0].endpoints[0].rpartition("://")[2] if theirs and theirs[0].endpoints else ""
+    one = next((str(each) for voter in theirs for each in voter.endpoints.values()), "")
     return (
         tools.on_all(examination, "diff-voters"),
         tools.line(

@@ -8,7 +8,7 @@ from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
 from kraftool.reports.kinds import signatures as kinds
 from kraftool.reports.metadata_summary import VoterSource
-from kraftool.reports.voters.voter_set import endpoints
+from kraftool.reports.voters.voter_set import addresses
 
 _KEY = "controller.listener.names"
 
@@ -22,11 +22,11 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         if not settings.controller_listeners:
             continue
         wanted = settings.controller_listeners[0]
-        lacking = [each for each in voters.voters if wanted not in endpoints(each)]
+        lacking = [each for each in voters.voters if wanted not in addresses(each)]
         if not lacking:
             continue
         ids = ", ".join(str(each.id) for each in lacking)
-        names = sorted({name for each in voters.voters for name in endpoints(each)})
+        names = sorted({name for each in voters.voters for name in addresses(each)})
         yield Diagnosis(
             finding=kinds.VOTER_LISTENER.at(
                 patient.settings_file,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kraftool.raft.names import majority_of
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings import Severity
@@ -121,4 +120,4 @@ def _severity(
     if told is None:
         return Severity.INFO
     bad = {each.node_id for each in damaged} & {each.id for each in told.voters}
-    return Severity.WARNING if len(bad) >= majority_of(len(told.voters)) else Severity.INFO
+    return Severity.WARNING if len(bad) >= told.voters.majority else Severity.INFO

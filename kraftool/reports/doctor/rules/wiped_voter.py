@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kraftool.raft.names import majority_of
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.kinds import signatures as kinds
@@ -30,7 +29,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 continue
             if matches(voter, each.summary.node.directory_id):
                 wiped.append(each)
-        most = len({each.node_id for each in wiped}) >= majority_of(len(voters.voters))
+        most = len({each.node_id for each in wiped}) >= voters.voters.majority
         for each in wiped:
             text = f"voter {each.node_id} has no metadata log, and {used[0].path} has one"
             if most:

@@ -34,6 +34,8 @@ class StateMachine:
 
     def _deliver(self, raft: Raft) -> None:
         committed = raft.role.high_watermark
+        if committed is None:  # the role forgot it, and the log did not
+            committed = raft.log.high_watermark or None
         if committed is None or self._is_busy:
             return
         newest = raft.log.newest_snapshot

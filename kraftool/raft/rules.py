@@ -95,18 +95,26 @@ def common(raft: Raft, answer: Answer, error: Error | None = None) -> bool | Non
     if epoch > raft.epoch or error in (Error.FENCED_LEADER_EPOCH, Error.NOT_LEADER_OR_FOLLOWER):
         follow(raft, leader, epoch, endpoints)
         return True
-    if leader is not None and leader != raft.settings.node_id and (
-        raft.leader_id is None or _knows_only_the_name(raft, leader)
-    ) and endpoints:  # fmt: skip
-        transitions.to_follower(raft, epoch, leader, endpoints)
-        return None if error is Error.NONE else True
+    other = leader if endpoints and leader != raft.settings.node_id else None
+    if other is not None and raft.leader_id is None:
+        return _followed(raft, other, epoch, endpoints, error)
     if error is Error.BROKER_NOT_AVAILABLE:
         return False
     if error is Error.INVALID_VOTER_KEY:
         return True
     if error is Error.INVALID_REQUEST:
         raise ProtocolError("a request of this node was called invalid in its own epoch")
+    if other is not None and _knows_only_the_name(raft, other):
+        return _followed(raft, other, epoch, endpoints, error)
     return None
+
+
+def _followed(
+    raft: Raft, leader: int, epoch: int, endpoints: Endpoints, error: Error
+) -> bool | None:
+    """Follow the leader that an answer names. Only an answer without an error goes on."""
+    transitions.to_follower(raft, epoch, leader, endpoints)
+    return None if error is Error.NONE else True
 
 
 def _knows_only_the_name(raft: Raft, leader: int) -> bool:

@@ -14,9 +14,10 @@ from rich.text import Text
 
 from kraftool.client.active_controller import next_step, without_controller
 from kraftool.client.endpoints import shown
-from kraftool.client.health import Health, keeping_up
+from kraftool.client.health import Health
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
 from kraftool.client.reaching import broker_words, reason
+from kraftool.client.thresholds import keeping_up
 from kraftool.commands.dump_view import heading, plain_table
 from kraftool.commands.finding_view import (
     BAD,

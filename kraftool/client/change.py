@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from kraftool.client.health import keeping_up
 from kraftool.client.model import QuorumView
 from kraftool.client.reaching import broker_words
+from kraftool.client.thresholds import keeping_up
 from kraftool.raft.messages import ReplicaState
 from kraftool.raft.names import majority_of
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 import asyncio
 
 from kraftool.client.cluster_health import cluster_health
-from kraftool.client.health import LOOKS_APART_S, Health, health
+from kraftool.client.health import Health, health
 from kraftool.client.model import QuorumView
 from kraftool.client.observer import Observation, observe
 from kraftool.client.observing import Progress, UnobservableError, silent
 from kraftool.client.target import Target
+from kraftool.client.thresholds import LOOKS_APART_S
 
 
 async def check(

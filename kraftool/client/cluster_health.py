@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kraftool.client.health import SILENT_MS, leader_clock
 from kraftool.client.live_sources import leader_source
 from kraftool.client.model import QuorumView
 from kraftool.client.observer import Observation
+from kraftool.client.thresholds import fetching, leader_clock
 from kraftool.decoders.names import write_checkpoint_name
 from kraftool.image.cluster import BrokerRegistration
 from kraftool.image.image import MetadataImage
@@ -125,10 +125,7 @@ def _fetching(view: QuorumView) -> set[int]:
     every = (*view.voters, *view.observers)
     if view.quorum is None:
         return set()
-    clock = leader_clock(view.quorum)
-    return {view.quorum.leader_id} | {
-        each.replica.id for each in every if 0 <= clock - each.last_fetch_timestamp <= SILENT_MS
-    }
+    return {view.quorum.leader_id, *fetching(view.quorum, every)}
 
 
 def _fenced(

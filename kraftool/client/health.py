@@ -1,35 +1,32 @@
 """Whether a live quorum is well: two looks at it, a moment apart, against thresholds.
 
-Owns the thresholds and what follows from them. Times are compared by the leader's clock, which all
-its timestamps are of, so that the clock here does not matter.
+Owns what follows from the thresholds (`thresholds.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from kraftool.client.active_controller import EVIDENCE, next_step, only_controller
+from kraftool.client.cluster_health import ClusterHealth
 from kraftool.client.endpoints import shown
 from kraftool.client.model import NodeAnswer, QuorumView
-from kraftool.client.reaching import broker_findings, node_findings
+from kraftool.client.reaching import broker_findings, node_findings, unobserved_finding
+from kraftool.client.thresholds import (
+    LAG_MS,
+    LAG_RECORDS,
+    SILENT_MS,
+    fetching,
+    keeping_up,
+    leader_clock,
+)
 from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
 from kraftool.raft.names import majority_of
 from kraftool.reports.findings import Finding, Severity, in_order
 from kraftool.reports.kinds import live as kinds
 from kraftool.reports.words import many
-
-if TYPE_CHECKING:
-    from kraftool.client.cluster_health import ClusterHealth
-
-SILENT_MS = 6_000
-"""Three times the default of controller.quorum.fetch.timeout.ms."""
-LAG_RECORDS = 1_000
-LAG_MS = 5_000
-LOOKS_APART_S = 1.5
-"""Three times the default of metadata.max.idle.interval.ms."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,12 +87,6 @@ def _unobserved(now: QuorumView, why: str) -> Iterator[Finding]:
         yield unobserved_finding(now, "", why)
 
 
-def unobserved_finding(now: QuorumView, file: str, why: str) -> Finding:
-    """Without a leader nobody tells; that there is none is told already."""
-    quiet = Severity.INFO if now.leader is None else None
-    return kinds.UNOBSERVED.at(file, why, severity=quiet)
-
-
 def _nodes(now: QuorumView) -> Iterator[Finding]:
     yield from broker_findings(now)
     for each in now.nodes:
@@ -145,28 +136,6 @@ def _leadership(before: QuorumView, now: QuorumView) -> Iterator[Finding]:
         yield kinds.ELECTION.at("", f"from epoch {before.epoch} to {now.epoch}")
 
 
-def keeping_up(quorum: DescribeQuorumResponse) -> tuple[int, ...]:
-    """The voters that have fetched lately, the leader among them."""
-    return _fetching(quorum, quorum.voters)
-
-
-def _fetching(quorum: DescribeQuorumResponse, replicas: Iterable[ReplicaState]) -> tuple[int, ...]:
-    clock = leader_clock(quorum)
-    return tuple(
-        each.replica.id
-        for each in replicas
-        if each.replica.id == quorum.leader_id
-        or 0 <= clock - each.last_fetch_timestamp <= SILENT_MS
-    )
-
-
-def leader_clock(quorum: DescribeQuorumResponse) -> int:
-    """The time by the leader: that of its own entry, which is that of its answer."""
-    every = (*quorum.voters, *quorum.observers)
-    own = [each for each in every if each.replica.id == quorum.leader_id]
-    return max((each.last_fetch_timestamp for each in own or every), default=-1)
-
-
 def _voters(
     now: QuorumView, quorum: DescribeQuorumResponse, keeping: tuple[int, ...]
 ) -> Iterator[Finding]:
@@ -181,7 +150,7 @@ def _voters(
     elif count % 2 == 0:
         yield kinds.EVEN_VOTERS.at("", f"{count} voters")
     ids = {each.replica.id for each in quorum.voters}
-    running = {each.node_id for each in now.reached} | set(_fetching(quorum, quorum.observers))
+    running = {each.node_id for each in now.reached} | set(fetching(quorum, quorum.observers))
     for node_id in sorted({each for node in now.nodes for each in node.controllers} - ids):
         text = "a registered controller that is no voter"
         if node_id in running:

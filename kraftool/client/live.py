@@ -10,10 +10,10 @@ import asyncio
 from dataclasses import dataclass
 
 from kraftool.client.capture import Captured, Capturing
-from kraftool.client.health import LOOKS_APART_S
 from kraftool.client.model import QuorumView
 from kraftool.client.observing import LIMIT_S, Progress, UnobservableError, silent
 from kraftool.client.target import Target
+from kraftool.client.thresholds import LOOKS_APART_S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

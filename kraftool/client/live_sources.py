@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kraftool.client.health import unobserved_finding
 from kraftool.client.live import LiveQuorum
 from kraftool.client.model import NodeAnswer, QuorumView
-from kraftool.client.reaching import node_findings
+from kraftool.client.reaching import node_findings, unobserved_finding
 from kraftool.raft.messages import DescribeQuorumResponse
 from kraftool.raft.names import Voter, VoterSet
 from kraftool.reports.metadata_summary import NodeIds, SeenVoters, VoterSource

@@ -6,18 +6,16 @@ Owns the names of the documents' members; docs/schemas/quorum.json describes the
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kraftool.client.change import QuorumChange
+from kraftool.client.cluster_health import ClusterHealth
 from kraftool.client.endpoints import shown
 from kraftool.client.health import Health
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
 from kraftool.raft.messages import ReplicaState
 from kraftool.raft.names import Endpoints
 from kraftool.reports.plain_json import finding_counts, finding_object
-
-if TYPE_CHECKING:
-    from kraftool.client.cluster_health import ClusterHealth
 
 SCHEMA_VERSION = 1
 

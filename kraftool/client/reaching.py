@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from kraftool.client.endpoints import shown
 from kraftool.client.model import NodeAnswer, QuorumView
-from kraftool.reports.findings import Finding
+from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import live as kinds
 
 
@@ -18,6 +18,13 @@ def node_findings(node: NodeAnswer) -> Iterator[Finding]:
     if node.problem:
         kind = kinds.REFUSED if node.is_reached else kinds.UNREACHED
         yield kind.at(node.name, reason(node), advice=node.advice or None)
+
+
+def unobserved_finding(view: QuorumView, file: str, why: str) -> Finding:
+    """Return why the leader's log was not read: an INFO if there is no leader, which is a finding
+    of its own."""
+    severity = Severity.INFO if view.leader is None else None
+    return kinds.UNOBSERVED.at(file, why, severity=severity)
 
 
 def broker_findings(view: QuorumView) -> Iterator[Finding]:

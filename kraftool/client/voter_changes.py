@@ -27,12 +27,12 @@ from kraftool.client.change import (
     parity,
 )
 from kraftool.client.endpoints import shown
-from kraftool.client.health import LAG_RECORDS
 from kraftool.client.listeners import NewVoter, words
 from kraftool.client.model import QuorumView, leader_end
 from kraftool.client.observer import observe
 from kraftool.client.observing import UnobservableError
 from kraftool.client.target import Target
+from kraftool.client.thresholds import LAG_RECORDS
 from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.raft.messages import ReplicaState
 from kraftool.raft.names import Endpoint, Endpoints, ReplicaKey, VersionRange

@@ -15,18 +15,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kraftool.client.cluster_health import ClusterHealth, cluster_health
-from kraftool.client.health import (
-    LAG_MS,
-    LAG_RECORDS,
-    LOOKS_APART_S,
-    SILENT_MS,
-    Health,
-    health,
-)
+from kraftool.client.health import Health, health
 from kraftool.client.model import QuorumView
 from kraftool.client.observer import SilentObserver
 from kraftool.client.observing import UnobservableError
 from kraftool.client.target import Target
+from kraftool.client.thresholds import LAG_MS, LAG_RECORDS, LOOKS_APART_S, SILENT_MS
 from kraftool.reports.doctor.explain import explain
 from kraftool.reports.doctor.model import Evidence
 from kraftool.reports.doctor.read import examine, locations_of

@@ -11,9 +11,9 @@ from itertools import combinations
 
 from kraftool.client.active_controller import next_step, only_controller, without_controller
 from kraftool.client.endpoints import shown
-from kraftool.client.health import keeping_up
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
 from kraftool.client.reaching import broker_words, reason
+from kraftool.client.thresholds import keeping_up
 from kraftool.raft.names import ReplicaKey
 from kraftool.reports.findings import Severity
 from kraftool.reports.words import listed, many

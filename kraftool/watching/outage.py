@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kraftool.client.health import keeping_up
 from kraftool.client.model import QuorumView
+from kraftool.client.thresholds import keeping_up
 from kraftool.raft.names import (
     BOOTSTRAP_SNAPSHOT,
     ElectionState,

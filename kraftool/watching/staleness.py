@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kraftool.client.health import LAG_MS, LAG_RECORDS
 from kraftool.client.model import leader_end
+from kraftool.client.thresholds import LAG_MS, LAG_RECORDS
 from kraftool.reports.metadata_summary import SeenVoters
 from kraftool.storage.lock import LockState
 from kraftool.watching.directory_look import DirectoryLook

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kraftool.client.health import LAG_MS, LAG_RECORDS, SILENT_MS
+from kraftool.client.thresholds import LAG_MS, LAG_RECORDS, SILENT_MS
 from kraftool.reports.findings import Severity
 from kraftool.reports.status import Status, status_of
 from kraftool.watching.quorum import QuorumReport, ReplicaStatus

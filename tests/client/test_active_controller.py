@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from kraftool.client.active_controller import next_step
-from kraftool.client.health import SILENT_MS, Health, health, keeping_up
+from kraftool.client.health import Health, health
 from kraftool.client.live_sources import node_sources
 from kraftool.client.model import QuorumView
 from kraftool.client.quorum_json import describe_document
+from kraftool.client.thresholds import SILENT_MS, keeping_up
 from kraftool.net.api_versions import Offered
 from kraftool.node.serving import SERVED
 from kraftool.reports.findings import Severity

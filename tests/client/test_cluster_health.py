@@ -14,9 +14,10 @@ from kraftool.client.cluster_health import (
     ClusterHealth,
     cluster_health,
 )
-from kraftool.client.health import SILENT_MS, health
+from kraftool.client.health import health
 from kraftool.client.model import QuorumView
 from kraftool.client.observer import Observation
+from kraftool.client.thresholds import SILENT_MS
 from kraftool.image.image import EMPTY
 from kraftool.image.loader import OpenTransaction
 from kraftool.raft.messages import ReplicaState

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kraftool.client.health import LOOKS_APART_S, health
+from kraftool.client.health import health
+from kraftool.client.thresholds import LOOKS_APART_S
 from kraftool.reports.doctor.read import examine, locations_of
 from kraftool.reports.doctor.report import diagnose
 from kraftool.reports.findings import Severity

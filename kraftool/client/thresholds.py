@@ -1,0 +1,40 @@
+"""The thresholds of a healthy quorum, and the leader's clock that times are compared by.
+
+All timestamps of a quorum are the leader's, so that the clock of this machine does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
+
+SILENT_MS = 6_000
+"""Three times the default of controller.quorum.fetch.timeout.ms."""
+LAG_RECORDS = 1_000
+LAG_MS = 5_000
+LOOKS_APART_S = 1.5
+"""Three times the default of metadata.max.idle.interval.ms."""
+
+
+def leader_clock(quorum: DescribeQuorumResponse) -> int:
+    """Return the leader's time: the timestamp of its own entry, which is that of its answer."""
+    every = (*quorum.voters, *quorum.observers)
+    own = [each for each in every if each.replica.id == quorum.leader_id]
+    return max((each.last_fetch_timestamp for each in own or every), default=-1)
+
+
+def keeping_up(quorum: DescribeQuorumResponse) -> tuple[int, ...]:
+    """Return the ids of the voters that have fetched recently, including the leader."""
+    return fetching(quorum, quorum.voters)
+
+
+def fetching(quorum: DescribeQuorumResponse, replicas: Iterable[ReplicaState]) -> tuple[int, ...]:
+    """Return the ids of the replicas that have fetched recently, including the leader."""
+    clock = leader_clock(quorum)
+    return tuple(
+        each.replica.id
+        for each in replicas
+        if each.replica.id == quorum.leader_id
+        or 0 <= clock - each.last_fetch_timestamp <= SILENT_MS
+    )

@@ -20,6 +20,7 @@ from kraftool.client.failures import (
 )
 from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.client.reaching import reason
+from kraftool.decoders.codec import Value
 from kraftool.net.connection import Connection, connect
 from kraftool.net.errors import NetError, UnsupportedError
 from kraftool.net.security import ClientSecurity
@@ -33,7 +34,6 @@ from kraftool.raft.messages import (
 )
 from kraftool.raft.names import NO_ID, Endpoint, Error, error_name
 from kraftool.raft.wire import requests, responses
-from kraftool.raft.wire.shapes import Value
 
 CLIENT_ID = "kraftool"
 LISTENER = "CONTROLLER"

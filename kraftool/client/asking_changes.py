@@ -15,6 +15,7 @@ from kraftool.client.change import LeaderAnswer, QuorumChange
 from kraftool.client.endpoints import shown
 from kraftool.client.model import QuorumView, is_broker
 from kraftool.client.target import Target
+from kraftool.decoders.codec import Value
 from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.net.connection import Connection
 from kraftool.net.errors import DisconnectedError, NetError, RequestTimeoutError
@@ -25,7 +26,6 @@ from kraftool.raft.messages import (
     UpdateVoterRequest,
 )
 from kraftool.raft.names import Endpoints, Error, ReplicaKey, VersionRange, error_name
-from kraftool.raft.wire.shapes import Value
 
 CHANGE_S = 30.0
 """A change is answered once it is committed, or when the leader gives up."""

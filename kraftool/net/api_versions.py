@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 import kraftool
 from kraftool.decoders import schema
+from kraftool.decoders.codec import Value
+from kraftool.decoders.rpc_frames import API_VERSIONS, RequestFrame, apis
 from kraftool.net.errors import UnsupportedError
-from kraftool.raft.wire.frames import API_VERSIONS, RequestFrame, apis
-from kraftool.raft.wire.shapes import Value
 
 UNSUPPORTED_VERSION = 35
 INVALID_REQUEST = 42

@@ -20,7 +20,15 @@ from typing import Any
 
 from kraftool.decoders import codec
 from kraftool.decoders.addresses import shown_address
+from kraftool.decoders.codec import Value
 from kraftool.decoders.errors import DecodeError
+from kraftool.decoders.rpc_frames import (
+    API_VERSIONS,
+    RequestFrame,
+    decode_response,
+    encode_request,
+    header_versions,
+)
 from kraftool.net import api_versions
 from kraftool.net.api_versions import Offered, Range
 from kraftool.net.errors import (
@@ -35,14 +43,6 @@ from kraftool.net.errors import (
 from kraftool.net.framing import read_frame
 from kraftool.net.security import ClientSecurity
 from kraftool.raft.names import Endpoint
-from kraftool.raft.wire.frames import (
-    API_VERSIONS,
-    RequestFrame,
-    decode_response,
-    encode_request,
-    header_versions,
-)
-from kraftool.raft.wire.shapes import Value
 
 MAX_RESPONSE_BYTES = 100 << 20
 """Of an answer; a whole batch of metadata may have 8 MiB, and a fetch asks for one at least."""

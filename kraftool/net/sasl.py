@@ -12,10 +12,10 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kraftool.decoders.codec import Value
+from kraftool.decoders.rpc_frames import RequestFrame
 from kraftool.net import scram
 from kraftool.net.errors import AuthenticationError, DisconnectedError, UnsupportedError
-from kraftool.raft.wire.frames import RequestFrame
-from kraftool.raft.wire.shapes import Value
 
 if TYPE_CHECKING:
     from kraftool.net.connection import Connection

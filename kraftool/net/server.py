@@ -19,7 +19,17 @@ from functools import partial
 from typing import Any
 
 from kraftool.decoders.addresses import shown_address
+from kraftool.decoders.codec import Value
 from kraftool.decoders.errors import DecodeError, KraftoolError
+from kraftool.decoders.rpc_frames import (
+    API_VERSIONS,
+    RequestFrame,
+    ResponseFrame,
+    apis,
+    decode_request,
+    encode_response,
+    peek,
+)
 from kraftool.net import api_versions
 from kraftool.net.api_versions import Range
 from kraftool.net.errors import AuthenticationError, NetError
@@ -29,16 +39,6 @@ from kraftool.net.lines import Limit, claimed, write
 from kraftool.net.sasl import ILLEGAL_SASL_STATE, SASL_APIS, Login, refused
 from kraftool.net.security import ANONYMOUS
 from kraftool.raft.names import Endpoint
-from kraftool.raft.wire.frames import (
-    API_VERSIONS,
-    RequestFrame,
-    ResponseFrame,
-    apis,
-    decode_request,
-    encode_response,
-    peek,
-)
-from kraftool.raft.wire.shapes import Value
 
 LOGGER = logging.getLogger("kraftool.net")
 _say = partial(write, LOGGER)

@@ -6,14 +6,14 @@ the controller's, and refused with that reason. The answer waits for the commit,
 
 from __future__ import annotations
 
+from kraftool.decoders.codec import Value
+from kraftool.decoders.rpc_frames import RequestFrame
 from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.node.runner import OrderRefused, Runner
 from kraftool.raft.events import UpgradeKRaftVersion
 from kraftool.raft.names import Error
 from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Leader
-from kraftool.raft.wire.frames import RequestFrame
-from kraftool.raft.wire.shapes import Value
 
 _UPGRADE = 1
 """The upgrade type that is no downgrade."""

@@ -18,6 +18,8 @@ from itertools import chain
 from typing import Self
 
 from kraftool.decoders.addresses import shown_address
+from kraftool.decoders.codec import Value
+from kraftool.decoders.rpc_frames import RequestFrame
 from kraftool.image.image import MetadataImage
 from kraftool.image.metadata_version import (
     FEATURES,
@@ -46,8 +48,6 @@ from kraftool.raft.events import Effect, Event, RequestReceived, ResponseReceive
 from kraftool.raft.names import Endpoint, Endpoints, ProtocolError, VersionRange
 from kraftool.raft.raft import Raft
 from kraftool.raft.settings import NodeSettings
-from kraftool.raft.wire.frames import RequestFrame
-from kraftool.raft.wire.shapes import Value
 from kraftool.storage.metadata_log import MetadataLog
 
 SHUTDOWN_S = 5.0

@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 
 from kraftool.decoders import schema
 from kraftool.decoders.addresses import shown_address
+from kraftool.decoders.codec import Value
+from kraftool.decoders.rpc_frames import RequestFrame
 from kraftool.image.features import FeaturesImage
 from kraftool.image.image import MetadataImage
 from kraftool.image.metadata_version import KRAFT_VERSION, METADATA_VERSION
@@ -25,8 +27,6 @@ from kraftool.raft.messages import ANSWERED_BY
 from kraftool.raft.names import NO_ID, Error, VersionRange
 from kraftool.raft.roles import Leader
 from kraftool.raft.wire import requests, responses
-from kraftool.raft.wire.frames import RequestFrame
-from kraftool.raft.wire.shapes import Value
 
 UPDATE_FEATURES = "UpdateFeatures"
 OF_ACTIVE_CONTROLLER = (

@@ -12,7 +12,9 @@ from pathlib import Path
 
 from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.codec import Value
 from kraftool.decoders.names import parse_checkpoint_name
+from kraftool.decoders.rpc_frames import RequestFrame
 from kraftool.decoders.segment import scan
 from kraftool.net.guests import Listener
 from kraftool.net.server import Peer, Server
@@ -20,8 +22,6 @@ from kraftool.raft.messages import FetchResponse, FetchSnapshotResponse, Respons
 from kraftool.raft.names import Endpoint, Error, OffsetAndEpoch, ReplicaKey
 from kraftool.raft.wire import requests, responses
 from kraftool.raft.wire.batches import decode
-from kraftool.raft.wire.frames import RequestFrame
-from kraftool.raft.wire.shapes import Value
 from tests.client.views import NOW, described, node, replica
 
 SERVED = {"ApiVersions": (0, 4), "Fetch": (13, 18), "FetchSnapshot": (0, 1)}

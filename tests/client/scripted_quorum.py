@@ -6,13 +6,13 @@ import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
+from kraftool.decoders.codec import Value
+from kraftool.decoders.rpc_frames import RequestFrame
 from kraftool.net.guests import Listener
 from kraftool.net.server import Peer, Server
 from kraftool.raft.messages import DescribeQuorumResponse, FetchResponse
 from kraftool.raft.names import Endpoint, Error
 from kraftool.raft.wire import responses
-from kraftool.raft.wire.frames import RequestFrame
-from kraftool.raft.wire.shapes import Value
 from tests.client.views import described, replica
 
 SERVED = {

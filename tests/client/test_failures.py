@@ -16,12 +16,12 @@ from kraftool.client.asking import Access, question
 from kraftool.client.failures import AUTHORIZE, OLD_METADATA_VERSION
 from kraftool.client.health import health
 from kraftool.client.model import NodeAnswer, QuorumView
+from kraftool.decoders.codec import Value
+from kraftool.decoders.rpc_frames import RequestFrame
 from kraftool.net import connection
 from kraftool.net.server import Peer
 from kraftool.net.settings import client_security
 from kraftool.raft.names import Endpoint
-from kraftool.raft.wire.frames import RequestFrame
-from kraftool.raft.wire.shapes import Value
 from tests.net.serving import plain, serving
 from tests.ports import HOST
 

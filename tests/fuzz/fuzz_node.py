@@ -25,7 +25,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from kraftool.raft.wire.frames import encode_request
+from kraftool.decoders.rpc_frames import encode_request
 from tests.node.hostile import frame_of, mutated, recorded_requests
 from tests.node.processes import NodeProcess, Pair, pair
 from tests.node.quorum import directory_id

@@ -20,6 +20,8 @@ from kraftool.client.asking import Access, question
 from kraftool.client.checking import check
 from kraftool.client.survey import survey
 from kraftool.client.target import target_of
+from kraftool.decoders.codec import Value
+from kraftool.decoders.rpc_frames import RequestFrame
 from kraftool.net import scram
 from kraftool.net.guests import Limits, Listener
 from kraftool.net.principals import distinguished_name
@@ -27,8 +29,6 @@ from kraftool.net.server import Peer, Server
 from kraftool.net.settings import client_security, listener_security
 from kraftool.net.stores import open_store
 from kraftool.raft.names import Endpoint
-from kraftool.raft.wire.frames import RequestFrame
-from kraftool.raft.wire.shapes import Value
 from tests.ports import HOST, free_ports
 
 pytestmark = pytest.mark.interop

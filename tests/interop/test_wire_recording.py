@@ -12,7 +12,8 @@ import kafka
 import pytest
 import wirerecord
 
-from kraftool.raft.wire import frames, requests, responses
+from kraftool.decoders import rpc_frames
+from kraftool.raft.wire import requests, responses
 from tests.raft import golden_replay
 
 pytestmark = pytest.mark.interop
@@ -33,8 +34,8 @@ def test_each_frame_and_message_is_read_and_written_the_same(
     answered = [each for each in recording.exchanges if each.response is not None]
     assert len(answered) > 500
     for each in answered:
-        asked = frames.decode_request(each.request)
-        answer = frames.decode_response(each.response or b"", asked.name, asked.version)
+        asked = rpc_frames.decode_request(each.request)
+        answer = rpc_frames.decode_response(each.response or b"", asked.name, asked.version)
         if asked.name in requests.NAMES.values():
             request = requests.from_kafka(asked.name, asked.body)
             asked = replace(asked, body=requests.to_kafka(request, asked.version))
@@ -43,19 +44,18 @@ def test_each_frame_and_message_is_read_and_written_the_same(
             theirs = answer.body
             if asked.name == "Fetch":
                 theirs = golden_replay.with_whole_batches(theirs)
-            assert frames.encode_response(replace(answer, body=theirs)) == frames.encode_response(
-                replace(answer, body=body)
-            )
+            ours = rpc_frames.encode_response(replace(answer, body=body))
+            assert rpc_frames.encode_response(replace(answer, body=theirs)) == ours
 
-        assert frames.encode_request(asked) == each.request
-        assert frames.encode_response(answer) == each.response
+        assert rpc_frames.encode_request(asked) == each.request
+        assert rpc_frames.encode_response(answer) == each.response
 
 
 def test_the_same_kinds_of_requests_are_seen_as_in_the_golden_file(
     recording: wirerecord.Recording,
 ) -> None:
     golden = {(each.api, each.version) for each in golden_replay.pairs(SCENARIO)}
-    seen = {(frames.apis()[each.api_key], each.version) for each in recording.exchanges}
+    seen = {(rpc_frames.apis()[each.api_key], each.version) for each in recording.exchanges}
 
     assert seen == golden
 

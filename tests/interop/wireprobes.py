@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import kafka
 from clusters import Node
 
+from kraftool.decoders import rpc_frames
 from kraftool.raft.messages import (
     AddVoterRequest,
     BeginQuorumEpochRequest,
@@ -27,7 +28,7 @@ from kraftool.raft.messages import (
     VoteRequest,
 )
 from kraftool.raft.names import Endpoint, OffsetAndEpoch, ReplicaKey, VersionRange
-from kraftool.raft.wire import frames, requests
+from kraftool.raft.wire import requests
 from tests.ports import HOST
 
 if TYPE_CHECKING:
@@ -61,13 +62,13 @@ class Prober:
     def __exit__(self, *_: object) -> None:
         self.socket.close()
 
-    def ask(self, request: Request, version: int | None = None) -> frames.ResponseFrame:
+    def ask(self, request: Request, version: int | None = None) -> rpc_frames.ResponseFrame:
         """Ask, and wait for the answer."""
         name = requests.NAMES[type(request)]
         wanted = NEWEST[name] if version is None else version
         self.correlation_id += 1
-        asked = frames.encode_request(
-            frames.RequestFrame(
+        asked = rpc_frames.encode_request(
+            rpc_frames.RequestFrame(
                 name=name,
                 version=wanted,
                 correlation_id=self.correlation_id,
@@ -77,7 +78,7 @@ class Prober:
         )
         self.socket.sendall(len(asked).to_bytes(4, "big") + asked)
         size = int.from_bytes(self._read(4), "big")
-        return frames.decode_response(self._read(size), name, wanted)
+        return rpc_frames.decode_response(self._read(size), name, wanted)
 
     def _read(self, size: int) -> bytes:
         found = b""

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, TypeVar
 
-from kraftool.raft.wire import frames
+from kraftool.decoders import rpc_frames
 
 T = TypeVar("T")
 HOST = "127.0.0.1"
@@ -143,7 +143,7 @@ class Proxy:
     ) -> None:
         while True:
             frame = await _frame(reader)
-            key, version, correlation_id = frames.peek(frame)
+            key, version, correlation_id = rpc_frames.peek(frame)
             client = _client_id(frame)
             if found := _OF_A_NODE.match(client):
                 link.asker_id = int(found[1])

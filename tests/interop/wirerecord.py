@@ -25,7 +25,7 @@ import wirecontext
 from wireproxy import Exchange, Proxy
 from wirequorum import SCENARIOS, Quorum
 
-from kraftool.raft.wire import frames
+from kraftool.decoders import rpc_frames
 
 VERSION = "4.3.0"
 OF_A_KIND = 2
@@ -57,7 +57,7 @@ class Recording:
 
     def context(self, exchange: Exchange) -> wirecontext.Taken | None:
         """How the node stood that took it, if its log has it."""
-        name = frames.apis()[exchange.api_key]
+        name = rpc_frames.apis()[exchange.api_key]
         node = re.match(r"raft-client-(\d+)$", exchange.asker)
         for each in self.taken.get(exchange.node_id, []):
             if (
@@ -120,9 +120,9 @@ def _epochs(recording: Recording) -> list[list[int]]:
 
 def kind(exchange: Exchange, state: dict[str, Any] | None) -> tuple[Any, ...]:
     """What makes an exchange unlike another."""
-    asked = frames.decode_request(exchange.request)
+    asked = rpc_frames.decode_request(exchange.request)
     assert exchange.response is not None, "answered exchanges have kinds"
-    answer = frames.decode_response(exchange.response, asked.name, asked.version).body
+    answer = rpc_frames.decode_response(exchange.response, asked.name, asked.version).body
     found: list[Any] = [asked.name, asked.version, state["role"] if state else None]
     found.append(answer.get("errorCode"))
     for topic in answer.get("topics", answer.get("responses", [])):
@@ -146,10 +146,10 @@ def chosen(recording: Recording) -> list[tuple[Exchange, wirecontext.Taken | Non
     answered = [
         each
         for each in recording.exchanges
-        if each.response is not None and each.api_key in frames.apis()
+        if each.response is not None and each.api_key in rpc_frames.apis()
     ]
     for each in sorted(answered, key=lambda one: len(one.response or b"") > LONGEST):
-        name = frames.apis()[each.api_key]
+        name = rpc_frames.apis()[each.api_key]
         context = recording.context(each) if name in FAMILIES else None
         if name in FAMILIES and each.asker != "probe":
             state = context.state if context else None
@@ -166,9 +166,9 @@ def chosen(recording: Recording) -> list[tuple[Exchange, wirecontext.Taken | Non
 
 def _is_unsaid(exchange: Exchange) -> bool:
     """Whether it is an answer that Kafka failed to encode."""
-    if frames.apis()[exchange.api_key] != "FetchSnapshot" or exchange.response is None:
+    if rpc_frames.apis()[exchange.api_key] != "FetchSnapshot" or exchange.response is None:
         return False
-    answer = frames.decode_response(exchange.response, "FetchSnapshot", exchange.version)
+    answer = rpc_frames.decode_response(exchange.response, "FetchSnapshot", exchange.version)
     return bool(answer.body["errorCode"] == -1)
 
 
@@ -188,7 +188,7 @@ def written(recording: Recording) -> str:
                 "scene": recording.scene(exchange),
                 "asker": exchange.asker,
                 "node": exchange.node_id,
-                "api": frames.apis()[exchange.api_key],
+                "api": rpc_frames.apis()[exchange.api_key],
                 "version": exchange.version,
                 "request": exchange.request.hex(),
                 "response": (exchange.response or b"").hex(),

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
+from kraftool.decoders.codec import Value
+from kraftool.decoders.rpc_frames import RequestFrame
 from kraftool.net.guests import Limits, Listener
 from kraftool.net.security import ServerSecurity
 from kraftool.net.server import Peer, Server
 from kraftool.raft.names import Endpoint
-from kraftool.raft.wire.frames import RequestFrame
-from kraftool.raft.wire.shapes import Value
 
 KNOWN = {"ApiVersions": (0, 4), "DescribeQuorum": (0, 2), "DescribeCluster": (0, 2)}
 API_KEYS = {"ApiVersions": 18, "DescribeQuorum": 55, "DescribeCluster": 60}

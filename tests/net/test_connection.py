@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from kraftool.decoders.rpc_frames import ResponseFrame, encode_response
 from kraftool.net.connection import connect
 from kraftool.net.errors import ConnectError, DisconnectedError, NetError, ProtocolViolation
 from kraftool.raft.names import Endpoint
-from kraftool.raft.wire.frames import ResponseFrame, encode_response
 from tests.net.serving import framed
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from kraftool.commands.node_log import handler
+from kraftool.decoders.rpc_frames import RequestFrame, encode_request
 from kraftool.image.scram import ScramCredential
 from kraftool.net import scram
 from kraftool.net.connection import connect
@@ -17,7 +18,6 @@ from kraftool.net.guests import Limits
 from kraftool.net.sasl import PLAIN, SaslClient, SaslServer
 from kraftool.net.security import ClientSecurity, SecurityProtocol, ServerSecurity
 from kraftool.net.settings import client_security, listener_security
-from kraftool.raft.wire.frames import RequestFrame, encode_request
 from tests.net.certificates import authority, node
 from tests.net.serving import answer_to, framed, serving
 

@@ -7,12 +7,12 @@ import socket
 
 import pytest
 
+from kraftool.decoders.codec import Value
+from kraftool.decoders.rpc_frames import RequestFrame, decode_response, encode_request
 from kraftool.net.connection import connect
 from kraftool.net.errors import DisconnectedError, NetError, RequestTimeoutError, UnsupportedError
 from kraftool.net.guests import Limits, Listener
 from kraftool.net.server import Peer, Server
-from kraftool.raft.wire.frames import RequestFrame, decode_response, encode_request
-from kraftool.raft.wire.shapes import Value
 from tests.net.serving import KNOWN, answer_to, framed, plain, serving, until
 
 DESCRIBE: Value = {"topics": []}

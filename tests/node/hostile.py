@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.raft.wire.frames import RequestFrame, decode_request, encode_request
+from kraftool.decoders.rpc_frames import RequestFrame, decode_request, encode_request
 from tests.node.quorum import CLUSTER_ID, directory_id
 from tests.raft.golden_replay import pairs
 

@@ -12,6 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from kraftool.decoders import schema
+from kraftool.decoders.rpc_frames import (
+    RequestFrame,
+    ResponseFrame,
+    decode_request,
+    decode_response,
+    encode_request,
+    encode_response,
+)
 from kraftool.net.security import ANONYMOUS
 from kraftool.net.server import Peer
 from kraftool.node.machine import BlindMachine
@@ -21,14 +29,6 @@ from kraftool.raft.messages import ANSWERED_BY
 from kraftool.raft.names import Endpoint, Error, ReplicaKey, Voter, VoterSet
 from kraftool.raft.settings import NodeSettings, Timing
 from kraftool.raft.wire import requests, responses
-from kraftool.raft.wire.frames import (
-    RequestFrame,
-    ResponseFrame,
-    decode_request,
-    decode_response,
-    encode_request,
-    encode_response,
-)
 from kraftool.storage.log_config import LogConfig
 from kraftool.storage.metadata_log import MetadataLog
 

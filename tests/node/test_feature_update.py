@@ -8,10 +8,7 @@ from typing import Any
 
 import pytest
 
-from kraftool.node.runner import Runner
-from kraftool.node.serving import Serving
-from kraftool.raft.names import Error
-from kraftool.raft.wire.frames import (
+from kraftool.decoders.rpc_frames import (
     RequestFrame,
     ResponseFrame,
     decode_request,
@@ -19,6 +16,9 @@ from kraftool.raft.wire.frames import (
     encode_request,
     encode_response,
 )
+from kraftool.node.runner import Runner
+from kraftool.node.serving import Serving
+from kraftool.raft.names import Error
 from tests.node.quorum import ANYBODY, quorum_of
 
 

@@ -7,8 +7,8 @@ import os
 import struct
 from pathlib import Path
 
+from kraftool.decoders.rpc_frames import RequestFrame, encode_request
 from kraftool.raft.names import Error
-from kraftool.raft.wire.frames import RequestFrame, encode_request
 from tests.node.processes import Pair, allow_files, end, fetched_ms, pair
 
 IS_LONG = bool(os.environ.get("KRAFTOOL_SOAK"))

@@ -17,6 +17,8 @@ from typing import Any
 
 import pytest
 
+from kraftool.decoders.codec import Value
+from kraftool.decoders.rpc_frames import RequestFrame
 from kraftool.image.cluster import ClusterImage, ControllerRegistration
 from kraftool.image.features import FeaturesImage
 from kraftool.image.image import EMPTY, MetadataImage
@@ -32,8 +34,6 @@ from kraftool.node.registration import Registrar, backoff_s
 from kraftool.node.runner import Runner
 from kraftool.raft.events import Resign, TimePassed
 from kraftool.raft.names import Endpoint, Error, VersionRange
-from kraftool.raft.wire.frames import RequestFrame
-from kraftool.raft.wire.shapes import Value
 from tests.node.quorum import Quorum, quorum_of
 
 NAME, SUPPORTED = "ControllerRegistration", 15

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 from kraftool.decoders import schema
-from kraftool.decoders.wire import ZERO_UUID
-from kraftool.node.runner import Runner
-from kraftool.node.serving import OF_ACTIVE_CONTROLLER, SERVED, Serving
-from kraftool.raft.names import Error
-from kraftool.raft.wire.frames import (
+from kraftool.decoders.rpc_frames import (
     RequestFrame,
     ResponseFrame,
     decode_response,
     encode_response,
 )
+from kraftool.decoders.wire import ZERO_UUID
+from kraftool.node.runner import Runner
+from kraftool.node.serving import OF_ACTIVE_CONTROLLER, SERVED, Serving
+from kraftool.raft.names import Error
 from tests.node.quorum import ANYBODY, quorum_of
 
 

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from kraftool.decoders import rpc_frames
 from kraftool.decoders.wire import ZERO_UUID
 from kraftool.raft.accumulator import Accumulator
 from kraftool.raft.control_history import ControlHistory
@@ -50,7 +51,7 @@ from kraftool.raft.roles import (
 )
 from kraftool.raft.settings import NodeSettings
 from kraftool.raft.tally import Tally
-from kraftool.raft.wire import batches, frames, requests, responses
+from kraftool.raft.wire import batches, requests, responses
 
 GOLDEN = Path(__file__).with_name("golden")
 NOW_MS = 1_000_000
@@ -83,12 +84,12 @@ class Pair:
         return f"{where}: {self.api} v{self.version} of {self.asker} to {role} {self.node_id}"
 
     @property
-    def asked(self) -> frames.RequestFrame:
-        return frames.decode_request(self.request)
+    def asked(self) -> rpc_frames.RequestFrame:
+        return rpc_frames.decode_request(self.request)
 
     @property
-    def answer(self) -> frames.ResponseFrame:
-        return frames.decode_response(self.response, self.api, self.version)
+    def answer(self) -> rpc_frames.ResponseFrame:
+        return rpc_frames.decode_response(self.response, self.api, self.version)
 
 
 @cache
@@ -363,8 +364,8 @@ def comparable(pair: Pair, done: Replayed) -> tuple[dict[str, Any], dict[str, An
     assert done.response is not None
     theirs = pair.answer.body
     body = responses.to_kafka(pair.api, done.response, pair.version)
-    frame = frames.encode_response(replace(pair.answer, body=body))
-    ours = frames.decode_response(frame, pair.api, pair.version).body
+    frame = rpc_frames.encode_response(replace(pair.answer, body=body))
+    ours = rpc_frames.decode_response(frame, pair.api, pair.version).body
     match pair.api:
         case "AddRaftVoter" | "RemoveRaftVoter":
             ours, theirs = ({**each, "errorMessage": None} for each in (ours, theirs))

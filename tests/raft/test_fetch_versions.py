@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
+from kraftool.decoders import rpc_frames
 from kraftool.raft.messages import FetchRequest
 from kraftool.raft.names import UNKNOWN
 from kraftool.raft.roles import Leader
-from kraftool.raft.wire import frames, requests
+from kraftool.raft.wire import requests
 from tests.raft.transcript_node import Node
 
 TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
@@ -36,14 +37,14 @@ def body(version: int, replica_id: int) -> dict[str, Any]:
 
 
 def received(version: int, replica_id: int) -> FetchRequest:
-    frame = frames.RequestFrame(
+    frame = rpc_frames.RequestFrame(
         name="Fetch",
         version=version,
         correlation_id=1,
         client_id="raft-client-2",
         body=body(version, replica_id),
     )
-    back = frames.decode_request(frames.encode_request(frame))
+    back = rpc_frames.decode_request(rpc_frames.encode_request(frame))
     asked = requests.from_kafka("Fetch", back.body)
     assert isinstance(asked, FetchRequest)
     return asked

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 
+from kraftool.decoders import rpc_frames
 from kraftool.raft.events import (
     AppendBatches,
     Effect,
@@ -30,7 +31,7 @@ from kraftool.raft.messages import (
 from kraftool.raft.names import Error, ReplicaKey, VersionRange
 from kraftool.raft.raft import Raft
 from kraftool.raft.records import Voters
-from kraftool.raft.wire import frames, requests, responses
+from kraftool.raft.wire import requests, responses
 from tests.raft import golden_replay
 from tests.raft.golden_replay import (
     LISTENER,
@@ -53,11 +54,11 @@ def ids(pairs: list[Pair]) -> list[str]:
 
 @pytest.mark.parametrize("pair", ALL, ids=ids(ALL))
 def test_each_frame_is_read_and_written_the_same(pair: Pair) -> None:
-    asked = frames.decode_request(pair.request)
-    answer = frames.decode_response(pair.response, asked.name, asked.version)
+    asked = rpc_frames.decode_request(pair.request)
+    answer = rpc_frames.decode_response(pair.response, asked.name, asked.version)
 
-    assert frames.encode_request(asked) == pair.request
-    assert frames.encode_response(answer) == pair.response
+    assert rpc_frames.encode_request(asked) == pair.request
+    assert rpc_frames.encode_response(answer) == pair.response
 
 
 @pytest.mark.parametrize("pair", OF_THE_PROTOCOL, ids=ids(OF_THE_PROTOCOL))
@@ -70,8 +71,8 @@ def test_each_message_goes_through_the_core_s_form_unchanged(pair: Pair) -> None
     if pair.api == "Fetch":
         theirs = replace(theirs, body=with_whole_batches(theirs.body))
 
-    assert frames.encode_request(asked) == pair.request
-    assert frames.encode_response(answer) == frames.encode_response(theirs)
+    assert rpc_frames.encode_request(asked) == pair.request
+    assert rpc_frames.encode_response(answer) == rpc_frames.encode_response(theirs)
 
 
 ANSWERED = [each for each in OF_THE_PROTOCOL if answered_at_once(each)]

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftool.decoders import codec
+from kraftool.decoders import codec, rpc_frames
 from kraftool.decoders.errors import KraftoolError
 from kraftool.raft.messages import (
     AddVoterRequest,
@@ -34,7 +34,7 @@ from kraftool.raft.names import (
     Error,
     ReplicaKey,
 )
-from kraftool.raft.wire import frames, requests, responses, shapes
+from kraftool.raft.wire import requests, responses, shapes
 from tests.raft.wire_strategies import LISTENER, REQUESTS, RESPONSES
 
 VERSIONS = {
@@ -138,10 +138,10 @@ def test_a_request_comes_back_as_it_went_but_for_the_losses(
         assert _cannot_be_said(message, version)
         return
 
-    frame = frames.RequestFrame(
+    frame = rpc_frames.RequestFrame(
         name=name, version=version, correlation_id=7, client_id="raft-client-1", body=value
     )
-    back = frames.decode_request(frames.encode_request(frame))
+    back = rpc_frames.decode_request(rpc_frames.encode_request(frame))
 
     assert (back.name, back.version, back.correlation_id) == (name, version, 7)
     assert requests.from_kafka(name, back.body) == _lost(REQUEST_LOSSES, (name, version), message)
@@ -161,8 +161,8 @@ def test_a_response_comes_back_as_it_went_but_for_the_losses(
 ) -> None:
     message = data.draw(RESPONSES[name])
     body = responses.to_kafka(name, message, version)
-    frame = frames.ResponseFrame(name=name, version=version, correlation_id=7, body=body)
-    back = frames.decode_response(frames.encode_response(frame), name, version)
+    frame = rpc_frames.ResponseFrame(name=name, version=version, correlation_id=7, body=body)
+    back = rpc_frames.decode_response(rpc_frames.encode_response(frame), name, version)
 
     assert back.correlation_id == 7
     assert responses.from_kafka(name, back.body, LISTENER) == _lost(
@@ -368,31 +368,31 @@ def test_a_success_has_no_sentence_and_an_error_has_one() -> None:
 @given(st.binary(max_size=200))
 def test_bytes_that_are_no_frame_are_refused_and_nothing_else_happens(data: bytes) -> None:
     try:
-        frames.decode_request(data)
+        rpc_frames.decode_request(data)
     except KraftoolError:
         return
-    assert frames.peek(data)[0] in frames.apis()
+    assert rpc_frames.peek(data)[0] in rpc_frames.apis()
 
 
 @pytest.mark.parametrize("name", EACH_FAMILY)
 def test_a_version_that_the_catalogue_lacks_is_refused(name: str) -> None:
-    key = next(key for key, each in frames.apis().items() if each == name)
+    key = next(key for key, each in rpc_frames.apis().items() if each == name)
     frame = key.to_bytes(2, "big") + (99).to_bytes(2, "big") + bytes(20)
 
     with pytest.raises(KraftoolError):
-        frames.decode_request(frame)
+        rpc_frames.decode_request(frame)
 
 
 def test_bytes_after_a_message_are_refused() -> None:
     asked = VoteRequest(replica_epoch=1, replica=ReplicaKey(1), last_offset=0, last_offset_epoch=0)
     body = requests.to_kafka(asked, 2)
-    frame = frames.encode_request(
-        frames.RequestFrame(name="Vote", version=2, correlation_id=1, client_id=None, body=body)
+    frame = rpc_frames.encode_request(
+        rpc_frames.RequestFrame(name="Vote", version=2, correlation_id=1, client_id=None, body=body)
     )
 
-    assert frames.decode_request(frame).client_id is None
+    assert rpc_frames.decode_request(frame).client_id is None
     with pytest.raises(KraftoolError, match="bytes left"):
-        frames.decode_request(frame + b"\0")
+        rpc_frames.decode_request(frame + b"\0")
 
 
 @pytest.mark.parametrize(
@@ -409,4 +409,4 @@ def test_bytes_after_a_message_are_refused() -> None:
     ],
 )
 def test_which_headers_an_api_has(name: str, version: int, header: tuple[int, int]) -> None:
-    assert frames.header_versions(name, version) == header
+    assert rpc_frames.header_versions(name, version) == header

@@ -9,13 +9,13 @@ from typing import NoReturn
 import pytest
 
 from kraftool.client.asking import Access
+from kraftool.decoders.codec import Value
+from kraftool.decoders.rpc_frames import RequestFrame
 from kraftool.net.errors import ConnectError
 from kraftool.net.guests import Listener
 from kraftool.net.security import ServerSecurity
 from kraftool.net.server import Peer, Server
 from kraftool.raft.names import Endpoint
-from kraftool.raft.wire.frames import RequestFrame
-from kraftool.raft.wire.shapes import Value
 from kraftool.watching import pool as pool_module
 from kraftool.watching.pool import Pool
 from tests.net.serving import KNOWN, plain, serving

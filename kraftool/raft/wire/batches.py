@@ -10,11 +10,12 @@ from collections.abc import Iterable
 
 from kraftool.decoders import control as kafka_control
 from kraftool.decoders.batch import HEADER_SIZE, LOG_OVERHEAD, RecordBatch, encode_batch
+from kraftool.decoders.codec import Value
 from kraftool.decoders.control import ControlRecordType
 from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.raft.names import ReplicaKey, VersionRange, Voter, VoterSet
 from kraftool.raft.records import Batch, ControlRecord, KRaftVersion, LeaderChange, Voters
-from kraftool.raft.wire.shapes import Value, endpoints, key_of, listeners, uuid_of
+from kraftool.raft.wire.shapes import endpoints, key_of, listeners, uuid_of
 
 
 def encode(batch: Batch) -> bytes:

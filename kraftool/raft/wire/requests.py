@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from kraftool.decoders.codec import Value
 from kraftool.decoders.wire import ZERO_UUID
 from kraftool.raft.messages import (
     AddVoterRequest,
@@ -27,7 +28,6 @@ from kraftool.raft.wire.shapes import (
     TOPIC,
     TOPIC_ID,
     NotSendable,
-    Value,
     endpoints,
     id_of,
     key_of,

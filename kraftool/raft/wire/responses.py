@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from kraftool.decoders.codec import Value
 from kraftool.raft.messages import (
     BeginQuorumEpochResponse,
     DescribeQuorumResponse,
@@ -26,7 +27,6 @@ from kraftool.raft.wire.batches import decode_batches, encode_batches
 from kraftool.raft.wire.shapes import (
     TOPIC,
     TOPIC_ID,
-    Value,
     endpoint_of,
     endpoints,
     error_of,

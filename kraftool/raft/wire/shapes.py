@@ -6,15 +6,12 @@ version lacks.
 
 from __future__ import annotations
 
-from typing import Any
-
+from kraftool.decoders.codec import Value
 from kraftool.decoders.wire import ZERO_UUID
 from kraftool.raft.names import NO_ID, Endpoint, Endpoints, Error, ReplicaKey, upper
 
 TOPIC = "__cluster_metadata"
 TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
-
-Value = dict[str, Any]
 
 
 class NotSendable(Exception):

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from kraftool.decoders import codec, schema
+from kraftool.decoders.codec import Value
 from kraftool.decoders.errors import DecodeError
-from kraftool.raft.wire.shapes import Value
 
 API_VERSIONS = "ApiVersions"
 
@@ -21,7 +21,7 @@ class RequestFrame:
     """A request as it came, or as it shall go."""
 
     name: str
-    """Of the api, without Request: as in the families of `requests.py`."""
+    """Of the api, without Request."""
     version: int
     correlation_id: int
     client_id: str | None

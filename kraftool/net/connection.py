@@ -29,7 +29,7 @@ from kraftool.decoders.rpc_frames import (
     encode_request,
     header_versions,
 )
-from kraftool.net import api_versions
+from kraftool.net import api_versions, sasl
 from kraftool.net.api_versions import Offered, Range
 from kraftool.net.errors import (
     AuthenticationError,
@@ -90,7 +90,7 @@ async def connect(
             connection.has_login = secured.sasl is not None
             await _first_answer(connection, secured)
             if secured.sasl is not None:
-                await secured.sasl.authenticate(connection)
+                await sasl.authenticate(secured.sasl, connection.request)
             return connection
     except AuthenticationError as error:
         await _give_up(connection)

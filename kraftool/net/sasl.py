@@ -8,20 +8,14 @@ told no more than that it failed.
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Generator, Mapping
 
 from kraftool.decoders.codec import Value
 from kraftool.decoders.rpc_frames import RequestFrame
 from kraftool.net import scram
 from kraftool.net.errors import AuthenticationError, DisconnectedError, UnsupportedError
+from kraftool.net.security import PLAIN, SaslClient, SaslServer
 
-if TYPE_CHECKING:
-    from kraftool.net.connection import Connection
-
-PLAIN = "PLAIN"
-MECHANISMS = (PLAIN, *scram.DIGESTS)
 SASL_APIS: Mapping[str, tuple[int, int]] = {"SaslHandshake": (1, 1), "SaslAuthenticate": (0, 2)}
 """What is served. Version 0 of the handshake is followed by tokens without any header."""
 
@@ -30,48 +24,44 @@ ILLEGAL_SASL_STATE = 34
 SASL_AUTHENTICATION_FAILED = 58
 
 Exchange = Generator[bytes, bytes, str]
+Request = Callable[[str, int | None, Value], Awaitable[Value]]
+"""Asks over a connection: api, version (None for any) and body; returns the body of the answer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SaslClient:
-    """Who to log in as."""
+async def authenticate(client: SaslClient, request: Request) -> None:
+    """Log in over a connection. Raises AuthenticationError."""
+    try:
+        await _log_in(client, request)
+    except UnsupportedError as error:
+        raise AuthenticationError(f"no SASL login there: {error.message}") from None
+    except DisconnectedError as error:
+        raise AuthenticationError(f"the login was cut off: {error.message}") from None
 
-    mechanism: str
-    user: str
-    password: str = field(repr=False)
 
-    async def authenticate(self, connection: Connection) -> None:
-        """Log in. Raises AuthenticationError."""
-        try:
-            await self._log_in(connection)
-        except UnsupportedError as error:
-            raise AuthenticationError(f"no SASL login there: {error.message}") from None
-        except DisconnectedError as error:
-            raise AuthenticationError(f"the login was cut off: {error.message}") from None
-
-    async def _log_in(self, connection: Connection) -> None:
-        body = await connection.request("SaslHandshake", 1, {"mechanism": self.mechanism})
+async def _log_in(client: SaslClient, request: Request) -> None:
+    body = await request("SaslHandshake", 1, {"mechanism": client.mechanism})
+    if body["errorCode"]:
+        there = ", ".join(body["mechanisms"]) or "none"
+        raise AuthenticationError(
+            f"the node does not take {client.mechanism}", hint=f"its mechanisms: {there}"
+        )
+    exchange = _client_exchange(client)
+    token = next(exchange)
+    while True:
+        body = await request("SaslAuthenticate", None, {"authBytes": token})
         if body["errorCode"]:
-            there = ", ".join(body["mechanisms"]) or "none"
-            raise AuthenticationError(
-                f"the node does not take {self.mechanism}", hint=f"its mechanisms: {there}"
-            )
-        exchange = self._exchange()
-        token = next(exchange)
-        while True:
-            body = await connection.request("SaslAuthenticate", None, {"authBytes": token})
-            if body["errorCode"]:
-                said = body["errorMessage"] or f"error {body['errorCode']}"
-                raise AuthenticationError(f"the node refuses the login of {self.user}: {said}")
-            try:
-                token = exchange.send(body["authBytes"])
-            except StopIteration:
-                return
+            said = body["errorMessage"] or f"error {body['errorCode']}"
+            raise AuthenticationError(f"the node refuses the login of {client.user}: {said}")
+        try:
+            token = exchange.send(body["authBytes"])
+        except StopIteration:
+            return
 
-    def _exchange(self) -> Exchange:
-        if self.mechanism == PLAIN:
-            return _plain_client(self.user, self.password)
-        return scram.client(self.mechanism, self.user, self.password)
+
+def _client_exchange(client: SaslClient) -> Exchange:
+    if client.mechanism == PLAIN:
+        return _plain_client(client.user, client.password)
+    return scram.client(client.mechanism, client.user, client.password)
 
 
 def _plain_client(user: str, password: str) -> Exchange:
@@ -101,25 +91,12 @@ def _plain_server(passwords: Mapping[str, str]) -> Exchange:
     return user
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SaslServer:
-    """Whom to let in, by mechanism."""
-
-    plain: Mapping[str, str] | None = field(default=None, repr=False)
-    """Passwords by user; None where PLAIN is not enabled."""
-    scram: Mapping[str, scram.Lookup] = field(default_factory=dict, repr=False)
-    """The enabled mechanisms, each with where its credentials are."""
-
-    @property
-    def mechanisms(self) -> tuple[str, ...]:
-        return (*([PLAIN] if self.plain is not None else []), *self.scram)
-
-    def exchange(self, mechanism: str) -> Exchange | None:
-        """A login; None for a mechanism that is not enabled."""
-        if mechanism == PLAIN and self.plain is not None:
-            return _plain_server(self.plain)
-        lookup = self.scram.get(mechanism)
-        return None if lookup is None else scram.server(mechanism, lookup)
+def _server_exchange(server: SaslServer, mechanism: str) -> Exchange | None:
+    """Return a login; None for a mechanism that is not enabled."""
+    if mechanism == PLAIN and server.plain is not None:
+        return _plain_server(server.plain)
+    lookup = server.scram.get(mechanism)
+    return None if lookup is None else scram.server(mechanism, lookup)
 
 
 class Login:
@@ -152,7 +129,7 @@ class Login:
             self.failure = "a second SaslHandshake"
             return {"errorCode": ILLEGAL_SASL_STATE, "mechanisms": mechanisms}
         self.mechanism = mechanism
-        self._exchange = self._server.exchange(mechanism)
+        self._exchange = _server_exchange(self._server, mechanism)
         if self._exchange is None:
             self.failure = "the mechanism is not enabled"
             return {"errorCode": UNSUPPORTED_SASL_MECHANISM, "mechanisms": mechanisms}

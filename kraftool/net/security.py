@@ -1,20 +1,20 @@
 """How a connection is secured: what each side of one has to be given.
 
-Owns the values only. `tls.py` makes the contexts, `sasl.py` the conversations, `settings.py` both
-from Kafka's configuration keys.
+Owns the values only. `tls.py` makes the contexts, `sasl.py` carries out logins, `settings.py` makes
+the values from Kafka's configuration keys.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from kraftool.net import scram
+
 if TYPE_CHECKING:
     import ssl
-
-    from kraftool.net.sasl import SaslClient, SaslServer
 
 
 class SecurityProtocol(StrEnum):
@@ -39,8 +39,35 @@ class SecurityProtocol(StrEnum):
         return self in (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL)
 
 
+PLAIN = "PLAIN"
+MECHANISMS = (PLAIN, *scram.DIGESTS)
+"""The SASL mechanisms that both sides here have."""
+
 ANONYMOUS = "User:ANONYMOUS"
 """The principal of whoever did not have to say who it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaslClient:
+    """Who to log in as."""
+
+    mechanism: str
+    user: str
+    password: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaslServer:
+    """Whom to let in, by mechanism."""
+
+    plain: Mapping[str, str] | None = field(default=None, repr=False)
+    """Passwords by user; None where PLAIN is not enabled."""
+    scram: Mapping[str, scram.Lookup] = field(default_factory=dict, repr=False)
+    """The enabled mechanisms, each with where its credentials are."""
+
+    @property
+    def mechanisms(self) -> tuple[str, ...]:
+        return (*([PLAIN] if self.plain is not None else []), *self.scram)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

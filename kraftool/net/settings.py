@@ -15,8 +15,15 @@ from kraftool.net import jaas, scram, tls
 from kraftool.net.errors import KeystoreError
 from kraftool.net.principals import mapping
 from kraftool.net.providers import SettingsError, expand
-from kraftool.net.sasl import MECHANISMS, PLAIN, SaslClient, SaslServer
-from kraftool.net.security import ClientSecurity, SecurityProtocol, ServerSecurity
+from kraftool.net.security import (
+    MECHANISMS,
+    PLAIN,
+    ClientSecurity,
+    SaslClient,
+    SaslServer,
+    SecurityProtocol,
+    ServerSecurity,
+)
 from kraftool.net.stores import CertificateValidity
 
 __all__ = [

@@ -12,8 +12,14 @@ import pytest
 
 from kraftool.net.connection import connect
 from kraftool.net.guests import ConnectionLimit, Limits
-from kraftool.net.sasl import PLAIN, SaslClient, SaslServer
-from kraftool.net.security import ClientSecurity, SecurityProtocol, ServerSecurity
+from kraftool.net.security import (
+    PLAIN,
+    ClientSecurity,
+    SaslClient,
+    SaslServer,
+    SecurityProtocol,
+    ServerSecurity,
+)
 from kraftool.net.server import Server
 from kraftool.net.settings import client_security, listener_security
 from kraftool.node.metrics import samples_of

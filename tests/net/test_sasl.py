@@ -15,8 +15,14 @@ from kraftool.net import scram
 from kraftool.net.connection import connect
 from kraftool.net.errors import AuthenticationError, NetError
 from kraftool.net.guests import Limits
-from kraftool.net.sasl import PLAIN, SaslClient, SaslServer
-from kraftool.net.security import ClientSecurity, SecurityProtocol, ServerSecurity
+from kraftool.net.security import (
+    PLAIN,
+    ClientSecurity,
+    SaslClient,
+    SaslServer,
+    SecurityProtocol,
+    ServerSecurity,
+)
 from kraftool.net.settings import client_security, listener_security
 from tests.net.certificates import authority, node
 from tests.net.serving import answer_to, framed, serving

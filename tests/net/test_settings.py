@@ -8,7 +8,7 @@ import pytest
 
 from kraftool.net import jaas
 from kraftool.net.providers import SettingsError, expand
-from kraftool.net.sasl import SaslClient
+from kraftool.net.security import SaslClient
 from kraftool.net.settings import client_security, listener_security, peer_security, read_settings
 
 _CLASSES = "org.apache.kafka.common.config.provider"

@@ -9,7 +9,6 @@ are rows.
 
 from __future__ import annotations
 
-import gc
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -25,7 +24,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.spark.arrow import ArrowBatch, ArrowSchema
+from kraftool.spark.arrow import ArrowBatch
 from kraftool.spark.columns import (
     BATCHES,
     FILES,
@@ -34,20 +33,18 @@ from kraftool.spark.columns import (
     record_types,
     spark_schema,
 )
-from kraftool.spark.entries import EntryReader
 from kraftool.spark.file_rows import file_rows, finding_rows
 from kraftool.spark.fleet import (
     Fleet,
     FleetDirectory,
     FleetFile,
-    Unread,
     find_fleet,
     require,
     with_batches,
 )
-from kraftool.spark.rows import RowReader, batch_reader, record_reader, typed_reader
 from kraftool.spark.settings import SourceOptions, read_settings
 from kraftool.spark.splits import Split, packed, plan
+from kraftool.spark.tasks import ReadTask, row_reader, without_collector
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -59,18 +56,6 @@ _PUSHDOWN_IS_ON = (
     "filters and stay correct; others do not. Switch it off with "
     f'spark.conf.set("{PUSHDOWN}", "false").'
 )
-
-
-class ReadTask(InputPartition):
-    """What one task reads."""
-
-    def __init__(self, splits: Sequence[Split], unread: Sequence[Unread] = ()) -> None:
-        self.splits, self.unread = tuple(splits), tuple(unread)
-
-    def __repr__(self) -> str:
-        """Without the paths as they were given, which may have something to log in."""
-        names = ", ".join(f"{each.file.name} {each.start}" for each in self.splits[:3])
-        return f"Task({names}{', …' if len(self.splits) > 3 else ''})"
 
 
 def check_schema(source: str, schema: StructType) -> None:
@@ -93,19 +78,6 @@ def told_whole() -> Iterator[None]:
     except KraftoolError as error:
         hint = f" ({error.hint})" if error.hint else ""
         raise KraftoolError(f"{error.message}{hint}") from None
-
-
-@contextmanager
-def without_collector() -> Iterator[None]:
-    """Look for no reference cycles meanwhile: decoding makes many objects and no cycles. A worker
-    runs other code afterwards."""
-    before = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if before:
-            gc.enable()
 
 
 class KraftReader(DataSourceReader):
@@ -157,17 +129,6 @@ class KraftReader(DataSourceReader):
             else:
                 reader = row_reader(self._source, arrow, self._settings)
                 yield from reader.read(partition.splits)
-
-
-def row_reader(source: str, arrow: ArrowSchema, settings: SourceOptions) -> RowReader:
-    """The reader of a source whose rows come from batches."""
-    secrets = settings.show_secrets
-    if source == BATCHES:
-        return batch_reader(arrow, EntryReader(settings.narrowing, batches_only=True))
-    entries = EntryReader(settings.narrowing, show_secrets=secrets)
-    if source == RECORDS:
-        return record_reader(arrow, entries, show_secrets=secrets)
-    return typed_reader(source.removeprefix(f"{RECORDS}."), arrow, entries)
 
 
 def _check_streams() -> None:

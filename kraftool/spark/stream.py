@@ -35,9 +35,9 @@ from kraftool.spark.live.changes import (
 )
 from kraftool.spark.live.logs import Logs
 from kraftool.spark.settings import SourceOptions
-from kraftool.spark.source import ReadTask, row_reader, without_collector
 from kraftool.spark.splits import Split, cut, packed
 from kraftool.spark.tail import TailState, look
+from kraftool.spark.tasks import ReadTask, row_reader, without_collector
 
 Offset = dict[str, Any]
 VERSION = 1

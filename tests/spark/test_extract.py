@@ -20,11 +20,11 @@ from kraftool.reports.log_text import jsonl_entry
 from kraftool.spark.columns import record_types, spark_schema
 from kraftool.spark.fleet import find_fleet, with_batches
 from kraftool.spark.settings import read_settings
-from kraftool.spark.source import row_reader
 from kraftool.spark.splits import Split, splits_of
 from kraftool.spark.tables import extract as module
 from kraftool.spark.tables.extract import extract
 from kraftool.spark.tables.layout import arrow_schema
+from kraftool.spark.tasks import row_reader
 
 pytestmark = pytest.mark.spark
 

@@ -21,8 +21,9 @@ from kraftool.reports.log_text import jsonl_entry
 from kraftool.spark.columns import column_of, record_types, spark_schema, types_of
 from kraftool.spark.fleet import find_fleet, with_batches
 from kraftool.spark.settings import read_settings
-from kraftool.spark.source import KraftReader, row_reader
+from kraftool.spark.source import KraftReader
 from kraftool.spark.splits import Split, splits_of
+from kraftool.spark.tasks import row_reader
 
 pytestmark = pytest.mark.spark
 

@@ -34,7 +34,7 @@ from kraftool.spark.audit.renamed import renamed
 from kraftool.spark.audit.said import Said, counted
 from kraftool.spark.fleet import FleetFile
 from kraftool.spark.here import on_disk
-from kraftool.spark.source import without_collector
+from kraftool.spark.tasks import without_collector
 
 DOCTOR, VERIFY_LOG, VERIFY_SNAPSHOT = "doctor", "verify-log", "verify-snapshot"
 _MOST_ELECTIONS = 10_000

@@ -22,8 +22,8 @@ from kraftool.spark.live.judged import AT_ONCE, finding_of, judge, large_files
 from kraftool.spark.live.logs import fleet_now
 from kraftool.spark.rows import ArrowRows
 from kraftool.spark.settings import SourceOptions
-from kraftool.spark.source import ReadTask, without_collector
 from kraftool.spark.splits import Split
+from kraftool.spark.tasks import ReadTask, without_collector
 
 Offset = dict[str, Any]
 VERSION = 1

@@ -16,11 +16,11 @@ from kraftool.spark.arrow import ArrowBatch, pa, pc
 from kraftool.spark.entries import EntryReader, Unreadable
 from kraftool.spark.narrowing import FIRST_MS, LAST_MS, Narrowing
 from kraftool.spark.rows import PAYLOAD, ROWS
-from kraftool.spark.source import without_collector
 from kraftool.spark.splits import Split
 from kraftool.spark.tables.chunks import Read, Rows, problem_rows, rows
 from kraftool.spark.tables.layout import arrow_schema
 from kraftool.spark.tables.taking import Taking
+from kraftool.spark.tasks import without_collector
 
 _CHUNK = 4_000
 """Records that become columns at once."""

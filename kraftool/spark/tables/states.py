@@ -23,10 +23,10 @@ from kraftool.reports.state.files import StateFiles, base_offset, open_state, sn
 from kraftool.reports.state.load import LoadedState, load_from
 from kraftool.spark.fleet import FleetDirectory, FleetFile
 from kraftool.spark.here import Here, on_disk
-from kraftool.spark.source import without_collector
 from kraftool.spark.tables.history import ReplayRecorder, config_pairs, partition_columns
 from kraftool.spark.tables.sink import SinkError
 from kraftool.spark.tables.taking import RowWriter, Taking
+from kraftool.spark.tasks import without_collector
 
 
 def write_states(

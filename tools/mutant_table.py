@@ -378,7 +378,7 @@ MUTANTS = (
         "machines",
         (
             "state_machine",
-            "self.next_offset < raft.log.start_offset",
+            "self.next_offset < log.start_offset",
             "self.next_offset <= (newest.offset if newest else -1)",
         ),
         faults="kill,pause",
@@ -389,7 +389,7 @@ MUTANTS = (
         (
             "state_machine",
             "Deliver(from_offset=start, to_offset=committed)",
-            "Deliver(from_offset=start, to_offset=raft.log.end_offset)",
+            "Deliver(from_offset=start, to_offset=log.end_offset)",
         ),
     ),
     mutant(

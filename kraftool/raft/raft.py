@@ -181,7 +181,7 @@ class Raft:
             raise ProtocolError(f"the role changes without end: {self.role}")
         if not self.is_stopped:
             parking.expire(self)
-        self.state_machine.update(self)
+        self.state_machine.update(self.role, self.log, self.emit)
         self.emit(SetDeadline(at_ms=self._wake_ms))
         return self._effects
 

@@ -7,13 +7,13 @@ its epoch was consumed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from kraftool.raft.events import Deliver, LeaderChanged
-from kraftool.raft.roles import Leader, Resigned
+from kraftool.raft.events import Deliver, Effect, LeaderChanged
+from kraftool.raft.log_view import LogView
+from kraftool.raft.roles import Leader, Resigned, Role
 
-if TYPE_CHECKING:
-    from kraftool.raft.raft import Raft
+Emit = Callable[[Effect], None]
 
 
 class StateMachine:
@@ -28,33 +28,31 @@ class StateMachine:
     def consumed(self, next_offset: int) -> None:
         self.next_offset, self._is_busy = next_offset, False
 
-    def update(self, raft: Raft) -> None:
-        self._deliver(raft)
-        self._tell_leader(raft)
+    def update(self, role: Role, log: LogView, emit: Emit) -> None:
+        """Emit what the role and the log let the state machine see now."""
+        self._deliver(role, log, emit)
+        self._tell_leader(role, emit)
 
-    def _deliver(self, raft: Raft) -> None:
-        committed = raft.role.high_watermark
+    def _deliver(self, role: Role, log: LogView, emit: Emit) -> None:
+        committed = role.high_watermark
         if committed is None:  # the role forgot it, and the log did not
-            committed = raft.log.high_watermark or None
+            committed = log.high_watermark or None
         if committed is None or self._is_busy:
             return
-        newest = raft.log.newest_snapshot
-        behind = self.next_offset is not None and self.next_offset < raft.log.start_offset
+        newest = log.newest_snapshot
+        behind = self.next_offset is not None and self.next_offset < log.start_offset
         if newest is not None and (self.next_offset is None or behind):
             self._is_busy = True
-            raft.emit(
-                Deliver(from_offset=newest.offset, to_offset=newest.offset, snapshot_id=newest)
-            )
+            emit(Deliver(from_offset=newest.offset, to_offset=newest.offset, snapshot_id=newest))
             return
         start = self.next_offset or 0
         if start < committed:
             self._is_busy = True
-            raft.emit(Deliver(from_offset=start, to_offset=committed))
+            emit(Deliver(from_offset=start, to_offset=committed))
         elif self.next_offset is None:
             self.next_offset = 0
 
-    def _tell_leader(self, raft: Raft) -> None:
-        role = raft.role
+    def _tell_leader(self, role: Role, emit: Emit) -> None:
         if isinstance(role, Resigned):
             return
         if isinstance(role, Leader) and (self.next_offset or 0) <= role.epoch_start_offset:
@@ -63,4 +61,4 @@ class StateMachine:
         epoch, leader = self._told
         if now[0] > epoch or (now[0] == epoch and leader is None and now[1] is not None):
             self._told = now
-            raft.emit(LeaderChanged(epoch=now[0], leader_id=now[1]))
+            emit(LeaderChanged(epoch=now[0], leader_id=now[1]))

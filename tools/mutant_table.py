@@ -64,11 +64,11 @@ MUTANTS = (
         "writes quorum-state after it has answered",
         "durability",
         (
-            "raft",
-            "        self.emit(SetDeadline(at_ms=self._wake_ms))\n        return self._effects",
+            "core",
+            "    raft.emit(SetDeadline(at_ms=raft.wake_ms))\n    return raft.effects",
             (
-                "        self._effects.sort(key=lambda each: hasattr(each, 'state'))\n"
-                "        self.emit(SetDeadline(at_ms=self._wake_ms))\n        return self._effects"
+                "    raft.effects.sort(key=lambda each: hasattr(each, 'state'))\n"
+                "    raft.emit(SetDeadline(at_ms=raft.wake_ms))\n    return raft.effects"
             ),
         ),
     ),

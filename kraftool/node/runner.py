@@ -23,6 +23,7 @@ from typing import Any, Protocol
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.node.identity import NotStarted
+from kraftool.raft import core
 from kraftool.raft.events import (
     Append,
     AppendBatches,
@@ -225,7 +226,7 @@ class Runner:
     async def run(self) -> None:
         """Step until the node is told to end, and has. Raises NodeFailedError."""
         try:
-            await self._perform(self.raft.start(self.clock.now_ms()), None)
+            await self._perform(core.start(self.raft, self.clock.now_ms()), None)
             while not self._is_stopped:
                 await self._step(await self._next())
         except NotStarted:
@@ -282,7 +283,7 @@ class Runner:
             return
         began = time.perf_counter()
         try:
-            effects = self.raft.step(self.clock.now_ms(), posted.event)
+            effects = core.step(self.raft, self.clock.now_ms(), posted.event)
         except ImpossibleMessage as error:
             assert isinstance(posted.event, RequestReceived | ResponseReceived), "only messages are"
             effects = self._refused(posted.event, error)
@@ -307,7 +308,7 @@ class Runner:
             waiting = self._requests.get(event.request_id)
             if waiting is not None and not waiting.done():
                 waiting.set_exception(RefusedMessage(error.message))
-        return self.raft.refuse(event)
+        return core.refuse(self.raft, event)
 
     async def _perform(self, effects: list[Effect], event: Event | None) -> None:
         if event is None and self.watcher is not None:

@@ -12,6 +12,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.raft import core
 from kraftool.raft.events import (
     AppendBatches,
     AppendToSnapshot,
@@ -132,7 +133,7 @@ class Node:
         self.raft = Raft(self.settings, self.random, view, control, self.disk.election)
         self.world.hooks.starts(self)
         try:
-            effects = self.raft.start(self.clock.local(self.world.now))
+            effects = core.start(self.raft, self.clock.local(self.world.now))
         except KraftoolError as error:
             self.world.violated("core", f"{self.name} does not start: {error}")
         self._observe(effects, None, None)
@@ -224,7 +225,7 @@ class Node:
             world.note_event(self, event)
         before = self.raft.role
         try:
-            effects = self.raft.step(self.clock.local(world.now), event)
+            effects = core.step(self.raft, self.clock.local(world.now), event)
         except Exception as error:  # whatever it is, a core must not fail
             why = self._why_killed_by(event) if isinstance(error, ProtocolError) else ""
             if why:

@@ -14,6 +14,7 @@ from typing import Any
 
 from kraftool.decoders import rpc_frames
 from kraftool.decoders.wire import ZERO_UUID
+from kraftool.raft import core
 from kraftool.raft.accumulator import Accumulator
 from kraftool.raft.control_history import ControlHistory
 from kraftool.raft.events import (
@@ -291,7 +292,9 @@ def replay(pair: Pair) -> Replayed:
     raft = raft_of(pair)
     asked = requests.from_kafka(pair.api, pair.asked.body)
     recorded = responses.from_kafka(pair.api, pair.answer.body, LISTENER)
-    effects = raft.step(NOW_MS, RequestReceived(request_id=1, request=asked, listener=LISTENER))
+    effects = core.step(
+        raft, NOW_MS, RequestReceived(request_id=1, request=asked, listener=LISTENER)
+    )
     response = _reply(effects)
     waited = response is None
     if response is None and isinstance(asked, FetchRequest):
@@ -306,19 +309,21 @@ def _until_answered(raft: Raft, asked: FetchRequest, recorded: FetchResponse) ->
     """What ended the wait of a fetch, by the answer: records, a commit, a resignation, time."""
     if recorded.batches:
         count = recorded.batches[-1].next_offset - asked.fetch_offset
-        yield from raft.step(NOW_MS, Append(epoch=raft.epoch, records=(b"",) * count))
-        yield from raft.step(NOW_MS + 25, TimePassed())
+        yield from core.step(raft, NOW_MS, Append(epoch=raft.epoch, records=(b"",) * count))
+        yield from core.step(raft, NOW_MS + 25, TimePassed())
     elif recorded.error is Error.NOT_LEADER_OR_FOLLOWER:
-        yield from raft.step(NOW_MS, Resign(epoch=raft.epoch))
+        yield from core.step(raft, NOW_MS, Resign(epoch=raft.epoch))
     elif recorded.high_watermark > (raft.role.high_watermark or UNKNOWN):
         for number, voter in enumerate(raft.control.voters, start=2):
             if voter.key != raft.key:
                 fetch = replace(asked, replica=voter.key, fetch_offset=recorded.high_watermark)
-                yield from raft.step(
-                    NOW_MS, RequestReceived(request_id=number, request=fetch, listener=LISTENER)
+                yield from core.step(
+                    raft,
+                    NOW_MS,
+                    RequestReceived(request_id=number, request=fetch, listener=LISTENER),
                 )
     else:
-        yield from raft.step(NOW_MS + asked.max_wait_ms, TimePassed())
+        yield from core.step(raft, NOW_MS + asked.max_wait_ms, TimePassed())
 
 
 def _reply(effects: list[Effect]) -> Response | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+from kraftool.raft import core
 from kraftool.raft.control_history import ControlHistory
 from kraftool.raft.events import Append, Effect, LogFlushed, Reply, RequestReceived, TimePassed
 from kraftool.raft.log_view import LogView
@@ -29,8 +30,8 @@ def leader() -> Raft:
     )
     control = ControlHistory(static_voters=voters)
     raft = Raft(settings, Random(0), LogView.of([]), control, None)
-    raft.start(1)
-    raft.step(2, LogFlushed(end_offset=raft.log.end_offset))
+    core.start(raft, 1)
+    core.step(raft, 2, LogFlushed(end_offset=raft.log.end_offset))
     return raft
 
 
@@ -45,14 +46,14 @@ def park(raft: Raft, count: int, *, step_ms: int = 0) -> None:
             max_wait_ms=WAIT_MS,
         )
         event = RequestReceived(request_id=number, listener=LISTENER, request=asked)
-        raft.step(raft.now_ms + step_ms, event)
+        core.step(raft, raft.now_ms + step_ms, event)
     assert len(raft.parked) == count
 
 
 def append(raft: Raft) -> list[int]:
     """Append a record and wait until it is written; return whose fetches were answered."""
-    effects = raft.step(raft.now_ms, Append(epoch=raft.epoch, records=(b"record",), size=100))
-    effects += raft.step(raft.now_ms + raft.timing.append_linger_ms, TimePassed())
+    effects = core.step(raft, raft.now_ms, Append(epoch=raft.epoch, records=(b"record",), size=100))
+    effects += core.step(raft, raft.now_ms + raft.timing.append_linger_ms, TimePassed())
     return replies(effects)
 
 

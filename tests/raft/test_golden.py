@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 
 from kraftool.decoders import rpc_frames
+from kraftool.raft import core
 from kraftool.raft.events import (
     AppendBatches,
     Effect,
@@ -142,7 +143,8 @@ def _versions_told(done: Replayed, asked: AddVoterRequest, known: VersionRange) 
         if isinstance(each, Send) and isinstance(each.request, ApiVersionsRequest)
     ]
     assert sent.endpoint == asked.listeners[LISTENER]
-    return done.raft.step(
+    return core.step(
+        done.raft,
         NOW_MS + 1,
         ResponseReceived(
             source_id=sent.destination_id,
@@ -154,10 +156,10 @@ def _versions_told(done: Replayed, asked: AddVoterRequest, known: VersionRange) 
 
 def _commit(raft: Raft) -> object:
     """Everyone has everything; the answer to the first request."""
-    effects = raft.step(NOW_MS + 2, LogFlushed(end_offset=raft.log.end_offset))
+    effects = core.step(raft, NOW_MS + 2, LogFlushed(end_offset=raft.log.end_offset))
     for number, voter in enumerate(raft.control.voters, start=2):
         if voter.key != raft.key:
-            effects += raft.step(NOW_MS + number, _fetch_at_end(raft, number, voter.key))
+            effects += core.step(raft, NOW_MS + number, _fetch_at_end(raft, number, voter.key))
     [reply] = [each for each in effects if isinstance(each, Reply) and each.request_id == 1]
     return reply.response
 

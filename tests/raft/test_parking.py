@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
+from kraftool.raft import core
 from kraftool.raft.events import SetDeadline, TimePassed
 from tests.raft.parked_fetches import WAIT_MS, append, leader, park, replies
 
@@ -55,7 +56,7 @@ def test_a_fetch_costs_the_same_whoever_waits_already() -> None:
     for count in (FEW, MANY):
         raft = leader()
         park(raft, count)
-        work.append(calls(lambda raft=raft: raft.step(raft.now_ms, TimePassed())))
+        work.append(calls(lambda raft=raft: core.step(raft, raft.now_ms, TimePassed())))
     assert work[0] == work[1]
 
 
@@ -65,7 +66,7 @@ def test_each_fetch_expires_at_its_own_time_in_the_order_they_came() -> None:
     park(raft, 3, step_ms=STEP_MS)
     for number in range(3):
         due = began + (number + 1) * STEP_MS + WAIT_MS
-        early = raft.step(due - 1, TimePassed())
+        early = core.step(raft, due - 1, TimePassed())
         assert replies(early) == []
         assert early[-1] == SetDeadline(at_ms=due)
-        assert replies(raft.step(due, TimePassed())) == [number]
+        assert replies(core.step(raft, due, TimePassed())) == [number]

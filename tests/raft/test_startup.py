@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from kraftool.raft import core
 from kraftool.raft.control_history import ControlHistory
 from kraftool.raft.log_view import LogView
 from kraftool.raft.names import ElectionState, Endpoint, ReplicaKey, Voter, VoterSet
@@ -33,7 +34,7 @@ def _started(stored: ElectionState, last_epoch: int) -> Raft:
     )
     log = LogView.of([Batch(base_offset=0, last_offset=4, epoch=last_epoch)])
     raft = Raft(settings, Random(0), log, ControlHistory(static_voters=VOTERS), stored)
-    raft.start(1)
+    core.start(raft, 1)
     return raft
 
 

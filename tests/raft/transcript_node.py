@@ -8,7 +8,7 @@ node's effects: a flush is done when the transcript says `flushed`.
 from collections.abc import Callable, Sequence
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.raft import snapshots
+from kraftool.raft import core, snapshots
 from kraftool.raft.events import (
     Append,
     Effect,
@@ -97,7 +97,7 @@ class Node:
             return []
         if verb == "start":
             self.raft_or_none = self.setup.build(self.random)
-            return self.show(self._took(self.raft.start(self.now_ms)))
+            return self.show(self._took(core.start(self.raft, self.now_ms)))
         if self.raft_or_none is None:
             self.setup.say(verb, rest)
             return []
@@ -117,7 +117,7 @@ class Node:
         return lines
 
     def step(self, event: Event) -> list[Effect]:
-        return self._took(self.raft.step(self.now_ms, event))
+        return self._took(core.step(self.raft, self.now_ms, event))
 
     def _took(self, effects: list[Effect]) -> list[Effect]:
         """Remember what was sent, and until when nothing has to happen."""

@@ -18,7 +18,7 @@ from kraftool.raft.roles import NEVER
 from kraftool.sim.election.replica import SentMessage, SimulatedNode
 
 _NOT_STATE = frozenset(
-    {"settings", "timing", "random", "now_ms", "bootstrap", "_effects", "_wake_ms"}
+    {"settings", "timing", "random", "now_ms", "bootstrap", "effects", "wake_ms"}
 )
 
 _DURATIONS = frozenset(

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.raft import core
 from kraftool.raft.connections import Random
 from kraftool.raft.events import (
     Append,
@@ -135,7 +136,7 @@ class SimulatedNode:
 
     def start(self, now_ms: int) -> list[SentMessage]:
         try:
-            return self._carry_out(now_ms, self.raft.start(now_ms))
+            return self._carry_out(now_ms, core.start(self.raft, now_ms))
         except KraftoolError as error:
             return self._end(now_ms, error)
 
@@ -190,12 +191,12 @@ class SimulatedNode:
         """Another replica in the same state."""
         other = copy(self)
         raft, settings, random = self.raft, self.raft.settings, self.raft.random
-        effects, raft._effects = raft._effects, []
+        effects, raft.effects = raft.effects, []
         vars(raft).update(settings=None, random=None)
         other.raft = pickle.loads(pickle.dumps(raft, pickle.HIGHEST_PROTOCOL))
         for each in (raft, other.raft):
             each.settings, each.random = settings, random
-        raft._effects = effects
+        raft.effects = effects
         other.disk = copy(self.disk)
         other.disk.log = copy(self.disk.log)
         other.disk.log.items = list(self.disk.log.items)
@@ -208,7 +209,7 @@ class SimulatedNode:
         if self.broken:
             return []
         try:
-            return self._carry_out(now_ms, self.raft.step(now_ms, event))
+            return self._carry_out(now_ms, core.step(self.raft, now_ms, event))
         except KraftoolError as error:
             return self._end(now_ms, error)
 
@@ -225,7 +226,7 @@ class SimulatedNode:
             following: list[Event] = []
             for effect in todo:
                 self._effect(effect, sent, following)
-            todo = [out for event in following for out in self.raft.step(now_ms, event)]
+            todo = [out for event in following for out in core.step(self.raft, now_ms, event)]
         return sent
 
     def _effect(self, effect: Effect, sent: list[SentMessage], following: list[Event]) -> None:

@@ -165,7 +165,7 @@ MUTANTS = (
         "lowers the high watermark when a voter comes that is behind",
         "high-watermark",
         (
-            "leading",
+            "fetch",
             "leader.high_watermark is not None and committed <= leader.high_watermark",
             "leader.high_watermark is not None and committed == leader.high_watermark",
         ),
@@ -188,7 +188,7 @@ MUTANTS = (
         "counts its own records before they are flushed",
         "majority",
         (
-            "leading",
+            "fetch",
             "own.end_offset = max(own.end_offset or 0, raft.log.flushed_offset)",
             "own.end_offset = raft.log.end_offset",
         ),

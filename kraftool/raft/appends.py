@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kraftool.raft import fetch, leading
+from kraftool.raft import fetch
 from kraftool.raft.events import Append, AppendBatches, Appended, Flush, Refused
 from kraftool.raft.names import Error, ProtocolError
 from kraftool.raft.roles import Leader
@@ -48,7 +48,7 @@ def write(raft: Raft, leader: Leader) -> None:
         for batch in batches:
             raft.log.append(batch)
             raft.control.append(batch)
-        leading.update_own_offset(raft, leader)
+        fetch.update_own_offset(raft, leader)
         fetch.complete_parked(raft, up_to_offset=raft.log.end_offset)
         raft.emit(Flush(end_offset=raft.log.end_offset))
     if accumulator.drain_at_ms is not None:
@@ -61,4 +61,4 @@ def flushed(raft: Raft, end_offset: int) -> None:
         raise ProtocolError(f"flushed to {end_offset} after {raft.log.flushed_offset}")
     raft.log.flushed(end_offset)
     if isinstance(raft.role, Leader):
-        leading.update_own_offset(raft, raft.role)
+        fetch.update_own_offset(raft, raft.role)

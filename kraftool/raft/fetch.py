@@ -1,14 +1,15 @@
 """Fetch, as it is answered: records, another place to begin, a snapshot, or a wait.
 
-Owns the order of checks, the leader's decision on a position, and who has to wait. How a follower
-fetches is `following.py`'s.
+Owns the order of checks, the leader's decision on a position, who has to wait, and the high
+watermark: fetches raise it, and its rise answers those who wait. How a follower fetches is
+`fetching.py`'s.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kraftool.raft import leadership, parking, rules
+from kraftool.raft import check_quorum, leadership, parking, rules, voter_changes
 from kraftool.raft.events import Reply, RequestReceived
 from kraftool.raft.log_view import Validity
 from kraftool.raft.messages import FetchRequest, FetchResponse, ReadRange
@@ -102,15 +103,13 @@ def heard_from(raft: Raft, leader: Leader, asked: FetchRequest) -> None:
 
     A replica holds whole batches, so an offset inside a batch counts as the start of the batch.
     """
-    from kraftool.raft import leading
-
     assert asked.replica is not None, "only replicas are taken note of"
     replica = leader.replicas.of(asked.replica)
     offset = raft.log.base_offset_of(asked.fetch_offset)
     replica.fetched(offset, raft.log.end_offset, raft.now_ms)
-    leading.heard_from(raft, leader, asked.replica)
+    check_quorum.heard_from(raft, leader, asked.replica)
     if leader.replicas.is_voter(asked.replica):
-        leading.advance_high_watermark(raft, leader)
+        advance_high_watermark(raft, leader)
 
 
 def _response(
@@ -137,6 +136,28 @@ def _response(
         snapshot_id=snapshot_id,
         read=read,
     )
+
+
+def update_own_offset(raft: Raft, leader: Leader) -> None:
+    """Count what this node has on its disk, and sort the replicas by the voters there are now."""
+    leader.replicas.split(raft.control.voters)
+    own = leader.replicas.of(leader.local)
+    own.end_offset = max(own.end_offset or 0, raft.log.flushed_offset)
+    own.last_fetch_ms = own.last_caught_up_ms = raft.now_ms
+    advance_high_watermark(raft, leader)
+
+
+def advance_high_watermark(raft: Raft, leader: Leader) -> None:
+    """Commit what a majority has; everyone who waits is told."""
+    committed = leader.replicas.committed(leader.epoch_start_offset)
+    if committed is None or (
+        leader.high_watermark is not None and committed <= leader.high_watermark
+    ):
+        return
+    leader.high_watermark = committed
+    raft.log.commit(committed)
+    voter_changes.committed(raft, leader)
+    complete_parked(raft)
 
 
 def complete_parked(raft: Raft, *, up_to_offset: int | None = None) -> None:

@@ -1,23 +1,14 @@
-"""A leader's turn: who is heard from, what is committed, when to go.
+"""A leader's turn: what it writes, whom it tells, when to go.
 
-Owns becoming leader, check-quorum, the high watermark, and the leader's poll. Each request it
-answers is its family's.
+Owns becoming leader, resigning, and the leader's poll. Each request it answers is its family's.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kraftool.raft import (
-    appends,
-    begin_quorum,
-    fetch,
-    pending_change,
-    transitions,
-    voter_changes,
-)
+from kraftool.raft import appends, begin_quorum, pending_change, transitions
 from kraftool.raft.events import Refused
-from kraftool.raft.names import ReplicaKey
 from kraftool.raft.records import ControlRecord, KRaftVersion, LeaderChange, Voters
 from kraftool.raft.roles import Leader, Resigned
 
@@ -64,50 +55,6 @@ def _resigns(raft: Raft, leader: Leader) -> bool:
         return False
     transitions.to_resigned(raft, leader.replicas.successors())
     return True
-
-
-def _needed(raft: Raft, leader: Leader) -> int:
-    """Return how many other voters the leader has to hear from."""
-    voters = raft.control.voters
-    return voters.majority - (1 if voters.has(leader.local) else 0)
-
-
-def heard_from(raft: Raft, leader: Leader, replica: ReplicaKey | None) -> None:
-    """Restart the check-quorum timer once the leader has heard from enough voters.
-
-    A sole voter needs no other, so every replica restarts its timer. The timer runs on meanwhile:
-    with the second voter it counts again.
-    """
-    if replica is not None:
-        if replica.id == leader.local.id:
-            return
-        if raft.control.voters.has(replica):
-            leader.heard.add(replica.id)
-    if len(leader.heard) >= _needed(raft, leader):
-        leader.heard.clear()
-        leader.check_quorum_deadline_ms = raft.now_ms + raft.timing.check_quorum_ms
-
-
-def update_own_offset(raft: Raft, leader: Leader) -> None:
-    """Count what this node has on its disk, and sort the replicas by the voters there are now."""
-    leader.replicas.split(raft.control.voters)
-    own = leader.replicas.of(leader.local)
-    own.end_offset = max(own.end_offset or 0, raft.log.flushed_offset)
-    own.last_fetch_ms = own.last_caught_up_ms = raft.now_ms
-    advance_high_watermark(raft, leader)
-
-
-def advance_high_watermark(raft: Raft, leader: Leader) -> None:
-    """Commit what a majority has; everyone who waits is told."""
-    committed = leader.replicas.committed(leader.epoch_start_offset)
-    if committed is None or (
-        leader.high_watermark is not None and committed <= leader.high_watermark
-    ):
-        return
-    leader.high_watermark = committed
-    raft.log.commit(committed)
-    voter_changes.committed(raft, leader)
-    fetch.complete_parked(raft)
 
 
 def resign(raft: Raft, epoch: int) -> None:

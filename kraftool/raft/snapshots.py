@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kraftool.raft import following, leadership, leading, rules
+from kraftool.raft import check_quorum, following, leadership, rules
 from kraftool.raft.events import (
     AppendToSnapshot,
     DropSnapshotDownload,
@@ -48,7 +48,7 @@ def request(raft: Raft, event: RequestReceived, asked: FetchSnapshotRequest) -> 
     )
     if error is Error.NONE:
         assert isinstance(raft.role, Leader), "another role answers with an error"
-        leading.heard_from(raft, raft.role, asked.replica)
+        check_quorum.heard_from(raft, raft.role, asked.replica)
         answer = replace(
             answer,
             snapshot_id=asked.snapshot_id,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kraftool.raft import following, leadership, leading, rules
+from kraftool.raft import check_quorum, following, leadership, rules
 from kraftool.raft.events import Reply, RequestReceived
 from kraftool.raft.messages import UpdateVoterRequest, UpdateVoterResponse
 from kraftool.raft.names import Error, Voter
@@ -64,7 +64,7 @@ def _update(raft: Raft, told: UpdateVoterRequest) -> Error:
     voter = Voter(key=told.voter, endpoints=told.listeners, kraft_version=told.kraft_version)
     error = _accept(raft, leader, voter)
     if error is Error.NONE:
-        leading.heard_from(raft, leader, voter.key)
+        check_quorum.heard_from(raft, leader, voter.key)
     return error
 
 

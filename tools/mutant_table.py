@@ -227,7 +227,7 @@ MUTANTS = (
         "fetches while another fetch is under way",
         "fetches",
         (
-            "following",
+            "fetching",
             "    elif not connections.has_request_in_flight(now):",
             "    elif connections.is_ready(role.leader_id, now):",
         ),

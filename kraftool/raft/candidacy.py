@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kraftool.raft import following, leading, transitions
+from kraftool.raft import fetching, leading, transitions
 from kraftool.raft.messages import VoteRequest
 from kraftool.raft.names import ProtocolError
 from kraftool.raft.roles import Candidate, Prospective, Unattached
@@ -27,7 +27,7 @@ def poll_unattached(raft: Raft, role: Unattached) -> None:
             become_prospective(raft)
             return
         raft.wake_at(role.election_deadline_ms)
-    following.fetch_from_any(raft)
+    fetching.fetch_from_any(raft)
 
 
 def become_prospective(raft: Raft) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kraftool.raft import check_quorum, following, leadership, rules
+from kraftool.raft import check_quorum, fetching, leadership, rules
 from kraftool.raft.events import (
     AppendToSnapshot,
     DropSnapshotDownload,
@@ -97,7 +97,7 @@ def downloaded(raft: Raft, answer: FetchSnapshotResponse) -> bool:
     negative = answer.snapshot_id.offset < 0 or answer.snapshot_id.epoch < 0
     if answer.error is Error.SNAPSHOT_NOT_FOUND or negative:
         _forget(raft, role)
-        following.succeeded(raft, role)
+        fetching.succeeded(raft, role)
         return True
     if answer.error is not Error.NONE:
         return False
@@ -116,7 +116,7 @@ def downloaded(raft: Raft, answer: FetchSnapshotResponse) -> bool:
         role.download = None
         raft.emit(InstallSnapshot(snapshot_id=download.snapshot_id))
         raft.is_installing = True
-    following.succeeded(raft, role)
+    fetching.succeeded(raft, role)
     return True
 
 
@@ -129,7 +129,7 @@ def _forget(raft: Raft, role: Follower) -> None:
 def begin_after(raft: Raft, role: Follower, snapshot_id: OffsetAndEpoch) -> None:
     """The log starts anew after a snapshot, all of which is committed."""
     raft.log.begin_after(snapshot_id)
-    following.commit(raft, role, snapshot_id.offset)
+    fetching.commit(raft, role, snapshot_id.offset)
 
 
 def installed(raft: Raft, event: SnapshotInstalled) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kraftool.raft import check_quorum, following, leadership, rules
+from kraftool.raft import check_quorum, fetching, leadership, rules
 from kraftool.raft.events import Reply, RequestReceived
 from kraftool.raft.messages import UpdateVoterRequest, UpdateVoterResponse
 from kraftool.raft.names import Error, Voter
@@ -113,5 +113,5 @@ def response(raft: Raft, answer: UpdateVoterResponse) -> bool:
         return False
     if isinstance(raft.role, Follower):
         raft.role.has_updated_leader = True
-        following.succeeded(raft, raft.role)
+        fetching.succeeded(raft, raft.role)
     return True

@@ -66,6 +66,16 @@ def test_pure_layers_call_neither_open_nor_print_nor_input(layer: str) -> None:
                 assert node.func.id not in {"open", "print", "input"}, f"{path}:{node.lineno}"
 
 
+@pytest.mark.parametrize("layer", ["kraftool/raft", "kraftool/image"])
+def test_pure_packages_import_at_the_top_of_a_module_and_never_for_types_alone(layer: str) -> None:
+    """Either one hides a circle: a module that needs another one, and is needed by it."""
+    for path in sorted((ROOT / layer).rglob("*.py")):
+        module = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(module):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                assert node in module.body, f"{path}:{node.lineno}"
+
+
 def test_only_output_py_writes_to_the_standard_streams() -> None:
     for folder in ("kraftool", "decoders", "commands", "tui"):
         for path in sorted((ROOT / folder).rglob("*.py")):

@@ -6,15 +6,11 @@ leader's own copy counts towards a majority only then (Kafka counts it before it
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kraftool.raft import fetch
 from kraftool.raft.events import Append, AppendBatches, Appended, Flush, Refused
 from kraftool.raft.names import Error, ProtocolError
+from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Leader
-
-if TYPE_CHECKING:
-    from kraftool.raft.raft import Raft
 
 
 def append(raft: Raft, event: Append) -> None:

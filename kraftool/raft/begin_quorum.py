@@ -5,16 +5,12 @@ Owns both sides: whom a leader tells and when, and what being told does.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kraftool.raft import leadership, rules
 from kraftool.raft.events import Reply, RequestReceived
 from kraftool.raft.messages import BeginQuorumEpochRequest, BeginQuorumEpochResponse
 from kraftool.raft.names import UNKNOWN, Error
+from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Leader
-
-if TYPE_CHECKING:
-    from kraftool.raft.raft import Raft
 
 
 def request(raft: Raft, event: RequestReceived, told: BeginQuorumEpochRequest) -> None:

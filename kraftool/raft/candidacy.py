@@ -5,16 +5,12 @@ Owns what Unattached, Prospective and Candidate do when it is their turn.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kraftool.raft import fetching, leading, transitions
 from kraftool.raft.messages import VoteRequest
 from kraftool.raft.names import ProtocolError
+from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Candidate, Prospective, Unattached
 from kraftool.raft.tally import Tally
-
-if TYPE_CHECKING:
-    from kraftool.raft.raft import Raft
 
 
 def poll_unattached(raft: Raft, role: Unattached) -> None:

@@ -5,13 +5,9 @@ Owns the timer of the leader. Every family of requests that shows a voter alive 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kraftool.raft.names import ReplicaKey
+from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Leader
-
-if TYPE_CHECKING:
-    from kraftool.raft.raft import Raft
 
 
 def _needed(raft: Raft, leader: Leader) -> int:

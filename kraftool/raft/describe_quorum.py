@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kraftool.raft import leadership
 from kraftool.raft.events import Reply, RequestReceived
 from kraftool.raft.messages import DescribeQuorumRequest, DescribeQuorumResponse, ReplicaState
 from kraftool.raft.names import UNKNOWN, Error
+from kraftool.raft.raft import Raft
 from kraftool.raft.replicas import Replica
 from kraftool.raft.roles import Leader
-
-if TYPE_CHECKING:
-    from kraftool.raft.raft import Raft
 
 
 def request(raft: Raft, event: RequestReceived, asked: DescribeQuorumRequest) -> None:

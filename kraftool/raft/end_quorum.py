@@ -6,16 +6,13 @@ Owns both sides, the patience of each successor, and what a resigned leader does
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from kraftool.raft import leadership, rules, transitions
 from kraftool.raft.events import Reply, RequestReceived
 from kraftool.raft.messages import EndQuorumEpochRequest, EndQuorumEpochResponse
 from kraftool.raft.names import Error, ReplicaKey
+from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Follower, Resigned
-
-if TYPE_CHECKING:
-    from kraftool.raft.raft import Raft
 
 
 def request(raft: Raft, event: RequestReceived, told: EndQuorumEpochRequest) -> None:

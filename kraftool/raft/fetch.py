@@ -7,8 +7,6 @@ watermark: fetches raise it, and its rise answers those who wait. How a follower
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kraftool.raft import check_quorum, leadership, parking, rules, voter_changes
 from kraftool.raft.events import Reply, RequestReceived
 from kraftool.raft.log_view import Validity
@@ -20,10 +18,8 @@ from kraftool.raft.names import (
     Error,
     OffsetAndEpoch,
 )
+from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Leader, ParkedFetch
-
-if TYPE_CHECKING:
-    from kraftool.raft.raft import Raft
 
 
 def request(raft: Raft, event: RequestReceived, asked: FetchRequest) -> None:

@@ -6,14 +6,10 @@ else an answer does is `following.py`'s and `snapshots.py`'s.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kraftool.raft.messages import FetchRequest, FetchSnapshotRequest, Request
 from kraftool.raft.names import UNKNOWN, Endpoint, ProtocolError
+from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Follower
-
-if TYPE_CHECKING:
-    from kraftool.raft.raft import Raft
 
 
 def _leader_endpoint(raft: Raft, role: Follower) -> Endpoint:

@@ -6,8 +6,6 @@ by which a node joins the voters on its own. How it fetches is `fetching.py`'s.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kraftool.raft import candidacy, fetching, rules, snapshots, voter_updates
 from kraftool.raft.events import AppendBatches, Flush, Truncate
 from kraftool.raft.messages import (
@@ -23,11 +21,9 @@ from kraftool.raft.names import (
     OffsetAndEpoch,
     ProtocolError,
 )
+from kraftool.raft.raft import Raft
 from kraftool.raft.records import Batch
 from kraftool.raft.roles import Follower
-
-if TYPE_CHECKING:
-    from kraftool.raft.raft import Raft
 
 
 def poll(raft: Raft, role: Follower) -> None:

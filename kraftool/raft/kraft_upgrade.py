@@ -5,15 +5,11 @@ Owns when that is possible: every voter has told its directory id and that it su
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kraftool.raft.events import Refused, UpgradeKRaftVersion
 from kraftool.raft.names import Error, VoterSet
+from kraftool.raft.raft import Raft
 from kraftool.raft.records import ControlRecord, KRaftVersion, Voters
 from kraftool.raft.roles import Leader
-
-if TYPE_CHECKING:
-    from kraftool.raft.raft import Raft
 
 
 def upgrade(raft: Raft, event: UpgradeKRaftVersion) -> None:

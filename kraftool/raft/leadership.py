@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kraftool.raft.names import NO_ID, Endpoints
-
-if TYPE_CHECKING:
-    from kraftool.raft.raft import Raft
+from kraftool.raft.raft import Raft
 
 
 def who_leads(raft: Raft) -> tuple[int, int]:

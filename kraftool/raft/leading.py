@@ -5,15 +5,11 @@ Owns becoming leader, resigning, and the leader's poll. Each request it answers 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kraftool.raft import appends, begin_quorum, pending_change, transitions
 from kraftool.raft.events import Refused
+from kraftool.raft.raft import Raft
 from kraftool.raft.records import ControlRecord, KRaftVersion, LeaderChange, Voters
 from kraftool.raft.roles import Leader, Resigned
-
-if TYPE_CHECKING:
-    from kraftool.raft.raft import Raft
 
 
 def become_leader(raft: Raft) -> None:

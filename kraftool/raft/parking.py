@@ -6,16 +6,13 @@ Owns who waits and until when (Kafka's fetch purgatory). What they are answered 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from kraftool.raft import leadership
 from kraftool.raft.events import Reply
 from kraftool.raft.messages import FetchResponse
 from kraftool.raft.names import Error
+from kraftool.raft.raft import Raft
 from kraftool.raft.roles import NEVER, ParkedFetch
-
-if TYPE_CHECKING:
-    from kraftool.raft.raft import Raft
 
 
 def park(raft: Raft, parked: ParkedFetch) -> None:

@@ -5,15 +5,11 @@ Owns the answer to whoever asked for it. How it begins and goes on is `voter_cha
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kraftool.raft.events import Reply
 from kraftool.raft.messages import VoterChangeResponse
 from kraftool.raft.names import Error
+from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Leader
-
-if TYPE_CHECKING:
-    from kraftool.raft.raft import Raft
 
 
 def complete(raft: Raft, leader: Leader, error: Error, message: str = "") -> None:

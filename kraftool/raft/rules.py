@@ -6,15 +6,11 @@ maybeHandleCommonResponse, maybeTransition). What a family checks beyond them is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kraftool.raft import transitions
 from kraftool.raft.messages import Answer, Message
 from kraftool.raft.names import Endpoints, Error, ProtocolError, ReplicaKey
+from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Leader, Unattached
-
-if TYPE_CHECKING:
-    from kraftool.raft.raft import Raft
 
 
 def top_error(raft: Raft, request: Message) -> Error:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kraftool.raft.events import Stopped
-
-if TYPE_CHECKING:
-    from kraftool.raft.raft import Raft
+from kraftool.raft.raft import Raft
 
 
 def complete_if_possible(raft: Raft) -> None:

@@ -7,7 +7,6 @@ whoever runs the core's.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from kraftool.raft import check_quorum, fetching, leadership, rules
 from kraftool.raft.events import (
@@ -26,10 +25,8 @@ from kraftool.raft.messages import (
     SnapshotRange,
 )
 from kraftool.raft.names import BOOTSTRAP_SNAPSHOT, Error, OffsetAndEpoch, ProtocolError
+from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Download, Follower, Leader
-
-if TYPE_CHECKING:
-    from kraftool.raft.raft import Raft
 
 
 def request(raft: Raft, event: RequestReceived, asked: FetchSnapshotRequest) -> None:

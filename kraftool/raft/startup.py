@@ -5,16 +5,12 @@ Owns that choice. It is written down durably before anything else, whichever it 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kraftool.decoders.errors import KraftoolError
 from kraftool.raft import candidacy, transitions
 from kraftool.raft.names import ElectionState
+from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Candidate, Follower, Resigned, Role, Unattached
 from kraftool.raft.tally import Tally
-
-if TYPE_CHECKING:
-    from kraftool.raft.raft import Raft
 
 
 def begin(raft: Raft) -> None:

@@ -6,12 +6,11 @@ is written first; every change but the adding of a vote frees all connections.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kraftool.raft import parking, pending_change
 from kraftool.raft.accumulator import Accumulator
 from kraftool.raft.events import DropSnapshotDownload, PersistElection
 from kraftool.raft.names import Endpoints, Error, ProtocolError, ReplicaKey
+from kraftool.raft.raft import Raft
 from kraftool.raft.replicas import Replicas
 from kraftool.raft.roles import (
     NEVER,
@@ -25,9 +24,6 @@ from kraftool.raft.roles import (
     Unattached,
 )
 from kraftool.raft.tally import Tally
-
-if TYPE_CHECKING:
-    from kraftool.raft.raft import Raft
 
 LAST_EPOCH = (1 << 31) - 1
 _ROOM = 1 << 20

@@ -6,12 +6,11 @@ election.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kraftool.raft import candidacy, leadership, rules, transitions
 from kraftool.raft.events import Reply, RequestReceived
 from kraftool.raft.messages import VoteRequest, VoteResponse
 from kraftool.raft.names import Error, OffsetAndEpoch
+from kraftool.raft.raft import Raft
 from kraftool.raft.roles import (
     Candidate,
     Follower,
@@ -19,9 +18,6 @@ from kraftool.raft.roles import (
     Prospective,
     Unattached,
 )
-
-if TYPE_CHECKING:
-    from kraftool.raft.raft import Raft
 
 
 def request(raft: Raft, event: RequestReceived, asked: VoteRequest) -> None:

@@ -6,8 +6,6 @@ counts as soon as its record is appended; its commit only answers whoever asked.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kraftool.raft import pending_change, rules
 from kraftool.raft.events import RequestReceived
 from kraftool.raft.messages import (
@@ -17,12 +15,10 @@ from kraftool.raft.messages import (
     RemoveVoterRequest,
 )
 from kraftool.raft.names import Error, Voter
+from kraftool.raft.raft import Raft
 from kraftool.raft.records import Voters
 from kraftool.raft.roles import AddingVoter, Leader, RemovingVoter
 from kraftool.raft.voter_rules import change_refused, names_metadata_cluster
-
-if TYPE_CHECKING:
-    from kraftool.raft.raft import Raft
 
 
 def add(raft: Raft, event: RequestReceived, asked: AddVoterRequest) -> None:

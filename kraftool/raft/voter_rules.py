@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kraftool.raft import pending_change
 from kraftool.raft.names import Error
+from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Leader
-
-if TYPE_CHECKING:
-    from kraftool.raft.raft import Raft
 
 
 def names_metadata_cluster(raft: Raft, cluster_id: str | None) -> bool:

@@ -6,18 +6,14 @@ kraft.version 0 nothing is logged; the leader keeps it in memory for an upgrade.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kraftool.raft import check_quorum, fetching, leadership, rules
 from kraftool.raft.events import Reply, RequestReceived
 from kraftool.raft.messages import UpdateVoterRequest, UpdateVoterResponse
 from kraftool.raft.names import Error, Voter
+from kraftool.raft.raft import Raft
 from kraftool.raft.records import Voters
 from kraftool.raft.roles import Follower, Leader
 from kraftool.raft.voter_rules import busy, names_metadata_cluster, uncommitted
-
-if TYPE_CHECKING:
-    from kraftool.raft.raft import Raft
 
 
 def request(raft: Raft, event: RequestReceived, told: UpdateVoterRequest) -> None:

@@ -61,7 +61,7 @@ class ProtocolError(KraftoolError):
 
 class ImpossibleMessage(ProtocolError):
     """A message that no honest node sends. Kafka's raft thread ends at it, as at any ProtocolError;
-    whoever would rather go on refuses it (`Raft.refuse`): it is noticed before anything is changed
+    whoever would rather go on refuses it (`core.refuse`): it is noticed before anything is changed
     that it would have broken."""
 
 

@@ -134,7 +134,10 @@ class Setup:
             timing=Timing(**self.timing),
         )
         control = ControlHistory(static_voters=self.static)
+        newest = max(self.snapshots, default=BOOTSTRAP_SNAPSHOT)
         for offset, members in self.sets:
+            # A start reads the voters of the bootstrap snapshot from the newest one.
+            offset = newest.offset - 1 if offset == -1 else offset
             control.voter_sets.add(offset, members)
             control.kraft_versions.add(offset, 1)
         for each in self.batches:

@@ -13,7 +13,6 @@ from rich.table import Table
 from rich.text import Text
 
 from kraftool.client.active_controller import next_step, without_controller
-from kraftool.client.endpoints import shown
 from kraftool.client.health import Health
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
 from kraftool.client.reaching import broker_words, reason
@@ -195,7 +194,7 @@ def _nodes(view: QuorumView) -> Table:
         table.add_row(
             text("?" if each.node_id is None else each.node_id, NAME),
             _runs(view, each),
-            text(shown(each.endpoint)),
+            text(str(each.endpoint)),
             text(_or_none(each.leader_id, each), style),
             text(_or_none(each.epoch, each), style),
             _answer(each),

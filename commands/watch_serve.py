@@ -46,12 +46,11 @@ class Served:
         """The command line of a window that opens now."""
         if self.target is None:
             return (*self.program, *self.arguments)
-        from kraftool.client.endpoints import shown
 
         with suppress(TimeoutError):
             await asyncio.wait_for(self.target.survey(), _LOOK_S)
         where = dict.fromkeys((*self.target.bootstrap, *self.target.known.endpoints))
-        named = ",".join(map(shown, where))
+        named = ",".join(map(str, where))
         return (*self.program, "--bootstrap-controller", named, *self.arguments)
 
 

@@ -4,6 +4,7 @@ A reader who meets a class named Change or Place has to know without the imports
 """
 
 import ast
+import re
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
@@ -13,9 +14,9 @@ PRODUCT = ("commands", "decoders", "kraftool", "tui")
 
 
 @cache
-def modules() -> dict[str, ast.Module]:
+def modules() -> dict[str, str]:
     return {
-        str(path.relative_to(ROOT)): ast.parse(path.read_text())
+        str(path.relative_to(ROOT)): path.read_text()
         for folder in PRODUCT
         for path in sorted((ROOT / folder).rglob("*.py"))
         if path.resolve() == path  # and not by a link in kraftool/
@@ -24,10 +25,9 @@ def modules() -> dict[str, ast.Module]:
 
 def test_no_two_modules_define_a_class_of_the_same_name() -> None:
     classes = defaultdict(list)
-    for name, module in modules().items():
-        for node in module.body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                classes[node.name].append(name)
+    for name, text in modules().items():
+        for found in re.findall(r"^class ([A-Z]\w*)", text, re.MULTILINE):
+            classes[found].append(name)
     assert "VoterSet" in classes
     assert {name: where for name, where in classes.items() if len(where) > 1} == {}
 
@@ -40,10 +40,10 @@ def is_half(node: ast.AST) -> bool:
     return isinstance(node, ast.BinOp) and ast.unparse(node).endswith("// 2")
 
 
-def majorities(module: ast.Module) -> list[str]:
+def majorities(text: str) -> list[str]:
     """Expressions that count a majority: half and one more, or compared with half of a length."""
     found = []
-    for node in ast.walk(module):
+    for node in ast.walk(ast.parse(text)) if "// 2" in text else ():
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
             if is_half(node.left) and ast.unparse(node.right) == "1":
                 found.append(ast.unparse(node))
@@ -55,7 +55,7 @@ def majorities(module: ast.Module) -> list[str]:
 
 
 def test_a_majority_is_counted_in_one_place() -> None:
-    found = {name: majorities(module) for name, module in modules().items()}
+    found = {name: majorities(text) for name, text in modules().items()}
     assert found.pop(MAJORITY) == ["count // 2 + 1"]
     others = {name for name, places in found.items() if places}
     assert {name for name in others if not name.startswith(OF_THEIR_OWN)} == set()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import ClassVar, Protocol
 
@@ -20,6 +19,7 @@ from textual.timer import Timer
 from textual.widgets import ContentSwitcher, Footer, Input, Static
 
 from kraftool.reports.csv_text import csv_text
+from kraftool.reports.moments import utc
 from kraftool.tui.bars import Headline, ViewTabs
 from kraftool.tui.dialogs import Export, Help
 from kraftool.tui.headline import headline
@@ -286,7 +286,7 @@ class WatchApp(App[None]):
         if self.is_served:
             self.tell("from a browser nothing is written to this machine", is_bad=True)
         elif seen is not None and self.picture is not None:
-            at = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(self.picture.at_ms / 1000))
+            at = utc(self.picture.at_ms, "%Y%m%dT%H%M%SZ")
             self.push_screen(Export(f"kraftool-{seen.id}-{at}"), self._export)
 
     async def _export(self, path: str | None) -> None:

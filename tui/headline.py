@@ -5,12 +5,12 @@ Owns its words. Its colour is that of the worst thing that any view has found.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 from rich.text import Text
 
 from kraftool.reports.findings import Severity
+from kraftool.reports.moments import utc
 from kraftool.reports.words import listed, many
 from kraftool.tui.palette import Palette
 from kraftool.watching.overview import Overview
@@ -36,7 +36,7 @@ def headline(
         left.append("  ").append_text(
             palette.text(", ".join(map(_short, picture.view.cluster_ids)))
         )
-    at = time.strftime("%H:%M:%SZ", time.gmtime(picture.at_ms / 1000))
+    at = utc(picture.at_ms, "%H:%M:%SZ")
     right = Text(f"{'‖ paused ' if is_paused else ''}{at}", end="")
     right.stylize(palette.warn if is_paused else palette.quiet)
     return left, right

@@ -12,7 +12,6 @@ from contextlib import AsyncExitStack
 
 from kraftool.client.asking import Access, ask, connected
 from kraftool.client.change import LeaderAnswer, QuorumChange
-from kraftool.client.endpoints import shown
 from kraftool.client.model import QuorumView, is_broker
 from kraftool.client.target import Target
 from kraftool.decoders.codec import Value
@@ -52,7 +51,7 @@ async def at_leader(
         except NetError as error:
             raise LeaderLostError(error.message, hint=error.hint) from None
         if is_broker(connection.offered):
-            raise LeaderLostError(f"{shown(leader.endpoint)} is a broker now, not the leader")
+            raise LeaderLostError(f"{leader.endpoint} is a broker now, not the leader")
         try:
             return await send(connection)
         except (DisconnectedError, RequestTimeoutError):

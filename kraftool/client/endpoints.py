@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kraftool.decoders.addresses import host_and_port, shown_address
+from kraftool.decoders.addresses import host_and_port
 from kraftool.decoders.errors import KraftoolError
 from kraftool.raft.names import Endpoint
 
@@ -46,7 +46,3 @@ def parse_resolved(given: Iterable[str]) -> dict[int, Endpoint]:
             raise EndpointError(f"node {int(number)} is named twice")
         found[int(number)] = parse_endpoint(address)
     return found
-
-
-def shown(endpoint: Endpoint) -> str:
-    return shown_address(endpoint.host, endpoint.port)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from kraftool.client.active_controller import EVIDENCE, next_step, only_controller
 from kraftool.client.cluster_health import ClusterHealth
-from kraftool.client.endpoints import shown
 from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.client.reaching import broker_findings, node_findings, unobserved_finding
 from kraftool.client.thresholds import (
@@ -104,7 +103,7 @@ def _moved(now: QuorumView) -> Iterator[Finding]:
         each for each in now.reached if each.node_id is None and each.cluster_id == now.cluster_id
     ]
     if lost and strangers and now.cluster_id is not None:
-        there = ", ".join(shown(each.endpoint) for each in strangers)
+        there = ", ".join(str(each.endpoint) for each in strangers)
         for each in lost:
             yield kinds.ENDPOINT.at(
                 each.name, f"not reached there; of this cluster and of no voter's: {there}"

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kraftool.client.endpoints import shown
 from kraftool.client.model import QuorumView, leader_end
 from kraftool.decoders.wire import ZERO_UUID
+from kraftool.raft.endpoints import shown_endpoint
 from kraftool.raft.messages import ReplicaState
 
 _HEADERS = (
@@ -65,7 +65,7 @@ def _replica(view: QuorumView, each: ReplicaState) -> str:
         parts.append(f'"directoryId": "{each.replica.directory_id}"')
     endpoints = view.voter_endpoints.get(each.replica.id, {})
     if endpoints:
-        listed = (f'"{name}://{shown(where)}"' for name, where in endpoints.items())
+        listed = (f'"{shown_endpoint(name, where)}"' for name, where in endpoints.items())
         parts.append(f'"endpoints": [{", ".join(listed)}]')
     return f"{{{', '.join(parts)}}}"
 

@@ -10,10 +10,11 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kraftool.client.endpoints import EndpointError, parse_endpoint, shown
+from kraftool.client.endpoints import EndpointError, parse_endpoint
 from kraftool.decoders import meta_properties, properties
 from kraftool.decoders.errors import KraftoolError
 from kraftool.net.settings import SettingsError, read_settings
+from kraftool.raft.endpoints import shown_endpoints
 from kraftool.raft.names import Endpoint, Endpoints
 from kraftool.reports.voters.settings import settings_of
 
@@ -44,7 +45,7 @@ def parse_listeners(given: Iterable[str]) -> dict[str, Endpoint]:
 
 
 def words(endpoints: Endpoints) -> str:
-    return ", ".join(f"{name}://{shown(each)}" for name, each in endpoints.items())
+    return ", ".join(shown_endpoints(endpoints))
 
 
 def candidate_of(path: str) -> NewVoter:

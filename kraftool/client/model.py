@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from kraftool.client.endpoints import shown
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.net.api_versions import Offered
@@ -67,7 +66,7 @@ class NodeAnswer:
     @property
     def name(self) -> str:
         """By its id, as far as that is known, and where it was asked."""
-        where = shown(self.endpoint)
+        where = str(self.endpoint)
         return where if self.node_id is None else f"node {self.node_id} ({where})"
 
     @property

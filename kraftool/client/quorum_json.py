@@ -10,7 +10,6 @@ from typing import Any
 
 from kraftool.client.change import QuorumChange
 from kraftool.client.cluster_health import ClusterHealth
-from kraftool.client.endpoints import shown
 from kraftool.client.health import Health
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
 from kraftool.raft.messages import ReplicaState
@@ -135,12 +134,12 @@ def _known(number: int) -> int | None:
 
 def _broker(broker: NodeAnswer) -> dict[str, Any]:
     return {
-        "endpoint": shown(broker.endpoint),
+        "endpoint": str(broker.endpoint),
         "problem": broker.problem,
         "advice": broker.advice,
         "clusterId": broker.cluster_id,
         "controllers": [
-            {"id": node_id, "endpoint": shown(endpoint)}
+            {"id": node_id, "endpoint": str(endpoint)}
             for node_id, endpoint in sorted(broker.controllers.items())
         ],
     }
@@ -149,7 +148,7 @@ def _broker(broker: NodeAnswer) -> dict[str, Any]:
 def _node(view: QuorumView, each: NodeAnswer) -> dict[str, Any]:
     return {
         "id": each.node_id,
-        "endpoint": shown(each.endpoint),
+        "endpoint": str(each.endpoint),
         "isReached": each.is_reached,
         "problem": each.problem,
         "advice": each.advice,

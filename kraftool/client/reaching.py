@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kraftool.client.endpoints import shown
 from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import live as kinds
@@ -29,23 +28,23 @@ def unobserved_finding(view: QuorumView, file: str, why: str) -> Finding:
 
 def broker_findings(view: QuorumView) -> Iterator[Finding]:
     for each in view.brokers:
-        yield kinds.BROKER.at(shown(each.endpoint), broker_words(each), advice=each.advice or None)
+        yield kinds.BROKER.at(str(each.endpoint), broker_words(each), advice=each.advice or None)
 
 
 def broker_words(broker: NodeAnswer) -> str:
     """That it is a broker, and which controllers it names, or why it names no controller."""
-    where = shown(broker.endpoint)
+    where = str(broker.endpoint)
     if not broker.controllers:
         return f"{where} is a broker, and {reason(broker)}"
     named = ", ".join(
-        f"{node_id} ({shown(endpoint)})" for node_id, endpoint in sorted(broker.controllers.items())
+        f"{node_id} ({endpoint})" for node_id, endpoint in sorted(broker.controllers.items())
     )
     return f"{where} is a broker; the controllers are {named}"
 
 
 def reason(node: NodeAnswer) -> str:
     """Its problem without its address, which stands before it."""
-    where = shown(node.endpoint)
+    where = str(node.endpoint)
     said = node.problem.removeprefix(f"{where}: ")
     return f"it {said.removeprefix(f'{where} ')}" if said.startswith(f"{where} ") else said
 

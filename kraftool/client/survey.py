@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from kraftool.client.asking import Access, question
-from kraftool.client.endpoints import shown
 from kraftool.client.failures import NAME_A_CONTROLLER
 from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.raft.names import Endpoint
@@ -122,7 +121,7 @@ def _as_node(answer: NodeAnswer) -> NodeAnswer:
         node_id=answer.node_id,
         asked_ms=answer.asked_ms,
         is_reached=False,
-        problem=f"{shown(answer.endpoint)} is a broker, not a controller",
+        problem=f"{answer.endpoint} is a broker, not a controller",
         advice=NAME_A_CONTROLLER,
     )
 

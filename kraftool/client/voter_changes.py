@@ -26,7 +26,6 @@ from kraftool.client.change import (
     of,
     parity,
 )
-from kraftool.client.endpoints import shown
 from kraftool.client.listeners import NewVoter, words
 from kraftool.client.model import QuorumView, leader_end
 from kraftool.client.observer import observe
@@ -34,6 +33,7 @@ from kraftool.client.observing import UnobservableError
 from kraftool.client.target import Target
 from kraftool.client.thresholds import LAG_RECORDS
 from kraftool.image.metadata_version import KRAFT_VERSION
+from kraftool.raft.endpoints import shown_endpoint
 from kraftool.raft.messages import ReplicaState
 from kraftool.raft.names import Endpoint, Endpoints, ReplicaKey, VersionRange
 
@@ -180,12 +180,12 @@ def _endpoints(view: QuorumView, endpoints: Endpoints, unknown: str = "") -> lis
     hosts = {each.host for one in view.voter_endpoints.values() for each in one.values()}
     for name, each in endpoints.items():
         if each.host in ("0.0.0.0", "::"):
-            found.append(blocked(f"{name}://{shown(each)} is no address to reach a node by"))
+            found.append(blocked(f"{shown_endpoint(name, each)} is no address to reach a node by"))
         elif each.host in _LOOPBACK and any(host not in _LOOPBACK for host in hosts):
-            found.append(caution(f"{name}://{shown(each)} leads every node to itself"))
+            found.append(caution(f"{shown_endpoint(name, each)} leads every node to itself"))
         for other, theirs in view.voter_endpoints.items():
             if each in theirs.values():
-                found.append(caution(f"{shown(each)} is the endpoint of voter {other}"))
+                found.append(caution(f"{each} is the endpoint of voter {other}"))
     return found
 
 
@@ -198,24 +198,22 @@ async def _answers(target: Target, view: QuorumView, endpoints: Endpoints) -> li
         if not told.is_reached:
             found.append(
                 caution(
-                    f"{name}://{shown(each)} is not reached from here: {told.problem}",
+                    f"{shown_endpoint(name, each)} is not reached from here: {told.problem}",
                     "the other controllers have to reach it",
                 )
             )
             continue
         if told.is_broker:
-            found.append(blocked(f"{shown(each)} is a broker's listener, not a controller's"))
+            found.append(blocked(f"{each} is a broker's listener, not a controller's"))
             continue
         if told.cluster_id not in (None, view.cluster_id):
-            found.append(blocked(f"{shown(each)} is of cluster {told.cluster_id}"))
+            found.append(blocked(f"{each} is of cluster {told.cluster_id}"))
             continue
         low, high = told.offered.supported.get(KRAFT_VERSION, (0, 0))
         if not low <= level <= high:
-            found.append(
-                blocked(f"{shown(each)} supports kraft.version {low} to {high}, not {level}")
-            )
+            found.append(blocked(f"{each} supports kraft.version {low} to {high}, not {level}"))
         else:
-            found.append(fine(f"{name}://{shown(each)} answers"))
+            found.append(fine(f"{shown_endpoint(name, each)} answers"))
     return found
 
 
@@ -322,14 +320,14 @@ async def _is_there(
     for name, each in endpoints.items():
         told = await question(each, target.access)
         if not told.is_reached:
-            found.append(blocked(f"{name}://{shown(each)} is not reached: {told.problem}"))
+            found.append(blocked(f"{shown_endpoint(name, each)} is not reached: {told.problem}"))
             continue
         if told.is_broker:
-            found.append(blocked(f"{shown(each)} is a broker's listener, not a controller's"))
+            found.append(blocked(f"{each} is a broker's listener, not a controller's"))
             continue
         if told.cluster_id not in (None, view.cluster_id):
-            found.append(blocked(f"{shown(each)} is of cluster {told.cluster_id}"))
+            found.append(blocked(f"{each} is of cluster {told.cluster_id}"))
             continue
-        found.append(fine(f"{name}://{shown(each)} answers"))
+        found.append(fine(f"{shown_endpoint(name, each)} answers"))
         levels = VersionRange(*told.offered.supported.get(KRAFT_VERSION, (0, 0)))
     return found, levels

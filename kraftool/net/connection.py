@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from kraftool.decoders import codec
-from kraftool.decoders.addresses import shown_address
 from kraftool.decoders.codec import Value
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.rpc_frames import (
@@ -94,15 +93,13 @@ async def connect(
             return connection
     except AuthenticationError as error:
         await _give_up(connection)
-        said = error.message.removeprefix(f"{_shown(endpoint)}: ")
+        said = error.message.removeprefix(f"{endpoint}: ")
         failure = Failure.LOGIN if error.failure is Failure.OTHER else error.failure
-        raise AuthenticationError(
-            f"{_shown(endpoint)}: {said}", hint=error.hint, failure=failure
-        ) from None
+        raise AuthenticationError(f"{endpoint}: {said}", hint=error.hint, failure=failure) from None
     except TimeoutError:
         await _give_up(connection)
         raise ConnectError(
-            f"{_shown(endpoint)} did not answer within {timeout_s:g} s", failure=Failure.TIMED_OUT
+            f"{endpoint} did not answer within {timeout_s:g} s", failure=Failure.TIMED_OUT
         ) from None
     except BaseException:
         await _give_up(connection)
@@ -123,7 +120,7 @@ async def _first_answer(connection: Connection, security: ClientSecurity) -> Non
             raise
         failure = Failure.NO_TLS if security.tls is None else Failure.CLOSED
         raise DisconnectedError(
-            f"{_shown(connection.endpoint)} closed the connection before any answer",
+            f"{connection.endpoint} closed the connection before any answer",
             failure=failure,
         ) from None
 
@@ -131,7 +128,7 @@ async def _first_answer(connection: Connection, security: ClientSecurity) -> Non
 async def _open(
     endpoint: Endpoint, security: ClientSecurity, server_name: str | None
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    where = _shown(endpoint)
+    where = str(endpoint)
     extra: dict[str, Any] = {}
     if security.tls is not None:
         extra = {"ssl": security.tls, "server_hostname": server_name or endpoint.host}
@@ -174,10 +171,6 @@ def _tls_reason(error: ssl.SSLError) -> str:
     return (error.reason or str(error)).lower().replace("_", " ")
 
 
-def _shown(endpoint: Endpoint) -> str:
-    return shown_address(endpoint.host, endpoint.port)
-
-
 class Connection:
     """Requests and their answers. Made by `connect`."""
 
@@ -209,7 +202,7 @@ class Connection:
             body = await self._exchange(API_VERSIONS, version, api_versions.question(version))
         if body["errorCode"]:
             raise ProtocolViolation(
-                f"{_shown(self.endpoint)} refuses ApiVersions with error {body['errorCode']}"
+                f"{self.endpoint} refuses ApiVersions with error {body['errorCode']}"
             )
         self.offered = api_versions.offered(body)
 
@@ -258,14 +251,14 @@ class Connection:
                 return await answer
         except TimeoutError:
             error = RequestTimeoutError(
-                f"{_shown(self.endpoint)}: no answer to {name} within {timeout_s:g} s"
+                f"{self.endpoint}: no answer to {name} within {timeout_s:g} s"
             )
             self._end(error)
             raise error from None
 
     async def close(self) -> None:
         """End it; whoever still waits for an answer is told."""
-        self._end(DisconnectedError(f"the connection to {_shown(self.endpoint)} was closed"))
+        self._end(DisconnectedError(f"the connection to {self.endpoint} was closed"))
         self._receiving.cancel()
         await asyncio.gather(self._receiving, return_exceptions=True)
 
@@ -280,7 +273,7 @@ class Connection:
                 waiting.answer.set_exception(error)
 
     async def _receive(self) -> None:
-        where = _shown(self.endpoint)
+        where = str(self.endpoint)
         closed = Failure.CLOSED if self.has_login else Failure.NO_LOGIN
         error: NetError = DisconnectedError(f"{where} closed the connection", failure=closed)
         try:

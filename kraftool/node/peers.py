@@ -13,7 +13,6 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from kraftool.decoders.addresses import shown_address
 from kraftool.decoders.errors import DecodeError
 from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.net.connection import Connection
@@ -192,7 +191,7 @@ def _start(work: Coroutine[Any, Any, None], tasks: set[asyncio.Task[None]]) -> N
 
 def _destination(effect: Send) -> dict[str, Any]:
     """Whom it was for. Servers of the configuration have no id before they answer."""
-    endpoint = shown_address(*effect.endpoint)
+    endpoint = str(effect.endpoint)
     if effect.destination_id < 0:
         return {"bootstrapServer": endpoint}
     return {"node": effect.destination_id, "endpoint": endpoint}

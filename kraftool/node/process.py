@@ -233,7 +233,7 @@ async def _run(
 
 
 def _shown(endpoints: Endpoints) -> dict[str, str]:
-    return {name: shown_address(each.host, each.port) for name, each in endpoints.items()}
+    return {name: str(each) for name, each in endpoints.items()}
 
 
 def _say_where_recorded(settings: NodeSettings, control: ControlHistory) -> None:

@@ -6,13 +6,13 @@ a byte that may not be shown: a secret's row knows its size only.
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.spec import Span
+from kraftool.reports.moments import utc
 
 RAW = "raw bytes"
 RAW_SHOWN = 256
@@ -185,10 +185,5 @@ def marked(rows: Iterable[Row], position: int | None) -> Iterator[Row]:
 
 def time_text(milliseconds: int) -> str:
     """A timestamp as UTC in ISO 8601; empty for one that no calendar holds."""
-    if milliseconds < 0:
-        return ""
-    try:
-        moment = dt.datetime.fromtimestamp(milliseconds / 1000, dt.UTC)
-    except (ValueError, OverflowError, OSError):
-        return ""
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    text = utc(milliseconds, "%Y-%m-%dT%H:%M:%S")
+    return f"{text}.{milliseconds % 1000:03}Z" if text else ""

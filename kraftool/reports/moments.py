@@ -53,6 +53,15 @@ def _shown(text: str) -> str:
     return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
 
 
+def utc(milliseconds: int, form: str = "%Y-%m-%d %H:%M:%S") -> str:
+    """A time in UTC by strftime's form; empty if it is negative or no calendar has it."""
+    try:
+        moment = _EPOCH + timedelta(milliseconds=milliseconds)
+    except OverflowError:
+        return ""
+    return moment.strftime(form) if milliseconds >= 0 else ""
+
+
 @lru_cache(maxsize=64)
 def _second(seconds: int, zone: tzinfo) -> tuple[str, str]:
     moment = (_EPOCH + timedelta(seconds=seconds)).astimezone(zone)

@@ -10,7 +10,6 @@ from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from typing import Any
 
-from kraftool.decoders.addresses import shown_address
 from kraftool.raft.names import Endpoint, OffsetAndEpoch, ReplicaKey, VoterSet
 from kraftool.raft.records import Batch
 
@@ -30,7 +29,7 @@ def short(value: Any) -> str:
         case OffsetAndEpoch():
             return f"{value.offset}@{value.epoch}"
         case Endpoint():
-            return shown_address(value.host, value.port)
+            return str(value)
         case Enum():
             return value.name
         case bytes():

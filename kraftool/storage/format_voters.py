@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ipaddress
 
-from kraftool.decoders.addresses import shown_address
 from kraftool.decoders.java_text import read_int32, read_uuid
 from kraftool.image.uuids import is_reserved_directory
 from kraftool.raft.names import Endpoint, ReplicaKey, Voter, VoterSet
@@ -78,8 +77,8 @@ def _about_oneself(request: FormatRequest, voters: VoterSet) -> list[str]:
         )
     told, listed = request.advertised, own.endpoints[request.listener.upper()]
     if told is not None and told.host and (_as_java(told.host), told.port) != listed:
-        at = f"node {request.node_id} is listed at {shown_address(*listed)}"
-        return [f"{at} and advertises {shown_address(*told)}"]
+        at = f"node {request.node_id} is listed at {listed}"
+        return [f"{at} and advertises {told}"]
     return []
 
 

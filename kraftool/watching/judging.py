@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from kraftool.client.active_controller import next_step, only_controller, without_controller
-from kraftool.client.endpoints import shown
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
 from kraftool.client.reaching import broker_words, reason
 from kraftool.client.thresholds import keeping_up
@@ -374,7 +373,7 @@ def _warning(text: str) -> Statement:
 
 def _node(answer: NodeAnswer) -> str:
     if answer.node_id is None:
-        return f"A node at {shown(answer.endpoint)}"
+        return f"A node at {answer.endpoint}"
     return f"Node {answer.node_id}"
 
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from kraftool.client.asking import CLIENT_ID, Access, answered
 from kraftool.client.failures import unasked
 from kraftool.client.model import NodeAnswer
-from kraftool.decoders.addresses import shown_address
 from kraftool.net.connection import Connection, connect
 from kraftool.net.errors import NetError
 from kraftool.raft.names import Endpoint
@@ -63,7 +62,7 @@ class Pool:
         # Asking goes on when this look does not wait for it any longer.
         await asyncio.wait((node.asking,), timeout=min(self.patience_s, access.timeout_s))
         if not node.asking.done():
-            waited = f"{shown_address(endpoint.host, endpoint.port)} has not answered yet"
+            waited = f"{endpoint} has not answered yet"
             if node.last is not None and not node.last.is_reached:
                 return _known_as(node.last, node_id)
             return NodeAnswer(

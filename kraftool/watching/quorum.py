@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from kraftool.client.endpoints import shown
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
 from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
 from kraftool.raft.names import ReplicaKey
@@ -276,7 +275,7 @@ def _live(
             row = ReplicaStatus(
                 node_id=answer.node_id,
                 directory_id=None if key is None else key.directory_id,
-                endpoint=shown(answer.endpoint),
+                endpoint=str(answer.endpoint),
                 role="voter" if key is not None else role,
                 is_voter=key is not None,
                 last_end=_last_end(answer.node_id, {} if view.quorum is not None else ends),
@@ -332,7 +331,7 @@ def _told(
     return ReplicaStatus(
         node_id=each.replica.id,
         directory_id=each.replica.directory_id,
-        endpoint=shown(endpoints[0]) if endpoints else None,
+        endpoint=str(endpoints[0]) if endpoints else None,
         role="leader" if is_leader else "voter" if is_voter else "observer",
         is_voter=is_voter,
         is_joining=voters.is_uncommitted and each.replica in voters.joining,
@@ -350,7 +349,7 @@ def _with_answer(row: ReplicaStatus, answer: NodeAnswer | None) -> ReplicaStatus
         return row
     return replace(
         row,
-        endpoint=shown(answer.endpoint),
+        endpoint=str(answer.endpoint),
         is_asked=True,
         is_reached=answer.is_reached,
         took_ms=answer.took_ms if answer.is_reached else None,

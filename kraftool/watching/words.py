@@ -5,8 +5,9 @@ Owns their form.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
+
+from kraftool.reports.moments import utc
 
 _BARS = "▁▂▃▄▅▆▇█"
 
@@ -32,7 +33,7 @@ def count(value: int | None) -> str:
 def clock(ms: int, now_ms: int) -> str:
     """A time of the day, UTC; with the date where that was another day."""
     form = "%H:%M:%SZ" if abs(now_ms - ms) < 86_400_000 else "%Y-%m-%d %H:%M:%SZ"
-    return time.strftime(form, time.gmtime(ms / 1000))
+    return utc(ms, form)
 
 
 def sparkline(values: Sequence[int | None], width: int) -> str:

@@ -21,7 +21,6 @@ from pathlib import Path
 import pytest
 
 from kraftool.client.asking import Access
-from kraftool.client.endpoints import shown
 from kraftool.client.target import Target
 from kraftool.commands.watch_serve import Served
 from tests.client.scripted_quorum import Quorum
@@ -447,7 +446,7 @@ def test_a_new_window_begins_with_every_controller_that_is_known() -> None:
             served = Served(program=("kraftool", "watch"), arguments=("--", "DIR"), target=target)
             first = await served.command()
             await quorum.servers[1].close()
-            every = ",".join(shown(quorum.bound[number]) for number in (1, 2, 3))
+            every = ",".join(str(quorum.bound[number]) for number in (1, 2, 3))
             return first, await served.command(), every
 
     first, second, every = asyncio.run(run())

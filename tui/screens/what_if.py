@@ -6,7 +6,6 @@ Owns the question and the layout. The quorum at rest, the runs and the verdict a
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -17,6 +16,7 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Input, Static
 
 from kraftool.reports.election.case import ElectionCase, NodeCase
+from kraftool.reports.moments import utc
 from kraftool.reports.words import listed, many
 from kraftool.sim.election.document import document
 from kraftool.sim.election.report import Report
@@ -208,7 +208,7 @@ class WhatIfScreen(TaskView):
         what = [f"{listed(ids)} {'was' if len(ids) == 1 else 'were'} lost"] if ids else []
         what += [f"the network was cut at {question.partition}"] if question.partition else []
         source = "the disks" if self._of_directories else "live nodes"
-        at = time.strftime("%H:%M:%SZ", time.gmtime(self._asked_ms / 1000))
+        at = utc(self._asked_ms, "%H:%M:%SZ")
         return joined(
             self.text(f"What if {' and '.join(what) or 'all nodes started'}?", "name"),
             self.text(f"   by {source} at {at}, seed {question.seed}", "quiet"),

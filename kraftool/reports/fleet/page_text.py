@@ -7,8 +7,9 @@ it reorder or hide the text around it.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 from html import escape
+
+from kraftool.reports.moments import utc
 
 __all__ = [
     "NOTHING",
@@ -147,11 +148,8 @@ def time(timestamp: int | None) -> str:
     """A time in epoch milliseconds as UTC; the number itself where it is no date."""
     if timestamp is None or timestamp < 0:
         return NOTHING
-    try:
-        moment = datetime.fromtimestamp(timestamp / 1000, UTC)
-    except (OverflowError, ValueError, OSError):
-        return f"{timestamp} ms"
-    return f"{moment:%Y-%m-%d %H:%M:%S}Z"
+    text = utc(timestamp)
+    return f"{text}Z" if text else f"{timestamp} ms"
 
 
 def dash(value: object) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from kraftool.decoders.addresses import shown_address
 from kraftool.reports.doctor import tools
 from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.reports.kinds import log as log_kinds
@@ -163,7 +162,7 @@ def _address(report: Report) -> str:
         settings = report.case.by_id[each].settings
         found = settings.listeners.get(settings.default_listener)
         if found is not None and found.port:
-            return shown_address(found.host, found.port)
+            return str(found)
     return tools.ANYWHERE
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from functools import reduce
 from typing import Protocol
 
@@ -18,6 +17,7 @@ from kraftool.reports.fleet.model import (
     Divergence,
     SeverityCounts,
 )
+from kraftool.reports.moments import utc
 from kraftool.spark.audit.examine import AuditedDirectory
 from kraftool.spark.audit.glance import voters_of
 from kraftool.spark.audit.said import added
@@ -109,9 +109,5 @@ def _elections(members: Sequence[AuditedDirectory]) -> dict[int, int]:
 
 
 def _by_day(times: Iterable[int]) -> tuple[tuple[str, int], ...]:
-    days = Counter(
-        datetime.fromtimestamp(each / 1000, UTC).date().isoformat()
-        for each in times
-        if 0 <= each < _LATEST
-    )
+    days = Counter(utc(each, "%Y-%m-%d") for each in times if 0 <= each < _LATEST)
     return tuple(sorted(days.items())[-_MOST_DAYS:])

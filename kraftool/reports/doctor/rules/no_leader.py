@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.moments import utc
 
 _MANY = 10
 """Epochs beyond the log; a few come from elections that were lost and from resigning leaders."""
@@ -66,4 +66,4 @@ def _led_later(examination: Examination, patient: ExaminedDirectory) -> bool:
 def _time(timestamp: int | None) -> str:
     if timestamp is None or not 0 <= timestamp < 1 << 47:
         return "an unknown time"
-    return datetime.fromtimestamp(timestamp / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    return f"{utc(timestamp)} UTC"

@@ -14,10 +14,31 @@ from dataclasses import dataclass, field
 from kraftool.decoders.batch import HEADER_SIZE
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import segment_offset
-from kraftool.storage.source import FileSource, cannot_open
+from kraftool.storage.source import ByteSource, FileSource, cannot_open
 
 _REMEMBERED = 1000
 """Batches that can be recognised after a truncation; one that goes deeper starts the file again."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeenBatch:
+    """A batch that was read, to be recognised at the next look."""
+
+    position: int
+    size: int
+    header: bytes
+
+    @classmethod
+    def of(cls, position: int, data: bytes) -> SeenBatch:
+        return cls(position, len(data), data[:HEADER_SIZE])
+
+    @property
+    def end(self) -> int:
+        return self.position + self.size
+
+    def is_in(self, source: ByteSource, size: int) -> bool:
+        """True if it is still there, whole. A size says little: other records may be there now."""
+        return self.end <= size and source.read_at(self.position, HEADER_SIZE) == self.header
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +64,7 @@ class _Seen:
     position: int = 0
     looked: tuple[int, int, int] | None = None
     """Size and times of the file when it held nothing but what was seen."""
-    batches: deque[tuple[int, bytes]] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+    batches: deque[SeenBatch] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
 
 
 class SegmentFollower:
@@ -56,8 +77,8 @@ class SegmentFollower:
     def saw(self, path: str, position: int, data: bytes) -> None:
         """Take note of a batch that was shown: it begins at `position`."""
         seen = self._seen.setdefault(path, _Seen())
-        seen.batches.append((position, data[:HEADER_SIZE]))
-        seen.position = position + len(data)
+        seen.batches.append(SeenBatch.of(position, data))
+        seen.position = seen.batches[-1].end
 
     def poll(self) -> list[Grown | Truncated]:
         """Look once; say what changed, in the order of the log."""
@@ -100,11 +121,10 @@ class SegmentFollower:
         changes: list[Grown | Truncated] = []
         size, kept = source.size(), seen.position
         while seen.batches:
-            position, header = seen.batches[-1]
-            if source.read_at(position, HEADER_SIZE) == header and seen.position <= size:
+            if seen.position <= size and seen.batches[-1].is_in(source, size):
                 break
-            seen.batches.pop()
-            seen.position = position if seen.batches else 0
+            last = seen.batches.pop()
+            seen.position = last.position if seen.batches else 0
         if seen.position < kept:
             changes.append(Truncated(path, seen.position))
         if size > seen.position:

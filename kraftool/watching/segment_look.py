@@ -11,12 +11,13 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from kraftool.decoders.batch import HEADER_SIZE, RecordBatch
+from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.indexes import decode_offset_index
 from kraftool.decoders.log_record import decode_batch
 from kraftool.decoders.segment import Damage, scan
 from kraftool.storage.entry import Entry
+from kraftool.storage.follow import SeenBatch
 from kraftool.storage.source import ByteSource, read_whole
 
 _TAIL = 1 << 20
@@ -49,8 +50,8 @@ class SegmentLook:
     controls: dict[int, ControlSeen] = field(default_factory=dict)
     _seen: tuple[int, int] | None = None
     """Size and time of the file at the last look."""
-    _last: tuple[int, bytes] | None = None
-    """The last batch that was read: its position and its header."""
+    _last: SeenBatch | None = None
+    """The last batch that was read."""
     _position: int = 0
     """Up to where the end was read."""
     _before: tuple[int, int] = (0, 0)
@@ -70,7 +71,7 @@ class SegmentLook:
             return
         with entry.open() as source:
             if stamp != self._seen:
-                if not self._is_the_same(source):
+                if self._last is None or not self._last.is_in(source, entry.size):
                     self._begin(source, entry.size, index)
                 self._read(source)
                 self._seen = stamp
@@ -78,12 +79,6 @@ class SegmentLook:
                 began, ended = self._before
                 stop = min(began + _SLICE, ended)
                 self._before = (max(self._read_before(source, began, stop), stop), ended)
-
-    def _is_the_same(self, source: ByteSource) -> bool:
-        if self._last is None:
-            return False
-        position, header = self._last
-        return source.read_at(position, HEADER_SIZE) == header
 
     def _begin(self, source: ByteSource, size: int, index: Entry | None) -> None:
         self.controls.clear()
@@ -115,7 +110,7 @@ class SegmentLook:
                 return
             self.damaged_at = None
             self._take(each)
-            self._last = (each.position, each.data[:HEADER_SIZE])
+            self._last = SeenBatch.of(each.position, each.data)
             self._position = each.position + each.size
             self.end_offset = each.last_offset + 1
             self.last_epoch = each.epoch

@@ -143,6 +143,17 @@ def test_a_log_that_was_truncated_is_read_again(directory: Path) -> None:
     assert [each.epoch for each in look.leader_changes] == [1, 2], "and forgets what was in it"
 
 
+def test_a_last_batch_that_lost_its_end_is_no_longer_counted(directory: Path) -> None:
+    """Its header is still there, as after a loss of power."""
+    watch = DirectoryWatch(str(directory))
+    assert watch.look().log_end_offset == 224
+    log = directory / LOG
+    os.truncate(log, log.stat().st_size - 10)
+    look = watch.look()
+    assert look.log_end_offset == 223
+    assert "ends in no whole batch" in look.problem
+
+
 def test_a_torn_end_is_told_and_goes_when_the_rest_comes(directory: Path) -> None:
     log = directory / LOG
     whole = log.read_bytes()

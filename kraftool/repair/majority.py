@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kraftool import __version__
-from kraftool.decoders.addresses import shown_address
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.repair import majority_words as words
 from kraftool.repair.cases import small_files
@@ -267,4 +266,4 @@ def _role(choice: Choice, host: Host) -> HostRole:
 def _static(voter: PlannedVoter) -> str:
     """A voter as controller.quorum.voters has it."""
     endpoint = voter.endpoints[0]
-    return f"{voter.id}@{shown_address(endpoint.host, endpoint.port)}"
+    return f"{voter.id}@{endpoint.address}"

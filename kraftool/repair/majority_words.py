@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kraftool.decoders.addresses import shown_address
 from kraftool.image.metadata_version import level_name
 from kraftool.repair.choice import Choice
 from kraftool.repair.plan import Action, Method, PlanStep
@@ -186,7 +185,7 @@ def _steps(choice: Choice) -> Iterator[PlanStep]:
         yield PlanStep(action=Action.KEEP_STOPPED, hosts=(*lost, *left), text=text)
     if choice.static:
         endpoint = choice.voter.endpoints[0]
-        value = f"{choice.voter.id}@{shown_address(endpoint.host, endpoint.port)}"
+        value = f"{choice.voter.id}@{endpoint.address}"
         yield PlanStep(
             action=Action.CONFIGURE,
             hosts=names,
@@ -298,4 +297,4 @@ def _brokers(choice: Choice) -> Iterator[PlanStep]:
 
 def _address(choice: Choice) -> str:
     endpoint = choice.voter.endpoints[0]
-    return shown_address(endpoint.host, endpoint.port)
+    return str(endpoint.address)

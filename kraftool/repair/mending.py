@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from kraftool import __version__
-from kraftool.decoders.addresses import shown_address
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.cases import (
     endpoints,
@@ -392,5 +391,5 @@ def _bootstrap(standing: QuorumAssessment) -> str:
         if each not in standing.lost
     ]
     known = [one for each in told for one in each[:1] if one.host and one.port]
-    addresses = ",".join(shown_address(each.host, each.port) for each in known)
+    addresses = ",".join(str(each.address) for each in known)
     return f" --bootstrap-controller {shlex.quote(addresses)}" if addresses else ""

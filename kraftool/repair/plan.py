@@ -24,6 +24,7 @@ from kraftool.decoders.names import (
     parse_checkpoint_name,
     parse_segment_name,
 )
+from kraftool.raft.names import Endpoint
 from kraftool.repair.document import DocumentError, to_document
 from kraftool.reports.file_names import misnamed
 from kraftool.storage.format_plan import META_PROPERTIES
@@ -241,6 +242,10 @@ class PlannedEndpoint:
     listener: str
     host: str
     port: int
+
+    @property
+    def address(self) -> Endpoint:
+        return Endpoint(self.host, self.port)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from kraftool.decoders.framing import encode_record
 from kraftool.decoders.snapshot import encode_snapshot
 from kraftool.image.image import MetadataImage
 from kraftool.image.writer import snapshot_records
-from kraftool.raft.names import Endpoint, OffsetAndEpoch, ReplicaKey, VersionRange, Voter, VoterSet
+from kraftool.raft.names import OffsetAndEpoch, ReplicaKey, VersionRange, Voter, VoterSet
 from kraftool.repair.plan import PlannedVoter, SnapshotRecipe
 from kraftool.reports.state.load import load_state
 from kraftool.storage.snapshots import frame_of
@@ -76,7 +76,7 @@ def voter_set_of(planned: Iterable[PlannedVoter]) -> VoterSet:
         *(
             Voter(
                 key=ReplicaKey(each.id, each.directory_id or None),
-                endpoints={one.listener: Endpoint(one.host, one.port) for one in each.endpoints},
+                endpoints={one.listener: one.address for one in each.endpoints},
                 kraft_version=VersionRange(each.min_kraft_version, each.max_kraft_version),
             )
             for each in planned

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from kraftool.decoders.addresses import shown_address
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.cases.model import Mend
 from kraftool.repair.making import (
@@ -48,14 +47,8 @@ def asked_for(standing: QuorumAssessment) -> Iterator[Mend]:
         voters=after,
         timestamp_ms=request.now_ms,
     )
-    told = ", ".join(
-        f"{each.id} at {shown_address(one.host, one.port)}"
-        for each in after
-        for one in each.endpoints[:1]
-    )
-    servers = ",".join(
-        shown_address(one.host, one.port) for each in after for one in each.endpoints[:1]
-    )
+    told = ", ".join(f"{each.id} at {one.address}" for each in after for one in each.endpoints[:1])
+    servers = ",".join(str(one.address) for each in after for one in each.endpoints[:1])
     for host in same:
         survey = host.survey
         yield Mend(
@@ -115,11 +108,7 @@ def _majority_alike(standing: QuorumAssessment) -> list[Host]:
 
 
 def _static(standing: QuorumAssessment, after: tuple[PlannedVoter, ...]) -> Iterator[Mend]:
-    value = ",".join(
-        f"{each.id}@{shown_address(one.host, one.port)}"
-        for each in after
-        for one in each.endpoints[:1]
-    )
+    value = ",".join(f"{each.id}@{one.address}" for each in after for one in each.endpoints[:1])
     for host in standing.hosts:
         yield Mend(
             case="endpoints",

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kraftool.decoders.addresses import shown_address
 from kraftool.repair.cases.endpoints import BOOTSTRAP_SERVERS, STATIC_VOTERS
 from kraftool.repair.cases.model import Mend
 from kraftool.repair.plan import RequiredSetting
@@ -20,9 +19,7 @@ def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
     if settings is None or not settings.static_voters or standing.kraft_version == 0:
         return
     wanted = [RequiredSetting(key=STATIC_VOTERS, value="")]
-    servers = ",".join(
-        shown_address(one.host, one.port) for each in standing.voters for one in each.endpoints[:1]
-    )
+    servers = ",".join(str(one.address) for each in standing.voters for one in each.endpoints[:1])
     if not settings.bootstrap_servers and servers:
         wanted.append(RequiredSetting(key=BOOTSTRAP_SERVERS, value=servers))
     yield Mend(

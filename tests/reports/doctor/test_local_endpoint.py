@@ -33,6 +33,8 @@ def test_one_local_voter_among_others_is_named(tmp_path: Path, host: str) -> Non
     told = one("KT-SIG-LOCAL-ENDPOINT", quorum(tmp_path, "c1", host, "c3"))
     assert told.finding.severity is Severity.WARNING
     assert (told.finding.offset, "voters 2" in told.finding.text) == (2, True)
+    assert told.finding.found.startswith("CONTROLLER://")
+    assert told.evidence[0].text.startswith("voter 1: CONTROLLER://c1:")
     assert told.commands[0].endswith(": advertised.listeners=CONTROLLER://HOST:PORT")
 
 

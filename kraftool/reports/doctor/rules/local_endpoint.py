@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kraftool.raft.endpoints import shown_endpoints
 from kraftool.raft.names import Voter
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.hosts import is_local
@@ -32,14 +33,14 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 + (": this quorum works only on one machine" if together else ""),
                 offset=voters.offset,
                 field="endpoints",
-                found=", ".join(one for each in local for one in each.endpoints),
+                found=", ".join(one for each in local for one in shown_endpoints(each.endpoints)),
                 severity=Severity.INFO if together else None,
                 advice="" if together else None,
             ),
             evidence=tuple(
                 Evidence(
                     file=voters.file, offset=voters.offset,
-                    text=f"voter {each.id}: {', '.join(each.endpoints)}",
+                    text=f"voter {each.id}: {', '.join(shown_endpoints(each.endpoints))}",
                 )
                 for each in voters.voters
             )

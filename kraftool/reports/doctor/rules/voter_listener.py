@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kraftool.raft.endpoints import shown_endpoints
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
 from kraftool.reports.kinds import signatures as kinds
@@ -41,7 +42,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             evidence=tuple(
                 Evidence(
                     file=voters.file, offset=voters.offset,
-                    text=f"voter {each.id}: {', '.join(each.endpoints)}",
+                    text=f"voter {each.id}: {', '.join(shown_endpoints(each.endpoints))}",
                 )
                 for each in lacking
             ),

@@ -26,7 +26,7 @@ from kraftool.decoders.wire import (
     varint,
 )
 
-_HEADER = Struct(">qiibIhiqqqhii")
+HEADER = Struct(">qiibIhiqqqhii")
 HEADER_SIZE = 61
 LOG_OVERHEAD = 12
 """baseOffset and length: what the length field does not count."""
@@ -38,7 +38,7 @@ TRANSACTIONAL = 0x10
 LOG_APPEND_TIME = 0x08
 DELETE_HORIZON = 0x40
 
-_FAR = 1 << 62
+FAR = 1 << 62
 """Two numbers that are nearer to zero than this have a sum that fits an int64."""
 
 
@@ -84,7 +84,7 @@ class RecordBatch:
     @classmethod
     def read(cls, data: bytes, position: int = 0) -> RecordBatch:
         """Take the bytes of one batch, which begins at `position` of its file."""
-        return cls(position, BatchHeader._make(_HEADER.unpack_from(data)), data)
+        return cls(position, BatchHeader._make(HEADER.unpack_from(data)), data)
 
     @property
     def size(self) -> int:
@@ -161,7 +161,7 @@ def _records(data: bytes, p: int, header: BatchHeader) -> Iterator[Record]:
     base_offset, base_timestamp = header.base_offset, header.base_timestamp
     append_time = header.max_timestamp if header.attributes & LOG_APPEND_TIME else None
     # Only damage has sums beyond int64; there they wrap as Java's do.
-    wraps = not (-_FAR < base_offset < _FAR and -_FAR < base_timestamp < _FAR)
+    wraps = not (-FAR < base_offset < FAR and -FAR < base_timestamp < FAR)
     key: bytes | None
     value: bytes | None
     if header.record_count < 0:
@@ -188,7 +188,7 @@ def _records(data: bytes, p: int, header: BatchHeader) -> Iterator[Record]:
                 delta, p = (delta >> 1) ^ -(delta & 1), p + 2
             else:
                 delta, p = read_varlong(data, p + 1)
-                wraps = wraps or not -_FAR < delta < _FAR
+                wraps = wraps or not -FAR < delta < FAR
             offset_delta = data[p]
             if offset_delta < 0x80:
                 offset_delta, p = (offset_delta >> 1) ^ -(offset_delta & 1), p + 1
@@ -328,6 +328,6 @@ def encode_batch(
 def seal(header: BatchHeader, body: bytes) -> bytes:
     """Join header and record section, with length and CRC as they must be."""
     header = header._replace(length=HEADER_SIZE - LOG_OVERHEAD + len(body), crc=0)
-    data = bytearray(_HEADER.pack(*header)) + body
+    data = bytearray(HEADER.pack(*header)) + body
     data[17:CRC_START] = crc32c(memoryview(data)[CRC_START:]).to_bytes(4, "big")
     return bytes(data)

@@ -11,8 +11,19 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
-from kraftool.decoders.batch import HEADER_SIZE, LOG_OVERHEAD, BatchHeader, RecordBatch
+from crc32c import crc32c
+
+from kraftool.decoders.batch import (
+    CRC_START,
+    FAR,
+    HEADER,
+    HEADER_SIZE,
+    LOG_OVERHEAD,
+    BatchHeader,
+    RecordBatch,
+)
 
 ReadAt = Callable[[int, int], bytes]
 
@@ -25,6 +36,8 @@ LARGEST_ATTRIBUTES = 0x7F
 _STRIDE = 256
 """How far behind a byte that may be a magic the headers are looked for one by one."""
 _ZEROS = bytes(CHUNK)
+_LONGEST_RUN = 512
+"""Batches; whoever wants one only does not wait for all of a chunk."""
 _RESYNC_WORK = 256 << 20
 """Bytes of CRC that looking for batches in damage may cost beyond a multiple of what was passed."""
 
@@ -86,15 +99,30 @@ class _Window:
         return self.data[at : at + size]
 
 
+class Budget(NamedTuple):
+    """What looking for batches in damage has cost a scan so far, in bytes of CRC."""
+
+    start: int = 0
+    """Where the scan began."""
+    spent: int = 0
+
+
+NOTHING_SPENT = Budget()
+
+
 class _Work:
-    """What looking for batches in damage may cost in one scan, in bytes of CRC.
+    """What looking for batches in damage may cost in one scan.
 
     Crafted bytes can make every position look like a large batch; a budget for the whole file
     keeps the time linear. What is over it is passed over as damage.
     """
 
-    def __init__(self, start: int) -> None:
-        self._start, self._spent = start, 0
+    def __init__(self, budget: Budget) -> None:
+        self._start, self._spent = budget
+
+    @property
+    def budget(self) -> Budget:
+        return Budget(self._start, self._spent)
 
     def allows(self, position: int, size: int) -> bool:
         """Charge a CRC over `size` bytes, if the budget at `position` has room for it."""
@@ -104,19 +132,84 @@ class _Work:
         return True
 
 
-def scan(
-    read_at: ReadAt, position: int = 0, stop: int | None = None
-) -> Iterator[RecordBatch | Damage]:
-    """Yield the batches from `position` on, and between them whatever is no batch.
+class Scan:
+    """Reads on from a position: the batches, and between them whatever is no batch.
 
-    With `stop`, nothing that begins there or later is yielded; the bytes behind it are read all
-    the same, since they tell whether a damaged batch's length is right.
+    With `stop`, nothing that begins there or later is handed over; the bytes behind it are read all
+    the same, since they show if a damaged batch's length is right. A scan that is continued takes
+    the budget of the one before it.
     """
-    window, work = _Window(read_at, position), _Work(position)
-    while stop is None or position < stop:
+
+    def __init__(
+        self,
+        read_at: ReadAt,
+        position: int = 0,
+        stop: int | None = None,
+        budget: Budget | None = None,
+    ) -> None:
+        self.position = position
+        self._stop = stop
+        self._window = _Window(read_at, position)
+        self._work = _Work(Budget(position) if budget is None else budget)
+
+    @property
+    def budget(self) -> Budget:
+        return self._work.budget
+
+    def run(self) -> list[RecordBatch]:
+        """The next batches, as far as their CRCs hold and they follow on each other in one epoch.
+
+        Empty where the next thing needs a closer look, which `item` takes. Nearly all of a log is
+        handed over in runs, so that a batch costs little.
+        """
+        window = self._window
+        if self._stop is not None and self.position >= self._stop:
+            return []
+        window.fill(self.position, HEADER_SIZE)
+        data, start = window.data, window.start
+        at, end = self.position - start, len(data)
+        last = end - HEADER_SIZE
+        if self._stop is not None:
+            last = min(last, self._stop - start - 1)
+        view = memoryview(data)
+        run: list[RecordBatch] = []
+        epoch: int | None = None
+        next_offset: int | None = None
+        while at <= last and len(run) < _LONGEST_RUN:
+            header = BatchHeader._make(HEADER.unpack_from(data, at))
+            base_offset, length, its_epoch, magic, crc, _, delta, *_ = header
+            following = at + LOG_OVERHEAD + length
+            if not (
+                magic == 2
+                and SMALLEST_LENGTH <= length <= LARGEST_BATCH - LOG_OVERHEAD
+                and following <= end
+                and 0 <= base_offset < FAR
+                and delta >= 0
+                and base_offset == (base_offset if next_offset is None else next_offset)
+                and its_epoch == (its_epoch if epoch is None else epoch)
+                and crc32c(view[at + CRC_START : following]) == crc
+            ):
+                break
+            run.append(RecordBatch(start + at, header, data[at:following]))
+            epoch, next_offset = its_epoch, base_offset + delta + 1
+            at = following
+        self.position = start + at
+        return run
+
+    def item(self) -> RecordBatch | Damage | None:
+        """The next batch, whose CRC may be wrong, or what is no batch; None at the end."""
+        window, position = self._window, self.position
+        if self._stop is not None and position >= self._stop:
+            return None
         have = window.fill(position, HEADER_SIZE)
         if have <= 0:
-            return
+            return None
+        found = self._found(position, have)
+        self.position = position + found.size
+        return found
+
+    def _found(self, position: int, have: int) -> RecordBatch | Damage:
+        window, work = self._window, self._work
         starts_with_zero = window.take(position, 1) == b"\x00"
         problem = _problem(window, position, have, work)
         searched = None
@@ -124,20 +217,30 @@ def scan(
             size = _batch_size(window, position)
             batch = RecordBatch.read(window.take(position, size), position)
             if batch.is_valid:
-                yield batch
-                position += size
-                continue
+                return batch
             # Its CRC is wrong. If a whole batch lies inside, it is the length that is damaged; else
             # what follows tells. A batch that stands is yielded, for its records may be readable.
             searched = _resync(window, position + 1, work, position + size)
             if searched is None and _stands(window, batch):
-                yield batch
-                position += size
-                continue
+                return batch
             problem = ("the CRC does not match and no batch follows", "", "")
         following, zeros = searched or _resync(window, position + 1, work) or (position, False)
-        yield _damage(position, following, window, zeros and starts_with_zero, problem)
-        position = following
+        return _damage(position, following, window, zeros and starts_with_zero, problem)
+
+
+def scan(
+    read_at: ReadAt, position: int = 0, stop: int | None = None
+) -> Iterator[RecordBatch | Damage]:
+    """Yield the batches from `position` on, and between them whatever is no batch."""
+    reading = Scan(read_at, position, stop)
+    while True:
+        run = reading.run()
+        yield from run
+        if not run:
+            item = reading.item()
+            if item is None:
+                return
+            yield item
 
 
 def _batch_size(window: _Window, position: int) -> int:

@@ -15,6 +15,7 @@ from kraftool.client.model import QuorumView
 from kraftool.client.observing import LIMIT_S, Progress, Reached, read_log, silent
 from kraftool.decoders.batch import LOG_OVERHEAD, RecordBatch
 from kraftool.decoders.control import ControlRecordType
+from kraftool.decoders.fault import crc_fault
 from kraftool.decoders.names import write_checkpoint_name
 from kraftool.decoders.segment import LARGEST_BATCH, SMALLEST_LENGTH
 from kraftool.image.image import MetadataImage, Provenance
@@ -24,7 +25,6 @@ from kraftool.raft.names import OffsetAndEpoch
 from kraftool.raft.records import Batch
 from kraftool.reports.findings import Finding
 from kraftool.reports.log_findings import snapshot_finding
-from kraftool.reports.log_problems import crc_problem
 from kraftool.reports.state.replay import Control, Replay
 
 _MOST_LEADERS = 1000
@@ -114,7 +114,7 @@ class ImageTaker:
             where = position - len(self._rest) + at
             batch = RecordBatch.read(data[at:end], where)
             if not batch.is_valid:
-                self.replay.found(snapshot_finding(name, crc_problem(batch)))
+                self.replay.found(snapshot_finding(name, crc_fault(batch, None)))
             self.replay.batch(name, batch, snapshot=True)
             at = end
         self._rest = data[at:]

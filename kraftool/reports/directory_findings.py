@@ -16,6 +16,7 @@ from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import METADATA_TOPIC, FileState, parse_folder_name, parse_segment_name
 from kraftool.decoders.quorum_state import QuorumStateFile
+from kraftool.decoders.walk import BEGINNING, seam_faults
 from kraftool.image.uuids import is_reserved_directory
 from kraftool.reports.directory_summary import base_offset
 from kraftool.reports.false_upgrade import false_upgrade
@@ -25,7 +26,7 @@ from kraftool.reports.kinds import directory as dir_kinds
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.kinds import snapshot as snap_kinds
 from kraftool.reports.log_cut import lost_by
-from kraftool.reports.log_findings import gap_advice
+from kraftool.reports.log_findings import log_finding
 from kraftool.reports.metadata_summary import MetadataSummary
 from kraftool.reports.snapshot_advice import DAMAGES, is_sound, snapshot_advice
 from kraftool.reports.voters.alone import voter_findings
@@ -420,35 +421,14 @@ _RULES: tuple[Callable[[DirectoryCase], Iterator[Finding]], ...] = (
 
 def _between_segments(segments: Sequence[FileReport]) -> Iterator[Finding]:
     """Whether each segment goes on where the one before it ends."""
-    end: int | None = None
-    highest = -1
+    before = BEGINNING
     for file in segments:
         log = file.log
         if log is None or not log.is_metadata:
             continue
-        begins = log.start_offset if log.start_offset is not None else base_offset(file)
-        damaged_start = bool(log.problems) and log.problems[0].position == 0
-        if end is not None and begins != end and not damaged_start:
-            yield log_kinds.GAP.at(
-                file.name,
-                "the segment does not go on where the one before it ends",
-                position=0,
-                offset=begins,
-                expected=str(end),
-                found=str(begins),
-                advice=gap_advice(end, begins, begins),
-            )
-        if log.epochs and log.epochs[0].epoch < highest:
-            yield log_kinds.EPOCH_BACK.at(
-                file.name,
-                "the segment begins in an earlier epoch than the one before it ends in",
-                position=12,
-                offset=begins,
-                expected=f"{highest} or more",
-                found=str(log.epochs[0].epoch),
-            )
-        highest = max(highest, *(each.epoch for each in log.epochs), -1)
-        end = log.end_offset if log.end_offset is not None else begins
+        for fault in seam_faults(before, log.walked):
+            yield log_finding(file.name, fault)
+        before = before.joined(log.walked)
 
 
 def between_directories(cases: Sequence[DirectoryCase]) -> Iterator[Finding]:

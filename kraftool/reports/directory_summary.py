@@ -165,7 +165,7 @@ def _log_range(segments: Sequence[_Segment]) -> LogRange | None:
             intact = max(intact, base_offset(file))
         elif log.intact_end_offset is not None:
             intact = log.intact_end_offset
-        if log.end_offset != log.intact_end_offset:
+        if log.walked.is_cut:
             break
     epochs = [each.epoch for log in logs for each in log.epochs]
     return LogRange(

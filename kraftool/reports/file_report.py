@@ -155,8 +155,8 @@ class ReadOptions:
     progress: Callable[[int], None] = lambda position: None
     on_control: Callable[[str, RecordBatch, LogRecord], None] = lambda name, batch, item: None
     """Sees every control record that can be decoded, with the name of its file."""
-    observe: Observe = lambda item, valid: None
-    """Sees the batches of a segment or checkpoint, and what is damage, as they pass."""
+    observe: Observe | None = None
+    """Sees each item of the walk over a segment or checkpoint."""
 
 
 def read_file(entry: Entry, options: ReadOptions = ReadOptions()) -> FileReport:
@@ -194,10 +194,8 @@ def _read(report: FileReport, entry: Entry, source: ByteSource, options: ReadOpt
         quiet = replace(options, leftovers=True)
         return replace(_read(report, entry, source, quiet), findings=())
     if report.kind in BATCH_KINDS:
-        contiguous = report.place is not EntryPlace.LOOSE or report.kind is not FileKind.LOG
         summary = summarize(
             source.read_at,
-            contiguous=contiguous,
             progress=options.progress,
             on_control=partial(options.on_control, report.name),
             observe=options.observe,

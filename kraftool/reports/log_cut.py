@@ -13,7 +13,6 @@ from kraftool.reports.directory_summary import base_offset
 from kraftool.reports.file_report import FileReport
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.log_loss import hole, loss_of
-from kraftool.reports.log_summary import CUTTING
 from kraftool.reports.metadata_summary import MetadataSummary
 
 
@@ -41,7 +40,7 @@ def lost_by(
 def _cut(segment: FileReport) -> int | None:
     """Where Kafka cuts a segment; None if all of its bytes are batches."""
     log = segment.log
-    if log is None or not any(problem.kind in CUTTING for problem in log.problems):
+    if log is None or not log.walked.is_cut:
         return None
     return log.intact_end_offset if log.intact_end_offset is not None else base_offset(segment)
 

@@ -1,6 +1,6 @@
 """What is wrong inside one segment or checkpoint, as findings.
 
-Owns the step from a problem at a byte to what it means and what to do. It refuses to look at other
+Owns the step from a fault at a byte to what it means and what to do. It refuses to look at other
 files: a torn tail is harmless only in a log's last segment, which `directory_findings.py` knows.
 """
 
@@ -10,25 +10,25 @@ from dataclasses import replace
 
 from kraftool.decoders import names
 from kraftool.decoders.batch import HEADER_SIZE
+from kraftool.decoders.fault import DAMAGE_KINDS, Fault, FaultKind
 from kraftool.decoders.java_text import INT32_MAX
 from kraftool.decoders.kinds import FileKind
-from kraftool.decoders.segment import UNKNOWN_MAGIC, DamageKind
-from kraftool.reports import log_summary
+from kraftool.decoders.segment import UNKNOWN_MAGIC
 from kraftool.reports.findings import Finding, FindingKind, Severity
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.kinds import snapshot as snap_kinds
 from kraftool.reports.log_loss import loss
-from kraftool.reports.log_summary import LogProblem, LogSummary
+from kraftool.reports.log_summary import LogSummary
 
-_IN_LOG: dict[str, FindingKind] = {
-    log_summary.CRC: log_kinds.CRC,
-    log_summary.RECORDS: log_kinds.RECORDS,
-    log_summary.UNKNOWN: log_kinds.UNKNOWN_TYPE,
-    log_summary.EPOCH_BACK: log_kinds.EPOCH_BACK,
-    log_summary.GAP: log_kinds.GAP,
-    DamageKind.TORN_TAIL.value: log_kinds.TORN_TAIL,
-    DamageKind.ZERO_TAIL.value: log_kinds.ZERO_TAIL,
-    DamageKind.CORRUPT.value: log_kinds.DAMAGE,
+_IN_LOG: dict[FaultKind, FindingKind] = {
+    FaultKind.CRC: log_kinds.CRC,
+    FaultKind.RECORDS: log_kinds.RECORDS,
+    FaultKind.UNKNOWN: log_kinds.UNKNOWN_TYPE,
+    FaultKind.EPOCH_BACK: log_kinds.EPOCH_BACK,
+    FaultKind.GAP: log_kinds.GAP,
+    FaultKind.TORN_TAIL: log_kinds.TORN_TAIL,
+    FaultKind.ZERO_TAIL: log_kinds.ZERO_TAIL,
+    FaultKind.CORRUPT: log_kinds.DAMAGE,
 }
 
 
@@ -70,20 +70,20 @@ def _of_segment(name: str, summary: LogSummary) -> tuple[Finding, ...]:
     return _with_rest(findings, name, summary, log_kinds.DAMAGE)
 
 
-def log_finding(name: str, problem: LogProblem, advice: str | None = None) -> Finding:
-    """The finding of one problem in a segment."""
-    if advice is None and problem.kind == log_summary.GAP:
+def log_finding(name: str, fault: Fault, advice: str | None = None) -> Finding:
+    """The finding of one fault in a segment."""
+    if advice is None and fault.kind == FaultKind.GAP:
         segment = names.parse_segment_name(name.rpartition("/")[2])
         base = segment.base_offset if segment is not None else 0
-        advice = gap_advice(int(problem.expected), int(problem.found), base)
-    kind = log_kinds.MAGIC if problem.text == UNKNOWN_MAGIC else _IN_LOG[problem.kind]
-    return _finding(kind, name, problem, advice)
+        advice = gap_advice(int(fault.expected), int(fault.found), base)
+    kind = log_kinds.MAGIC if fault.reason == UNKNOWN_MAGIC else _IN_LOG[fault.kind]
+    return _finding(kind, name, fault, advice)
 
 
-def snapshot_finding(name: str, problem: LogProblem) -> Finding:
-    """The finding of one problem in a snapshot."""
-    unknown = problem.kind == log_summary.UNKNOWN
-    return _finding(snap_kinds.UNKNOWN_TYPE if unknown else snap_kinds.DAMAGE, name, problem)
+def snapshot_finding(name: str, fault: Fault) -> Finding:
+    """The finding of one fault in a snapshot."""
+    unknown = fault.kind == FaultKind.UNKNOWN
+    return _finding(snap_kinds.UNKNOWN_TYPE if unknown else snap_kinds.DAMAGE, name, fault)
 
 
 def gap_advice(expected: int, found: int, base_offset: int) -> str:
@@ -110,17 +110,17 @@ def _ends_in_garbage(summary: LogSummary) -> bool:
     """Whether nothing but the bytes behind the last whole batch are wrong, as with a torn tail."""
     return (
         _ends_damaged(summary)
-        and summary.problems[-1].kind == DamageKind.CORRUPT.value
-        and summary.problems[-1].text != UNKNOWN_MAGIC
+        and summary.problems[-1].kind == FaultKind.CORRUPT
+        and summary.problems[-1].reason != UNKNOWN_MAGIC
         and summary.batches > 0
         and summary.intact_end_offset == summary.end_offset
     )
 
 
-def _advice(summary: LogSummary, problem: LogProblem) -> str | None:
+def _advice(summary: LogSummary, fault: Fault) -> str | None:
     """What Kafka would cut off at a place that is not the log's end."""
-    cuts = problem.kind in (log_summary.CRC, DamageKind.CORRUPT.value)
-    if not cuts or problem.text == UNKNOWN_MAGIC:
+    cuts = fault.kind in (FaultKind.CRC, FaultKind.CORRUPT)
+    if not cuts or fault.reason == UNKNOWN_MAGIC:
         return None
     intact = summary.intact_end_offset
     return loss(intact if intact is not None else summary.start_offset, summary.end_offset)
@@ -152,7 +152,7 @@ def _ends_damaged(summary: LogSummary) -> bool:
     if not summary.problems or summary.more_problems:
         return False
     last = summary.problems[-1]
-    return last.kind in _DAMAGES and last.offset == summary.end_offset
+    return last.kind in DAMAGE_KINDS and last.offset == summary.end_offset
 
 
 def _of_snapshot_name(name: str, summary: LogSummary) -> list[Finding]:
@@ -178,23 +178,18 @@ def _of_snapshot_name(name: str, summary: LogSummary) -> list[Finding]:
     return findings
 
 
-def _finding(
-    kind: FindingKind, name: str, problem: LogProblem, advice: str | None = None
-) -> Finding:
-    size = f", {problem.size} bytes" if problem.size and problem.kind in _DAMAGES else ""
+def _finding(kind: FindingKind, name: str, fault: Fault, advice: str | None = None) -> Finding:
+    size = f", {fault.size} bytes" if fault.size and fault.kind in DAMAGE_KINDS else ""
     return kind.at(
         name,
-        problem.text + size,
-        position=problem.position,
-        offset=problem.offset,
-        field=problem.field,
-        expected=problem.expected,
-        found=problem.found,
+        fault.reason + size,
+        position=fault.position,
+        offset=fault.offset,
+        field=fault.field,
+        expected=fault.expected,
+        found=fault.found,
         advice=advice,
     )
-
-
-_DAMAGES = frozenset(each.value for each in DamageKind)
 
 
 def _with_rest(

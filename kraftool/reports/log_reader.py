@@ -8,13 +8,14 @@ for Kafka is `directory_findings.py`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from kraftool.decoders import codec
 from kraftool.decoders.batch import HEADER_SIZE, Record, RecordBatch
 from kraftool.decoders.control import BY_ID, read_key
 from kraftool.decoders.errors import DecodeError
+from kraftool.decoders.fault import Fault, FaultKind, record_fault
 from kraftool.decoders.framing import read_frame, record_format
 from kraftool.decoders.log_record import (
     LogRecord,
@@ -23,22 +24,12 @@ from kraftool.decoders.log_record import (
     position_in_file,
     position_of_error,
 )
-from kraftool.decoders.segment import Damage, ReadAt, scan
-from kraftool.reports.log_problems import (
-    crc_problem,
-    damage_problem,
-    epoch_back_problem,
-    gap_problem,
-)
+from kraftool.decoders.segment import ReadAt
+from kraftool.decoders.walk import Faulty, Item, Walk, WalkState
 from kraftool.reports.log_summary import (
-    CUTTING,
-    GAP,
-    RECORDS,
-    UNKNOWN,
     ControlRecord,
     EpochStart,
     FeatureLevel,
-    LogProblem,
     LogSummary,
     Registration,
 )
@@ -62,19 +53,18 @@ NOOP_BATCH = b"\x14\x00\x00\x00\x01\x08\x01\x14\x00\x00\x00"
 
 
 OnControl = Callable[[RecordBatch, LogRecord], None]
-"""What wants to see every control record of batches whose CRC holds."""
-Observe = Callable[[RecordBatch | Damage, bool], None]
-"""What wants to see every batch and whether its CRC holds, and every damage (with False)."""
+"""What wants to see every control record of sound batches."""
+Observe = Callable[[Item], None]
+"""What wants to see every item of the walk."""
 
 
 @dataclass(slots=True)
 class _Reader:
     """What has been seen so far of one file."""
 
-    contiguous: bool
     on_control: OnControl = lambda batch, item: None
     values: dict[str, Any] = field(default_factory=dict)
-    problems: list[LogProblem] = field(default_factory=list)
+    problems: list[Fault] = field(default_factory=list)
     more_problems: int = 0
     batches: int = 0
     records: int = 0
@@ -84,15 +74,10 @@ class _Reader:
     first_seen: dict[bytes, tuple[int, int]] = field(default_factory=dict)
     controls: dict[int, int] = field(default_factory=dict)
     not_framed: int = 0
-    first_not_framed: LogProblem | None = None
+    first_not_framed: Fault | None = None
     epochs: list[EpochStart] = field(default_factory=list)
     highest_epoch: int = -1
     start: int | None = None
-    end: int | None = None
-    follows: bool = False
-    """Whether the next batch has to begin where the last one ended."""
-    intact_end: int | None = None
-    intact: bool = True
     first_timestamp: int | None = None
     last_timestamp: int | None = None
     compressions: dict[str, None] = field(default_factory=dict)
@@ -107,66 +92,50 @@ class _Reader:
     voters_changes: int = 0
     footer: int | None = None
 
-    def problem(self, problem: LogProblem) -> None:
-        if problem.kind in CUTTING:
-            self.intact = False
+    def problem(self, fault: Fault) -> None:
         if len(self.problems) < MAX_PROBLEMS:
-            self.problems.append(problem)
+            self.problems.append(fault)
         else:
             self.more_problems += 1
 
-    def damage(self, damage: Damage) -> None:
-        self.follows = False
-        self.problem(damage_problem(damage, self.end))
+    def faulty(self, item: Faulty) -> None:
+        self.problem(item.fault)
+        if item.batch is not None:
+            self.batches += 1
+            if self.start is None:
+                self.start = item.batch.base_offset
 
-    def batch(self, batch: RecordBatch) -> bool:
-        """Take in a batch; return whether its CRC holds."""
+    def batch(self, batch: RecordBatch) -> None:
+        """Take in a sound batch."""
         header = batch.header
-        valid = batch.is_valid
-        if not valid:
-            self.problem(crc_problem(batch))
-        elif self.contiguous and self.follows and header.base_offset != self.end:
-            self.problem(gap_problem(batch, self.end))
-        self._epoch(batch)
+        epoch = header.partition_leader_epoch
+        is_new = not self.epochs or self.epochs[-1].epoch != epoch
+        if is_new and len(self.epochs) < _MAX_EPOCHS:
+            self.epochs.append(EpochStart(epoch=epoch, start_offset=header.base_offset))
         self.batches += 1
         if self.start is None:
-            self.start, self.first_timestamp = header.base_offset, header.base_timestamp
-        # A header that the CRC does not vouch for may tell any last offset.
-        trusted = valid or header.record_count == header.last_offset_delta + 1
-        self.end = batch.last_offset + 1 if trusted else header.base_offset + 1
-        self.follows = trusted
+            self.start = header.base_offset
+        if self.first_timestamp is None:
+            self.first_timestamp = header.base_timestamp
         self.last_timestamp = header.max_timestamp
-        if self.intact:
-            self.intact_end = self.end
         if header.attributes & 7:
             self.compressions[batch.compression] = None
         if header.record_count == 1 and batch.data[HEADER_SIZE:] == NOOP_BATCH:
             self.records += 1
             self.counts[_NOOP] = self.counts.get(_NOOP, 0) + 1
             self.first_seen.setdefault(_NOOP, (batch.position + HEADER_SIZE, header.base_offset))
-            return valid
+            return
         try:
             if batch.is_control:
                 for record in batch.records():
-                    self._control(batch, record, valid)
+                    self._control(batch, record)
             else:
-                self._data(batch, valid)
+                self._data(batch)
         except DecodeError as error:
             position = batch.position + error.position
-            self.problem(_problem(error, position, header.base_offset))
-        return valid
+            self.problem(record_fault(error, position, header.base_offset))
 
-    def _epoch(self, batch: RecordBatch) -> None:
-        epoch = batch.epoch
-        if self.epochs and self.epochs[-1].epoch == epoch:
-            return
-        if epoch < self.highest_epoch:
-            self.problem(epoch_back_problem(batch, self.highest_epoch))
-        self.highest_epoch = max(epoch, self.highest_epoch)
-        if len(self.epochs) < _MAX_EPOCHS:
-            self.epochs.append(EpochStart(epoch=epoch, start_offset=batch.base_offset))
-
-    def _data(self, batch: RecordBatch, valid: bool) -> None:
+    def _data(self, batch: RecordBatch) -> None:
         """Count by type, and decode every record, if only to know that it can be."""
         counts, decoders = self.counts, self.decoders
         for record in batch.records():
@@ -175,7 +144,7 @@ class _Reader:
             frame = value[:3] if value is not None else b""
             decode = decoders.get(frame)
             if decode is None or value is None or record.key is not None:
-                if not self._new_frame(batch, record, frame, valid):
+                if not self._new_frame(batch, record, frame):
                     continue
             else:
                 counts[frame] += 1
@@ -185,10 +154,9 @@ class _Reader:
                             continue
                     except DecodeError:
                         pass
-            if valid:
-                self._decoded(batch, record)
+            self._decoded(batch, record)
 
-    def _new_frame(self, batch: RecordBatch, record: Record, frame: bytes, valid: bool) -> bool:
+    def _new_frame(self, batch: RecordBatch, record: Record, frame: bytes) -> bool:
         """Count a frame that no decoder is known for yet; whether it can be decoded."""
         try:
             if record.value is None or record.key is not None:
@@ -198,7 +166,7 @@ class _Reader:
             self.not_framed += 1
             if self.first_not_framed is None:
                 where = position_of_error(batch, record, error)
-                self.first_not_framed = _problem(error, where, record.offset)
+                self.first_not_framed = record_fault(error, where, record.offset)
             return False
         # Counted by what it says: the frame of a number beyond 127 is longer than three bytes.
         if position != 3:
@@ -260,7 +228,7 @@ class _Reader:
             for event in pending:
                 self._event(event)
 
-    def _control(self, batch: RecordBatch, record: Record, valid: bool) -> None:
+    def _control(self, batch: RecordBatch, record: Record) -> None:
         self.records += 1
         self.control_records += 1
         item = decode_control(record)
@@ -272,10 +240,8 @@ class _Reader:
         self.footer = None
         if item.error is not None or item.data is None:
             if item.error is not None:
-                kind = UNKNOWN if type_id not in BY_ID else RECORDS
+                kind = FaultKind.RECORDS if type_id in BY_ID else FaultKind.UNKNOWN
                 self.problem(_item_problem(batch, item, item.error, kind))
-            return
-        if not valid:
             return
         self.on_control(batch, item)
         told = ControlRecord(
@@ -297,7 +263,7 @@ class _Reader:
             self.voters_changes += 1
             self.values["voters"] = told
 
-    def summary(self) -> LogSummary:
+    def summary(self, walked: WalkState) -> LogSummary:
         is_metadata = not self.not_framed or bool(self.counts) or bool(self.leader_changes)
         if is_metadata and self.first_not_framed is not None:
             self.problem(self.first_not_framed)
@@ -305,7 +271,7 @@ class _Reader:
             for each in unknown_types(self.counts, self.first_seen):
                 self.problem(each)
         else:
-            self.problems = [each for each in self.problems if each.kind != GAP]
+            self.problems = [each for each in self.problems if each.kind != FaultKind.GAP]
         pending = self.pending or []
         counts = self.counts if is_metadata else {}
         return LogSummary(
@@ -313,8 +279,7 @@ class _Reader:
             records=self.records,
             control_records=self.control_records,
             start_offset=self.start,
-            end_offset=self.end,
-            intact_end_offset=self.intact_end,
+            walked=walked,
             epochs=tuple(self.epochs),
             first_timestamp=self.first_timestamp,
             last_timestamp=self.last_timestamp,
@@ -329,7 +294,7 @@ class _Reader:
             open_transaction=self.began,
             open_features=tuple(each for each in pending if isinstance(each, FeatureLevel)),
             ends_earlier_transaction=self.earlier,
-            has_footer=self.footer is not None and self.footer == self.end,
+            has_footer=self.footer is not None and self.footer == walked.end_offset,
             is_metadata=is_metadata,
             problems=tuple(sorted(self.problems, key=lambda each: each.position)),
             more_problems=self.more_problems,
@@ -337,45 +302,32 @@ class _Reader:
         )
 
 
-def _problem(error: DecodeError, position: int, offset: int, kind: str = RECORDS) -> LogProblem:
-    return LogProblem(
-        kind=kind,
-        text=error.reason,
-        position=position,
-        offset=offset,
-        field=error.path,
-        expected=error.expected,
-        found=error.found,
-    )
-
-
 def _item_problem(
-    batch: RecordBatch, item: LogRecord, error: DecodeError, kind: str = RECORDS
-) -> LogProblem:
-    """A problem of a record whose type is known, which stands before the field."""
+    batch: RecordBatch, item: LogRecord, error: DecodeError, kind: FaultKind = FaultKind.RECORDS
+) -> Fault:
+    """A fault of a record whose type is known."""
     where = position_of_error(batch, item.record, error)
-    found = _problem(error, where, item.record.offset, kind)
-    return replace(found, text=f"{item.type}: {found.text}") if item.type else found
+    return record_fault(error, where, item.record.offset, kind=kind, type=item.type)
 
 
 def summarize(
     read_at: ReadAt,
     *,
-    contiguous: bool = True,
     progress: Callable[[int], None] = lambda position: None,
     on_control: OnControl = lambda batch, item: None,
-    observe: Observe = lambda item, valid: None,
+    observe: Observe | None = None,
 ) -> LogSummary:
-    """Read a segment or checkpoint once. `contiguous`: a gap in the offsets is a problem."""
-    reader = _Reader(contiguous=contiguous, on_control=on_control)
+    """Read a segment or checkpoint once; what observes sees each item after the summary did."""
+    reader, walk = _Reader(on_control=on_control), Walk(read_at)
     told = 0
-    for item in scan(read_at):
-        if isinstance(item, Damage):
-            reader.damage(item)
-            observe(item, False)
+    for item in walk:
+        if isinstance(item, Faulty):
+            reader.faulty(item)
         else:
-            observe(item, reader.batch(item))
+            reader.batch(item)
             if item.position - told > 1 << 20:
                 told = item.position
                 progress(told)
-    return reader.summary()
+        if observe is not None:
+            observe(item)
+    return reader.summary(walk.state)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from kraftool.decoders.segment import DamageKind
+from kraftool.decoders.fault import Fault
+from kraftool.decoders.walk import BEGINNING, WalkState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,27 +64,6 @@ class ControlRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LogProblem:
-    """What is wrong at one place. `kind` is a word of PROBLEM_KINDS, or a kind of damage."""
-
-    kind: str
-    text: str
-    position: int
-    offset: int | None = None
-    size: int = 0
-    field: str = ""
-    expected: str = ""
-    found: str = ""
-
-
-CRC, RECORDS, UNKNOWN, EPOCH_BACK, GAP = "crc", "records", "unknown", "epoch-back", "gap"
-PROBLEM_KINDS = (CRC, RECORDS, UNKNOWN, EPOCH_BACK, GAP, *(each.value for each in DamageKind))
-CUTTING = frozenset({CRC, *(each.value for each in DamageKind)})
-"""At these Kafka cuts the log when it starts. It looks at each batch by itself: offsets that do not
-follow on each other, or an epoch that goes back, it does not notice."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LogSummary:
     """What one pass over a segment or checkpoint shows."""
 
@@ -91,10 +71,8 @@ class LogSummary:
     records: int = 0
     control_records: int = 0
     start_offset: int | None = None
-    end_offset: int | None = None
-    """One beyond the last offset."""
-    intact_end_offset: int | None = None
-    """Where Kafka would cut the log: the end of the last batch before anything that it refuses."""
+    walked: WalkState = BEGINNING
+    """The state of the walk at the end of the file."""
     epochs: tuple[EpochStart, ...] = ()
     first_timestamp: int | None = None
     last_timestamp: int | None = None
@@ -121,8 +99,18 @@ class LogSummary:
     has_footer: bool = False
     is_metadata: bool = True
     """False for a segment of another topic, whose values are no metadata records."""
-    problems: tuple[LogProblem, ...] = ()
+    problems: tuple[Fault, ...] = ()
     more_problems: int = 0
+
+    @property
+    def end_offset(self) -> int | None:
+        """One beyond the last offset."""
+        return self.walked.end_offset
+
+    @property
+    def intact_end_offset(self) -> int | None:
+        """Where Kafka would cut the log."""
+        return self.walked.intact_end_offset
 
     @property
     def last_epoch(self) -> int | None:

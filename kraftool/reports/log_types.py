@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 
 from kraftool.decoders import schema
 from kraftool.decoders.control import BY_ID
+from kraftool.decoders.fault import Fault, FaultKind
 from kraftool.decoders.framing import record_format
-from kraftool.reports.log_summary import UNKNOWN, LogProblem, TypeCount
+from kraftool.reports.log_summary import TypeCount
 
 _LONG = b"\xff"
 
@@ -29,7 +30,7 @@ def _numbers(frame: bytes) -> tuple[int, int]:
 
 def unknown_types(
     counts: Mapping[bytes, int], first_seen: Mapping[bytes, tuple[int, int]]
-) -> Iterator[LogProblem]:
+) -> Iterator[Fault]:
     """The types and versions that the catalogue lacks, each with the place of its first record."""
     for frame, (position, offset) in first_seen.items():
         api_key, version = _numbers(frame)
@@ -40,9 +41,9 @@ def unknown_types(
         text = f"{records} of a type that Kafka {schema.KAFKA} lacks, the first here"
         if message is not None:
             text = f"{records} of {message.name} in a version that Kafka {schema.KAFKA} lacks"
-        yield LogProblem(
-            kind=UNKNOWN,
-            text=text,
+        yield Fault(
+            kind=FaultKind.UNKNOWN,
+            reason=text,
             position=position,
             offset=offset,
             expected=f"version {message.versions}" if message is not None else "",

@@ -14,6 +14,7 @@ from itertools import islice
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import DecodeError
+from kraftool.decoders.fault import Fault, crc_fault, damage_fault, gap_fault, record_fault
 from kraftool.decoders.log_record import (
     LogRecord,
     decode_batch,
@@ -24,8 +25,6 @@ from kraftool.decoders.segment import Damage
 from kraftool.reports.browse.blocks import Item, RowPlace
 from kraftool.reports.browse.likely import Glance, glance
 from kraftool.reports.log_dump import LogDump, Selection, TopicNames, grep_text, masked
-from kraftool.reports.log_problems import crc_problem, damage_problem, gap_problem
-from kraftool.reports.log_summary import LogProblem
 from kraftool.reports.record_summary import summary
 
 MOST_RECORDS = 20_000
@@ -125,9 +124,8 @@ class RowMaker:
         """The row that says that offsets are missing before a batch, if they are."""
         if not isinstance(item, RecordBatch) or expected is None or item.base_offset == expected:
             return None
-        return _problem(
-            file, RowPlace(segment, item.position, -1), RowKind.GAP, gap_problem(item, expected)
-        )
+        fault = gap_fault(item.position, item.base_offset, expected)
+        return _problem(file, RowPlace(segment, item.position, -1), RowKind.GAP, fault)
 
     def rows(
         self, file: str, segment: int, item: Item, selection: Selection | None = None
@@ -135,7 +133,7 @@ class RowMaker:
         """The rows of one batch or damage. Damage is shown whatever is selected."""
         if isinstance(item, Damage):
             place = RowPlace(segment, item.position, _BEHIND)
-            yield _problem(file, place, RowKind.DAMAGE, damage_problem(item, None))
+            yield _problem(file, place, RowKind.DAMAGE, damage_fault(item, None))
             return
         valid = item.is_valid
         wanted = None if selection is None else self._for(selection)
@@ -143,7 +141,7 @@ class RowMaker:
             yield from self._records(file, segment, item, valid, wanted)
         if not valid:
             place = RowPlace(segment, item.position, _BEHIND + 1)
-            yield _problem(file, place, RowKind.DAMAGE, crc_problem(item))
+            yield _problem(file, place, RowKind.DAMAGE, crc_fault(item, None))
 
     def _records(
         self, file: str, segment: int, batch: RecordBatch, valid: bool, wanted: _Wanted | None
@@ -160,7 +158,8 @@ class RowMaker:
                     yield row
         except DecodeError as error:
             place = RowPlace(segment, batch.position, _BEHIND)
-            yield _problem(file, place, RowKind.DAMAGE, _undecodable(batch, error))
+            fault = record_fault(error, batch.position + error.position, batch.base_offset)
+            yield _problem(file, place, RowKind.DAMAGE, fault)
         if number + 1 == MOST_RECORDS <= last:
             yield LogRow(
                 place=RowPlace(segment, batch.position, _BEHIND),
@@ -226,35 +225,23 @@ def _border(number: int, last: int) -> Border:
     return Border.LAST if number >= last else Border.MIDDLE
 
 
-def _undecodable(batch: RecordBatch, error: DecodeError) -> LogProblem:
-    return LogProblem(
-        kind="records",
-        text=error.reason,
-        position=batch.position + error.position,
-        offset=batch.base_offset,
-        expected=error.expected,
-        found=error.found,
-        field=error.path,
-    )
-
-
-def _problem(file: str, place: RowPlace, kind: RowKind, problem: LogProblem) -> LogRow:
+def _problem(file: str, place: RowPlace, kind: RowKind, fault: Fault) -> LogRow:
     sides = ", ".join(
         f"{word} {side}"
-        for word, side in (("expected", problem.expected), ("found", problem.found))
+        for word, side in (("expected", fault.expected), ("found", fault.found))
         if side
     )
-    size = f", {problem.size} bytes" if problem.size else ""
-    told = f"{problem.field + ': ' if problem.field else ''}{problem.text}"
+    size = f", {fault.size} bytes" if fault.size else ""
+    told = f"{fault.field + ': ' if fault.field else ''}{fault.reason}"
     return LogRow(
         place=place,
         kind=kind,
         file=file,
-        position=problem.position,
-        offset=problem.offset,
-        label=str(problem.kind),
-        text=f"position {problem.position}{size}: {told}" + (f" ({sides})" if sides else ""),
+        position=fault.position,
+        offset=fault.offset,
+        label=str(fault.kind),
+        text=f"position {fault.position}{size}: {told}" + (f" ({sides})" if sides else ""),
         is_valid=False,
         is_decoded=False,
-        size=problem.size or 0,
+        size=fault.size or 0,
     )

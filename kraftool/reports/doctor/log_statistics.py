@@ -18,7 +18,7 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import decode_record
 from kraftool.decoders.log_record import decode_control, position_in_file
 from kraftool.decoders.names import FileState, parse_checkpoint_name, segment_offset
-from kraftool.decoders.segment import Damage
+from kraftool.decoders.walk import Faulty, Item
 from kraftool.decoders.wire import ZERO_UUID
 from kraftool.reports.file_report import FileReport, ReadOptions, read_file
 from kraftool.reports.log_reader import NOOP_BATCH, Observe
@@ -139,23 +139,23 @@ class LogStatistics:
         """Read a file as a dump does, with an eye on what passes."""
         return read_file(entry, replace(options, observe=self._observer(entry)))
 
-    def _observer(self, entry: Entry) -> Observe:
+    def _observer(self, entry: Entry) -> Observe | None:
         name = parse_checkpoint_name(entry.basename)
         if name is not None and name.state is FileState.LIVE:
             found = self.snapshot_credentials.setdefault(entry.name, set())
 
-            def of_snapshot(item: RecordBatch | Damage, valid: bool) -> None:
-                if valid and isinstance(item, RecordBatch) and not item.is_control:
+            def of_snapshot(item: Item) -> None:
+                if not isinstance(item, Faulty) and not item.is_control:
                     for _, key, value in _decoded(item):
                         if key == _SCRAM:
                             found.add((value["name"], value["mechanism"]))
 
             return of_snapshot
         if segment_offset(entry.basename) is None:
-            return lambda item, valid: None
+            return None
 
-        def of_log(item: RecordBatch | Damage, valid: bool) -> None:
-            if isinstance(item, RecordBatch) and valid:
+        def of_log(item: Item) -> None:
+            if not isinstance(item, Faulty):
                 self._batch(entry.name, item)
 
         return of_log

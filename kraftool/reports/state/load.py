@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.control import ControlRecordType
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.fault import crc_fault, damage_fault
 from kraftool.decoders.segment import Damage, scan
 from kraftool.image.image import EMPTY, MetadataImage, Provenance
 from kraftool.image.loader import ImageLoader, OpenTransaction
@@ -21,7 +22,6 @@ from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.kinds import snapshot as snapshot_kinds
 from kraftool.reports.log_findings import snapshot_finding
-from kraftool.reports.log_problems import crc_problem, damage_problem
 from kraftool.reports.log_source import LogFile
 from kraftool.reports.shell.kafka_text import instant
 from kraftool.reports.state.files import StateFiles, base_offset, open_state, snapshot_id
@@ -338,10 +338,10 @@ def _snapshot(replay: Replay, file: LogFile, progress: Progress) -> Provenance:
     with file.open() as source:
         for each in scan(source.read_at):
             if isinstance(each, Damage):
-                replay.found(snapshot_finding(file.name, damage_problem(each, None)))
+                replay.found(snapshot_finding(file.name, damage_fault(each, None)))
                 continue
             if not each.is_valid:
-                replay.found(snapshot_finding(file.name, crc_problem(each)))
+                replay.found(snapshot_finding(file.name, crc_fault(each, None)))
             replay.batch(file.name, each, snapshot=True)
             if not each.is_control:
                 last = Provenance(

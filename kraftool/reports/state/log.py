@@ -11,10 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.fault import crc_fault, damage_fault, gap_fault
 from kraftool.decoders.segment import Damage, DamageKind, scan
 from kraftool.reports.findings import Finding
 from kraftool.reports.log_findings import log_finding
-from kraftool.reports.log_problems import crc_problem, damage_problem, gap_problem
 from kraftool.reports.log_source import LogFile
 from kraftool.reports.state.replay import Progress, Replay
 from kraftool.reports.weighing import weighed
@@ -70,9 +70,11 @@ class LogReplay:
         if self._is_beyond(batch):
             self.is_over = self.is_enough = True
         elif not batch.is_valid:
-            self._cut(log_finding(file.name, crc_problem(batch)))
+            self._cut(log_finding(file.name, crc_fault(batch, None)))
         elif self._is_out_of_place(batch):
-            self._cut(log_finding(file.name, gap_problem(batch, self.end)))
+            assert self.end is not None, "only what has an end can have a gap"
+            fault = gap_fault(batch.position, batch.base_offset, self.end)
+            self._cut(log_finding(file.name, fault))
         else:
             self.last = batch.epoch, batch.last_offset + 1
             if self.end is None or batch.last_offset >= self.end:
@@ -84,7 +86,7 @@ class LogReplay:
                 )
 
     def _damage(self, file: LogFile, damage: Damage, *, is_last: bool) -> Finding:
-        finding = log_finding(file.name, damage_problem(damage, self.end))
+        finding = log_finding(file.name, damage_fault(damage, self.end))
         is_live = damage.kind is DamageKind.TORN_TAIL and file.is_live()
         return weighed(finding, is_last=is_last, is_live=is_live)
 

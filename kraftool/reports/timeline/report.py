@@ -109,7 +109,7 @@ def _with_losses(findings: Sequence[Finding], nodes: Sequence[NodeLog]) -> list[
     told = list(findings)
     for node in nodes:
         files = {each.name for each in node.segments}
-        files |= {one.finding.file for _, _, found in node.stored for one in found}
+        files |= {each.file for each in node.stored}
         cuts = [each.offset for each in told if each.file in files and each.code in CUTTING]
         cut = min((each for each in cuts if each is not None), default=None)
         newest = max(node.snapshots, key=lambda each: each.offset, default=None)

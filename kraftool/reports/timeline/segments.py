@@ -13,19 +13,14 @@ from dataclasses import dataclass, field
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.control import ControlRecordType
 from kraftool.decoders.errors import DecodeError
+from kraftool.decoders.fault import Fault
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.log_record import LogRecord, decode_control
 from kraftool.decoders.names import CheckpointName, segment_offset
-from kraftool.decoders.segment import Damage, scan
+from kraftool.decoders.walk import BEGINNING, Faulty, Walk, WalkState, seam_faults
 from kraftool.reports.findings import Finding
-from kraftool.reports.log_findings import log_findings
-from kraftool.reports.log_problems import (
-    crc_problem,
-    damage_problem,
-    epoch_back_problem,
-    gap_problem,
-)
-from kraftool.reports.log_summary import CUTTING, EpochStart, LogProblem, LogSummary
+from kraftool.reports.log_findings import log_finding, log_findings
+from kraftool.reports.log_summary import EpochStart, LogSummary
 from kraftool.reports.timeline.batches import PARTITIONS, LogBatch, Watched, decode, log_batch
 from kraftool.reports.weighing import weighed
 from kraftool.storage.entry import Entry
@@ -39,6 +34,14 @@ class Found:
 
     offset: int
     finding: Finding
+
+    @classmethod
+    def of(cls, finding: Finding, start: int | None) -> Found:
+        """A finding at its offset, or where its segment starts."""
+        for offset in (finding.offset, start, segment_offset(finding.file.rpartition("/")[2])):
+            if offset is not None:
+                return cls(offset=offset, finding=finding)
+        return cls(offset=0, finding=finding)
 
     def settled(self, *, is_last: bool, is_live: bool) -> Found:
         """Weighed by what lies around it: a tail is torn only at the log's end."""
@@ -65,68 +68,60 @@ class NodeSnapshot:
 
 @dataclass(slots=True)
 class _Problems:
-    found: list[LogProblem] = field(default_factory=list)
+    found: list[Fault] = field(default_factory=list)
     more: int = 0
 
-    def add(self, problem: LogProblem) -> None:
+    def add(self, problem: Fault) -> None:
         if len(self.found) < MAX_PROBLEMS:
             self.found.append(problem)
         else:
             self.more += 1
 
 
-def read_segment(
-    entry: Entry, follows: int | None, progress: Callable[[str, int], None]
-) -> Iterator[LogBatch | Found]:
-    """The batches whose CRC holds; at the end, whatever is wrong in the segment.
+@dataclass(slots=True)
+class SegmentReading:
+    """One segment: its sound batches, then whatever is wrong in it."""
 
-    `follows` is the offset at which the segment before it ended.
-    """
-    problems = _Problems()
-    start: int | None = None
-    intact: int | None = None
-    end, told, highest, batches, whole = follows, 0, -1, 0, True
-    with entry.open() as source:
-        for item in scan(source.read_at):
-            problem = damage_problem(item, end) if isinstance(item, Damage) else None
-            if isinstance(item, RecordBatch):
-                start = item.base_offset if start is None else start
-                batches += 1
-                if not item.is_valid:
-                    problem = crc_problem(item)
-                else:
-                    problem = _sequence(item, end if whole else None, highest)
-                    yield log_batch(entry.name, item)
-                    highest = max(highest, item.epoch)
-                    if item.last_offset >= item.base_offset:
-                        end = item.last_offset + 1
+    entry: Entry
+    progress: Callable[[str, int], None]
+    walked: WalkState = BEGINNING
+    """The state of the walk at the end of the segment, once all was read."""
+
+    def __iter__(self) -> Iterator[LogBatch | Found]:
+        entry, problems = self.entry, _Problems()
+        start: int | None = None
+        told, batches = 0, 0
+        with entry.open() as source:
+            walk = Walk(source.read_at)
+            for item in walk:
+                batch = item.batch if isinstance(item, Faulty) else item
+                if batch is not None:
+                    start = batch.base_offset if start is None else start
+                    batches += 1
+                if isinstance(item, Faulty):
+                    problems.add(item.fault)
+                    continue
+                yield log_batch(entry.name, item)
                 if item.position - told > 1 << 20:
                     told = item.position
-                    progress(entry.name, told)
-            if problem is not None:
-                problems.add(problem)
-                whole = whole and problem.kind not in CUTTING
-            if problem is None or problem.kind not in CUTTING:
-                intact = end if whole else intact
-    progress(entry.name, entry.size)
-    summary = LogSummary(
-        batches=batches,
-        start_offset=start,
-        end_offset=end if batches else None,
-        intact_end_offset=intact,
-        problems=tuple(problems.found),
-        more_problems=problems.more,
-    )
-    for finding in log_findings(entry.name, FileKind.LOG, summary):
-        at = finding.offset if finding.offset is not None else start
-        at = at if at is not None else segment_offset(entry.basename)
-        yield Found(offset=at if at is not None else 0, finding=finding)
+                    self.progress(entry.name, told)
+        self.progress(entry.name, entry.size)
+        self.walked = walk.state
+        summary = LogSummary(
+            batches=batches,
+            start_offset=start,
+            walked=self.walked,
+            problems=tuple(problems.found),
+            more_problems=problems.more,
+        )
+        for finding in log_findings(entry.name, FileKind.LOG, summary):
+            yield Found.of(finding, start)
 
 
-def _sequence(batch: RecordBatch, end: int | None, highest: int) -> LogProblem | None:
-    if end is not None and batch.base_offset != end:
-        return gap_problem(batch, end)
-    return epoch_back_problem(batch, highest) if batch.epoch < highest else None
+def seam(file: str, before: WalkState, walked: WalkState) -> Iterator[Found]:
+    """What is wrong with how a segment follows on the one before it."""
+    for fault in seam_faults(before, walked):
+        yield Found.of(log_finding(file, fault), fault.offset)
 
 
 def read_snapshot(
@@ -138,21 +133,20 @@ def read_snapshot(
     epochs: dict[int, int] = {}
     first: LogRecord | None = None
     last: LogRecord | None = None
-    start = end = None
+    start: int | None = None
     batches = 0
     with entry.open() as source:
-        for item in scan(source.read_at):
-            if isinstance(item, Damage):
-                problems.add(damage_problem(item, end))
+        walk = Walk(source.read_at)
+        for item in walk:
+            batch = item.batch if isinstance(item, Faulty) else item
+            if batch is not None:
+                start = batch.base_offset if start is None else start
+                batches += 1
+            if isinstance(item, Faulty):
+                problems.add(item.fault)
+                last = None if item.fault.cuts else last
                 continue
-            batches += 1
-            start = item.base_offset if start is None else start
             epochs.setdefault(item.epoch, item.base_offset)
-            end = item.last_offset + 1
-            if not item.is_valid:
-                problems.add(crc_problem(item))
-                last = None
-                continue
             opening, last = _controls(item)
             first = opening if item.position == 0 else first
             if records:
@@ -164,7 +158,7 @@ def read_snapshot(
     summary = LogSummary(
         batches=batches,
         start_offset=start,
-        end_offset=end,
+        walked=walk.state,
         epochs=tuple(EpochStart(epoch=each, start_offset=at) for each, at in epochs.items()),
         has_header=has_header,
         has_footer=last is not None and last.type == ControlRecordType.SNAPSHOT_FOOTER.label,

@@ -23,11 +23,18 @@ from kraftool.decoders.names import (
     segment_offset,
 )
 from kraftool.decoders.quorum_state import QuorumState
+from kraftool.decoders.walk import BEGINNING, WalkState
 from kraftool.reports.file_names import misnamed
 from kraftool.reports.findings import Finding
 from kraftool.reports.kinds import directory as kinds
 from kraftool.reports.timeline.batches import LogBatch, StoredBatches
-from kraftool.reports.timeline.segments import Found, NodeSnapshot, read_segment, read_snapshot
+from kraftool.reports.timeline.segments import (
+    Found,
+    SegmentReading,
+    NodeSnapshot,
+    read_snapshot,
+    seam,
+)
 from kraftool.storage.entry import Entry, EntryPlace, EntryProblem, Severity
 from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.paths import Location, LocationKind
@@ -35,6 +42,33 @@ from kraftool.storage.source import FileSource
 
 _STATE_FILE = 1 << 20
 Progress = Callable[[str, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stored:
+    """A segment that can be read only once."""
+
+    base_offset: int
+    file: str
+    batches: StoredBatches
+    found: tuple[Found, ...]
+    walked: WalkState
+
+    @classmethod
+    def of(cls, reading: SegmentReading) -> _Stored:
+        batches, found = StoredBatches(), []
+        for item in reading:
+            if isinstance(item, LogBatch):
+                batches.add(item)
+            else:
+                found.append(item)
+        return cls(
+            base_offset=_base_offset(reading.entry),
+            file=reading.entry.name,
+            batches=batches,
+            found=tuple(found),
+            walked=reading.walked,
+        )
 
 
 @dataclass(slots=True, eq=False)
@@ -52,8 +86,8 @@ class NodeLog:
     segments: list[Entry] = field(default_factory=list)
     snapshots: list[NodeSnapshot] = field(default_factory=list)
     checkpoints: list[Entry] = field(default_factory=list)
-    stored: list[tuple[int, StoredBatches, list[Found]]] = field(default_factory=list)
-    """Segments that were read as they came, with their base offsets."""
+    stored: list[_Stored] = field(default_factory=list)
+    """Segments that were read as they came."""
     start_offset: int | None = None
     end_offset: int | None = None
     last_epoch: int | None = None
@@ -65,26 +99,30 @@ class NodeLog:
 
     def items(self, progress: Progress) -> Iterator[LogBatch | Found]:
         """The batches of all segments, and the damage between them."""
-        end: int | None = None
+        before = BEGINNING
         if self.stored:
-            ordered = sorted(self.stored, key=lambda each: each[0])
-            for index, (_, batches, found) in enumerate(ordered):
+            ordered = sorted(self.stored, key=lambda each: each.base_offset)
+            for index, segment in enumerate(ordered):
                 last = index == len(ordered) - 1
-                yield from (each.settled(is_last=last, is_live=False) for each in found)
-                yield from batches
+                yield from (each.settled(is_last=last, is_live=False) for each in segment.found)
+                yield from seam(segment.file, before, segment.walked)
+                before = before.joined(segment.walked)
+                yield from segment.batches
             return
         ordered_files = sorted(self.segments, key=_base_offset)
         for index, entry in enumerate(ordered_files):
             last = index == len(ordered_files) - 1
+            reading = SegmentReading(entry, progress)
             try:
-                for item in read_segment(entry, end, progress):
+                for item in reading:
                     if isinstance(item, LogBatch):
-                        end = item.last + 1
                         yield item
                     else:
                         yield item.settled(is_last=last, is_live=self.is_live)
             except KraftoolError as error:
                 self.findings.append(kinds.UNREADABLE.at(entry.name, error.message))
+            yield from seam(entry.name, before, reading.walked)
+            before = before.joined(reading.walked)
 
 
 def _base_offset(entry: Entry) -> int:
@@ -214,13 +252,7 @@ class _Reader:
                     node.checkpoints.append(entry)
                 return True
             if location.is_stream:
-                batches, found = StoredBatches(), []
-                for item in read_segment(entry, None, self.progress):
-                    if isinstance(item, LogBatch):
-                        batches.add(item)
-                    else:
-                        found.append(item)
-                node.stored.append((_base_offset(entry), batches, found))
+                node.stored.append(_Stored.of(SegmentReading(entry, self.progress)))
             elif self.is_new(entry):
                 node.segments.append(entry)
         except KraftoolError as error:

@@ -23,14 +23,8 @@ from kraftool.decoders.names import (
     parse_checkpoint_name,
     parse_segment_name,
 )
-from kraftool.decoders.segment import Damage
-from kraftool.reports.file_report import (
-    LARGEST_WHOLE,
-    EntryList,
-    FileReport,
-    ReadOptions,
-    read_file,
-)
+from kraftool.decoders.walk import Faulty, Item
+from kraftool.reports.file_report import LARGEST_WHOLE, EntryList, FileReport, ReadOptions, read_file
 from kraftool.reports.findings import Finding
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.verify.log_form import check_batch, check_records
@@ -245,18 +239,15 @@ class _SegmentPass:
         self._wanted.reverse()
         self._due = self._wanted.pop() if self._wanted else _NEVER
 
-    def __call__(self, item: RecordBatch | Damage, valid: bool) -> None:
+    def __call__(self, item: Item) -> None:
         directory = self._directory
-        if isinstance(item, Damage):
-            self.damaged = True
-            directory.replay.damage()
-            directory.times.stop()
+        if isinstance(item, Faulty):
+            if item.fault.cuts:
+                self.damaged = True
+                directory.replay.damage(item)
+                directory.times.stop()
             return
-        directory.replay.batch(self._notes.file, item, valid=valid)
-        if not valid:
-            self.damaged = True
-            directory.times.stop()
-            return
+        directory.replay.batch(self._notes.file, item)
         header = item.header
         last = item.last_offset
         if not self.damaged:

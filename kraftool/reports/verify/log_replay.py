@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.names import CheckpointName, SegmentName
-from kraftool.decoders.segment import Damage
+from kraftool.decoders.walk import Faulty, Item
 from kraftool.image.image import EMPTY, MetadataImage
 from kraftool.image.loader import ImageLoader
 from kraftool.image.state_hash import state_hash
@@ -65,13 +65,11 @@ class DirectoryReplay:
         elif name.base_offset > self.next:
             self.ended = f"the segment that begins at offset {self.next} was not read before"
 
-    def batch(self, file: str, batch: RecordBatch, *, valid: bool) -> None:
+    def batch(self, file: str, batch: RecordBatch) -> None:
         """Replay a batch, if it is the next one."""
         if self.ended or self.replay is None or batch.last_offset < self.next:
             return
-        if not valid:
-            self.ended = "a batch there has a wrong CRC"
-        elif batch.base_offset != self.next:
+        if batch.base_offset != self.next:
             self.ended = f"the next batch begins at offset {batch.base_offset}"
         else:
             before = len(self.replay.findings)
@@ -86,9 +84,12 @@ class DirectoryReplay:
             if compared is not None and compared.is_due and reached >= compared.snapshot.offset:
                 compared.meet(self)
 
-    def damage(self) -> None:
+    def damage(self, item: Faulty) -> None:
         if not self.ended and self.replay is not None:
-            self.ended = "the bytes there are no batch"
+            is_batch = item.batch is not None
+            self.ended = (
+                "a batch there has a wrong CRC" if is_batch else "the bytes there are no batch"
+            )
 
     def findings(
         self, directory: str, end_offset: int | None, newest_snapshot: int
@@ -132,9 +133,9 @@ class SnapshotReplay:
         self.replay = Replay(loader=ImageLoader())
         self._whole = True
 
-    def __call__(self, item: RecordBatch | Damage, valid: bool) -> None:
-        if isinstance(item, Damage) or not valid:
-            self._whole = False
+    def __call__(self, item: Item) -> None:
+        if isinstance(item, Faulty):
+            self._whole = self._whole and not item.fault.cuts
         elif self._whole:
             self.replay.batch("", item, snapshot=True)
 

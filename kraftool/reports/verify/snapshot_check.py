@@ -14,7 +14,7 @@ from kraftool.decoders.control import ControlRecordType
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.framing import decode_record
 from kraftool.decoders.log_record import decode_control, position_in_file
-from kraftool.decoders.segment import Damage
+from kraftool.decoders.walk import Faulty, Item
 from kraftool.image.image import MetadataImage
 from kraftool.reports.findings import Finding, FindingKind
 from kraftool.reports.kinds import log as log_kinds
@@ -83,10 +83,10 @@ class SnapshotCheck:
             voters=self._controls.get(_VOTERS),
         )
 
-    def __call__(self, item: RecordBatch | Damage, valid: bool) -> None:
-        if isinstance(item, Damage) or not valid:
-            self.is_whole = False
-        if isinstance(item, Damage):
+    def __call__(self, item: Item) -> None:
+        if isinstance(item, Faulty):
+            self.batches += item.batch is not None
+            self.is_whole = self.is_whole and not item.fault.cuts
             return
         self.batches += 1
         if not self.is_whole:

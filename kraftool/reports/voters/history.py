@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.fault import FaultKind
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.log_record import LogRecord, position_in_file
 from kraftool.decoders.names import FileState, parse_checkpoint_name
@@ -24,7 +25,6 @@ from kraftool.reports.file_report import FileReport
 from kraftool.reports.findings import Finding
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.kinds import snapshot as snap_kinds
-from kraftool.reports.log_summary import CUTTING, GAP, RECORDS
 from kraftool.reports.metadata_summary import MetadataSummary, SnapshotSummary
 from kraftool.reports.voters.model import (
     HistoryEntry,
@@ -183,12 +183,16 @@ def _extent(segments: Sequence[FileReport]) -> LogExtent | None:
         assert log is not None, "only segments with a summary are listed"
         if first != end:
             breaks.add(first)
-        for problem in log.problems:
-            offset = problem.offset if problem.offset is not None else first
-            lost = problem.kind == RECORDS and problem.text.startswith((_VOTERS, _VERSION))
-            if problem.kind in CUTTING:
+        for fault in log.problems:
+            offset = fault.offset if fault.offset is not None else first
+            of_voters = fault.reason.startswith((_VOTERS, _VERSION))
+            if fault.cuts:
                 cuts.append(offset)
-            if problem.kind in CUTTING or problem.kind == GAP or lost:
+            if (
+                fault.cuts
+                or fault.kind is FaultKind.GAP
+                or (fault.kind is FaultKind.RECORDS and of_voters)
+            ):
                 breaks.add(offset)
         epochs += [(each.start_offset, each.epoch) for each in log.epochs]
         end = max(end, first, log.end_offset if log.end_offset is not None else first)

@@ -1,0 +1,227 @@
+"""The walk over a log: what it hands over, what it finds, and where it can go on."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from kraftool.decoders.batch import RecordBatch, encode_batch
+from kraftool.decoders.fault import CUTTING, FaultKind
+from kraftool.decoders.framing import encode_record
+from kraftool.decoders.segment import Budget, scan
+from kraftool.decoders.walk import BEGINNING, Faulty, Item, Walk, WalkState, seam_faults
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+LOG = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-2/data/__cluster_metadata-0"
+DAMAGED = sorted((*FIXTURES.glob("damaged/*/**/*.log"), *FIXTURES.glob("damaged/**/*.checkpoint")))
+SIZE = 72
+"""Bytes of a batch with one NoOpRecord."""
+NOOP = encode_record("NoOpRecord", 0, {})
+
+
+def batch(offset: int, *, epoch: int = 1, count: int = 1) -> bytes:
+    records = ((None, NOOP) for _ in range(count))
+    return encode_batch(records, base_offset=offset, epoch=epoch, timestamp=7)
+
+
+def torn(data: bytes) -> bytes:
+    """A batch with one bit of its CRC flipped."""
+    return data[:20] + bytes([data[20] ^ 1]) + data[21:]
+
+
+def walk(data: bytes, state: WalkState = BEGINNING, stop: int | None = None) -> Walk:
+    return Walk(lambda at, size: data[at : at + size], state, stop=stop)
+
+
+def faults(*pieces: bytes) -> list[tuple[FaultKind, int]]:
+    return [
+        (each.fault.kind, each.fault.position)
+        for each in walk(b"".join(pieces))
+        if isinstance(each, Faulty)
+    ]
+
+
+def flat(runs: Iterable[list[RecordBatch] | Faulty]) -> list[Item]:
+    found: list[Item] = []
+    for run in runs:
+        found += [run] if isinstance(run, Faulty) else run
+    return found
+
+
+def edited(data: bytes, seed: int) -> bytes:
+    """A log with some bytes changed, batches cut out or repeated, or its end torn off."""
+    chance, changed = random.Random(seed), bytearray(data)
+    spans = [(each.position, each.size) for each in scan(lambda at, size: data[at : at + size])]
+    for _ in range(chance.randint(1, 4)):
+        at, size = chance.choice(spans)
+        match chance.randrange(6):
+            case 0:
+                changed[at + chance.randrange(size) : at + size] = b""
+            case 1:
+                del changed[at : at + size]
+            case 2:
+                changed[at:at] = data[at : at + size]
+            case 3:
+                changed[at + 12 : at + 16] = chance.randrange(200).to_bytes(4, "big")
+            case 4:
+                del changed[chance.randrange(len(changed)) :]
+            case _:
+                for _ in range(chance.randint(1, 3)):
+                    if changed:
+                        changed[chance.randrange(len(changed))] ^= 1 << chance.randrange(8)
+    return bytes(changed)
+
+
+def logs() -> list[bytes]:
+    whole = (LOG / "00000000000000000000.log").read_bytes()
+    return [whole, *(each.read_bytes() for each in DAMAGED)] + [edited(whole, n) for n in range(60)]
+
+
+def test_a_whole_log_has_no_fault():
+    data = b"".join(batch(at, epoch=at // 10) for at in range(50))
+    items = list(walk(data))
+    assert len(items) == 50
+    assert not any(isinstance(each, Faulty) for each in items)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "found"),
+    [
+        ((batch(0), batch(2)), [(FaultKind.GAP, SIZE)]),
+        ((batch(5), batch(4)), [(FaultKind.GAP, SIZE)]),
+        ((batch(0, epoch=3), batch(1, epoch=2)), [(FaultKind.EPOCH_BACK, SIZE + 12)]),
+        ((batch(0), torn(batch(1)), batch(2)), [(FaultKind.CRC, SIZE + 17)]),
+        ((batch(0), bytes(100)), [(FaultKind.ZERO_TAIL, SIZE)]),
+        ((batch(0), batch(1)[:-9]), [(FaultKind.TORN_TAIL, SIZE)]),
+        ((batch(0), b"\xff" * 90, batch(1)), [(FaultKind.CORRUPT, SIZE)]),
+    ],
+    ids=["gap", "back", "epoch back", "crc", "zeros", "torn", "garbage"],
+)
+def test_each_fault_is_found_at_its_place(
+    pieces: tuple[bytes, ...], found: list[tuple[FaultKind, int]]
+):
+    assert len(batch(0)) == SIZE
+    assert faults(*pieces) == found
+
+
+def test_what_a_batch_with_a_wrong_crc_says_is_evidence_of_nothing():
+    assert faults(batch(0), torn(batch(1, epoch=99)), batch(2)) == [(FaultKind.CRC, SIZE + 17)]
+    assert faults(batch(0), torn(batch(9)), batch(2)) == [(FaultKind.CRC, SIZE + 17)]
+    assert faults(batch(0), torn(batch(1, count=5)), batch(2))[1:] == []
+
+
+def test_the_next_sound_batch_is_compared_with_the_last_sound_one():
+    crc = FaultKind.CRC, SIZE + 17
+    assert faults(batch(3), torn(batch(4)), batch(2)) == [crc, (FaultKind.GAP, 2 * SIZE)]
+    back = faults(batch(3, epoch=5), torn(batch(4)), batch(5, epoch=4))
+    assert back == [crc, (FaultKind.EPOCH_BACK, 2 * SIZE + 12)]
+    later = faults(batch(0), torn(batch(1)), batch(2), batch(7))
+    assert later == [crc, (FaultKind.GAP, 3 * SIZE)]
+
+
+def test_an_epoch_that_went_back_is_one_fault():
+    pieces = batch(0, epoch=5), batch(1, epoch=3), batch(2, epoch=3), batch(3, epoch=4)
+    assert faults(*pieces) == [(FaultKind.EPOCH_BACK, SIZE + 12)]
+
+
+def test_kafka_would_cut_at_the_first_damage():
+    passing = walk(batch(0) + batch(2) + torn(batch(3)) + batch(4))
+    found = [each for each in passing if isinstance(each, Faulty)]
+    assert [each.fault.cuts for each in found] == [False, True]
+    assert (passing.state.intact_end_offset, passing.state.end_offset) == (3, 5)
+    assert {FaultKind.GAP, FaultKind.EPOCH_BACK}.isdisjoint(CUTTING)
+
+
+def test_a_damaged_end_counts_as_long_as_its_numbers_agree():
+    assert walk_end(batch(0), torn(batch(1, count=3))) == (1, 4)
+    assert walk_end(batch(0), torn(batch(8, count=3))) == (1, 1)
+
+
+def walk_end(*pieces: bytes) -> tuple[int | None, int | None]:
+    passing = walk(b"".join(pieces))
+    assert list(passing)
+    return passing.state.intact_end_offset, passing.state.end_offset
+
+
+def test_items_cover_every_byte_once():
+    for data in logs():
+        at = 0
+        for each in walk(data):
+            assert each.position == at
+            at += each.size
+        assert at == len(data)
+
+
+def test_sound_batches_are_those_of_the_scan_whose_crc_is_right():
+    for data in logs():
+        sound = [
+            each
+            for each in scan(lambda at, size, data=data: data[at : at + size])  # type: ignore[misc]
+            if isinstance(each, RecordBatch) and each.is_valid
+        ]
+        assert [each for each in walk(data) if not isinstance(each, Faulty)] == sound
+
+
+def test_runs_are_the_same_items():
+    for data in logs():
+        singly, runs = walk(data), walk(data)
+        assert list(singly) == flat(runs.runs())
+        assert singly.state == runs.state
+
+
+def test_a_walk_goes_on_from_every_item():
+    for data in logs():
+        passing = walk(data)
+        steps = [(each, passing.state) for each in passing]
+        items = [each for each, _ in steps]
+        for number in range(0, len(items), 1 + len(items) // 12):
+            going_on = walk(data, steps[number][1])
+            assert list(going_on) == items[number + 1 :]
+            assert going_on.state == passing.state
+
+
+def test_the_budget_for_damage_is_taken_along():
+    data = batch(0) + torn(batch(1)) + b"\xff" * 300 + batch(2)
+    passing = walk(data)
+    for _ in passing:
+        pass
+    assert passing.state.budget == Budget(0, passing.state.budget.spent)
+    assert passing.state.budget.spent > 0
+    assert WalkState.at(80).budget == Budget(80)
+
+
+def test_segments_walked_over_one_by_one_have_the_faults_of_one_walk():
+    whole = (LOG / "00000000000000000000.log").read_bytes()
+    for seed in range(60):
+        first, second = edited(whole, seed), edited(whole, seed + 1000)
+        before = walk(first)
+        list(before)
+        carried = walk(second, before.state.next_segment())
+        at_once = [each.fault for each in carried if isinstance(each, Faulty)]
+        alone = walk(second)
+        own = [each.fault for each in alone if isinstance(each, Faulty)]
+        joined = [*seam_faults(before.state, alone.state), *own]
+        places = sorted((each.position, each.kind) for each in at_once)
+        assert sorted((each.position, each.kind) for each in joined) == places
+
+
+def test_at_the_border_of_segments_only_damaged_batches_explain_missing_offsets():
+    def border(*pieces: bytes) -> list[FaultKind]:
+        before = walk(b"".join(pieces))
+        list(before)
+        after = walk(batch(5), before.state.next_segment())
+        return [each.fault.kind for each in after if isinstance(each, Faulty)]
+
+    assert border(batch(4)) == []
+    assert border(batch(3), torn(batch(4))) == []
+    assert border(batch(2), torn(batch(3))) == [FaultKind.GAP]
+    assert border(batch(3), batch(4)[:-9]) == [FaultKind.GAP]
+
+
+def test_nothing_begins_at_the_stop_or_behind_it():
+    data = batch(0) + batch(1) + batch(2)
+    assert [each.position for each in walk(data, stop=SIZE + 1)] == [0, SIZE]
+    assert [each.position for each in walk(data, WalkState.at(SIZE), stop=2 * SIZE)] == [SIZE]

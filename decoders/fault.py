@@ -13,6 +13,7 @@ from kraftool.decoders.batch import CRC_START, RecordBatch
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.segment import Damage
 
+WRONG_CRC = "the batch's CRC does not match its bytes"
 _CRC_FIELD = CRC_START - 4
 _EPOCH_FIELD = 12
 
@@ -75,7 +76,7 @@ def crc_fault(batch: RecordBatch, offset: int | None, file: str = "") -> Fault:
     """A batch whose bytes changed, where `offset` was expected."""
     return Fault(
         kind=FaultKind.CRC,
-        reason="the batch's CRC does not match its bytes",
+        reason=WRONG_CRC,
         position=batch.position + _CRC_FIELD,
         file=file,
         offset=batch.header.base_offset if offset is None else offset,

@@ -14,6 +14,7 @@ from typing import Any
 from kraftool.decoders import control, spec_files
 from kraftool.decoders.batch import HEADER_SIZE, LOG_OVERHEAD, BatchHeader, RecordBatch
 from kraftool.decoders.errors import DecodeError, KraftoolError
+from kraftool.decoders.fault import WRONG_CRC
 from kraftool.decoders.redact import MASK
 from kraftool.decoders.segment import LARGEST_ATTRIBUTES, LARGEST_BATCH, Damage, DamageKind, scan
 from kraftool.decoders.spec import Span, annotate_by
@@ -33,7 +34,6 @@ from kraftool.reports.annotation_rows import (
 )
 from kraftool.reports.annotation_value import NOT_KNOWN, RecordValue, Trust, controlled, framed
 
-CRC = "the CRC does not match the bytes"
 _BROKEN_RECORDS = 16
 """So many records of a batch may be broken before the rest of it is given up."""
 _NOTHING = Span(start=0, end=0, path="", type="")
@@ -162,9 +162,7 @@ class BatchRows:
         spans = annotate_by(spec_files.BATCH_HEADER, self.batch.data, 0, HEADER_SIZE).spans
         for row in span_rows(self.stretch, spans, depth=depth + 1, notes=notes):
             if row.field == "crc" and self.believed and not valid:
-                problem = (
-                    f"{CRC} (expected {self.batch.computed_crc():08x}, found {header.crc:08x})"
-                )
+                problem = f"{WRONG_CRC} (expected {self.batch.computed_crc():08x}, found {header.crc:08x})"
                 yield replace(row, problem=problem)
             else:
                 yield row

@@ -136,12 +136,17 @@ def _quorum_state(state: QuorumState | None) -> dict[str, Any] | None:
     return told
 
 
+_APART = ("types", "leader_change", "kraft_version", "voters", "problems", "walked")
+"""Fields of a log's summary that JSON has in another form, or not at all."""
+
+
 def _log(log: LogSummary) -> dict[str, Any]:
     told: dict[str, Any] = {
         camel(each.name): plain(getattr(log, each.name))
         for each in fields(log)
-        if each.name not in ("types", "leader_change", "kraft_version", "voters", "problems")
+        if each.name not in _APART
     }
+    told["endOffset"], told["intactEndOffset"] = log.end_offset, log.intact_end_offset
     told["recordTypes"] = _types(log.types)
     told["leaderChange"] = _control(log.leader_change)
     told["kraftVersion"] = _control(log.kraft_version)

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import islice
 from typing import Any
 
 from kraftool.decoders import codec, schema
-from kraftool.decoders.batch import CRC_START, RecordBatch
+from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import DecodeError
+from kraftool.decoders.fault import Fault, crc_fault, damage_fault
 from kraftool.decoders.framing import decode_record
 from kraftool.decoders.log_record import LogRecord, decode_batch, position_of_error
 from kraftool.decoders.redact import SENSITIVE_KEYS, redact
@@ -168,15 +169,7 @@ class LogDump:
         if isinstance(item, RecordBatch):
             yield from self.batch(file, item)
         else:
-            yield Problem(
-                file,
-                item.position,
-                item.reason,
-                item.expected,
-                item.found,
-                kind=item.kind,
-                size=item.size,
-            )
+            yield _of_fault(damage_fault(item, None, file), item.kind)
 
     def batch(self, file: str, batch: RecordBatch) -> Iterator[Entry]:
         """The entries of one batch, if it is selected, and whatever is wrong inside it."""
@@ -191,16 +184,8 @@ class LogDump:
         else:
             yield from self._parts(file, batch, valid)
         if not valid:
-            yield Problem(
-                file,
-                batch.position + CRC_START - 4,
-                "the batch's CRC does not match its bytes",
-                f"{batch.computed_crc():08x}",
-                f"{batch.header.crc:08x}",
-                path="crc",
-                size=batch.size,
-                kind=DamageKind.CORRUPT,
-            )
+            fault = replace(crc_fault(batch, None, file), field="crc")
+            yield _of_fault(fault, DamageKind.CORRUPT)
 
     def _parts(self, file: str, batch: RecordBatch, valid: bool) -> Iterator[Entry]:
         """A batch's selected records, so many at a time: a small gzip batch can hold millions."""
@@ -326,4 +311,17 @@ def raw_value(entry: BatchEntry, item: LogRecord, *, show_secrets: bool) -> byte
 def _problem(file: str, base: int, error: DecodeError) -> Problem:
     return Problem(
         file, base + error.position, error.reason, error.expected, error.found, error.path
+    )
+
+
+def _of_fault(fault: Fault, kind: DamageKind) -> Problem:
+    return Problem(
+        fault.file,
+        fault.position,
+        fault.reason,
+        fault.expected,
+        fault.found,
+        path=fault.field,
+        kind=kind,
+        size=fault.size,
     )

@@ -16,7 +16,7 @@ from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.decoders.kinds import FileKind, detect
 from kraftool.decoders.log_record import decode_batch
 from kraftool.decoders.names import METADATA_TOPIC, FileState, parse_folder_name
-from kraftool.decoders.segment import scan
+from kraftool.decoders.walk import Walk
 from kraftool.reports.file_names import misnamed
 from kraftool.reports.findings import Finding
 from kraftool.storage.entry import Entry, EntryPlace, EntryProblem, Severity
@@ -158,7 +158,7 @@ def _is_topic(entry: Entry, location: Location) -> bool:
     if parsed is None or parsed.topic == METADATA_TOPIC:
         return False
     with entry.open() as source:
-        batches = (each for each in scan(source.read_at) if isinstance(each, RecordBatch))
+        batches = (each for each in Walk(source.read_at) if isinstance(each, RecordBatch))
         first = next(batches, None)
     if first is None or first.is_control:
         return False

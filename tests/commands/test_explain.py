@@ -90,7 +90,7 @@ def test_damage_is_shown_and_the_exit_code_says_so(log: Path, kraftool: Run) -> 
     log.write_bytes(data)
     ran = kraftool("explain", log)
     assert ran.code == 3
-    assert "! the CRC does not match the bytes" in ran.text
+    assert "! the batch's CRC does not match its bytes" in ran.text
     assert "! the bytes end before the field does" in ran.text
     assert "2 places are damaged or not known" in ran.err
 

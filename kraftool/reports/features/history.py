@@ -14,7 +14,7 @@ from kraftool.decoders.batch import Record, RecordBatch
 from kraftool.decoders.control import ControlRecordType, decode_value, read_key
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import decode_record, read_frame, record_format
-from kraftool.decoders.segment import scan
+from kraftool.decoders.walk import Faulty, Walk
 from kraftool.image.loader import ABORT, BEGIN, END
 from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.reports.features.model import LoggedType
@@ -97,9 +97,11 @@ def _records(
 ) -> Iterator[tuple[RecordBatch, Record]]:
     """The records up to the first damage."""
     with file.open() as source:
-        for each in scan(source.read_at):
-            if not isinstance(each, RecordBatch) or not each.is_valid:
-                return
+        for each in Walk(source.read_at):
+            if isinstance(each, Faulty):
+                if each.fault.cuts:
+                    return
+                continue
             try:
                 for record in each.records():
                     yield each, record

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field, replace
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.control import ControlRecordType
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.fault import crc_fault, damage_fault
-from kraftool.decoders.segment import Damage, scan
+from kraftool.decoders.walk import Faulty, Walk
 from kraftool.image.image import EMPTY, MetadataImage, Provenance
 from kraftool.image.loader import ImageLoader, OpenTransaction
 from kraftool.reports.findings import Finding, Severity
@@ -313,7 +312,7 @@ def _written(file: LogFile) -> int:
     """When the last record that a checkpoint covers was appended, as its header says."""
     replay = Replay()
     with file.open() as source:
-        first = next(iter(scan(source.read_at)), None)
+        first = next(iter(Walk(source.read_at)), None)
         if isinstance(first, RecordBatch):
             replay.batch(file.name, first, snapshot=True)
     return _named_provenance(file, replay).last_timestamp
@@ -336,12 +335,10 @@ def _snapshot(replay: Replay, file: LogFile, progress: Progress) -> Provenance:
     """Replay a checkpoint; return the provenance of the last record as the file itself has it."""
     last = Provenance()
     with file.open() as source:
-        for each in scan(source.read_at):
-            if isinstance(each, Damage):
-                replay.found(snapshot_finding(file.name, damage_fault(each, None)))
+        for each in Walk(source.read_at):
+            if isinstance(each, Faulty):
+                replay.found(snapshot_finding(file.name, each.fault))
                 continue
-            if not each.is_valid:
-                replay.found(snapshot_finding(file.name, crc_fault(each, None)))
             replay.batch(file.name, each, snapshot=True)
             if not each.is_control:
                 last = Provenance(

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kraftool.decoders.batch import RecordBatch
-from kraftool.decoders.fault import crc_fault, damage_fault, gap_fault
-from kraftool.decoders.segment import Damage, DamageKind, scan
+from kraftool.decoders.fault import Fault, FaultKind, gap_fault
+from kraftool.decoders.walk import Faulty, Walk, WalkState
 from kraftool.reports.findings import Finding
 from kraftool.reports.log_findings import log_finding
 from kraftool.reports.log_source import LogFile
@@ -55,9 +55,9 @@ class LogReplay:
         lies before this batch is known to be whole, and to be replayed.
         """
         with file.open() as source:
-            for each in scan(source.read_at, position):
-                if isinstance(each, Damage):
-                    self._cut(self._damage(file, each, is_last=is_last))
+            for each in Walk(source.read_at, WalkState.at(position)):
+                if isinstance(each, Faulty):
+                    self._faulty(file, each.fault, is_last=is_last)
                 else:
                     self._batch(file, each)
                 if self.is_over:
@@ -69,8 +69,6 @@ class LogReplay:
             self.start = batch.base_offset
         if self._is_beyond(batch):
             self.is_over = self.is_enough = True
-        elif not batch.is_valid:
-            self._cut(log_finding(file.name, crc_fault(batch, None)))
         elif self._is_out_of_place(batch):
             assert self.end is not None, "only what has an end can have a gap"
             fault = gap_fault(batch.position, batch.base_offset, self.end)
@@ -85,10 +83,16 @@ class LogReplay:
                     file.name, batch, start=self.end or 0, below=self.wanted.below
                 )
 
-    def _damage(self, file: LogFile, damage: Damage, *, is_last: bool) -> Finding:
-        finding = log_finding(file.name, damage_fault(damage, self.end))
-        is_live = damage.kind is DamageKind.TORN_TAIL and file.is_live()
-        return weighed(finding, is_last=is_last, is_live=is_live)
+    def _faulty(self, file: LogFile, fault: Fault, *, is_last: bool) -> None:
+        """Damage ends the log. Kafka goes on over an epoch that goes back; gaps are `_batch`'s."""
+        finding = log_finding(file.name, fault)
+        if fault.cuts and self.wanted.below is not None and (self.end or 0) >= self.wanted.below:
+            self.is_over = self.is_enough = True
+        elif fault.cuts:
+            is_live = fault.kind is FaultKind.TORN_TAIL and file.is_live()
+            self._cut(weighed(finding, is_last=is_last, is_live=is_live))
+        elif fault.kind is FaultKind.EPOCH_BACK and (fault.offset or 0) >= (self.end or 0):
+            self.replay.found(finding)
 
     def _is_out_of_place(self, batch: RecordBatch) -> bool:
         """Below the offset to begin at, batches may lie anywhere; from then on they follow."""

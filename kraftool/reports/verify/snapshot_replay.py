@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.names import segment_offset
-from kraftool.decoders.segment import Damage, scan
+from kraftool.decoders.walk import Faulty, Walk
 from kraftool.image.image import EMPTY, MetadataImage
 from kraftool.image.loader import ImageLoader
 from kraftool.image.replay import RecordValue
@@ -92,9 +92,10 @@ class SegmentsReplay:
 
     def _segment(self, entry: Entry, progress: Progress) -> None:
         with entry.open() as source:
-            for each in scan(source.read_at):
-                if isinstance(each, Damage) or not each.is_valid:
-                    self.ended = f"the log is damaged at {self.end}"
+            for each in Walk(source.read_at):
+                if isinstance(each, Faulty):
+                    if each.fault.cuts:
+                        self.ended = f"the log is damaged at {self.end}"
                 elif each.last_offset >= self.end:
                     self._batch(entry.name, each)
                 if self.ended or not self.wanted:

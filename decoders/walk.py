@@ -47,12 +47,21 @@ class Faulty(NamedTuple):
 Item = RecordBatch | Faulty
 
 
+def batch_of(item: Item) -> RecordBatch | None:
+    """The batch to show, whose CRC may be wrong; None for what is none."""
+    return item.batch if isinstance(item, Faulty) else item
+
+
 class Start(NamedTuple):
     """The first sound batch of a segment."""
 
     position: int
     base_offset: int
     epoch: int
+
+    @classmethod
+    def of(cls, batch: RecordBatch) -> Start:
+        return cls(batch.position, batch.base_offset, batch.epoch)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +152,7 @@ class Walk:
     def state(self) -> WalkState:
         """Where the walk is: behind the item that was handed over last."""
         if self._last is not None:
-            self._state, self._last = _after(self._state, self._last), None
+            self._state, self._last = after(self._state, self._last), None
         return self._state
 
     def __iter__(self) -> Iterator[Item]:
@@ -186,7 +195,7 @@ class Walk:
     def _in_order(self, batch: RecordBatch) -> Iterator[Faulty]:
         """What is wrong with the place of a sound batch. A walk that goes on after it is silent."""
         state = self.state
-        start = Start(batch.position, batch.base_offset, batch.epoch)
+        start = Start.of(batch)
         if state.start is None:
             self._state = replace(state, start=start)
         for fault in sequence_faults(state, start, self._file):
@@ -199,28 +208,24 @@ class Walk:
             yield Faulty(batch.position, 0, fault)
 
     def _damaged(self, item: Faulty) -> Faulty:
-        state, batch = self.state, item.batch
-        end = state.end_offset
-        if batch is not None and end in (None, batch.base_offset) and _agrees(batch):
-            end = batch.last_offset + 1
-        self._state = replace(
-            state,
-            position=item.position + item.size,
-            is_torn=True,
-            is_cut=True,
-            end_offset=end,
-            budget=self._scan.budget,
-        )
+        self._state = replace(after(self.state, item), budget=self._scan.budget)
         return item
 
 
-def _after(state: WalkState, batch: RecordBatch) -> WalkState:
-    end = batch.last_offset + 1
+def after(state: WalkState, item: Item) -> WalkState:
+    """The state behind a sound batch or behind damage."""
+    if isinstance(item, Faulty):
+        end, batch = state.end_offset, item.batch
+        if batch is not None and end in (None, batch.base_offset) and _agrees(batch):
+            end = batch.last_offset + 1
+        position = item.position + item.size
+        return replace(state, position=position, is_torn=True, is_cut=True, end_offset=end)
+    end = item.last_offset + 1
     return replace(
         state,
-        position=batch.position + batch.size,
+        position=item.position + item.size,
         next_offset=end,
-        epoch=batch.epoch,
+        epoch=item.epoch,
         is_torn=False,
         end_offset=end,
         intact_end_offset=state.intact_end_offset if state.is_cut else end,

@@ -14,10 +14,11 @@ from typing import Any
 from kraftool.decoders import control, spec_files
 from kraftool.decoders.batch import HEADER_SIZE, LOG_OVERHEAD, BatchHeader, RecordBatch
 from kraftool.decoders.errors import DecodeError, KraftoolError
-from kraftool.decoders.fault import WRONG_CRC
+from kraftool.decoders.fault import WRONG_CRC, Fault, FaultKind
 from kraftool.decoders.redact import MASK
-from kraftool.decoders.segment import LARGEST_ATTRIBUTES, LARGEST_BATCH, Damage, DamageKind, scan
+from kraftool.decoders.segment import LARGEST_ATTRIBUTES, LARGEST_BATCH
 from kraftool.decoders.spec import Span, annotate_by
+from kraftool.decoders.walk import Faulty, Item, Walk, batch_of
 from kraftool.decoders.wire import NEGATIVE, TRUNCATED
 from kraftool.reports.annotation_rows import (
     RAW,
@@ -43,7 +44,9 @@ def explain_log(read_at: ReadAt, size: int, request: ExplainRequest) -> Iterator
     """The rows of the batches that were asked for, damage between them included."""
     left = 1 if request.units is None else request.units or -1
     found = False
-    for item in scan(read_at, 0, size):
+    for item in Walk(read_at, stop=size):
+        if not item.size:
+            continue
         found = found or _is_asked_for(item, request)
         if not found:
             continue
@@ -58,26 +61,25 @@ def explain_log(read_at: ReadAt, size: int, request: ExplainRequest) -> Iterator
         raise KraftoolError(f"no batch of this file holds offset {request.offset}")
 
 
-def explain_item(
-    read_at: ReadAt, item: RecordBatch | Damage, request: ExplainRequest
-) -> Iterator[Row]:
+def explain_item(read_at: ReadAt, item: Item, request: ExplainRequest) -> Iterator[Row]:
     """The rows of one batch, or of what is none."""
-    if isinstance(item, Damage):
-        return _damage_rows(read_at, item, request)
-    return BatchRows(item, request).rows()
+    batch = batch_of(item)
+    if batch is None:
+        assert isinstance(item, Faulty), "all else has a batch"
+        return _damage_rows(read_at, item.fault, request)
+    return BatchRows(batch, request).rows()
 
 
-def _is_asked_for(item: RecordBatch | Damage, request: ExplainRequest) -> bool:
+def _is_asked_for(item: Item, request: ExplainRequest) -> bool:
     if request.position is not None:
         return item.position <= request.position < item.position + item.size
     if request.offset is not None:
-        if isinstance(item, Damage):
-            return False
-        return item.base_offset <= request.offset <= item.last_offset
+        batch = batch_of(item)
+        return batch is not None and batch.base_offset <= request.offset <= batch.last_offset
     return True
 
 
-def _damage_rows(read_at: ReadAt, damage: Damage, request: ExplainRequest) -> Iterator[Row]:
+def _damage_rows(read_at: ReadAt, damage: Fault, request: ExplainRequest) -> Iterator[Row]:
     """A stretch that is no batch: read as the batch that should stand here, as far as that goes."""
     sides = [f"expected {damage.expected}"] if damage.expected else []
     sides += [f"found {damage.found}"] if damage.found else []
@@ -92,14 +94,14 @@ def _damage_rows(read_at: ReadAt, damage: Damage, request: ExplainRequest) -> It
     )
     data = read_at(damage.position, min(damage.size, LARGEST_BATCH))
     stretch = FileBytes(data=data, base=damage.position)
-    if damage.kind is DamageKind.ZERO_TAIL:
+    if damage.kind is FaultKind.ZERO_TAIL:
         zeros = replace(next(stretch.raw(0, len(data), hidden=False)), depth=1, value="zeros")
         yield replace(zeros, size=damage.size)
         return
     end = 0
     if len(data) >= HEADER_SIZE and _like_a_header(RecordBatch.read(data).header):
         batch = RecordBatch.read(data, damage.position)
-        torn = damage.kind is DamageKind.TORN_TAIL
+        torn = damage.kind is FaultKind.TORN_TAIL
         for row in BatchRows(batch, request, believed=False, torn=torn).rows():
             end = row.end - damage.position
             yield row
@@ -162,7 +164,8 @@ class BatchRows:
         spans = annotate_by(spec_files.BATCH_HEADER, self.batch.data, 0, HEADER_SIZE).spans
         for row in span_rows(self.stretch, spans, depth=depth + 1, notes=notes):
             if row.field == "crc" and self.believed and not valid:
-                problem = f"{WRONG_CRC} (expected {self.batch.computed_crc():08x}, found {header.crc:08x})"
+                sides = f"expected {self.batch.computed_crc():08x}, found {header.crc:08x}"
+                problem = f"{WRONG_CRC} ({sides})"
                 yield replace(row, problem=problem)
             else:
                 yield row

@@ -13,7 +13,9 @@ from collections import OrderedDict
 from dataclasses import dataclass
 
 from kraftool.decoders.batch import RecordBatch
-from kraftool.decoders.segment import Damage, DamageKind, scan
+from kraftool.decoders.fault import FaultKind
+from kraftool.decoders.segment import ReadAt
+from kraftool.decoders.walk import Faulty, Item, Walk, WalkState
 from kraftool.reports.log_source import LogFile
 from kraftool.reports.state.files import base_offset
 from kraftool.storage.source import ByteSource
@@ -23,7 +25,8 @@ _KEPT_BYTES = 32 << 20
 _KEPT_BLOCKS = 96
 _OPEN_FILES = 8
 
-Item = RecordBatch | Damage
+BEFORE = -2
+"""Before the rows of a batch, of which up to two say that it does not follow on."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -32,7 +35,7 @@ class RowPlace:
 
     segment: int
     position: int
-    index: int = -1
+    index: int = BEFORE
 
     def after(self) -> RowPlace:
         """The place behind this row."""
@@ -143,7 +146,7 @@ class LogBlocks:
         block = self._cached(key)
         if block is None:
             read_at = self.source(segment).read_at
-            items = self._settled(segment, list(scan(read_at, position, position + BLOCK)))
+            items = self._settled(segment, _items(read_at, position, position + BLOCK))
             block = self._keep(key, _block(segment, position, items))
         return block
 
@@ -181,10 +184,12 @@ class LogBlocks:
         size = BLOCK
         while True:
             start = max(position - size, 0)
-            items = list(scan(read_at, start, position))
+            items = _items(read_at, start, position)
             if start > 0:
                 # Whatever was met before the first whole batch was seen from somewhere in it.
-                whole = (number for number, each in enumerate(items) if is_whole(each))
+                whole = (
+                    number for number, each in enumerate(items) if isinstance(each, RecordBatch)
+                )
                 items = items[next(whole, len(items)) :]
             if items or start == 0:
                 items = self._settled(segment, items)
@@ -193,17 +198,17 @@ class LogBlocks:
 
     def _settled(self, segment: int, items: list[Item]) -> list[Item]:
         """Without the half batch that a running Kafka is about to complete."""
-        is_tail = bool(items) and segment == self.bases[-1] and isinstance(items[-1], Damage)
+        is_tail = bool(items) and segment == self.bases[-1] and isinstance(items[-1], Faulty)
         if is_tail and self.is_live:
             last = items[-1]
-            if isinstance(last, Damage) and last.kind is DamageKind.TORN_TAIL:
+            if isinstance(last, Faulty) and last.fault.kind is FaultKind.TORN_TAIL:
                 return items[:-1]
         return items
 
     def first_whole(self, segment: int, position: int, end: int) -> RecordBatch | None:
         """The first batch whose CRC holds that begins from `position` on and before `end`."""
-        for each in scan(self.source(segment).read_at, position, end):
-            if isinstance(each, RecordBatch) and each.is_valid:
+        for each in Walk(self.source(segment).read_at, WalkState.at(position), stop=end):
+            if isinstance(each, RecordBatch):
                 return each
         return None
 
@@ -229,6 +234,6 @@ class LogBlocks:
         self._kept -= block.end - block.start
 
 
-def is_whole(item: Item) -> bool:
-    """Whether it is a batch whose CRC holds."""
-    return isinstance(item, RecordBatch) and item.is_valid
+def _items(read_at: ReadAt, start: int, stop: int) -> list[Item]:
+    """What has bytes: the order of batches is judged by what comes before, wherever that is."""
+    return [each for each in Walk(read_at, WalkState.at(start), stop=stop) if each.size]

@@ -14,9 +14,9 @@ from typing import Any
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.log_record import LogRecord, decode_batch
+from kraftool.decoders.walk import Faulty, Item, batch_of
 from kraftool.reports.annotation_log import explain_item
 from kraftool.reports.annotation_rows import ExplainRequest, Row
-from kraftool.reports.browse.blocks import Item
 from kraftool.reports.browse.rows import LogRow, RowKind
 from kraftool.reports.browse.window import LogWindow
 from kraftool.reports.log_dump import masked
@@ -56,9 +56,10 @@ def detail(window: LogWindow, row: LogRow) -> Detail:
     read_at = blocks.source(row.place.segment).read_at
     rows = explain_item(read_at, item, ExplainRequest())
     found = None
-    if row.kind is RowKind.RECORD and isinstance(item, RecordBatch):
-        found = _record(item, row.place.index)
-        rows = _of_record(rows, item, found)
+    batch = batch_of(item)
+    if row.kind is RowKind.RECORD and batch is not None:
+        found = _record(batch, row.place.index)
+        rows = _of_record(rows, batch, found)
     shown = found if found is None else masked(found)
     return Detail(
         row=row,
@@ -90,14 +91,19 @@ def _of_record(rows: Iterator[Row], batch: RecordBatch, item: LogRecord | None) 
 
 
 def _facts(item: Item) -> Iterator[tuple[str, str]]:
-    if not isinstance(item, RecordBatch):
-        yield "damage", f"{item.kind.value}, {item.size} bytes at position {item.position}"
+    if isinstance(item, Faulty):
+        batch, crc = item.batch, f"WRONG, the bytes have {item.fault.expected}"
+    else:
+        batch, crc = item, "holds"
+    if batch is None:
+        assert isinstance(item, Faulty), "all else has a batch"
+        yield "damage", f"{item.fault.kind}, {item.size} bytes at position {item.position}"
         return
-    header = item.header
-    yield "batch", f"offsets {item.base_offset} to {item.last_offset}, epoch {item.epoch}"
-    kind = "control batch" if item.is_control else "batch"
+    header = batch.header
+    yield "batch", f"offsets {batch.base_offset} to {batch.last_offset}, epoch {batch.epoch}"
+    kind = "control batch" if batch.is_control else "batch"
     records = many(header.record_count, "record")
     yield "", f"{kind} of {item.size} bytes at position {item.position}, {records}"
-    crc = "holds" if item.is_valid else f"WRONG, the bytes have {item.computed_crc():08x}"
-    packed = "" if item.compression == "none" else f", compressed with {item.compression}"
+    packing = batch.compression
+    packed = "" if packing == "none" else f", compressed with {packing}"
     yield "", f"CRC {header.crc:08x} {crc}{packed}"

@@ -14,15 +14,22 @@ from itertools import islice
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import DecodeError
-from kraftool.decoders.fault import Fault, crc_fault, damage_fault, gap_fault, record_fault
+from kraftool.decoders.fault import Fault, record_fault
 from kraftool.decoders.log_record import (
     LogRecord,
     decode_batch,
     position_in_file,
     position_of_error,
 )
-from kraftool.decoders.segment import Damage
-from kraftool.reports.browse.blocks import Item, RowPlace
+from kraftool.decoders.walk import (
+    Faulty,
+    Item,
+    Start,
+    WalkState,
+    batch_of,
+    sequence_faults,
+)
+from kraftool.reports.browse.blocks import BEFORE, RowPlace
 from kraftool.reports.browse.likely import Glance, glance
 from kraftool.reports.log_dump import LogDump, Selection, TopicNames, grep_text, masked
 from kraftool.reports.record_summary import summary
@@ -120,28 +127,30 @@ class RowMaker:
             self._wanted = kept
         return kept
 
-    def gap(self, file: str, segment: int, item: Item, expected: int | None) -> LogRow | None:
-        """The row that says that offsets are missing before a batch, if they are."""
-        if not isinstance(item, RecordBatch) or expected is None or item.base_offset == expected:
-            return None
-        fault = gap_fault(item.position, item.base_offset, expected)
-        return _problem(file, RowPlace(segment, item.position, -1), RowKind.GAP, fault)
+    def order(
+        self, file: str, segment: int, batch: RecordBatch, before: WalkState
+    ) -> Iterator[LogRow]:
+        """The rows that say that a sound batch does not follow on what is before it."""
+        for number, fault in enumerate(sequence_faults(before, Start.of(batch)), BEFORE):
+            place = RowPlace(segment, batch.position, number)
+            yield _problem(file, place, RowKind.GAP, fault)
 
     def rows(
         self, file: str, segment: int, item: Item, selection: Selection | None = None
     ) -> Iterator[LogRow]:
         """The rows of one batch or damage. Damage is shown whatever is selected."""
-        if isinstance(item, Damage):
-            place = RowPlace(segment, item.position, _BEHIND)
-            yield _problem(file, place, RowKind.DAMAGE, damage_fault(item, None))
-            return
-        valid = item.is_valid
-        wanted = None if selection is None else self._for(selection)
-        if wanted is None or wanted.may_hold(item):
-            yield from self._records(file, segment, item, valid, wanted)
-        if not valid:
-            place = RowPlace(segment, item.position, _BEHIND + 1)
-            yield _problem(file, place, RowKind.DAMAGE, crc_fault(item, None))
+        batch = batch_of(item)
+        if batch is not None:
+            valid = not isinstance(item, Faulty)
+            wanted = None if selection is None else self._for(selection)
+            if wanted is None or wanted.may_hold(batch):
+                yield from self._records(file, segment, batch, valid, wanted)
+        if isinstance(item, Faulty):
+            # A block begins anywhere: what was expected here is not known.
+            offset = batch.base_offset if batch is not None else None
+            place = RowPlace(segment, item.position, _BEHIND + (batch is not None))
+            fault = replace(item.fault, offset=offset)
+            yield _problem(file, place, RowKind.DAMAGE, fault)
 
     def _records(
         self, file: str, segment: int, batch: RecordBatch, valid: bool, wanted: _Wanted | None
@@ -157,9 +166,10 @@ class RowMaker:
                 if wanted is None or wanted.has_words(shown, row):
                     yield row
         except DecodeError as error:
-            place = RowPlace(segment, batch.position, _BEHIND)
-            fault = record_fault(error, batch.position + error.position, batch.base_offset)
-            yield _problem(file, place, RowKind.DAMAGE, fault)
+            if valid:
+                place = RowPlace(segment, batch.position, _BEHIND)
+                fault = record_fault(error, batch.position + error.position, batch.base_offset)
+                yield _problem(file, place, RowKind.DAMAGE, fault)
         if number + 1 == MOST_RECORDS <= last:
             yield LogRow(
                 place=RowPlace(segment, batch.position, _BEHIND),

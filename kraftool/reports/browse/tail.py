@@ -11,7 +11,6 @@ from collections import deque
 from dataclasses import dataclass
 
 from kraftool.decoders.batch import RecordBatch
-from kraftool.reports.browse.blocks import is_whole
 from kraftool.reports.browse.window import LogWindow
 from kraftool.reports.log_source import LogFile
 from kraftool.storage.follow import SegmentFollower, Truncated
@@ -96,7 +95,7 @@ class WindowTail:
         path = blocks.file(base).path
         known = {position for name, position, _ in self._seen if name == path}
         for item in blocks.backward(base, blocks.size(base)).items:
-            if isinstance(item, RecordBatch) and is_whole(item) and item.position not in known:
+            if isinstance(item, RecordBatch) and item.position not in known:
                 follower.saw(path, item.position, item.data)
                 self._seen.append((path, item.position, item.base_offset))
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from kraftool.decoders.batch import RecordBatch
-from kraftool.decoders.segment import scan
-from kraftool.reports.browse.blocks import Block, Item, LogBlocks, RowPlace
+from kraftool.decoders.walk import BEGINNING, Faulty, Item, Walk, WalkState, after
+from kraftool.reports.browse.blocks import BEFORE, Block, LogBlocks, RowPlace
 from kraftool.reports.browse.marks import Marks
 from kraftool.reports.browse.rows import Border, LogRow, RowKind, RowMaker
 from kraftool.reports.browse.seek import by_epoch, by_offset, by_time, seek
@@ -139,7 +139,7 @@ class LogWindow:
                     if len(rows) == count:
                         return _page(rows, row.place)
                     rows.append(row)
-                index = -1
+                index = BEFORE
                 scanned += item.size
                 position = item.position + item.size
                 _breathe(number, item)
@@ -147,7 +147,7 @@ class LogWindow:
                     return _page(rows, RowPlace(segment, position))
             if not block.items:
                 reached = RowPlace(segment, position)
-                segment, position, index = self.blocks.following(segment), 0, -1
+                segment, position, index = self.blocks.following(segment), 0, BEFORE
         return Page(rows=tuple(rows), resume=None, reached=reached)
 
     def backward(
@@ -181,7 +181,7 @@ class LogWindow:
 
     def _items_before(self, place: RowPlace) -> Iterator[tuple[Block, int, int | None]]:
         """Batches back from a place: block, number in it, and below which row it counts."""
-        if place.index >= 0 and place.segment in self.blocks.bases:
+        if place.index > BEFORE and place.segment in self.blocks.bases:
             block = self.blocks.forward(place.segment, place.position)
             if block.items:
                 yield block, 0, place.index
@@ -214,7 +214,7 @@ class LogWindow:
         maker = RowMaker()
         for file in self.files.snapshots[-1:]:
             with file.open() as source:
-                for item in scan(source.read_at):
+                for item in Walk(source.read_at):
                     if isinstance(item, RecordBatch):
                         maker.learn(item)
         return maker.topics.by_id
@@ -224,9 +224,8 @@ class LogWindow:
     ) -> Iterator[LogRow]:
         item = block.items[number]
         file = self.blocks.file(block.segment).name
-        gap = self.maker.gap(file, block.segment, item, self._expected(block, number))
-        if gap is not None:
-            yield gap
+        if not isinstance(item, Faulty):
+            yield from self.maker.order(file, block.segment, item, self._before(block, number))
         for row in self.maker.rows(file, block.segment, item, selection):
             if row.kind is RowKind.RECORD and not row.is_control and row.offset is not None:
                 outcome = self.marks.outcome(block, row.offset)
@@ -234,16 +233,24 @@ class LogWindow:
             else:
                 yield row
 
-    def _expected(self, block: Block, number: int) -> int | None:
-        """The offset that has to come next, if what is before the item says it."""
-        if number > 0:
-            before: Item = block.items[number - 1]
-        else:
-            earlier = self.blocks.before(block.segment, block.items[0].position)
-            if earlier is None:
-                return None
-            before = earlier.items[-1]
-        return before.last_offset + 1 if isinstance(before, RecordBatch) else None
+    def _before(self, block: Block, number: int) -> WalkState:
+        """The walk's state before an item: from the last sound batch on, wherever that is."""
+        damaged: list[Item] = []
+        for item in self._items_back(block, number):
+            damaged.append(item)
+            if not isinstance(item, Faulty):
+                break
+        state = BEGINNING
+        for item in reversed(damaged):
+            state = after(state, item)
+        return state
+
+    def _items_back(self, block: Block, number: int) -> Iterator[Item]:
+        yield from reversed(block.items[:number])
+        position = block.items[0].position
+        while (earlier := self.blocks.before(block.segment, position)) is not None:
+            yield from reversed(earlier.items)
+            block, position = earlier, earlier.start
 
 
 def _breathe(number: int, item: Item) -> None:

@@ -17,7 +17,7 @@ from kraftool.decoders.fault import Fault
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.log_record import LogRecord, decode_control
 from kraftool.decoders.names import CheckpointName, segment_offset
-from kraftool.decoders.walk import BEGINNING, Faulty, Walk, WalkState, seam_faults
+from kraftool.decoders.walk import BEGINNING, Faulty, Walk, WalkState, batch_of, seam_faults
 from kraftool.reports.findings import Finding
 from kraftool.reports.log_findings import log_finding, log_findings
 from kraftool.reports.log_summary import EpochStart, LogSummary
@@ -94,7 +94,7 @@ class SegmentReading:
         with entry.open() as source:
             walk = Walk(source.read_at)
             for item in walk:
-                batch = item.batch if isinstance(item, Faulty) else item
+                batch = batch_of(item)
                 if batch is not None:
                     start = batch.base_offset if start is None else start
                     batches += 1
@@ -138,7 +138,7 @@ def read_snapshot(
     with entry.open() as source:
         walk = Walk(source.read_at)
         for item in walk:
-            batch = item.batch if isinstance(item, Faulty) else item
+            batch = batch_of(item)
             if batch is not None:
                 start = batch.base_offset if start is None else start
                 batches += 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from kraftool.decoders.fault import CUTTING, FaultKind
 from kraftool.decoders.framing import encode_record
 from kraftool.decoders.segment import Budget, scan
 from kraftool.decoders.walk import BEGINNING, Faulty, Item, Walk, WalkState, seam_faults
+from tests.decoders.log_edits import edited
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 LOG = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-2/data/__cluster_metadata-0"
@@ -49,30 +49,6 @@ def flat(runs: Iterable[list[RecordBatch] | Faulty]) -> list[Item]:
     for run in runs:
         found += [run] if isinstance(run, Faulty) else run
     return found
-
-
-def edited(data: bytes, seed: int) -> bytes:
-    """A log with some bytes changed, batches cut out or repeated, or its end torn off."""
-    chance, changed = random.Random(seed), bytearray(data)
-    spans = [(each.position, each.size) for each in scan(lambda at, size: data[at : at + size])]
-    for _ in range(chance.randint(1, 4)):
-        at, size = chance.choice(spans)
-        match chance.randrange(6):
-            case 0:
-                changed[at + chance.randrange(size) : at + size] = b""
-            case 1:
-                del changed[at : at + size]
-            case 2:
-                changed[at:at] = data[at : at + size]
-            case 3:
-                changed[at + 12 : at + 16] = chance.randrange(200).to_bytes(4, "big")
-            case 4:
-                del changed[chance.randrange(len(changed)) :]
-            case _:
-                for _ in range(chance.randint(1, 3)):
-                    if changed:
-                        changed[chance.randrange(len(changed))] ^= 1 << chance.randrange(8)
-    return bytes(changed)
 
 
 def logs() -> list[bytes]:

@@ -1,0 +1,31 @@
+"""Seeded edits of a log: bytes, batches cut out or repeated, epochs, torn ends."""
+
+from __future__ import annotations
+
+import random
+
+from kraftool.decoders.segment import scan
+
+
+def edited(data: bytes, seed: int) -> bytes:
+    """A log with up to four edits."""
+    chance, changed = random.Random(seed), bytearray(data)
+    spans = [(each.position, each.size) for each in scan(lambda at, size: data[at : at + size])]
+    for _ in range(chance.randint(1, 4)):
+        at, size = chance.choice(spans)
+        match chance.randrange(6):
+            case 0:
+                changed[at + chance.randrange(size) : at + size] = b""
+            case 1:
+                del changed[at : at + size]
+            case 2:
+                changed[at:at] = data[at : at + size]
+            case 3:
+                changed[at + 12 : at + 16] = chance.randrange(200).to_bytes(4, "big")
+            case 4:
+                del changed[chance.randrange(len(changed)) :]
+            case _:
+                for _ in range(chance.randint(1, 3)):
+                    if changed:
+                        changed[chance.randrange(len(changed))] ^= 1 << chance.randrange(8)
+    return bytes(changed)

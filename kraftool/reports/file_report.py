@@ -155,8 +155,8 @@ class ReadOptions:
     progress: Callable[[int], None] = lambda position: None
     on_control: Callable[[str, RecordBatch, LogRecord], None] = lambda name, batch, item: None
     """Sees every control record that can be decoded, with the name of its file."""
-    observe: Observe | None = None
-    """Sees each item of the walk over a segment or checkpoint."""
+    observers: tuple[Observe, ...] = ()
+    """They see each item of the walk over a segment or checkpoint."""
 
 
 def read_file(entry: Entry, options: ReadOptions = ReadOptions()) -> FileReport:
@@ -198,7 +198,7 @@ def _read(report: FileReport, entry: Entry, source: ByteSource, options: ReadOpt
             source.read_at,
             progress=options.progress,
             on_control=partial(options.on_control, report.name),
-            observe=options.observe,
+            observers=options.observers,
         )
         report = replace(report, content=summary, size=_size(source, report.size))
         return replace(report, findings=log_findings(report.name, report.kind, summary))

@@ -7,7 +7,7 @@ for Kafka is `directory_findings.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -315,9 +315,9 @@ def summarize(
     *,
     progress: Callable[[int], None] = lambda position: None,
     on_control: OnControl = lambda batch, item: None,
-    observe: Observe | None = None,
+    observers: Sequence[Observe] = (),
 ) -> LogSummary:
-    """Read a segment or checkpoint once; what observes sees each item after the summary did."""
+    """Read a segment or checkpoint once; observers see each item after the summary did."""
     reader, walk = _Reader(on_control=on_control), Walk(read_at)
     told = 0
     for item in walk:
@@ -328,6 +328,6 @@ def summarize(
             if item.position - told > 1 << 20:
                 told = item.position
                 progress(told)
-        if observe is not None:
+        for observe in observers:
             observe(item)
     return reader.summary(walk.state)

@@ -137,7 +137,9 @@ class LogStatistics:
 
     def read(self, entry: Entry, options: ReadOptions) -> FileReport:
         """Read a file as a dump does, with an eye on what passes."""
-        return read_file(entry, replace(options, observe=self._observer(entry)))
+        own = self._observer(entry)
+        observers = (*options.observers, own) if own is not None else options.observers
+        return read_file(entry, replace(options, observers=observers))
 
     def _observer(self, entry: Entry) -> Observe | None:
         name = parse_checkpoint_name(entry.basename)

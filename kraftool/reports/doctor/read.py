@@ -1,33 +1,34 @@
 """PATHs read for `doctor`: each file once for what a dump, diff-voters and the rules want of it.
 
-Owns the order of work and what becomes of a PATH that cannot be read: a finding. The state is
-loaded by a second reading of log and snapshot, which of a stream are kept in memory.
+Owns the order of work and what becomes of a PATH that cannot be read: a finding. The state is made
+as the files pass. A stream's come in any order, so its log and snapshots are kept in memory for it.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.directory import DirectoryReport, read_location
 from kraftool.reports.directory_findings import is_topic
 from kraftool.reports.directory_summary import summarize_directory
-from kraftool.reports.doctor.kept import KeptFiles
 from kraftool.reports.doctor.log_statistics import LogStatistics
 from kraftool.reports.doctor.model import Examination, ExaminedDirectory
 from kraftool.reports.file_report import FileReport, ReadOptions
 from kraftool.reports.findings import Finding
 from kraftool.reports.kinds import directory as kinds
 from kraftool.reports.locations import missing_directory, open_paths
-from kraftool.reports.state.files import MOST_STREAMED
-from kraftool.reports.state.load import LoadedState, load_from, load_state
+from kraftool.reports.log_source import LogFile, kind_of
+from kraftool.reports.state.files import MOST_STREAMED, files_of
+from kraftool.reports.state.load import LoadedState, load_from
+from kraftool.reports.state.one_pass import StatePass, ordered
 from kraftool.reports.voters.diff import diff_voters
 from kraftool.reports.voters.model import VoterSourceReport
 from kraftool.reports.voters.read import sources_of
 from kraftool.reports.voters.settings import settings_of
-from kraftool.storage.entry import Entry, FolderKind, folder_kind
+from kraftool.storage.entry import Entry, EntryProblem, FolderKind, folder_kind
 from kraftool.storage.paths import Location, LocationKind
 
 Progress = Callable[[str, int], None]
@@ -146,12 +147,25 @@ def _settings_alone(read: _Read, location: Location) -> None:
 def _location(read: _Read, location: Location, progress: Progress) -> None:
     statistics: dict[str, LogStatistics] = {}
     kept = KeptFiles(location)
+    listed = None if location.is_stream else list(location.entries())
+    files = [each for each in listed or () if isinstance(each, Entry)]
+    passes = _passes(location, files)
 
     def look(entry: Entry, options: ReadOptions) -> FileReport:
         entry = kept.keep(entry) if location.is_stream else entry
-        return statistics.setdefault(entry.directory, LogStatistics()).read(entry, options)
+        passing = passes.get(entry.directory)
+        observer = passing.observer(entry.name) if passing is not None else None
+        if observer is not None:
+            options = replace(options, observers=(*options.observers, observer))
+        report = statistics.setdefault(entry.directory, LogStatistics()).read(entry, options)
+        if passing is not None and observer is not None:
+            passing.passed(is_read=report.log is not None)
+        return report
 
-    report = read_location(location, progress=progress, read=look)
+    entries: list[Entry | EntryProblem] | None = None
+    if listed is not None:
+        entries = [*(each for each in listed if isinstance(each, EntryProblem)), *ordered(files)]
+    report = read_location(location, progress=progress, entries=entries, read=look)
     server = location.server
     settings = settings_of(location.path, server) if server is not None else None
     sources = list(sources_of(location, report, settings))
@@ -169,7 +183,7 @@ def _location(read: _Read, location: Location, progress: Progress) -> None:
             report=directory,
             server=server,
             settings_file=location.path if server is not None else "",
-            state=_state(read, location, directory, kept, progress),
+            state=_state(read, location, directory, kept, passes, progress),
             odd_folders=_odd_folders(location, directory),
             statistics=statistics.get(directory.path, LogStatistics()),
             is_stream=location.is_stream,
@@ -209,6 +223,7 @@ def _state(
     location: Location,
     directory: DirectoryReport,
     kept: KeptFiles,
+    passes: Mapping[str, StatePass],
     progress: Progress,
 ) -> LoadedState | None:
     if not _has_state(directory):
@@ -221,10 +236,20 @@ def _state(
     try:
         if location.is_stream:
             return load_from(kept.state_files(directory.path), progress=progress)
-        where = location if location.kind is LocationKind.LIVE else directory.path
-        return load_state(where, progress=progress)
+        passing = passes.get(directory.path)
+        return passing.state() if passing is not None else None
     except KraftoolError:
         return None  # what is wrong with its files is told already
+
+
+def _passes(location: Location, files: Sequence[Entry]) -> dict[str, StatePass]:
+    """What makes the state of each directory while its files are read."""
+    logs: dict[str, list[LogFile]] = {}
+    for entry in files:
+        kind = kind_of(entry, location)
+        if kind is not None:
+            logs.setdefault(entry.directory, []).append(LogFile(entry, kind, location))
+    return {path: StatePass(files_of(path, found)) for path, found in logs.items()}
 
 
 def _odd_folders(location: Location, directory: DirectoryReport) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.control import ControlRecordType
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.walk import Faulty, Walk
+from kraftool.decoders.walk import Faulty, Item, Walk
 from kraftool.image.image import EMPTY, MetadataImage, Provenance
 from kraftool.image.loader import ImageLoader, OpenTransaction
 from kraftool.reports.findings import Finding, Severity
@@ -108,7 +108,7 @@ def load_from(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Start:
+class Start:
     """What a log is replayed onto: a checkpoint's image, or nothing."""
 
     offset: int
@@ -165,7 +165,7 @@ def _of_segment(
             advice="name the directory, so that its snapshots are used",
         )
         findings = (finding,)
-    start = _Start(offset=first, replay=log.replay, findings=findings, is_partial=first > 0)
+    start = Start(offset=first, replay=log.replay, findings=findings, is_partial=first > 0)
     return replace(_loaded(files, start, [file], end), divided_batch=log.divided)
 
 
@@ -175,33 +175,55 @@ def _of_segment(
 def _of_directory(
     files: StateFiles, wanted: Wanted, progress: Progress, watch: Watch | None
 ) -> LoadedState:
-    start = _best_start(files, wanted, progress)
-    if _is_sound(start):
-        start.replay.watch = watch
-    log = LogReplay(start.replay, wanted, progress, end=start.offset)
-    read = [start.file] if start.file is not None else []
-    segments = files.segments
-    if segments and base_offset(segments[0]) > start.offset:
-        # A hole: nothing that the log says can be put onto what is known.
-        segments = ()
-        if wanted.below is None and wanted.until_ms is None:
-            text = f"the log begins at {base_offset(files.segments[0])}, the newest snapshot ends"
+    replay = DirectoryReplay(files, _best_start(files, wanted, progress), wanted, progress, watch)
+    for file in files.segments:
+        if replay.wants(file):
+            replay.log.segment(file, is_last=file is files.segments[-1])
+    return replay.loaded()
+
+
+class DirectoryReplay:
+    """A directory's log on its way onto the state that it starts with, segment by segment."""
+
+    def __init__(
+        self,
+        files: StateFiles,
+        start: Start,
+        wanted: Wanted,
+        progress: Progress,
+        watch: Watch | None = None,
+    ) -> None:
+        self._files, self._start = files, start
+        if is_sound(start):
+            start.replay.watch = watch
+        self.log = LogReplay(start.replay, wanted, progress, end=start.offset)
+        self._read = [start.file] if start.file is not None else []
+        segments = files.segments
+        self._joins = not segments or base_offset(segments[0]) <= start.offset
+        if not self._joins and wanted.below is None and wanted.until_ms is None:
+            # A hole: nothing that the log says can be put onto what is known.
+            text = f"the log begins at {base_offset(segments[0])}, the newest snapshot ends"
             start.replay.found(snapshot_kinds.MISSING.at(files.path, f"{text} at {start.offset}"))
-    for number, file in enumerate(segments):
-        following = segments[number + 1] if number + 1 < len(segments) else None
-        if following is not None and base_offset(following) <= start.offset:
-            continue
-        read.append(file)
-        log.segment(file, is_last=following is None)
-        if log.is_over:
-            break
-    _tell_ahead(start, log)
-    end = log.end if log.end is not None else start.offset
-    _refuse_unreached(files, log, end)
-    return replace(_loaded(files, start, read, end), divided_batch=log.divided)
+
+    def wants(self, file: LogFile) -> bool:
+        """True if a segment is to be replayed next; it then is among the files that were read."""
+        later = [each for each in self._files.segments if base_offset(each) > base_offset(file)]
+        below = bool(later) and base_offset(later[0]) <= self._start.offset
+        if not self._joins or self.log.is_over or below:
+            return False
+        self._read.append(file)
+        return True
+
+    def loaded(self) -> LoadedState:
+        """The state behind the last segment. Raises KraftoolError if that is not the one wanted."""
+        start, log, files = self._start, self.log, self._files
+        _tell_ahead(start, log)
+        end = log.end if log.end is not None else start.offset
+        _refuse_unreached(files, log, end)
+        return replace(_loaded(files, start, self._read, end), divided_batch=log.divided)
 
 
-def _tell_ahead(start: _Start, log: LogReplay) -> None:
+def _tell_ahead(start: Start, log: LogReplay) -> None:
     """A snapshot beyond the log, as Kafka finds it when it starts."""
     if start.file is None or log.last is None or log.is_over:
         return
@@ -233,32 +255,37 @@ def _refuse_unreached(files: StateFiles, log: LogReplay, end: int) -> None:
     )
 
 
-def _best_start(files: StateFiles, wanted: Wanted, progress: Progress) -> _Start:
+def _best_start(files: StateFiles, wanted: Wanted, progress: Progress) -> Start:
     """The newest whole checkpoint that is old enough; failing that, the log from 0.
 
     The 0-0 checkpoint of a formatted directory holds the first voters, and is no state: Kafka
     writes what else is in it to the log again. A damaged checkpoint is the last resort.
     """
-    log_start = base_offset(files.segments[0]) if files.segments else None
-    tried: list[_Start] = []
+    tried: list[Start] = []
     for file in reversed(files.snapshots):
-        if not _is_fitting(file, wanted):
+        if not is_fitting(file, wanted):
             continue
         start = _start_at(file, progress)
-        if _is_sound(start):
-            return replace(start, findings=_findings(tried))
+        if is_sound(start):
+            return replace(start, findings=findings_of(tried))
         tried.append(start)
+    return start_without(files, wanted, tried)
+
+
+def start_without(files: StateFiles, wanted: Wanted, tried: list[Start]) -> Start:
+    """What to begin with where no snapshot that was tried is sound."""
+    log_start = base_offset(files.segments[0]) if files.segments else None
     if log_start == 0:
-        return _Start(offset=0, findings=_findings(tried))
+        return Start(offset=0, findings=findings_of(tried))
     if tried:
-        return replace(tried[0], findings=_findings(tried[1:]))
+        return replace(tried[0], findings=findings_of(tried[1:]))
     later = [each for each in files.snapshots if snapshot_id(each)[0] > 0]
     if not later and log_start is None and not wanted.below:
-        return _Start(offset=0)  # formatted, and never started
+        return Start(offset=0)  # formatted, and never started
     if log_start and not later and (wanted.below or log_start) >= log_start:
         text = f"the log begins at {log_start}, and what came before is in no snapshot"
         missing = snapshot_kinds.MISSING.at(files.path, text)
-        return _Start(offset=log_start, findings=(missing,), is_partial=True)
+        return Start(offset=log_start, findings=(missing,), is_partial=True)
     asked = f"at {wanted.below}" if wanted.until_ms is None else f"at {_time(wanted.until_ms)}"
     raise KraftoolError(
         f"{files.path}: there is no state {asked}: no snapshot is that old,"
@@ -267,11 +294,11 @@ def _best_start(files: StateFiles, wanted: Wanted, progress: Progress) -> _Start
     )
 
 
-def _is_sound(start: _Start) -> bool:
+def is_sound(start: Start) -> bool:
     return all(each.severity is not Severity.ERROR for each in start.replay.findings)
 
 
-def _findings(tried: list[_Start]) -> tuple[Finding, ...]:
+def findings_of(tried: list[Start]) -> tuple[Finding, ...]:
     return tuple(finding for each in tried for finding in each.replay.findings)
 
 
@@ -301,7 +328,7 @@ def _time(milliseconds: int) -> str:
     return instant(milliseconds).removesuffix("[UTC]")
 
 
-def _is_fitting(file: LogFile, wanted: Wanted) -> bool:
+def is_fitting(file: LogFile, wanted: Wanted) -> bool:
     offset, _ = snapshot_id(file)
     if offset == 0 or (wanted.below is not None and offset > wanted.below):
         return False
@@ -321,34 +348,44 @@ def _written(file: LogFile) -> int:
 # --- a checkpoint ---------------------------------------------------------------------------------
 
 
-def _start_at(file: LogFile, progress: Progress) -> _Start:
-    replay = Replay()
-    inside = _snapshot(replay, file, progress)
-    image = replace(replay.loader.image(), provenance=_named_provenance(file, replay))
-    # What follows is replayed onto the image under its own name, with the log's offsets.
-    replay.loader = ImageLoader(image)
-    offset, _ = snapshot_id(file)
-    return _Start(offset=offset, replay=replay, image=image, file=file, inside=inside)
-
-
-def _snapshot(replay: Replay, file: LogFile, progress: Progress) -> Provenance:
-    """Replay a checkpoint; return the provenance of the last record as the file itself has it."""
-    last = Provenance()
+def _start_at(file: LogFile, progress: Progress) -> Start:
+    loading = SnapshotLoading(file)
     with file.open() as source:
         for each in Walk(source.read_at):
-            if isinstance(each, Faulty):
-                replay.found(snapshot_finding(file.name, each.fault))
-                continue
-            replay.batch(file.name, each, snapshot=True)
-            if not each.is_control:
-                last = Provenance(
-                    last_offset=each.last_offset,
-                    last_epoch=each.epoch,
-                    last_timestamp=each.header.max_timestamp,
-                )
+            loading.take(each)
             progress(file.name, each.position + each.size)
-    replay.end_snapshot(file.name)
-    return last
+    return loading.start()
+
+
+class SnapshotLoading:
+    """A checkpoint on its way into a state."""
+
+    def __init__(self, file: LogFile) -> None:
+        self._file, self._replay = file, Replay()
+        self._inside = Provenance()
+        """Of the last record as the file itself has it."""
+
+    def take(self, item: Item) -> None:
+        if isinstance(item, Faulty):
+            self._replay.found(snapshot_finding(self._file.name, item.fault))
+            return
+        self._replay.batch(self._file.name, item, snapshot=True)
+        if not item.is_control:
+            self._inside = Provenance(
+                last_offset=item.last_offset,
+                last_epoch=item.epoch,
+                last_timestamp=item.header.max_timestamp,
+            )
+
+    def start(self) -> Start:
+        """What it is to a log, once all of it was taken."""
+        file, replay = self._file, self._replay
+        replay.end_snapshot(file.name)
+        image = replace(replay.loader.image(), provenance=_named_provenance(file, replay))
+        # What follows is replayed onto the image under its own name, with the log's offsets.
+        replay.loader = ImageLoader(image)
+        offset, _ = snapshot_id(file)
+        return Start(offset=offset, replay=replay, image=image, file=file, inside=self._inside)
 
 
 def _named_provenance(file: LogFile, replay: Replay) -> Provenance:
@@ -362,7 +399,7 @@ def _named_provenance(file: LogFile, replay: Replay) -> Provenance:
 # --- the result -----------------------------------------------------------------------------------
 
 
-def _loaded(files: StateFiles, start: _Start, read: list[LogFile], end: int) -> LoadedState:
+def _loaded(files: StateFiles, start: Start, read: list[LogFile], end: int) -> LoadedState:
     replay = start.replay
     found = [*files.findings, *start.findings, *_told(replay, files.path, start)]
     return LoadedState(
@@ -380,7 +417,7 @@ def _loaded(files: StateFiles, start: _Start, read: list[LogFile], end: int) -> 
     )
 
 
-def _told(replay: Replay, path: str, start: _Start) -> list[Finding]:
+def _told(replay: Replay, path: str, start: Start) -> list[Finding]:
     """What replaying found. Onto half a state much does not fit, which says nothing by itself."""
     more = replay.more_findings
     if start.is_partial:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.fault import Fault, FaultKind, gap_fault
-from kraftool.decoders.walk import Faulty, Walk, WalkState
+from kraftool.decoders.walk import Faulty, Item, Walk, WalkState
 from kraftool.reports.findings import Finding
 from kraftool.reports.log_findings import log_finding
 from kraftool.reports.log_source import LogFile
@@ -56,13 +56,19 @@ class LogReplay:
         """
         with file.open() as source:
             for each in Walk(source.read_at, WalkState.at(position)):
-                if isinstance(each, Faulty):
-                    self._faulty(file, each.fault, is_last=is_last)
-                else:
-                    self._batch(file, each)
+                self.take(file, each, is_last=is_last)
                 if self.is_over:
                     return
                 self.progress(file.name, each.position + each.size)
+
+    def take(self, file: LogFile, item: Item, *, is_last: bool) -> None:
+        """Replay an item of a walk, if nothing before it ended the log."""
+        if self.is_over:
+            return
+        if isinstance(item, Faulty):
+            self._faulty(file, item.fault, is_last=is_last)
+        else:
+            self._batch(file, item)
 
     def _batch(self, file: LogFile, batch: RecordBatch) -> None:
         if self.start is None:

@@ -30,8 +30,8 @@ from kraftool.reports.kinds import directory as kinds
 from kraftool.reports.timeline.batches import LogBatch, StoredBatches
 from kraftool.reports.timeline.segments import (
     Found,
-    SegmentReading,
     NodeSnapshot,
+    SegmentReading,
     read_snapshot,
     seam,
 )

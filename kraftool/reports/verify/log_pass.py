@@ -24,7 +24,13 @@ from kraftool.decoders.names import (
     parse_segment_name,
 )
 from kraftool.decoders.walk import Faulty, Item
-from kraftool.reports.file_report import LARGEST_WHOLE, EntryList, FileReport, ReadOptions, read_file
+from kraftool.reports.file_report import (
+    LARGEST_WHOLE,
+    EntryList,
+    FileReport,
+    ReadOptions,
+    read_file,
+)
 from kraftool.reports.findings import Finding
 from kraftool.reports.kinds import log as log_kinds
 from kraftool.reports.verify.log_form import check_batch, check_records
@@ -122,7 +128,7 @@ class DirectoryPass:
         if not begins and not (self.compares and name.offset and name.offset == self._newest):
             return read_file(entry, options)
         loading = SnapshotReplay(name)
-        report = read_file(entry, replace(options, observe=loading))
+        report = read_file(entry, replace(options, observers=(loading,)))
         if report.log is None or not report.log.has_header:
             return report
         image = loading.image()
@@ -193,7 +199,7 @@ class DirectoryPass:
         notes = Notes(entry.name)
         self.replay.segment(name)
         passing = _SegmentPass(self, notes, checks, trace, name.base_offset)
-        report = read_file(entry, replace(options, observe=passing))
+        report = read_file(entry, replace(options, observers=(passing,)))
         if report.log is None or not report.log.is_metadata:
             self.is_metadata = False
             return report

@@ -125,7 +125,7 @@ class _Reader:
     ) -> FileReport:
         """Read a snapshot, and judge it."""
         check = new_check(entry)
-        options = replace(options, observe=check)
+        options = replace(options, observers=(check,))
         report = read_file(entry, options) if seen is None else seen.read(entry, options)
         if report.kind in SNAPSHOT_KINDS and report.log is not None:
             image, findings = check.end()

@@ -87,7 +87,7 @@ def _base(of: VerifiedDirectory, start: int) -> Base | None:
 def load(snapshot: VerifiedSnapshot) -> MetadataImage | None:
     """A snapshot's state once more; None if it has changed since."""
     check = SnapshotCheck(snapshot.file, snapshot.offset, needs_level=True)
-    read_file(snapshot.entry, ReadOptions(observe=check))
+    read_file(snapshot.entry, ReadOptions(observers=(check,)))
     image, _ = check.end()
     return image
 

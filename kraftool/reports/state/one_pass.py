@@ -1,0 +1,101 @@
+"""The last state of a directory, made while another report reads its files.
+
+Owns which files it watches. Files pass in the order of `ordered`: snapshots, the newest first, then
+segments by offset. It refuses to read: whoever reads hands each item of the walk on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.names import parse_checkpoint_name, segment_offset
+from kraftool.decoders.walk import Item
+from kraftool.reports.log_source import LogFile
+from kraftool.reports.state.files import StateFiles
+from kraftool.reports.state.load import (
+    DirectoryReplay,
+    LoadedState,
+    SnapshotLoading,
+    Start,
+    findings_of,
+    is_fitting,
+    is_sound,
+    start_without,
+)
+from kraftool.reports.state.log import Wanted
+from kraftool.storage.entry import Entry
+
+_LAST = Wanted()
+
+
+def ordered(entries: Iterable[Entry]) -> list[Entry]:
+    """Files in the order in which a state can be made of them as they pass."""
+
+    def key(entry: Entry) -> tuple[int, int]:
+        snapshot, segment = parse_checkpoint_name(entry.basename), segment_offset(entry.basename)
+        if snapshot is not None:
+            return 1, -snapshot.offset
+        return (2, segment) if segment is not None else (0, 0)
+
+    return sorted(entries, key=key)
+
+
+@dataclass(slots=True)
+class StatePass:
+    """What has passed so far of one directory."""
+
+    files: StateFiles
+    _tried: list[Start] = field(default_factory=list)
+    _start: Start | None = None
+    _loading: SnapshotLoading | None = None
+    _replay: DirectoryReplay | None = None
+    _is_unread: bool = False
+
+    def observer(self, name: str) -> Callable[[Item], None] | None:
+        """What wants to see the items of a file; None where it does not count."""
+        for file in self.files.snapshots:
+            if file.name == name and self._start is None and is_fitting(file, _LAST):
+                self._loading = SnapshotLoading(file)
+                return self._loading.take
+        for file in self.files.segments:
+            if file.name == name:
+                return self._of_segment(file)
+        return None
+
+    def _of_segment(self, file: LogFile) -> Callable[[Item], None] | None:
+        try:
+            directory = self._directory()
+        except KraftoolError:
+            return None  # `state` raises it again
+        if not directory.wants(file):
+            return None
+        is_last = file is self.files.segments[-1]
+        return lambda item: directory.log.take(file, item, is_last=is_last)
+
+    def passed(self, *, is_read: bool) -> None:
+        """A file that was observed has passed, or could not be read to its end."""
+        self._is_unread = self._is_unread or not is_read
+        loading, self._loading = self._loading, None
+        if loading is not None:
+            start = loading.start()
+            if is_sound(start):
+                self._start = replace(start, findings=findings_of(self._tried))
+            else:
+                self._tried.append(start)
+
+    def _directory(self) -> DirectoryReplay:
+        if self._replay is None:
+            if self._start is None:
+                self._start = start_without(self.files, _LAST, self._tried)
+            self._replay = DirectoryReplay(self.files, self._start, _LAST, _silent)
+        return self._replay
+
+    def state(self) -> LoadedState | None:
+        """The state; None where a file of it could not be read. Raises KraftoolError as `load`."""
+        return None if self._is_unread else self._directory().loaded()
+
+
+def _silent(name: str, position: int) -> None:
+    """The one who reads reports the progress."""

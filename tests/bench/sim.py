@@ -5,7 +5,8 @@
 One process, so one core; seconds are the process's own, so that a busy machine counts less. A cold
 start is mostly fetches: who knows of no leader asks the others for one as fast as they answer, as
 Kafka's does, until the first election timeout. An election after a resignation has only its own
-messages.
+messages. A run of simulate-election starts three voters from the directories of a fixture. It has no
+checkers. Each line is the fastest of three rounds.
 """
 
 from __future__ import annotations
@@ -14,14 +15,20 @@ import argparse
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from random import Random
 
 from kraftool.raft.events import Resign
+from kraftool.reports.election.read import read_case
 from kraftool.sim.checkers import CHECKERS
+from kraftool.sim.election.conditions import Conditions
+from kraftool.sim.election.run import Run
 from kraftool.sim.options import Options
 from kraftool.sim.runner import run
 from kraftool.sim.world import World
 
+_QUORUM = Path(__file__).resolve().parents[2] / "fixtures/kafka-4.3.0/dynamic-quorum"
+_ROUNDS = 3
 _THREE = Options(faults=(), voters=3, observers=0, dynamic=True)
 _COLD = Options(faults=(), voters=3, observers=0, dynamic=True, until_leader=True)
 
@@ -54,15 +61,25 @@ def elect(times: int, seed: int = 0) -> tuple[int, int]:
     return times, world.events - before
 
 
+def simulate_elections(seeds: int) -> tuple[int, int]:
+    """The runs of simulate-election, until a leader has committed."""
+    case = read_case([str(_QUORUM / f"node-{each}/data") for each in (2, 3, 4)])
+    outcomes = [Run(case, Conditions(), seed).go() for seed in range(seeds)]
+    assert all(each.leader is not None for each in outcomes), "a run without a leader"
+    return seeds, sum(each.events for each in outcomes)
+
+
 def _leads(world: World) -> bool:
     return any(each.leads and each.watermark is not None for each in world.nodes.values())
 
 
 def measured(what: Callable[[int], tuple[int, int]], count: int) -> tuple[float, float, float]:
     """Of each: how many a second, events a second, events of one."""
-    began = time.process_time()
-    done, events = what(count)
-    seconds = time.process_time() - began
+    seconds = float("inf")
+    for _ in range(_ROUNDS):
+        began = time.process_time()
+        done, events = what(count)
+        seconds = min(seconds, time.process_time() - began)
     return done / seconds, events / seconds, events / done
 
 
@@ -73,9 +90,10 @@ def main() -> int:
     options.add_argument("--factor", type=float, default=1.0, help="how much longer to measure")
     factor = options.parse_args().factor
     for what, play_it, count in (
-        ("runs with all faults", play, 100),
-        ("elections after a resignation", elect, 1500),
-        ("cold starts to the first commit", start_cold, 100),
+        ("runs with all faults", play, 40),
+        ("elections after a resignation", elect, 600),
+        ("cold starts to the first commit", start_cold, 40),
+        ("runs of simulate-election", simulate_elections, 200),
     ):
         each, events, size = measured(play_it, max(1, int(count * factor)))
         sys.stdout.write(

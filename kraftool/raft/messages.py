@@ -250,3 +250,8 @@ ANSWERED_BY: dict[type, type] = {
     UpdateVoterRequest: UpdateVoterResponse,
     ApiVersionsRequest: ApiVersionsResponse,
 }
+UNREACHABLE: dict[type, Response] = {
+    request: response(top_error=Error.BROKER_NOT_AVAILABLE)
+    for request, response in ANSWERED_BY.items()
+}
+"""What the network answers to a request of each type, if it cannot reach the node."""

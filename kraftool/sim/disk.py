@@ -9,6 +9,7 @@ finds, as a node must before it says how long its log is.
 
 from __future__ import annotations
 
+from copy import copy
 from random import Random
 
 from kraftool.raft.control_history import ControlHistory
@@ -49,6 +50,14 @@ class Disk:
         self.downloads: dict[OffsetAndEpoch, bytearray] = {}
         self._undone: list[Batch] = []
         """What a truncation dropped that was flushed before, until the next flush."""
+
+    def copy(self) -> Disk:
+        """Another disk with the same content; what happens to one does not change the other."""
+        other = copy(self)
+        other.log = Batches(self.log.items, self.log.start)
+        other.snapshots = dict(self.snapshots)
+        other.downloads = {key: bytearray(data) for key, data in self.downloads.items()}
+        return other
 
     @property
     def newest(self) -> Snapshot | None:

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kraftool.raft.events import Send
-from kraftool.raft.messages import ANSWERED_BY, FetchResponse, Request, Response
-from kraftool.raft.names import Error
+from kraftool.raft.messages import UNREACHABLE, FetchResponse, Request, Response
 
 if TYPE_CHECKING:
     from kraftool.sim.node import Node
@@ -101,8 +100,7 @@ class Network:
         if node is None or not node.is_up:
             # A closed port is known at once, a machine that is off is not.
             if self._world.random.random() < 0.5:
-                refused = ANSWERED_BY[type(asked.request)](top_error=Error.BROKER_NOT_AVAILABLE)
-                self.answer(asked.destination, asked, refused)
+                self.answer(asked.destination, asked, UNREACHABLE[type(asked.request)])
         elif (asked.source.id, asked.destination) in self.cut:
             self._world.count("lost")
         else:

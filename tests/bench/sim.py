@@ -5,7 +5,7 @@
 One process, so one core; seconds are the process's own, so that a busy machine counts less. A cold
 start is mostly fetches: who knows of no leader asks the others for one as fast as they answer, as
 Kafka's does, until the first election timeout. An election after a resignation has only its own
-messages. A run of simulate-election starts three voters from the directories of a fixture. It has no
+messages. A run of simulate-election starts three voters from the directories of a fixture, without
 checkers. Each line is the fastest of three rounds.
 """
 
@@ -22,7 +22,7 @@ from kraftool.raft.events import Resign
 from kraftool.reports.election.read import read_case
 from kraftool.sim.checkers import CHECKERS
 from kraftool.sim.election.conditions import Conditions
-from kraftool.sim.election.run import Run
+from kraftool.sim.election.run import ElectionRun
 from kraftool.sim.options import Options
 from kraftool.sim.runner import run
 from kraftool.sim.world import World
@@ -64,7 +64,7 @@ def elect(times: int, seed: int = 0) -> tuple[int, int]:
 def simulate_elections(seeds: int) -> tuple[int, int]:
     """The runs of simulate-election, until a leader has committed."""
     case = read_case([str(_QUORUM / f"node-{each}/data") for each in (2, 3, 4)])
-    outcomes = [Run(case, Conditions(), seed).go() for seed in range(seeds)]
+    outcomes = [ElectionRun(case, Conditions(), seed).go() for seed in range(seeds)]
     assert all(each.leader is not None for each in outcomes), "a run without a leader"
     return seeds, sum(each.events for each in outcomes)
 

@@ -173,9 +173,17 @@ class ElectionCase:
     notes: tuple[str, ...] = ()
     """What was assumed, a sentence each."""
     by_id: dict[int, NodeCase] = field(init=False, repr=False, compare=False)
+    places: dict[Endpoint, int] = field(init=False, repr=False, compare=False)
+    """The node that listens at each endpoint."""
 
     def __post_init__(self) -> None:
+        places = {
+            endpoint: each.id
+            for each in self.nodes
+            for endpoint in each.settings.listeners.values()
+        }
         object.__setattr__(self, "by_id", {each.id: each for each in self.nodes})
+        object.__setattr__(self, "places", places)
 
     @property
     def most_complete(self) -> NodeCase | None:

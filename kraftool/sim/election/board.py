@@ -15,14 +15,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kraftool.raft.messages import ANSWERED_BY
-from kraftool.raft.names import Error
+from kraftool.raft.messages import UNREACHABLE
 from kraftool.raft.roles import Leader
 from kraftool.reports.election.case import ElectionCase
 from kraftool.sim.election.chances import PATIENT
 from kraftool.sim.election.conditions import Conditions
 from kraftool.sim.election.forms import Form, of_message, of_replica
-from kraftool.sim.election.replica import SentMessage, SimulatedNode, disk_of
+from kraftool.sim.election.replica import SentMessage, SimulatedNode, disks_of
 
 TICK, CRASH = -1, -2
 """Choices of a node; all others are the numbers of messages."""
@@ -73,21 +72,16 @@ class Board:
         self._steps: dict[tuple[int, int], NodeStep] = {}
         self._without: dict[tuple[int, frozenset[Asked]], int] = {}
         self._stale: dict[int, int | None] = {}
-        self._spots = {
-            endpoint: each.id
-            for each in case.nodes
-            for endpoint in each.settings.listeners.values()
-        }
         self.up = tuple(each.id for each in case.nodes if each.id not in conditions.down)
 
     def begin(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """All nodes as they start, and what they send."""
-        borders = self.case.borders
+        disks = disks_of(self.case)
         places: list[int] = []
         mail: list[int] = []
         for node in self.case.nodes:
             if node.id in self.up:
-                replica = SimulatedNode(node, PATIENT, disk_of(node, borders))
+                replica = SimulatedNode(node, PATIENT, disks[node.id])
                 step = self._stepped(replica, 1, replica.start(1), frozenset())
                 places.append(step.after)
                 mail += step.sent
@@ -98,7 +92,7 @@ class Board:
         message = self.messages[number]
         if message.is_answer:
             return message.asker
-        return self._spots.get(message.endpoint, message.destination_id)
+        return self.case.places.get(message.endpoint, message.destination_id)
 
     def passes(self, number: int) -> bool:
         return self.conditions.passes(self.messages[number].source, self.to(number))
@@ -108,8 +102,7 @@ class Board:
         message = self.messages[number]
         if message.correlation_id == _FORGOTTEN:
             return None
-        answer = ANSWERED_BY[type(message.body)](top_error=Error.BROKER_NOT_AVAILABLE)
-        return self._message(message.answered(self.to(number), answer))
+        return self._message(message.answered(self.to(number), UNREACHABLE[type(message.body)]))
 
     def step(self, place: int, choice: int) -> NodeStep:
         """What a node does, once it is its turn or something arrives."""

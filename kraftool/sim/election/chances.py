@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import cast
 
-from kraftool.raft.messages import ANSWERED_BY, Request, VoteRequest, VoteResponse
+from kraftool.raft.messages import UNREACHABLE, Request, VoteRequest, VoteResponse
 from kraftool.raft.names import Error
 from kraftool.raft.roles import NEVER
 from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.sim.election.conditions import Conditions
 from kraftool.sim.election.patience import idle_ms, is_idle
-from kraftool.sim.election.replica import SentMessage, SimulatedNode, disk_of
+from kraftool.sim.election.replica import SentMessage, SimulatedNode, disks_of
 
 _MOST_STEPS = 20_000
 _MOST_TRIALS = 600
@@ -83,19 +83,14 @@ class _Trial:
 
     def __init__(self, case: ElectionCase, conditions: Conditions, node_id: int) -> None:
         self.case, self.conditions, self.id = case, conditions, node_id
-        borders = case.borders
+        disks = disks_of(case)
         election_ms = case.by_id[node_id].settings.timing.election_timeout_ms
         is_slow = 4 * conditions.shortest_ms >= election_ms
         chance = _Lasting() if is_slow else PATIENT
         self.replicas = {
-            each.id: SimulatedNode(each, chance, disk_of(each, borders))
+            each.id: SimulatedNode(each, chance, disks[each.id])
             for each in case.nodes
             if each.id not in conditions.down
-        }
-        self.places = {
-            endpoint: each.id
-            for each in case.nodes
-            for endpoint in each.settings.listeners.values()
         }
         self._idle_ms = idle_ms(case)
         self.now_ms = 1
@@ -159,15 +154,14 @@ class _Trial:
         if message.is_answer:
             to = message.asker
         else:
-            to = self.places.get(message.endpoint, message.destination_id)
+            to = self.case.places.get(message.endpoint, message.destination_id)
         if not self.conditions.passes(message.source, to):
             return
         body = message.body
         receiver = self.replicas.get(to)
         if receiver is None or receiver.broken:
             if not message.is_answer:
-                refused = ANSWERED_BY[type(body)](top_error=Error.BROKER_NOT_AVAILABLE)
-                self.mail.append(message.answered(to, refused))
+                self.mail.append(message.answered(to, UNREACHABLE[type(body)]))
             return
         before = receiver.fork() if alone and isinstance(body, VoteRequest) else None
         sent = receiver.receive(self.now_ms, message)

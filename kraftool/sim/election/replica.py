@@ -47,7 +47,7 @@ from kraftool.raft.messages import (
 from kraftool.raft.names import Endpoint, OffsetAndEpoch
 from kraftool.raft.raft import Raft
 from kraftool.raft.roles import NEVER, Leader
-from kraftool.reports.election.case import NodeCase
+from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.sim.disk import Disk
 from kraftool.sim.machine import Snapshot
 
@@ -76,12 +76,21 @@ class SentMessage(NamedTuple):
     snapshot: Snapshot | None = None
     """What is fetched of a snapshot."""
 
-    def answered(self, by: int, body: Response) -> SentMessage:
-        return self._replace(source=by, body=body, is_answer=True)
+    def answered(self, by: int, body: Response, snapshot: Snapshot | None = None) -> SentMessage:
+        _, asker, number, endpoint, destination, _, _, incarnation, _ = self
+        return SentMessage(
+            by, asker, number, endpoint, destination, body, True, incarnation, snapshot
+        )
+
+
+def disks_of(case: ElectionCase) -> dict[int, Disk]:
+    """The disk of each node, to copy for each run."""
+    borders = case.borders
+    return {each.id: disk_of(each, borders) for each in case.nodes}
 
 
 def disk_of(node: NodeCase, borders: Iterable[int] = ()) -> Disk:
-    """A node's disk, with its log cut where others end or part from it."""
+    """A node's disk, with its log cut at the borders: where others end or part from it."""
     disk = Disk(node.settings.directory_id)
     disk.election = node.election
     view, control = node.log.view(), node.log.control(node.settings.static_voters)
@@ -197,11 +206,7 @@ class SimulatedNode:
         for each in (raft, other.raft):
             each.settings, each.random = settings, random
         raft.effects = effects
-        other.disk = copy(self.disk)
-        other.disk.log = copy(self.disk.log)
-        other.disk.log.items = list(self.disk.log.items)
-        other.disk.log.bases = list(self.disk.log.bases)
-        other.disk.snapshots = dict(self.disk.snapshots)
+        other.disk = self.disk.copy()
         other.waiting = dict(self.waiting)
         return other
 
@@ -272,8 +277,7 @@ class SimulatedNode:
         elif isinstance(answer, FetchSnapshotResponse) and answer.read is not None:
             snapshot = self.disk.snapshots[answer.read.snapshot_id]
             answer = replace(answer, chunk=_CHUNK, size=len(_CHUNK), read=None)
-        message = self.waiting.pop(effect.request_id).answered(self.id, answer)
-        return message if snapshot is None else message._replace(snapshot=snapshot)
+        return self.waiting.pop(effect.request_id).answered(self.id, answer, snapshot)
 
     def _install(self, snapshot_id: OffsetAndEpoch) -> SnapshotInstalled:
         snapshot = self._arriving

@@ -17,6 +17,7 @@ from kraftool.sim.election.chances import Chance, Chances, Failures
 from kraftool.sim.election.conditions import Conditions
 from kraftool.sim.election.explore import Exploration, Explorer
 from kraftool.sim.election.patience import horizon_ms, unhurried
+from kraftool.sim.election.replica import disks_of
 from kraftool.sim.election.run import ElectionRun, Outcome, Seen, VoterChange, at_rest
 
 _RUNS_IN_VAIN, _IN_VAIN_SHARE = 3, 5
@@ -174,6 +175,7 @@ def simulate(
     outcomes: list[Outcome] = []
     timeline: tuple[Seen, ...] = ()
     last: ElectionRun | None = None
+    disks = disks_of(case)
     for number in range(count):
         progress("runs", number, count)
         run = ElectionRun(
@@ -182,6 +184,7 @@ def simulate(
             seed + number,
             watched=number == 0,
             until_ms=horizon,
+            disks=disks,
         )
         outcomes.append(run.go())
         if number == 0:

@@ -70,13 +70,12 @@ class Returning(ElectionRun):
         super().__init__(unhurried(case), conditions.without(self._back), seed)
         self._way = way
         self._chance = Random(seed ^ 0x5EED)
-        self._started: set[int] = set()
         self._written = 0
         self._next_ms = 0
 
     def ending(self) -> Ending:
         """Run all of it."""
-        for _ in self._events(self._horizon_ms, self._started):
+        for _ in self._events(self._horizon_ms):
             leader = self._committing()
             if leader is not None:
                 break
@@ -128,19 +127,19 @@ class Returning(ElectionRun):
             if node.id in self._back:
                 chance = Random(self._chance.getrandbits(64))
                 at = self.now_ms + self._chance.randrange(self.conditions.skew_ms + 1)
-                self._add(node, chance, at, self.case.borders)
+                self._add(node, chance, at)
 
     def _let(self, duration_ms: int) -> None:
         """Let time pass, in which every leader writes records."""
         until = self.now_ms + duration_ms
-        for _ in self._events(until, self._started):
+        for _ in self._events(until):
             if self.now_ms >= self._next_ms:
                 self._next_ms = self.now_ms + _APPEND_MS
                 for each in self.replicas.values():
                     if each.can_commit:
                         self._written += 1
                         record = b"%d by %d" % (self._written, each.id)
-                        self._after(each.id, each.append(self.now_ms, record))
+                        self._after(each, each.append(self.now_ms, record))
         self.now_ms = max(self.now_ms, until)
 
     def _committed(self, among: Iterable[int]) -> list[Batch]:

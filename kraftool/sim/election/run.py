@@ -6,24 +6,25 @@ Owns the order of events and all chance. What is done is `replica.py`'s and the 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
 from kraftool.raft.messages import (
-    ANSWERED_BY,
+    UNREACHABLE,
     AddVoterRequest,
     RemoveVoterRequest,
     Response,
     VoterChangeResponse,
 )
 from kraftool.raft.names import Endpoint, Error
-from kraftool.raft.roles import NEVER
+from kraftool.raft.roles import NEVER, Candidate, Leader, Role
 from kraftool.reports.election.case import ElectionCase, NodeCase
+from kraftool.sim.disk import Disk
 from kraftool.sim.election.conditions import Conditions
 from kraftool.sim.election.patience import horizon_ms, idle_ms, is_idle
-from kraftool.sim.election.replica import SentMessage, SimulatedNode, disk_of
+from kraftool.sim.election.replica import SentMessage, SimulatedNode, disks_of
 
 MOST_EVENTS = 100_000
 """A run is given up after so many."""
@@ -94,49 +95,47 @@ class ElectionRun:
         *,
         watched: bool = False,
         until_ms: int | None = None,
+        disks: Mapping[int, Disk] | None = None,
     ) -> None:
+        """`disks` are those of the case, made before: they are copied, and stay as they are."""
         self.random = Random(seed)
         self.case, self.conditions = case, conditions
         self.outcome = Outcome(seed=seed)
         self.seen: list[Seen] = []
+        self._disks = disks_of(case) if disks is None else disks
         self._watched = watched
         self._horizon_ms = horizon_ms(case, conditions) if until_ms is None else until_ms
         """Until when a leader is waited for, and then how long for each change of the voters."""
         self._idle_ms = idle_ms(case)
         self.now_ms = 0
         self._first_ms = NEVER
-        self._queue: list[tuple[int, int, tuple[Any, ...]]] = []
+        self._queue: list[tuple[int, int, Callable[..., bool], tuple[Any, ...]]] = []
+        """By time and order: what happens then; False from one that counts for nothing."""
         self._count = 0
         self.replicas: dict[int, SimulatedNode] = {}
-        borders = case.borders
-        self._places = {
-            endpoint: each.id
-            for each in case.nodes
-            for endpoint in each.settings.listeners.values()
-        }
-        self._roles: dict[int, tuple[str, int]] = {}
+        self._started: set[int] = set()
+        self._roles: dict[int, Role] = {}
         self._due: dict[int, int] = {}
         """The last time for which each was to be woken."""
         for node in case.nodes:
             chance = Random(self.random.getrandbits(64))
             at = self.random.randrange(conditions.skew_ms + 1)
             if node.id not in conditions.down:
-                self._add(node, chance, at, borders)
+                self._add(node, chance, at)
 
-    def _add(self, node: NodeCase, chance: Random, at_ms: int, borders: set[int]) -> None:
-        self.replicas[node.id] = SimulatedNode(node, chance, disk_of(node, borders))
-        self._push(1 + at_ms, "start", node.id)
+    def _add(self, node: NodeCase, chance: Random, at_ms: int) -> None:
+        self.replicas[node.id] = SimulatedNode(node, chance, self._disks[node.id].copy())
+        self._push(1 + at_ms, self._starts, node.id)
 
-    def _push(self, at_ms: int, *what: Any) -> None:
+    def _push(self, at_ms: int, action: Callable[..., bool], *what: Any) -> None:
         self._count += 1
-        heapq.heappush(self._queue, (at_ms, self._count, what))
+        heapq.heappush(self._queue, (at_ms, self._count, action, what))
 
     # --- the run ------------------------------------------------------------------------------
 
     def go(self) -> Outcome:
         """Run until a leader can commit, then through the changes of the voters."""
-        started: set[int] = set()
-        for _ in self._events(self._horizon_ms, started):
+        for _ in self._events(self._horizon_ms):
             leader = self._committing()
             if leader is not None:
                 self._won(leader)
@@ -145,7 +144,7 @@ class ElectionRun:
             (each.id, why) for each in self.replicas.values() for why in dict.fromkeys(each.errors)
         )
         if self.outcome.leader is not None:
-            self._change(started)
+            self._change()
         return self.outcome
 
     def _won(self, leader: SimulatedNode) -> None:
@@ -156,73 +155,75 @@ class ElectionRun:
     def _committing(self) -> SimulatedNode | None:
         return next((each for each in self.replicas.values() if each.can_commit), None)
 
-    def _events(self, until_ms: int, started: set[int]) -> Iterator[None]:
-        while self._queue and self.outcome.events < MOST_EVENTS:
-            at, _, what = self._queue[0]
-            if at > until_ms:
-                return
-            heapq.heappop(self._queue)
+    def _events(self, until_ms: int) -> Iterator[None]:
+        queue, outcome, pop = self._queue, self.outcome, heapq.heappop
+        while queue and outcome.events < MOST_EVENTS and queue[0][0] <= until_ms:
+            at, _, action, what = pop(queue)
             self.now_ms = max(self.now_ms, at)
-            if not self._happens(what, started):
-                continue
-            self.outcome.events += 1
-            yield
+            if action(*what):
+                outcome.events += 1
+                yield
 
-    def _happens(self, what: tuple[Any, ...], started: set[int]) -> bool:
-        match what:
-            case ("start", int(id_)):
-                started.add(id_)
-                self._first_ms = min(self._first_ms, self.now_ms)
-                self._note(id_, words="starts")
-                self._after(id_, self.replicas[id_].start(self.now_ms))
-            case ("tick", int(id_), int(due)):
-                if self._due.get(id_) == due:
-                    del self._due[id_]
-                if self.replicas[id_].deadline_ms != due:
-                    return False
-                self._after(id_, self.replicas[id_].tick(self.now_ms))
-            case ("message", SentMessage() as message, int(to)):
-                return self._arrives(message, to, started)
+    def _starts(self, id_: int) -> bool:
+        self._started.add(id_)
+        self._first_ms = min(self._first_ms, self.now_ms)
+        self._note(id_, words="starts")
+        replica = self.replicas[id_]
+        self._after(replica, replica.start(self.now_ms))
         return True
 
-    def _arrives(self, message: SentMessage, to: int, started: set[int]) -> bool:
+    def _ticks(self, replica: SimulatedNode, due: int) -> bool:
+        if self._due.get(replica.id) == due:
+            del self._due[replica.id]
+        if replica.deadline_ms != due:
+            return False
+        self._after(replica, replica.tick(self.now_ms))
+        return True
+
+    def _arrives(self, message: SentMessage, to: int) -> bool:
         if to == OPERATOR:
             self._answered(message)
             return True
-        if to not in started or self.replicas[to].broken:
+        replica = self.replicas.get(to)
+        if replica is None or to not in self._started or replica.broken:
             if not message.is_answer and message.asker != OPERATOR:
-                refused = ANSWERED_BY[type(message.body)](top_error=Error.BROKER_NOT_AVAILABLE)
-                self._send(message.answered(to, refused))
+                self._send(message.answered(to, UNREACHABLE[type(message.body)]))
             return False
         if self._watched:
             self.seen.append(Seen(at_ms=self.now_ms, node=message.source, message=message, to=to))
-        self._after(to, self.replicas[to].receive(self.now_ms, message))
+        self._after(replica, replica.receive(self.now_ms, message))
         return True
 
-    def _after(self, id_: int, sent: list[SentMessage]) -> None:
-        replica = self.replicas[id_]
+    def _after(self, replica: SimulatedNode, sent: list[SentMessage]) -> None:
+        id_, role = replica.id, replica.raft.role
         if replica.broken:
             self._note(id_, words=f"ends with an error: {replica.broken}")
             self._roles.pop(id_, None)
             self._wake(replica)
             return
-        role = (type(replica.raft.role).__name__, replica.raft.epoch)
-        if self._roles.get(id_) != role:
-            self._roles[id_] = role
-            if role[0] == "Candidate":
-                self.outcome.elections += 1
-            if role[0] == "Leader" and self.outcome.elected_ms is None:
-                self.outcome.elected_ms = self.now_ms - self._first_ms
-            self._note(id_, role=role[0], epoch=role[1])
+        if role is not self._roles.get(id_):
+            self._takes(replica, role)
         for message in sent:
             self._send(message)
         self._wake(replica)
+
+    def _takes(self, replica: SimulatedNode, role: Role) -> None:
+        """Take note of a new role, or of a new epoch of the same."""
+        before = self._roles.get(replica.id)
+        self._roles[replica.id] = role
+        if before is not None and (type(before), before.epoch) == (type(role), role.epoch):
+            return
+        if isinstance(role, Candidate):
+            self.outcome.elections += 1
+        if isinstance(role, Leader) and self.outcome.elected_ms is None:
+            self.outcome.elected_ms = self.now_ms - self._first_ms
+        self._note(replica.id, role=type(role).__name__, epoch=role.epoch)
 
     def _wake(self, replica: SimulatedNode) -> None:
         due = replica.deadline_ms
         if due < NEVER and self._due.get(replica.id) != due:
             self._due[replica.id] = due
-            self._push(due, "tick", replica.id, due)
+            self._push(due, self._ticks, replica, due)
 
     def _note(self, node: int, **told: Any) -> None:
         if self._watched:
@@ -232,8 +233,7 @@ class ElectionRun:
         """Who a message is for."""
         if message.is_answer:
             return message.asker
-        found = self._places.get(message.endpoint)
-        return found if found is not None else message.destination_id
+        return self.case.places.get(message.endpoint, message.destination_id)
 
     def _send(self, message: SentMessage) -> None:
         to = self.place_of(message)
@@ -247,23 +247,23 @@ class ElectionRun:
                     Seen(at_ms=self.now_ms, node=message.source, message=message, to=to, lost=True)
                 )
             return
-        self._push(self.now_ms + max(took, 1), "message", message, to)
+        self._push(self.now_ms + max(took, 1), self._arrives, message, to)
 
     # --- changes of the voters ----------------------------------------------------------------
 
-    def _change(self, started: set[int]) -> None:
+    def _change(self) -> None:
         wanted = [(each, False) for each in self.conditions.removing]
         wanted += [(each, True) for each in self.conditions.adding]
         for id_, adds in wanted:
-            self.outcome.changes = (*self.outcome.changes, self._changed(id_, adds, started))
+            self.outcome.changes = (*self.outcome.changes, self._changed(id_, adds))
 
-    def _changed(self, id_: int, adds: bool, started: set[int]) -> VoterChange:
+    def _changed(self, id_: int, adds: bool) -> VoterChange:
         """Ask the leader for a change, again and again while it says that it is not the time."""
         began = self.now_ms
         self._answer: VoterChangeResponse | None = None
         asked_ms = -_RETRY_MS
         change = VoterChange(node=id_, adds=adds, error=None)
-        for _ in self._events(began + self._horizon_ms, started):
+        for _ in self._events(began + self._horizon_ms):
             answer = self._answer
             if answer is not None:
                 error = answer.top_error if answer.top_error is not Error.NONE else answer.error
@@ -293,7 +293,7 @@ class ElectionRun:
             destination_id=leader.id,
             body=body,
         )
-        self._push(self.now_ms + 1, "message", message, leader.id)
+        self._push(self.now_ms + 1, self._arrives, message, leader.id)
 
     def _answered(self, message: SentMessage) -> None:
         answer: Response | Any = message.body

@@ -29,7 +29,8 @@ class _State(Enum):
 @dataclass(slots=True)
 class _Connection:
     state: _State
-    since_ms: int
+    ends_ms: int
+    """When the request has timed out, or the pause is over."""
     correlation_id: int | None
 
 
@@ -42,7 +43,8 @@ class Connections:
     _busy: dict[int, _Connection] = field(default_factory=dict)
 
     def sent(self, destination: int, correlation_id: int, now_ms: int) -> None:
-        self._busy[destination] = _Connection(_State.AWAITING, now_ms, correlation_id)
+        ends_ms = now_ms + self.request_timeout_ms
+        self._busy[destination] = _Connection(_State.AWAITING, ends_ms, correlation_id)
 
     def is_expected(self, source: int, correlation_id: int) -> bool:
         """Whether somebody still waits for this answer."""
@@ -56,7 +58,8 @@ class Connections:
         if well:
             del self._busy[source]
         else:
-            self._busy[source] = _Connection(_State.BACKING_OFF, now_ms, None)
+            ends_ms = now_ms + self.retry_backoff_ms
+            self._busy[source] = _Connection(_State.BACKING_OFF, ends_ms, None)
 
     def reset(self, destination: int) -> None:
         self._busy.pop(destination, None)
@@ -64,29 +67,17 @@ class Connections:
     def reset_all(self) -> None:
         self._busy.clear()
 
-    def _ends_ms(self, connection: _Connection) -> int:
-        awaiting = connection.state is _State.AWAITING
-        return connection.since_ms + (
-            self.request_timeout_ms if awaiting else self.retry_backoff_ms
-        )
-
     def has_timed_out(self, destination: int, now_ms: int) -> bool:
         found = self._busy.get(destination)
-        return (
-            found is not None and found.state is _State.AWAITING and now_ms >= self._ends_ms(found)
-        )
+        return found is not None and found.state is _State.AWAITING and now_ms >= found.ends_ms
 
     def is_backing_off(self, destination: int, now_ms: int) -> bool:
         found = self._busy.get(destination)
-        return (
-            found is not None
-            and found.state is _State.BACKING_OFF
-            and now_ms < self._ends_ms(found)
-        )
+        return found is not None and found.state is _State.BACKING_OFF and now_ms < found.ends_ms
 
     def is_ready(self, destination: int, now_ms: int) -> bool:
         found = self._busy.get(destination)
-        if found is not None and now_ms >= self._ends_ms(found):
+        if found is not None and now_ms >= found.ends_ms:
             del self._busy[destination]
             return True
         return found is None
@@ -94,7 +85,7 @@ class Connections:
     def ready_ms(self, destination: int, now_ms: int) -> int:
         """When a destination may be asked (again)."""
         found = self._busy.get(destination)
-        return now_ms if found is None else max(self._ends_ms(found), now_ms)
+        return now_ms if found is None else max(found.ends_ms, now_ms)
 
     def has_request_in_flight(self, now_ms: int) -> bool:
         self._free(now_ms)
@@ -114,13 +105,13 @@ class Connections:
         self._free(now_ms)
         waiting = [each for each in self._busy.values() if each.state is _State.AWAITING]
         if waiting:
-            return min(self._ends_ms(each) for each in waiting)
+            return min(each.ends_ms for each in waiting)
         if any(each not in self._busy for each in servers):
             return now_ms
-        pauses = [self._ends_ms(each) for each in self._busy.values()]
+        pauses = [each.ends_ms for each in self._busy.values()]
         return min([*pauses, now_ms + self.retry_backoff_ms])
 
     def _free(self, now_ms: int) -> None:
-        over = [key for key, each in self._busy.items() if now_ms >= self._ends_ms(each)]
+        over = [key for key, each in self._busy.items() if now_ms >= each.ends_ms]
         for key in over:
             del self._busy[key]

@@ -58,8 +58,8 @@ class ControlHistory:
     @property
     def voters(self) -> VoterSet:
         """The set that counts, committed or not; the static one until a record names another."""
-        last = self.voter_sets.last
-        return last[1] if last is not None else self.static_voters
+        entries = self.voter_sets.entries
+        return entries[-1][1] if entries else self.static_voters
 
     @property
     def voters_offset(self) -> int | None:

@@ -172,14 +172,14 @@ def _handle(raft: Raft, event: Event) -> None:
 
 def _request(raft: Raft, event: RequestReceived) -> None:
     match event.request:
+        case FetchRequest() as request:
+            fetch.request(raft, event, request)
         case VoteRequest() as request:
             vote.request(raft, event, request)
         case BeginQuorumEpochRequest() as request:
             begin_quorum.request(raft, event, request)
         case EndQuorumEpochRequest() as request:
             end_quorum.request(raft, event, request)
-        case FetchRequest() as request:
-            fetch.request(raft, event, request)
         case FetchSnapshotRequest() as request:
             snapshots.request(raft, event, request)
         case DescribeQuorumRequest() as request:
@@ -199,14 +199,14 @@ def _response(raft: Raft, event: ResponseReceived) -> None:
     if not raft.connections.is_expected(event.source_id, event.correlation_id):
         return
     match event.response:
+        case FetchResponse() as response:
+            well = following.fetched(raft, response)
         case VoteResponse() as response:
             well = vote.response(raft, event.source_id, response)
         case BeginQuorumEpochResponse() as response:
             well = begin_quorum.response(raft, event.source_id, response)
         case EndQuorumEpochResponse() as response:
             well = end_quorum.response(raft, event.source_id, response)
-        case FetchResponse() as response:
-            well = following.fetched(raft, response)
         case FetchSnapshotResponse() as response:
             well = snapshots.downloaded(raft, response)
         case UpdateVoterResponse() as response:
@@ -222,15 +222,15 @@ def _response(raft: Raft, event: ResponseReceived) -> None:
 
 def _poll(raft: Raft) -> None:
     match raft.role:
+        case Follower() as role:
+            following.poll(raft, role)
+        case Leader() as role:
+            leading.poll(raft, role)
         case Unattached() as role:
             candidacy.poll_unattached(raft, role)
         case Prospective() as role:
             candidacy.poll_prospective(raft, role)
         case Candidate() as role:
             candidacy.poll_candidate(raft, role)
-        case Follower() as role:
-            following.poll(raft, role)
-        case Leader() as role:
-            leading.poll(raft, role)
         case Resigned() as role:
             end_quorum.poll_resigned(raft, role)

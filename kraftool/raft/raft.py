@@ -11,7 +11,7 @@ from kraftool.raft.control_history import ControlHistory
 from kraftool.raft.events import Effect, Send
 from kraftool.raft.log_view import LogView
 from kraftool.raft.messages import Request
-from kraftool.raft.names import ElectionState, Endpoint, ProtocolError, ReplicaKey
+from kraftool.raft.names import ElectionState, Endpoint, ProtocolError
 from kraftool.raft.roles import NEVER, ParkedFetch, Role, Unattached
 from kraftool.raft.settings import NodeSettings
 from kraftool.raft.state_machine import StateMachine
@@ -31,6 +31,7 @@ class Raft:
         """`log` and `control` have been read up to the end of the log, `stored` from quorum-state;
         None where there is no file."""
         self.settings, self.timing = settings, settings.timing
+        self.key = settings.key
         self.random, self.log, self.control = random, log, control
         self.connections = Connections(
             request_timeout_ms=self.timing.request_timeout_ms,
@@ -56,10 +57,6 @@ class Raft:
     @property
     def epoch(self) -> int:
         return self.role.epoch
-
-    @property
-    def key(self) -> ReplicaKey | None:
-        return self.settings.key
 
     @property
     def is_voter(self) -> bool:
@@ -89,7 +86,8 @@ class Raft:
 
     def wake_at(self, at_ms: int) -> None:
         """Ask for the next step at this time at the latest."""
-        self.wake_ms = min(self.wake_ms, at_ms)
+        if at_ms < self.wake_ms:
+            self.wake_ms = at_ms
 
     def election_timeout_ms(self) -> int:
         """A timeout that differs from node to node, so that not all begin an election at once."""
@@ -98,7 +96,8 @@ class Raft:
 
     def send(self, destination: int, endpoint: Endpoint, request: Request) -> bool:
         """Send a request if the connection is free; else wake when it may be."""
-        if self.connections.is_ready(destination, self.now_ms):
+        is_ready = self.connections.is_ready(destination, self.now_ms)
+        if is_ready:
             correlation_id = self._next_correlation_id
             self._next_correlation_id += 1
             self.connections.sent(destination, correlation_id, self.now_ms)
@@ -110,10 +109,8 @@ class Raft:
                     request=request,
                 )
             )
-            self.wake_at(self.connections.ready_ms(destination, self.now_ms))
-            return True
         self.wake_at(self.connections.ready_ms(destination, self.now_ms))
-        return False
+        return is_ready
 
     def send_to_voter(self, voter_id: int, request: Request) -> bool:
         """Send to a member of the newest voter set, by its default listener."""

@@ -226,18 +226,26 @@ class SimulatedNode:
 
     def _carry_out(self, now_ms: int, effects: list[Effect]) -> list[SentMessage]:
         sent: list[SentMessage] = []
-        todo = list(effects)
-        while todo:
+        while effects:
             following: list[Event] = []
-            for effect in todo:
+            for effect in effects:
                 self._effect(effect, sent, following)
-            todo = [out for event in following for out in core.step(self.raft, now_ms, event)]
+            effects = [out for event in following for out in core.step(self.raft, now_ms, event)]
         return sent
 
     def _effect(self, effect: Effect, sent: list[SentMessage], following: list[Event]) -> None:
         match effect:
-            case SetDeadline(at_ms=at):
-                self.deadline_ms = at
+            case SetDeadline():
+                self.deadline_ms = effect.at_ms
+            case Send():
+                sent.append(
+                    SentMessage(
+                        self.id, self.id, effect.correlation_id, effect.endpoint,
+                        effect.destination_id, effect.request, False, self.incarnation,
+                    )
+                )  # fmt: skip
+            case Reply():
+                sent.append(self._reply(effect))
             case PersistElection(state=state):
                 self.disk.election = state
             case AppendBatches(batches=batches):
@@ -249,20 +257,6 @@ class SimulatedNode:
                 following.append(LogFlushed(end_offset=end))
             case Deliver(to_offset=to):
                 following.append(StateMachineAt(next_offset=to))
-            case Send():
-                sent.append(
-                    SentMessage(
-                        source=self.id,
-                        asker=self.id,
-                        correlation_id=effect.correlation_id,
-                        endpoint=effect.endpoint,
-                        destination_id=effect.destination_id,
-                        body=effect.request,
-                        incarnation=self.incarnation,
-                    )
-                )
-            case Reply():
-                sent.append(self._reply(effect))
             case InstallSnapshot(snapshot_id=snapshot):
                 following.append(self._install(snapshot))
             case _:

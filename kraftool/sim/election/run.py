@@ -153,7 +153,10 @@ class ElectionRun:
         self._note(leader.id, words="what it wrote is on a majority: it can commit")
 
     def _committing(self) -> SimulatedNode | None:
-        return next((each for each in self.replicas.values() if each.can_commit), None)
+        for each in self.replicas.values():
+            if each.can_commit:
+                return each
+        return None
 
     def _events(self, until_ms: int) -> Iterator[None]:
         queue, outcome, pop = self._queue, self.outcome, heapq.heappop
@@ -238,7 +241,7 @@ class ElectionRun:
     def _send(self, message: SentMessage) -> None:
         to = self.place_of(message)
         delay = self.conditions.delay_ms
-        took = self.random.randint(delay // 2, delay + (delay + 1) // 2)
+        took = self.random.randrange(delay // 2, delay + (delay + 1) // 2 + 1)
         if self._idle_ms and is_idle(message.body):
             took = max(took, self._idle_ms)
         if OPERATOR not in (message.source, to) and not self.conditions.passes(message.source, to):

@@ -71,6 +71,12 @@ def simulate_election(
     runs: Annotated[
         int, typer.Option("--runs", metavar="N", min=1, max=100_000, help="How many runs.")
     ] = 100,
+    jobs: Annotated[
+        int,
+        typer.Option(
+            "--jobs", metavar="N", min=0, help="Processes for many runs; 0 takes all processors."
+        ),
+    ] = 0,
     output: PlainOutput = PlainFormat.TABLE,
     out: Out = "",
     color: Color = ColorWhen.AUTO,
@@ -90,7 +96,7 @@ def simulate_election(
     A scenario describes nodes instead: "nodes: {1: {end: 120}, 2: {end: 120}, 3: {end: 90, down:
     true}}"; docs/simulate-election.md has all keys. --explore tries every order of messages,
     timeouts and one crash, not a sample, and says how far it came. The same seed gives the same
-    bytes.
+    bytes, whatever --jobs is. On a terminal the verdict is printed before the runs begin.
 
     Nothing is written, and nothing is locked; a running Kafka is not disturbed. Nothing is sent to
     any node: the protocol runs in memory, on copies of what was read.
@@ -115,11 +121,17 @@ def simulate_election(
     )
     with to.task_progress("simulate-election") as progress:
         case, conditions = asked(question)
-        from kraftool.sim.election.report import simulate
+        from kraftool.sim.election.report import assess, with_runs
 
-        report = simulate(
-            case, conditions, seed=seed, runs=runs, explore=explore, progress=progress
-        )
+        assessment = assess(case, conditions, seed=seed)
+    is_early = output is PlainFormat.TABLE and to.to_terminal
+    if is_early:
+        from kraftool.commands.simulate_election_view import write_verdict
+
+        write_verdict(to, assessment)
+        to.line()
+    with to.task_progress("simulate-election") as progress:
+        report = with_runs(assessment, runs, explore, jobs, progress)
     if output is PlainFormat.JSON:
         from kraftool.commands.output import json_document
         from kraftool.sim.election.document import document
@@ -128,7 +140,7 @@ def simulate_election(
     else:
         from kraftool.commands.simulate_election_view import write_election
 
-        write_election(to, report)
+        write_election(to, report, assessment if is_early else None)
     if not report.is_fine:
         to.raise_code(ExitCode.FINDING)
     if any(each.undecoded for each in case.findings):

@@ -41,9 +41,10 @@ _MOST_REFUSALS = 24
 _BUCKETS = 8
 
 
-def write_election(output: Output, report: Report) -> None:
-    """Write the whole report."""
-    _verdict(output, report)
+def write_election(output: Output, report: Report, written: Report | None = None) -> None:
+    """Write the whole report. Of a verdict that is `written` already, only what the runs changed
+    is written again."""
+    write_verdict(output, report, written)
     output.line()
     output.rich(_nodes(report))
     _voters(output, report)
@@ -66,13 +67,18 @@ def _section(output: Output, title: str, *parts: Iterable[Text]) -> None:
         output.rich(heading(title), *rows)
 
 
-def _verdict(output: Output, report: Report) -> None:
+def write_verdict(output: Output, report: Report, written: Report | None = None) -> None:
+    """Write who can lead and what to do next; only what is new if `written` is on the screen."""
     told = verdict(report)
+    before = verdict(written) if written is not None else None
     style = style_of(told.status)
     output.rich(text(f"{told.status.mark} {told.headline}", f"bold {style}"))
     for each in told.details:
-        output.rich(text(each, BAD if each.startswith("DATA LOSS") else ""))
+        if before is None or each not in before.details:
+            output.rich(text(each, BAD if each.startswith("DATA LOSS") else ""))
     for step in told.next_steps:
+        if before is not None and step in before.next_steps:
+            continue
         output.rich(advice_line(step.words, told.status))
         for command in step.commands:  # on one line however long, so that it can be copied
             output.rich(text(f"    {command}", NAME), unbroken=True)

@@ -7,7 +7,6 @@ so the output is the same bytes.
 from __future__ import annotations
 
 import os
-import signal
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -18,7 +17,7 @@ from kraftool.decoders.batch import HEADER_SIZE, LOG_OVERHEAD, RecordBatch
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.segment import LARGEST_BATCH, ReadAt
 from kraftool.reports.log_render import Rendered, RenderPlan, render
-from kraftool.reports.processes import ends_with_parent, quicken
+from kraftool.reports.processes import start_worker
 
 SLICE = 2 << 20
 """Bytes of log that one task renders: some ten megabytes of text at the most."""
@@ -59,7 +58,7 @@ def render_in_parallel(
     """Render an open file by several processes, which inherit it; pieces come in order."""
     context = get_context("fork")
     jobs = min(jobs, size // SLICE + 1)
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=start_worker) as pool:
         waiting: deque[Future[Rendered]] = deque()
         try:
             for start, stop in slices(read_at, size):
@@ -74,13 +73,6 @@ def render_in_parallel(
                 f"{file}: a helper process was killed; the output is not whole",
                 hint="give it more memory, or use --jobs 1",
             ) from None
-
-
-def _start_worker() -> None:
-    """Set up a worker process: quick, and gone when its parent is."""
-    quicken()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it too, and ends the pool
-    ends_with_parent(signal.SIGTERM)()
 
 
 def _render_slice(

@@ -6,6 +6,7 @@ Owns these settings alone; what a process does is in whoever starts it.
 from __future__ import annotations
 
 import gc
+import signal
 import sys
 from collections.abc import Callable
 
@@ -15,6 +16,14 @@ _PR_SET_PDEATHSIG = 1
 def quicken() -> None:
     """Stop looking for reference cycles: decoding makes many objects and no cycles."""
     gc.disable()
+
+
+def start_worker() -> None:
+    """Set up a forked worker process: quick, and gone when its parent is."""
+    quicken()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it too, and ends the workers
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    ends_with_parent(signal.SIGTERM)()
 
 
 def ends_with_parent(number: int) -> Callable[[], None]:

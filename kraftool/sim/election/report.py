@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
@@ -16,8 +17,8 @@ from kraftool.reports.election.losses import RecordLoss, losses
 from kraftool.sim.election.chances import Chance, Chances, Failures
 from kraftool.sim.election.conditions import Conditions
 from kraftool.sim.election.explore import Exploration, Explorer
+from kraftool.sim.election.parallel import Runs
 from kraftool.sim.election.patience import horizon_ms, unhurried
-from kraftool.sim.election.replica import disks_of
 from kraftool.sim.election.run import ElectionRun, Outcome, Seen, VoterChange, at_rest
 
 _RUNS_IN_VAIN, _IN_VAIN_SHARE = 3, 5
@@ -163,46 +164,70 @@ def simulate(
     seed: int,
     runs: int,
     explore: int = 0,
+    jobs: int = 1,
     progress: Callable[[str, int, int], None] = lambda label, done, total: None,
 ) -> Report:
-    """Ask everything about a quorum at rest."""
+    """Ask everything about a quorum at rest. The report is the same for every number of `jobs`."""
+    return with_runs(assess(case, conditions, seed=seed), runs, explore, jobs, progress)
+
+
+def assess(case: ElectionCase, conditions: Conditions, *, seed: int = 0) -> Report:
+    """Ask all that needs no runs: who can lead, what is lost then, how many failures are
+    tolerated."""
     case = unhurried(case)
     chances = Chances(case)
     found = chances.all(conditions)
-    possible = any(each.wins for each in found)
-    count = runs if possible else min(runs, _RUNS_IN_VAIN)
-    horizon = horizon_ms(case, conditions) // (1 if possible else _IN_VAIN_SHARE)
-    outcomes: list[Outcome] = []
-    timeline: tuple[Seen, ...] = ()
-    last: ElectionRun | None = None
-    disks = disks_of(case)
-    for number in range(count):
-        progress("runs", number, count)
-        run = ElectionRun(
-            case,
-            conditions,
-            seed + number,
-            watched=number == 0,
-            until_ms=horizon,
-            disks=disks,
-        )
-        outcomes.append(run.go())
-        if number == 0:
-            timeline, last = tuple(run.seen), run
-        if number + 1 == _RUNS_TO_DOUBT and all(each.leader is None for each in outcomes):
-            break
-    wins = Counter(each.leader for each in outcomes if each.leader is not None)
     voters = sorted(each.id for each in case.nodes if _votes(case, each.id, conditions))
     failures = chances.failures(conditions, voters)
-    after: tuple[Failures | None, tuple[int, ...]] = (None, ())
-    if last is not None and last.outcome.changes:
-        after = _afterwards(case, conditions, last)
     report = Report(
         case=case,
         conditions=conditions,
         seed=seed,
-        runs=len(outcomes),
+        runs=0,
         chances=found,
+        losses=tuple(
+            loss for each in case.nodes if not each.assumed or each.log.end
+            for loss in losses(case, each)
+        ),
+        failures=failures,
+        restarts=_restarts(case, conditions, chances, voters) if failures is not None else (),
+        revivals=_revivals(case, conditions, chances) if failures is None else (),
+        heals=bool(conditions.cut)
+        and failures is None
+        and chances.stands(replace(conditions, cut=frozenset())),
+    )  # fmt: skip
+    return replace(report, rescue=_rescue(case, conditions, chances)) if report.grave else report
+
+
+def with_runs(
+    report: Report,
+    runs: int,
+    explore: int = 0,
+    jobs: int = 1,
+    progress: Callable[[str, int, int], None] = lambda label, done, total: None,
+) -> Report:
+    """Add the runs to an assessment, and what follows of them."""
+    case, conditions = report.case, report.conditions
+    possible = any(each.wins for each in report.chances)
+    count = runs if possible else min(runs, _RUNS_IN_VAIN)
+    horizon = horizon_ms(case, conditions) // (1 if possible else _IN_VAIN_SHARE)
+    simulated = Runs(case, conditions, horizon)
+    progress("runs", 0, count)
+    first = simulated.start(report.seed, watched=True)
+    outcomes = [first.go()]
+    with closing(simulated.outcomes(range(report.seed + 1, report.seed + count), jobs)) as others:
+        for outcome in others:
+            progress("runs", len(outcomes), count)
+            outcomes.append(outcome)
+            if len(outcomes) == _RUNS_TO_DOUBT and all(each.leader is None for each in outcomes):
+                break
+    wins = Counter(each.leader for each in outcomes if each.leader is not None)
+    after: tuple[Failures | None, tuple[int, ...]] = (None, ())
+    if first.outcome.changes:
+        after = _afterwards(case, conditions, first)
+    played = replace(
+        report,
+        runs=len(outcomes),
         wins=dict(sorted(wins.items())),
         times_ms=tuple(
             sorted(each.committed_ms for each in outcomes if each.committed_ms is not None)
@@ -218,25 +243,17 @@ def simulate(
                 ).items()
             )
         ),
-        timeline=timeline,
-        losses=tuple(
-            loss for each in case.nodes if not each.assumed or each.log.end
-            for loss in losses(case, each)
-        ),
-        failures=failures,
-        restarts=_restarts(case, conditions, chances, voters) if failures is not None else (),
-        revivals=_revivals(case, conditions, chances) if failures is None else (),
-        heals=bool(conditions.cut)
-        and failures is None
-        and chances.stands(replace(conditions, cut=frozenset())),
+        timeline=tuple(first.seen),
         horizon_ms=horizon,
         given_up=sum(each.is_given_up for each in outcomes),
         changes=_changes(outcomes),
         failures_after=after[0],
         voters_after=after[1],
         exploration=Explorer(case, conditions, explore).go() if explore else None,
-    )  # fmt: skip
-    return replace(report, rescue=_rescue(case, conditions, chances)) if report.grave else report
+    )
+    if played.grave and not report.grave:
+        return replace(played, rescue=_rescue(case, conditions, Chances(case)))
+    return played
 
 
 def _grave(case: ElectionCase, leaders: Sequence[int]) -> tuple[RecordLoss, ...]:

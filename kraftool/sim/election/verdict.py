@@ -37,7 +37,8 @@ class ElectionVerdict:
 def verdict(report: Report) -> ElectionVerdict:
     if not report.leaders and any(each.wins for each in report.chances):
         # Whoever is elected may commit in some order that was not tried.
-        headline = f"No leader could commit in {many(report.runs, 'run')}: {_why(report)}."
+        runs = f" in {many(report.runs, 'run')}" if report.runs else ""
+        headline = f"No leader could commit{runs}: {_why(report)}."
     elif not report.leaders:
         headline = f"No leader is possible: {_why(report)}."
     elif not report.is_elected:
@@ -76,6 +77,9 @@ def _status(report: Report) -> Status:
 
 
 def _who(report: Report) -> str:
+    if not report.runs:  # only runs show how likely each leader is, and how long it takes
+        only = ", the only one that can win" if len(report.leaders) == 1 else ""
+        return f"{_danger(report)}A leader can be elected: {listed(report.leaders, 'or')}{only}."
     ranked = sorted(report.wins, key=lambda each: (-report.wins[each], each))
     late = [each for each in report.leaders if each not in report.wins]
     half, most = seconds(report.quantile_ms(0.5)), seconds(report.quantile_ms(0.95))

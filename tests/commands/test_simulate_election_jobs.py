@@ -1,0 +1,104 @@
+"""`kraftool simulate-election` with many runs: on a terminal, in several processes, interrupted."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kraftool.reports.election.read import read_case
+from kraftool.sim.election import parallel
+from kraftool.sim.election.conditions import Conditions
+from kraftool.sim.election.document import document
+from kraftool.sim.election.parallel import Runs
+from kraftool.sim.election.report import simulate
+from kraftool.sim.election.run import ElectionRun
+
+_PATIENCE_S = 60
+
+
+@pytest.fixture
+def voters(fixtures_dir: Path) -> list[str]:
+    quorum = fixtures_dir / "kafka-4.3.0/dynamic-quorum"
+    return [str(quorum / f"node-{id_}/data") for id_ in (2, 3, 4)]
+
+
+def test_the_report_is_the_same_whatever_the_number_of_processes(
+    voters: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case, here = read_case(voters), os.getpid()
+    monkeypatch.setattr(parallel, "_LEAST_RUNS", 1)
+    one = simulate(case, Conditions(), seed=3, runs=45, jobs=1)
+
+    def elsewhere(self: ElectionRun) -> Any:
+        assert self.outcome.seed == 3 or os.getpid() != here, "the parent only watches the first"
+        return go(self)
+
+    go = ElectionRun.go
+    monkeypatch.setattr(ElectionRun, "go", elsewhere)
+    assert document(simulate(case, Conditions(), seed=3, runs=45, jobs=3)) == document(one)
+
+
+def test_no_process_is_left_when_no_more_outcomes_are_needed(
+    voters: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from multiprocessing import active_children
+
+    monkeypatch.setattr(parallel, "_LEAST_RUNS", 1)
+    before = set(active_children())
+    outcomes = Runs(read_case(voters), Conditions(), 60_000).outcomes(range(1_000_000), 2)
+    assert next(outcomes).seed == 0
+    assert set(active_children()) - before
+    outcomes.close()
+    assert not set(active_children()) - before
+
+
+def test_on_a_terminal_the_verdict_comes_before_the_runs_and_ctrl_c_ends_them(
+    voters: list[str],
+) -> None:
+    controller, terminal = pty.openpty()
+    command = (sys.executable, "-m", "kraftool", "simulate-election", "--runs", "100000")
+    with subprocess.Popen(
+        (*command, "--jobs", "2", "--color", "never", *voters),
+        stdin=subprocess.DEVNULL,
+        stdout=terminal,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
+        os.close(terminal)
+        text = _read_until(controller, "A leader can be elected: 2, 3 or 4.")
+        assert "of 100000 runs" not in text
+        _wait(lambda: len(_children(process.pid)) == 2)
+        workers = _children(process.pid)
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=_PATIENCE_S)
+    os.close(controller)
+    assert process.returncode == 130, errors.decode()
+    assert b"Traceback" not in errors
+    assert not any(Path(f"/proc/{each}").exists() for each in workers)
+
+
+def _read_until(descriptor: int, wanted: str) -> str:
+    text = ""
+    while wanted not in text:
+        text += os.read(descriptor, 4096).decode()
+    return text
+
+
+def _children(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+
+
+def _wait(condition: Callable[[], bool]) -> None:
+    until = time.monotonic() + _PATIENCE_S
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.01)

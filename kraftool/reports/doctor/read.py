@@ -14,6 +14,7 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.directory import DirectoryReport, read_location
 from kraftool.reports.directory_findings import is_topic
 from kraftool.reports.directory_summary import summarize_directory
+from kraftool.reports.doctor.kept import KeptFiles
 from kraftool.reports.doctor.log_statistics import LogStatistics
 from kraftool.reports.doctor.model import Examination, ExaminedDirectory
 from kraftool.reports.file_report import FileReport, ReadOptions

@@ -8,6 +8,7 @@ DEMO_FIXTURE ?= fixtures/kafka-4.3.0/dynamic-quorum/node-2/data
 VERSION      ?= 4.4.0
 SEEDS        ?= 0..10000
 ROUNDS       ?= 200
+KAFKA        ?= 4.3.0
 PYTEST_ARGS  ?= -n auto --dist loadfile
 KRAFTOOL     := $(BIN)/kraftool
 
@@ -17,7 +18,7 @@ CANDIDATES   := python3 python3.14 python3.13 python3.12 python3.11 python
 PYTHON       ?= $(shell for p in $(CANDIDATES); do \
                   $$p -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
-.PHONY: help demo test check fresh format catalogue man soak spark chaos sim mutants bench-dump bench-inspect bench-changes bench-spark bench-sim bench-node bench-watch bench-memory package clean
+.PHONY: help demo test check fresh format catalogue man soak spark chaos sim differential mutants bench-dump bench-inspect bench-changes bench-spark bench-sim bench-node bench-watch bench-memory package clean
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -60,10 +61,12 @@ catalogue: $(VENV)/.installed-dev  ## read the messages of a Kafka release again
 man: $(VENV)/.installed-dev  ## write the man pages from the commands' help
 	$(BIN)/python tools/manpages.py
 
-soak: $(VENV)/.installed-dev  ## the long tests: fuzzing and property tests for minutes
+soak: $(VENV)/.installed-dev  ## the long tests: fuzzing and property tests for two hours
 	KRAFTOOL_SOAK=1 KRAFTOOL_HYPOTHESIS=soak $(BIN)/python -m pytest $(PYTEST_ARGS)
 	$(BIN)/python tests/fuzz/fuzz_decoders.py --seconds 300
 	$(BIN)/python tests/fuzz/fuzz_node.py --seconds 180
+	$(BIN)/python -m tests.differential.fuzz --seeds new --seconds 2400
+	$(BIN)/python -m tests.differential.fuzz --seeds new --seconds 1200 --kafka 4.4.0
 
 spark: $(VENV)/.installed-dev  ## the tests of the Spark data sources, real clusters included
 	$(BIN)/python -m pytest tests/spark tests/storage/test_remote.py
@@ -73,6 +76,9 @@ chaos: $(VENV)/.installed-dev  ## 200 rounds of faults on quorums of real Kafkas
 
 sim: $(VENV)/.installed-dev  ## quorums in virtual time: 10,000 seeds with all faults (SEEDS=4711)
 	$(BIN)/python tools/simulate.py --seeds $(SEEDS)
+
+differential: $(VENV)/.installed-dev  ## the raft core and Kafka's own client get the same messages (SEEDS=4711, KAFKA=4.4.0)
+	$(BIN)/python -m tests.differential.fuzz --seeds $(SEEDS) --kafka $(KAFKA)
 
 mutants: $(VENV)/.installed-dev  ## break the raft core in known ways, and see each noticed
 	$(BIN)/python tools/mutants.py

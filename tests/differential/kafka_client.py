@@ -1,0 +1,90 @@
+"""Kafka's own raft client, as a process that takes steps.
+
+Owns the compilation of `java/` against a release's jars, once a release, and the lines of JSON
+between the two processes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from tests.interop import kafka
+
+JAVA = Path(__file__).with_name("java")
+RELEASES = {"4.3.0": "v43", "4.4.0": "v44"}
+"""The releases that are compared, each with the folder of what differs in it."""
+
+
+class DriverFailed(AssertionError):
+    """The Java process ended."""
+
+
+def available(version: str) -> str | None:
+    """Return why the comparison cannot run here, with the remedy; None if it can."""
+    problem = kafka.available(version)
+    if problem is None and shutil.which("javac") is None:
+        return "no javac on the PATH: install a JDK (apt-get install openjdk-17-jdk-headless)"
+    return problem
+
+
+def classes(version: str) -> Path:
+    """Return the folder of the compiled driver."""
+    sources = sorted([*JAVA.glob("*.java"), *(JAVA / RELEASES[version]).glob("*.java")])
+    digest = hashlib.sha256(b"".join(each.read_bytes() for each in sources)).hexdigest()[:12]
+    home = kafka.home(version)
+    folder = home.parent / f"differential-{version}-{digest}"
+    if not folder.exists():
+        # A second process may compile at the same time: the first one to finish gives the name.
+        made = Path(tempfile.mkdtemp(dir=home.parent, prefix=".differential-"))
+        command = ["javac", "-nowarn", "-proc:none", "-cp", kafka.classpath(version)]
+        done = subprocess.run(
+            [*command, "-d", str(made), *map(str, sources)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            raise DriverFailed(f"javac cannot compile the driver for {version}:\n{done.stderr}")
+        try:
+            made.rename(folder)
+        except OSError:
+            shutil.rmtree(made)
+    return folder
+
+
+class KafkaClient:
+    """One JVM, which runs one client after the other."""
+
+    def __init__(self, version: str, log: Path) -> None:
+        command = kafka.java_command(version, "org.apache.kafka.raft.Driver", level="OFF")
+        at = command.index("-cp") + 1
+        command[at] = f"{classes(version)}:{command[at]}"
+        self._process = kafka.Process(command, log, piped=True)
+
+    def ask(self, command: str, **arguments: Any) -> dict[str, Any]:
+        line = json.dumps({"command": command, **arguments})
+        self._process.stdin.write(line.encode() + b"\n")
+        self._process.stdin.flush()
+        answer = self._process.stdout.readline()
+        if not answer:
+            raise DriverFailed(f"the driver ended:\n{self._process.output()[-3000:]}")
+        found: dict[str, Any] = json.loads(answer)
+        return found
+
+    def __enter__(self) -> KafkaClient:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._process.close()

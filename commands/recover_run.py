@@ -21,9 +21,10 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.apply import Repair
 from kraftool.repair.disk import RepairRefused
 from kraftool.repair.edits import in_turn
-from kraftool.repair.plan import SHORT_ID, Action, Edit, HostPlan, LossBound, Plan, PlanStep
+from kraftool.repair.plan import SHORT_ID, Action, Edit, HostPlan, Plan, PlanStep
 from kraftool.repair.plan_yaml import MOST_BYTES, PlanError, plan_from_yaml
 from kraftool.repair.record import record_of
+from kraftool.reports.election.assessment import LossBound
 from kraftool.storage.files import Files, read_whole
 from kraftool.storage.repair_journal import Stage
 

@@ -30,7 +30,6 @@ from kraftool.repair.plan import (
     Edit,
     HostPlan,
     HostRole,
-    LossBound,
     Method,
     Plan,
     PlanFileKind,
@@ -44,6 +43,7 @@ from kraftool.repair.ranking import Host, is_voter, ranked
 from kraftool.repair.refusal import accepted, refuse_ignored
 from kraftool.repair.request import Acceptance
 from kraftool.repair.standing import QuorumAssessment, common_risks, kafka_risk, refuse_missing
+from kraftool.reports.election.assessment import LossBound
 from kraftool.reports.words import listed, many
 
 

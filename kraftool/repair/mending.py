@@ -7,7 +7,6 @@ change who votes.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -24,6 +23,7 @@ from kraftool.repair.cases import (
     snapshots,
 )
 from kraftool.repair.cases.model import Mend
+from kraftool.repair.judging import danger, judge, start_steps
 from kraftool.repair.making import relied_on
 from kraftool.repair.plan import (
     SCHEMA_VERSION,
@@ -31,7 +31,6 @@ from kraftool.repair.plan import (
     Edit,
     HostPlan,
     HostRole,
-    LossBound,
     LostRecords,
     Method,
     Plan,
@@ -44,7 +43,14 @@ from kraftool.repair.ranking import Host, is_voter, ranked
 from kraftool.repair.refusal import PlanRefused, accepted, refuse_ignored
 from kraftool.repair.request import Acceptance
 from kraftool.repair.shortfall import shortfall
-from kraftool.repair.standing import QuorumAssessment, common_risks, refuse_missing, unknown_voters
+from kraftool.repair.standing import (
+    QuorumAssessment,
+    bootstrap_option,
+    common_risks,
+    refuse_missing,
+    unknown_voters,
+)
+from kraftool.reports.election.assessment import LossBound, QuorumSafety
 from kraftool.reports.words import listed
 
 Case = Callable[[QuorumAssessment, Host], Iterator[Mend]]
@@ -222,10 +228,19 @@ def _nothing(standing: QuorumAssessment, notes: Sequence[Mend]) -> Plan:
     risks = [each for each in common_risks(standing) if each.word in about]
     fallen = list(shortfall(standing))
     risks += [risk for own, _ in fallen for risk in own]
+    judged = judge(standing)
+    is_ordered = bool(judged.start_first)
+    if judged.state is QuorumSafety.AT_RISK and not is_ordered and not risks:
+        risks.append(Risk(word=Acceptance.AHEAD.value, text=danger(judged)))
+        fallen.append(((risks[-1],), None))
     told = f"No action needed: {present} of {len(standing.voters)} voters have a whole directory,"
     told += " which is a majority, and nothing in it keeps Kafka from starting."
     told += " If they have no leader all the same: kraftool quorum health"
     told += " asks the running controllers, kraftool doctor compares settings and files."
+    if is_ordered:
+        first = listed(judged.start_first)
+        told = f"Nothing is to be mended, but the order of starts matters: start {first} first."
+        told += f" {danger(judged)}."
     return Plan(
         schema_version=SCHEMA_VERSION,
         created_ms=standing.request.now_ms,
@@ -243,6 +258,7 @@ def _nothing(standing: QuorumAssessment, notes: Sequence[Mend]) -> Plan:
         risks=accepted(standing.request, risks),
         voters_before=standing.voters,
         voters_after=standing.voters,
+        steps=tuple(start_steps(standing, judged)) if is_ordered else (),
     )
 
 
@@ -377,19 +393,7 @@ def _steps(standing: QuorumAssessment, mends: Sequence[Mend]) -> Iterator[PlanSt
         text="everything is as planned, and the quorum has a leader",
         commands=tuple(
             f"kraftool recover verify plan.yaml --dir {by_name[each].survey.directory}"
-            f"{_bootstrap(standing)}"
+            f"{bootstrap_option(standing)}"
             for each in mended
         ),
     )
-
-
-def _bootstrap(standing: QuorumAssessment) -> str:
-    """The option that names a controller, where one is known: a directory tells of no leader."""
-    told = [
-        standing.request.endpoints_of(each.id) or each.endpoints
-        for each in standing.voters
-        if each not in standing.lost
-    ]
-    known = [one for each in told for one in each[:1] if one.host and one.port]
-    addresses = ",".join(str(each.address) for each in known)
-    return f" --bootstrap-controller {shlex.quote(addresses)}" if addresses else ""

@@ -104,11 +104,14 @@ def plan_lines(plan: Plan, out: str) -> Iterator[str]:
         yield f"  {lost.host} has offsets {lost.first_offset} to {lost.end_offset - 1}: {types}"
     for risk in plan.risks:
         yield f"accepted ({risk.word}): {risk.text}"
-    if plan.method is Method.NONE:
-        return
     name = out or "plan.yaml"
-    yield f"plan {plan.id[:SHORT_ID]}, method {plan.method.value}: read {name}, and see with"
-    yield "kraftool recover rehearse, on copies, what comes of it; then, in order:"
+    if plan.method is Method.NONE and not plan.steps:
+        return
+    if plan.method is Method.NONE:
+        yield "in this order:"
+    else:
+        yield f"plan {plan.id[:SHORT_ID]}, method {plan.method.value}: read {name}, and see with"
+        yield "kraftool recover rehearse, on copies, what comes of it; then, in order:"
     for number, step in enumerate(plan.steps, 1):
         where = f" {', '.join(step.hosts)}:" if step.hosts else ""
         yield f"  {number}. {step.action.value}:{where} {step.text}"

@@ -26,6 +26,7 @@ from kraftool.decoders.names import (
 )
 from kraftool.raft.names import Endpoint
 from kraftool.repair.document import DocumentError, to_document
+from kraftool.reports.election.assessment import LossBound
 from kraftool.reports.file_names import misnamed
 from kraftool.storage.format_plan import META_PROPERTIES
 
@@ -86,14 +87,6 @@ class Method(StrEnum):
     STATIC_PROPERTIES = "static-properties"
     REBUILD = "rebuild"
     """A directory is made from another node's."""
-
-
-class LossBound(StrEnum):
-    """What may be lost, in the words of the plan."""
-
-    NONE = "none"
-    BOUNDED = "bounded"
-    UNBOUNDED = "unbounded and undetectable"
 
 
 class HostRole(StrEnum):

@@ -7,6 +7,7 @@ refuses to mend anything.
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -352,3 +353,15 @@ def kafka_risk(standing: QuorumAssessment, state_level: int | None) -> Risk | No
         text=f"Kafka {told} dies of voters that were changed by force (fixed in 3.9.1): put 3.9.1"
         " or later on every node first",
     )
+
+
+def bootstrap_option(standing: QuorumAssessment) -> str:
+    """The option that names a controller, where one is known: a directory tells of no leader."""
+    told = [
+        standing.request.endpoints_of(each.id) or each.endpoints
+        for each in standing.voters
+        if each not in standing.lost
+    ]
+    known = [one for each in told for one in each[:1] if one.host and one.port]
+    addresses = ",".join(str(each.address) for each in known)
+    return f" --bootstrap-controller {shlex.quote(addresses)}" if addresses else ""

@@ -20,8 +20,9 @@ import recovering
 from clusters import Cluster, Node
 from recovering import begin, cluster_of, kraftool, on, voters
 
-from kraftool.repair.plan import Action, LossBound, Method, Plan
+from kraftool.repair.plan import Action, Method, Plan
 from kraftool.repair.plan_yaml import plan_from_yaml
+from kraftool.reports.election.assessment import LossBound
 
 pytestmark = pytest.mark.interop
 

@@ -14,8 +14,9 @@ from ondisk import batches, differences, segments, trees
 from our_nodes import end_of
 from recovering import OURS, SAID, THEIRS, Kept, kept, kraftool, voters
 
-from kraftool.repair.plan import LossBound, Method
+from kraftool.repair.plan import Method
 from kraftool.repair.surveying import survey_path
+from kraftool.reports.election.assessment import LossBound
 
 __all__ = ["kept"]
 pytestmark = pytest.mark.interop

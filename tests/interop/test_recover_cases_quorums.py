@@ -17,8 +17,9 @@ from recovering import OURS, SAID, VERSIONS, Kept, cluster_of, consumed, kraftoo
 from test_net_secured import Stores, stores
 from test_node_secured import secured
 
-from kraftool.repair.plan import LossBound, Method
+from kraftool.repair.plan import Method
 from kraftool.repair.plan_yaml import plan_from_yaml
+from kraftool.reports.election.assessment import LossBound
 
 __all__ = ["stores"]
 pytestmark = [pytest.mark.interop, pytest.mark.soak]

@@ -10,7 +10,6 @@ from kraftool.repair.plan import (
     Fingerprint,
     HostPlan,
     HostRole,
-    LossBound,
     LostRecords,
     Method,
     Piece,
@@ -29,6 +28,7 @@ from kraftool.repair.plan import (
     SnapshotRecipe,
     target_of,
 )
+from kraftool.reports.election.assessment import LossBound
 
 SEGMENT = target_of("00000000000000000000.log")
 JUMP = target_of("00000000000000006000-0000001007.checkpoint")

@@ -23,7 +23,6 @@ from kraftool.repair.plan import (
     Fingerprint,
     HostPlan,
     HostRole,
-    LossBound,
     Method,
     Piece,
     Plan,
@@ -37,6 +36,7 @@ from kraftool.repair.plan import (
 )
 from kraftool.repair.state_records import digest_of, records_of
 from kraftool.repair.undo import Undo
+from kraftool.reports.election.assessment import LossBound
 from kraftool.reports.state.load import load_state
 from kraftool.storage.files import Files, OpenFile
 

@@ -14,9 +14,10 @@ from random import Random
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.apply import Apply
-from kraftool.repair.plan import LossBound, Method, Plan
+from kraftool.repair.plan import Method, Plan
 from kraftool.repair.planner import plan_for, read_surveys
 from kraftool.repair.request import PlanRequest, with_settings
+from kraftool.reports.election.assessment import LossBound
 from kraftool.reports.state.load import load_state
 from kraftool.sim.checkers import CHECKERS
 from kraftool.sim.disk import Disk

@@ -11,7 +11,8 @@ import pytest
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.narration import is_well
-from kraftool.repair.plan import LossBound, Method
+from kraftool.repair.plan import Method
+from kraftool.reports.election.assessment import LossBound
 from tests.repair.directories import Quorum
 
 FIXTURE = "kafka-4.3.0/dynamic-quorum"

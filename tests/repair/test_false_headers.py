@@ -13,10 +13,11 @@ import pytest
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import write_segment_name
-from kraftool.repair.plan import Fingerprint, LossBound, Method
+from kraftool.repair.plan import Fingerprint, Method
 from kraftool.repair.reach import OffsetBounds
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.survey import SurveyedLog
+from kraftool.reports.election.assessment import LossBound
 from tests.repair.directories import PARTITION, Quorum, batches, cut_log
 
 VOTERS = (2, 3, 4)

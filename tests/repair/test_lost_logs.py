@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.repair.plan import LossBound, Method, Plan
+from kraftool.repair.plan import Method, Plan
+from kraftool.reports.election.assessment import LossBound
 from tests.repair.directories import APART, Quorum, batches
 
 STATIC = "kafka-3.7.2/static-quorum"

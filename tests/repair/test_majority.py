@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.repair.plan import Action, HostRole, LossBound, Method, Plan
+from kraftool.repair.plan import Action, HostRole, Method, Plan
 from kraftool.repair.planner import plan_for, read_surveys
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.request import PlanRequest, with_settings
+from kraftool.reports.election.assessment import LossBound
 from tests.repair.directories import (
     APART,
     EQUAL,

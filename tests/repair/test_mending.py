@@ -14,8 +14,9 @@ from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import encode_record
 from kraftool.repair.narration import is_well
-from kraftool.repair.plan import LossBound, Method
+from kraftool.repair.plan import Method
 from kraftool.repair.refusal import PlanRefused
+from kraftool.reports.election.assessment import LossBound
 from tests.repair.directories import (
     APART,
     EQUAL,

@@ -16,8 +16,9 @@ from random import Random
 import pytest
 
 from kraftool.repair import choice
-from kraftool.repair.plan import LossBound, Method
+from kraftool.repair.plan import Method
 from kraftool.repair.refusal import PlanRefused
+from kraftool.reports.election.assessment import LossBound
 from tests.repair.simulated_loss import (
     APPEND,
     FENCED,

@@ -19,7 +19,6 @@ from kraftool.repair.plan import (
     Edit,
     HostPlan,
     HostRole,
-    LossBound,
     Method,
     Plan,
     PlannedLoss,
@@ -37,6 +36,7 @@ from kraftool.repair.verify import (
     begun_offset,
     check_quorum,
 )
+from kraftool.reports.election.assessment import LossBound
 from kraftool.reports.findings import Finding, Severity
 from kraftool.reports.kinds import signatures
 from kraftool.storage.repair_journal import Stage

@@ -41,6 +41,10 @@ class Log:
     kraft_versions: tuple[tuple[int, int], ...] = ()
     is_cut: bool = False
     """Whether there was more behind a damage."""
+    leaders: tuple[tuple[int, int], ...] = ()
+    """(epoch, leader id) of its LeaderChange records."""
+    last_timestamp_ms: int = -1
+    """When its last record was written; -1 if that is not known."""
 
     def view(self) -> LogView:
         """As the core of a Kafka node knows the log."""
@@ -123,6 +127,8 @@ class NodeCase:
     assumed: str = ""
     """What was assumed of it, in words, where no directory tells."""
     notes: tuple[str, ...] = ()
+    is_running: bool = False
+    """True if a process held the directory's lock: its log may have grown since it was read."""
     is_witness: bool = False
     """True for a running node that is known to run no controller; directories do not say it."""
 

@@ -11,6 +11,7 @@ that nobody has any more. The worst of all these is what can be said.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -18,6 +19,7 @@ from itertools import pairwise
 from kraftool.raft.log_view import Validity
 from kraftool.raft.names import OffsetAndEpoch, VoterSet
 from kraftool.reports.election.case import ElectionCase, NodeCase
+from kraftool.reports.election.memory import Forgotten, forgetful
 
 _BEHIND_ALL = 1 << 63
 
@@ -57,13 +59,31 @@ class RecordLoss:
         return self.end - self.first
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitEvidence:
+    """The directories, and which voters have forgotten what they had."""
+
+    case: ElectionCase
+    forgotten: Mapping[int, Forgotten]
+
+    @classmethod
+    def of(cls, case: ElectionCase) -> CommitEvidence:
+        return cls(case=case, forgotten=forgetful(case))
+
+
 def losses(case: ElectionCase, leader: NodeCase) -> tuple[RecordLoss, ...]:
     """All that the logs of others have and a leader's has not; nothing of it twice."""
+    return losses_by(CommitEvidence.of(case), leader)
+
+
+def losses_by(known: CommitEvidence, leader: NodeCase) -> tuple[RecordLoss, ...]:
+    """The same, where the evidence was weighed before."""
+    case = known.case
     found: dict[tuple[int, int], RecordLoss] = {}
     for node in case.nodes:
         if node.id == leader.id or node.assumed:
             continue
-        for each in _cut_off(case, leader, node):
+        for each in _cut_off(known, leader, node):
             found.setdefault((each.first, each.epoch), each)
     return tuple(found[key] for key in sorted(found))
 
@@ -84,16 +104,17 @@ def parts_at(leader: NodeCase, node: NodeCase) -> int:
     return own.end_offset
 
 
-def _cut_off(case: ElectionCase, leader: NodeCase, node: NodeCase) -> list[RecordLoss]:
+def _cut_off(known: CommitEvidence, leader: NodeCase, node: NodeCase) -> list[RecordLoss]:
     start, end = parts_at(leader, node), node.log.view().end_offset
     if start >= end:
         return []
+    case = known.case
     inside = sorted({start, end, *(each for each in case.borders if start < each < end)})
     found: list[RecordLoss] = []
     for first, after in pairwise(inside):
         epoch = node.log.epoch_at(after - 1) or 0
         holders = tuple(each.id for each in case.nodes if each.log.has(after - 1, epoch))
-        standing = _standing(case, after - 1, holders)
+        standing = commit_status(known, after - 1, holders)
         last = found[-1] if found else None
         if last is not None and (last.standing, last.holders) == (standing, holders):
             found.pop()
@@ -112,14 +133,15 @@ def _cut_off(case: ElectionCase, leader: NodeCase, node: NodeCase) -> list[Recor
     return found
 
 
-def _standing(case: ElectionCase, offset: int, holders: tuple[int, ...]) -> CommitStatus:
+def commit_status(known: CommitEvidence, offset: int, holders: tuple[int, ...]) -> CommitStatus:
     """What can be said of a record, by all sets of voters that may have committed it."""
+    case = known.case
     having = [case.by_id[each] for each in holders]
     proofs = [each for node in case.nodes for each in node.log.snapshots]
     if any(_proves(proof, node, offset) for node in having for proof in proofs):
         return CommitStatus.COMMITTED
     found = [
-        _by(case, node, sets, offset) for node in having for sets in _sets_from(case, node, offset)
+        _by(known, node, sets, offset) for node in having for sets in _sets_from(case, node, offset)
     ]
     return max(found, key=_GRAVITY.index, default=CommitStatus.NOT)
 
@@ -149,29 +171,31 @@ def _sets_from(case: ElectionCase, node: NodeCase, offset: int) -> list[_Term]:
     ]
 
 
-def _by(case: ElectionCase, node: NodeCase, term: _Term, offset: int) -> CommitStatus:
+def _by(known: CommitEvidence, node: NodeCase, term: _Term, offset: int) -> CommitStatus:
     """What can be said of a node's record, if its leader went by these voters."""
     voters = term.voters
-    sure, unknown = _counted(case, node, voters, offset)
+    sure, unknown = _counted(known, node, voters, offset)
     if sure >= voters.majority:
         return CommitStatus.MAJORITY
-    needed = voters.majority - _may_have_changed(case, node, term)
+    needed = voters.majority - _may_have_changed(known, node, term)
     return CommitStatus.POSSIBLE if voters and sure + unknown >= needed else CommitStatus.NOT
 
 
-def _counted(case: ElectionCase, node: NodeCase, voters: VoterSet, offset: int) -> tuple[int, int]:
+def _counted(
+    known: CommitEvidence, node: NodeCase, voters: VoterSet, offset: int
+) -> tuple[int, int]:
     """How many voters have a node's record, and how many might have had it."""
     epoch = node.log.epoch_at(offset) or 0
     sure = {
         each.id
-        for each in case.nodes
+        for each in known.case.nodes
         if voters.has(each.key) and not each.assumed and each.log.has(offset, epoch)
     }
-    unknown = {each for each in voters.ids if _may_have_had(case, voters, each, offset)}
+    unknown = {each for each in voters.ids if may_have_had(known, voters, each, offset)}
     return len(sure), len(unknown - sure)
 
 
-def _may_have_changed(case: ElectionCase, node: NodeCase, term: _Term) -> bool:
+def _may_have_changed(known: CommitEvidence, node: NodeCase, term: _Term) -> bool:
     """Whether one voter less may have been enough, by a set that no log here has.
 
     Whoever led may have begun one more change where nobody can look. Of an even number of voters
@@ -182,11 +206,11 @@ def _may_have_changed(case: ElectionCase, node: NodeCase, term: _Term) -> bool:
     voters = term.voters
     if not term.is_last or len(voters) % 2 or _is_static(voters):
         return False
-    if not any(_may_have_had(case, voters, each, _BEHIND_ALL) for each in voters.ids):
+    if not any(may_have_had(known, voters, each, _BEHIND_ALL) for each in voters.ids):
         return False
     if term.at < node.log.view().start_offset:
         return True
-    return sum(_counted(case, node, voters, term.at)) >= voters.majority
+    return sum(_counted(known, node, voters, term.at)) >= voters.majority
 
 
 def _is_static(voters: VoterSet) -> bool:
@@ -194,13 +218,26 @@ def _is_static(voters: VoterSet) -> bool:
     return any(each.key.directory_id is None for each in voters)
 
 
-def _may_have_had(case: ElectionCase, voters: VoterSet, voter: int, offset: int) -> bool:
+def may_have_had(known: CommitEvidence, voters: VoterSet, voter: int, offset: int) -> bool:
     """Whether nothing shows what a voter had: there is no directory, or not all of its log."""
-    node = case.by_id.get(voter)
+    node = known.case.by_id.get(voter)
     if node is None or node.assumed or not voters.has(node.key):
         return True
-    end = node.log.view().end_offset
-    return end == 0 or (node.log.is_cut and end <= offset)
+    forgotten = known.forgotten.get(voter)
+    return forgotten is not None and forgotten.first <= offset
+
+
+def may_have_unseen(known: CommitEvidence, leader: NodeCase) -> bool:
+    """Whether records may be committed that no directory shows, behind all that a leader has.
+
+    That is so unless a majority of its voters was looked at and has forgotten nothing.
+    """
+    voters = leader.voters
+    if not voters:
+        return False
+    doubts = {each for each, forgotten in known.forgotten.items() if forgotten.is_doubt}
+    unknown = {each for each in voters.ids if may_have_had(known, voters, each, _BEHIND_ALL)}
+    return len(unknown - doubts) >= voters.majority
 
 
 def _proves(snapshot: OffsetAndEpoch, node: NodeCase, offset: int) -> bool:

@@ -169,13 +169,19 @@ def _node(source: VoterSourceReport, listener: str) -> NodeCase | None:
     election = _election(source.quorum_state) if source.quorum_state is not None else None
     if election is None and log.end > 0:
         notes.append(f"{node_id} has no quorum-state: it starts without a memory of its vote")
-    if source.directory and lock_holder(source.directory).state is LockState.HELD:
+    is_running = bool(source.directory) and lock_holder(source.directory).state is LockState.HELD
+    if is_running:
         notes.append(
             f"{node_id} runs: directories are read one after the other, so that its log may end"
             " later or earlier here than those of other running nodes"
         )
     return NodeCase(
-        settings=settings, log=log, election=election, source=source.name, notes=tuple(notes)
+        settings=settings,
+        log=log,
+        election=election,
+        source=source.name,
+        notes=tuple(notes),
+        is_running=is_running,
     )
 
 
@@ -221,6 +227,8 @@ def _log(source: VoterSourceReport, listener: str, notes: list[str]) -> Log:
         voter_sets=tuple(sorted(sets.items(), key=lambda each: each[0])),
         kraft_versions=tuple(sorted(levels.items())),
         is_cut=is_cut,
+        leaders=tuple((each.epoch, each.leader_id) for each in source.leaders if each.offset < end),
+        last_timestamp_ms=extent.last_timestamp_ms if extent is not None and not is_cut else -1,
     )
 
 

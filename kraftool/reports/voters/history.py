@@ -176,6 +176,7 @@ def _extent(segments: Sequence[FileReport]) -> LogExtent | None:
         return None
     start = end = base_offset(segments[0])
     epochs: list[tuple[int, int]] = []
+    last_timestamp_ms = -1
     breaks: set[int] = set()
     cuts: list[int] = []
     for file in segments:
@@ -196,11 +197,14 @@ def _extent(segments: Sequence[FileReport]) -> LogExtent | None:
                 breaks.add(offset)
         epochs += [(each.start_offset, each.epoch) for each in log.epochs]
         end = max(end, first, log.end_offset if log.end_offset is not None else first)
+        if log.last_timestamp is not None:
+            last_timestamp_ms = log.last_timestamp
     return LogExtent(
         start=start,
         end=end,
         epochs=tuple(sorted(epochs)),
         breaks=tuple(sorted(breaks)),
+        last_timestamp_ms=last_timestamp_ms,
         cut=min(cuts, default=None),
     )
 

@@ -107,6 +107,8 @@ class LogExtent:
     """(start offset, epoch), ascending."""
     breaks: tuple[int, ...] = ()
     """Offsets before which something is missing or damaged."""
+    last_timestamp_ms: int = -1
+    """When the leader wrote the last record; -1 if there is none."""
     cut: int | None = None
     """Where Kafka would cut the log if it started on it; a gap it does not notice."""
 

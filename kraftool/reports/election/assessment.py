@@ -1,0 +1,307 @@
+"""The one judgement of a quorum at rest: what may be committed, who can lead, what would be lost.
+
+Owns the rule by which no action is needed. Every set of voters may be up, and every node of it
+that can win may lead; and then once more, with the logs that this leaves. A voter whose directory
+was not given may come back with any log, or with an empty one. If no such leader cuts a record that
+may be committed, the quorum is safe in any order of starts. It refuses to repair anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import combinations
+
+from kraftool.reports.election.case import ElectionCase, Log, NodeCase
+from kraftool.reports.election.losses import (
+    CommitEvidence,
+    CommitStatus,
+    RecordLoss,
+    commit_status,
+    losses_by,
+    may_have_unseen,
+)
+
+MOST_VOTERS = 7
+"""The largest quorum of which every set of voters is tried."""
+
+
+class QuorumSafety(StrEnum):
+    """How the quorum stands."""
+
+    SAFE = "safe"
+    """Whoever starts first, and whoever leads then, no committed record is lost."""
+    AT_RISK = "at risk"
+    """A leader is possible, and there is one that would cut records that may be committed."""
+    NO_LEADER = "no leader"
+    """No node that was given can win an election."""
+    UNKNOWN = "unknown"
+    """Nothing that was given names the voters, or there are too many of them."""
+
+
+class LossBound(StrEnum):
+    """How much of what may be committed is lost."""
+
+    NONE = "none"
+    BOUNDED = "bounded"
+    UNBOUNDED = "unbounded and undetectable"
+
+
+class NextStep(StrEnum):
+    """What is to be done."""
+
+    NOTHING = "nothing"
+    START_FIRST = "start these first"
+    GIVE_OTHERS = "give the other directories"
+    RECOVER = "plan a recovery"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assessment:
+    """What can be said of a quorum by the directories that were given."""
+
+    state: QuorumSafety
+    may_be_committed_to: int | None
+    """No record from this offset on can be committed. None if there is no such offset."""
+    loss: LossBound
+    lost_range: tuple[int, int | None] | None
+    """The first offset that a possible leader cuts and may be committed, and the end of these; the
+    end is None if it is not known."""
+    can_lead: tuple[int, ...]
+    """The nodes that can win with some voters, those not given included."""
+    harmful: tuple[int, ...]
+    """Those of them that would cut what may be committed."""
+    forgetful: tuple[tuple[int, str], ...]
+    """Voters that may have had more than their directory shows, and why."""
+    not_given: tuple[int, ...]
+    next_step: NextStep
+    start_first: tuple[int, ...] = ()
+    """If these voters start first and elect a leader, all others are safe to start."""
+
+
+def assess(case: ElectionCase) -> Assessment:
+    """Judge a quorum at rest."""
+    known = CommitEvidence.of(case)
+    voters = case.voters
+    if not voters or len(voters) > MOST_VOTERS:
+        return _unknown(known)
+    leaders = {each.id: each for each in _leaders(case, case.voters.ids)}
+    losses = {each: _weighing(known, node) for each, node in leaders.items()}
+    unseen = {each for each, node in leaders.items() if may_have_unseen(known, node)}
+    harmful = {each for each in leaders if losses[each] or each in unseen}
+    later = [] if harmful else _later_losses(case)
+    lost_range = _range(
+        [one for each in losses.values() for one in each] + later,
+        [leaders[each].end.offset for each in unseen],
+    )
+    if not leaders:
+        state = QuorumSafety.NO_LEADER
+    else:
+        state = QuorumSafety.AT_RISK if harmful or later else QuorumSafety.SAFE
+    first = _start_first(case, known) if state is QuorumSafety.AT_RISK and not unseen else ()
+    return Assessment(
+        state=state,
+        may_be_committed_to=_may_be_committed_to(known),
+        loss=_level(lost_range),
+        lost_range=lost_range,
+        can_lead=tuple(sorted(leaders)),
+        harmful=tuple(sorted(harmful | {each.leader for each in later})),
+        forgetful=_forgetful(known),
+        not_given=_not_given(case),
+        next_step=_next_step(case, state, first),
+        start_first=first,
+    )
+
+
+def _unknown(known: CommitEvidence) -> Assessment:
+    return Assessment(
+        state=QuorumSafety.UNKNOWN,
+        may_be_committed_to=None,
+        loss=LossBound.UNBOUNDED,
+        lost_range=None,
+        can_lead=(),
+        harmful=(),
+        forgetful=_forgetful(known),
+        not_given=_not_given(known.case),
+        next_step=NextStep.GIVE_OTHERS,
+    )
+
+
+def _forgetful(known: CommitEvidence) -> tuple[tuple[int, str], ...]:
+    voters = known.case.voters.ids
+    return tuple(
+        (each, forgotten.reason)
+        for each, forgotten in sorted(known.forgotten.items())
+        if each in voters
+    )
+
+
+def _not_given(case: ElectionCase) -> tuple[int, ...]:
+    return tuple(sorted(each.key.id for each in case.voters if not _is_given(case, each.key.id)))
+
+
+def _is_given(case: ElectionCase, voter: int) -> bool:
+    node = case.by_id.get(voter)
+    return node is not None and not node.assumed and case.voters.has(node.key)
+
+
+def _next_step(case: ElectionCase, state: QuorumSafety, first: tuple[int, ...]) -> NextStep:
+    if state is QuorumSafety.SAFE:
+        return NextStep.NOTHING
+    if first:
+        return NextStep.START_FIRST
+    return NextStep.GIVE_OTHERS if _not_given(case) else NextStep.RECOVER
+
+
+# --- who can lead -----------------------------------------------------------------------------
+
+
+def _leaders(case: ElectionCase, up: Collection[int]) -> Iterator[NodeCase]:
+    """The nodes that can win an election if these voters are up.
+
+    What a node remembers of votes is no bar: every further election is in a higher epoch.
+    """
+    for node in case.nodes:
+        voters = node.voters
+        if node.id not in up or node.assumed or not voters.has(node.key):
+            continue
+        votes = sum(each in up and _may_vote_for(case, each, node) for each in voters.ids)
+        if votes >= voters.majority:
+            yield node
+
+
+def _may_vote_for(case: ElectionCase, voter: int, candidate: NodeCase) -> bool:
+    """Whether a voter's log, as far as it is known, lets it vote for a candidate."""
+    node = case.by_id.get(voter)
+    if node is None or node.assumed or not candidate.voters.has(node.key):
+        return True  # it may come back with an empty log
+    return (node.end.epoch, node.end.offset) <= (candidate.end.epoch, candidate.end.offset)
+
+
+# --- what would be lost -----------------------------------------------------------------------
+
+
+def _weighing(known: CommitEvidence, leader: NodeCase) -> tuple[RecordLoss, ...]:
+    return tuple(each for each in losses_by(known, leader) if each.standing.weighs)
+
+
+def _may_be_committed_to(known: CommitEvidence) -> int | None:
+    """The end of what may be committed, of all that the directories show."""
+    case = known.case
+    best = case.most_complete
+    if best is None or may_have_unseen(known, best):
+        return None
+    highest = 0
+    for node in case.nodes:
+        start, end = node.log.start, node.log.end
+        highest = max(highest, *(each.offset for each in node.log.snapshots), 0)
+        for border in sorted({end, *case.borders}, reverse=True):
+            if not max(start, highest) < border <= end:
+                continue
+            epoch = node.log.epoch_at(border - 1) or 0
+            holders = tuple(each.id for each in case.nodes if each.log.has(border - 1, epoch))
+            if commit_status(known, border - 1, holders) is not CommitStatus.NOT:
+                highest = border
+    return highest
+
+
+def _range(lost: Collection[RecordLoss], ends: Collection[int]) -> tuple[int, int | None] | None:
+    """What is lost at most: known records, and with an end all that may have come behind it."""
+    firsts = [*(each.first for each in lost), *ends]
+    if not firsts:
+        return None
+    return min(firsts), None if ends else max(each.end for each in lost)
+
+
+def _level(lost: tuple[int, int | None] | None) -> LossBound:
+    if lost is None:
+        return LossBound.NONE
+    return LossBound.UNBOUNDED if lost[1] is None else LossBound.BOUNDED
+
+
+# --- the second leader ------------------------------------------------------------------------
+
+
+def _later_losses(case: ElectionCase) -> list[RecordLoss]:
+    """What a second leader would cut, after a first one with as few followers as can be."""
+    found: list[RecordLoss] = []
+    seen: set[tuple[int, frozenset[int]]] = set()
+    for leader in _leaders(case, case.voters.ids):
+        voters = leader.voters
+        others = [
+            each for each in sorted(voters.ids - {leader.id}) if _may_vote_for(case, each, leader)
+        ]
+        for group in combinations(others, voters.majority - 1):
+            if (leader.id, frozenset(group)) in seen:
+                continue
+            seen.add((leader.id, frozenset(group)))
+            after = led_by(case, leader, group)
+            known = CommitEvidence.of(after)
+            for second in _leaders(after, after.voters.ids):
+                found += _weighing(known, second)
+    return found
+
+
+def led_by(case: ElectionCase, leader: NodeCase, followers: Collection[int]) -> ElectionCase:
+    """The quorum after a node led and these voters have taken all of its log."""
+    epoch = 1 + max(
+        (
+            max(each.end.epoch, each.election.epoch if each.election is not None else 0)
+            for each in case.nodes
+        ),
+        default=0,
+    )
+    log = _grown(leader.log, epoch)
+    nodes = [
+        replace(each, log=log) if each.id in {leader.id, *followers} else each
+        for each in case.nodes
+        if not each.assumed
+    ]
+    there = {each.id for each in nodes}
+    for each in leader.voters:
+        if each.key.id in followers and each.key.id not in there:
+            settings = replace(
+                leader.settings,
+                node_id=each.key.id,
+                directory_id=each.key.directory_id or f"of-node-{each.key.id}",
+            )
+            nodes.append(replace(leader, settings=settings, log=log))
+    return ElectionCase(nodes=tuple(sorted(nodes, key=lambda each: each.id)))
+
+
+def _grown(log: Log, epoch: int) -> Log:
+    """A log with the LeaderChange record of a new leader at its end."""
+    view = log.view()
+    return replace(
+        log,
+        start=view.start_offset,
+        end=view.end_offset + 1,
+        epochs=(*view.epochs, (epoch, view.end_offset)),
+        is_cut=False,
+    )
+
+
+# --- an order of starts -----------------------------------------------------------------------
+
+
+def _start_first(case: ElectionCase, known: CommitEvidence) -> tuple[int, ...]:
+    """The largest set of given voters which, started alone, elects only leaders that lose nothing,
+    and after which nobody else can do harm; empty if there is none."""
+    given = [each for each in sorted(case.voters.ids) if _is_given(case, each)]
+    for size in range(len(given), case.voters.majority - 1, -1):
+        for group in combinations(given, size):
+            leaders = list(_leaders(case, group))
+            if leaders and not any(_weighing(known, each) for each in leaders):
+                later = (led_by(case, each, set(group) - {each.id}) for each in leaders)
+                if all(_is_harmless(each) for each in later):
+                    return group
+    return ()
+
+
+def _is_harmless(case: ElectionCase) -> bool:
+    known = CommitEvidence.of(case)
+    return not any(
+        _weighing(known, each) or may_have_unseen(known, each)
+        for each in _leaders(case, case.voters.ids)
+    )

@@ -1,0 +1,196 @@
+"""Quorums with a known past: who led, who took which records, and what was truly committed.
+
+A model of Raft that is small enough to be right at sight: logs are lists of epochs, a leader needs
+the votes of a majority whose logs are no better, and a record is committed once a majority has it
+in its leader's epoch. Directories are then lost, emptied or replaced by older copies.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+
+from kraftool.reports.election.case import ElectionCase
+from kraftool.reports.election.scenario import parse_scenario
+
+OLD_MS = 20_000
+"""An old copy is at least so old."""
+LOST, EMPTIED, OLD_COPY = "lost", "emptied", "old copy"
+
+
+@dataclass(slots=True)
+class Disk:
+    """What one node has: the epoch of each record, and its quorum-state."""
+
+    log: list[int] = field(default_factory=list)
+    times: list[int] = field(default_factory=list)
+    epoch: int = 0
+    leader: int | None = None
+
+    def copy(self) -> Disk:
+        return Disk(list(self.log), list(self.times), self.epoch, self.leader)
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        return (self.log[-1] if self.log else 0, len(self.log))
+
+
+@dataclass(slots=True)
+class History:
+    """A quorum of voters from 1 on, and a broker behind them that never votes."""
+
+    chance: random.Random
+    voters: int
+    disks: dict[int, Disk] = field(default_factory=dict)
+    copies: dict[int, list[tuple[int, Disk]]] = field(default_factory=dict)
+    committed: list[int] = field(default_factory=list)
+    leader: int | None = None
+    epoch: int = 0
+    now_ms: int = 1_700_000_000_000
+    fetched_ms: dict[int, int] = field(default_factory=dict)
+    leads: dict[int, int] = field(default_factory=dict)
+
+    @classmethod
+    def played(cls, seed: int, voters: int, steps: int = 150) -> History:
+        made = cls(random.Random(seed), voters)
+        made.disks = {each: Disk() for each in range(1, voters + 2)}
+        made.copies = {each: [] for each in made.disks}
+        made._elect()
+        for _ in range(steps):
+            made._step()
+        return made
+
+    @property
+    def broker(self) -> int:
+        return self.voters + 1
+
+    @property
+    def ids(self) -> range:
+        return range(1, self.voters + 1)
+
+    @property
+    def majority(self) -> int:
+        return self.voters // 2 + 1
+
+    def _step(self) -> None:
+        self.now_ms += self.chance.randint(1, 500)
+        self._check_quorum()
+        what = self.chance.random()
+        if what < 0.08:
+            self._elect()
+        elif what < 0.35:
+            self._append(self.chance.randint(1, 4))
+        elif what < 0.42:
+            node = self.chance.choice(list(self.disks))
+            self.copies[node].append((self.now_ms, self.disks[node].copy()))
+        else:
+            self._fetch(self.chance.choice(list(self.disks)))
+
+    def _check_quorum(self) -> None:
+        """A leader that a majority has not fetched from for 3 s resigns, as Kafka's does."""
+        heard = [self.now_ms - self.fetched_ms.get(each, 0) < 3000 for each in self.ids]
+        if self.leader is not None and sum(heard) + 1 < self.majority + heard[self.leader - 1]:
+            self.leader = None
+
+    def _elect(self) -> None:
+        up = self.chance.sample(list(self.ids), self.chance.randint(self.majority, self.voters))
+        able = [
+            each
+            for each in up
+            if sum(self.disks[one].rank <= self.disks[each].rank for one in up) >= self.majority
+        ]
+        if not able:
+            return
+        self.epoch += 1
+        self.leader = self.leads[self.epoch] = self.chance.choice(able)
+        self.fetched_ms = dict.fromkeys(self.ids, self.now_ms)
+        for each in up:
+            self.disks[each].epoch, self.disks[each].leader = self.epoch, self.leader
+        self._append(1)
+
+    def _append(self, count: int) -> None:
+        if self.leader is not None:
+            self.disks[self.leader].log += [self.epoch] * count
+            self.disks[self.leader].times += [self.now_ms] * count
+
+    def _fetch(self, node: int) -> None:
+        if self.leader is None or node == self.leader:
+            return
+        disk, theirs = self.disks[node], self.disks[self.leader].log
+        disk.epoch, disk.leader = self.epoch, self.leader
+        same = 0
+        while same < min(len(disk.log), len(theirs)) and disk.log[same] == theirs[same]:
+            same += 1
+        upto = self.chance.randint(same, len(theirs))
+        disk.log, disk.times = theirs[:upto], self.disks[self.leader].times[:upto]
+        self.fetched_ms[node] = self.now_ms
+        self._commit()
+
+    def _commit(self) -> None:
+        assert self.leader is not None, "somebody was fetched from"
+        theirs = self.disks[self.leader].log
+        for end in range(len(theirs), len(self.committed), -1):
+            having = sum(self.disks[each].log[:end] == theirs[:end] for each in self.ids)
+            if theirs[end - 1] == self.epoch and having >= self.majority:
+                self.committed = theirs[:end]
+                return
+
+    # --- incidents ----------------------------------------------------------------------------
+
+    def after(self, incidents: dict[int, str]) -> dict[int, Disk]:
+        """The directories that are left; those that are lost are not among them."""
+        found = {}
+        for node, disk in self.disks.items():
+            what = incidents.get(node, "")
+            old = [one for at, one in self.copies[node] if self.now_ms - at > OLD_MS]
+            if what == OLD_COPY and old:
+                found[node] = self.chance.choice(old)
+            elif what == EMPTIED:
+                found[node] = Disk()
+            elif what != LOST:
+                found[node] = disk
+        return found
+
+    def case(self, disks: dict[int, Disk]) -> ElectionCase:
+        """The same as simulate-election and recover read it."""
+        text = [f"voters: {list(self.ids)}", "kraftVersion: 0", "nodes:"]
+        for node, disk in disks.items():
+            log = disk.log
+            starts = {epoch: at for at, epoch in enumerate(log) if at == 0 or log[at - 1] != epoch}
+            told = f"epoch: {disk.epoch}"
+            told += f", leader: {disk.leader}" if disk.leader is not None and disk.epoch else ""
+            begins = ", ".join(f"{epoch}: {at}" for epoch, at in starts.items())
+            text.append(f"  {node}: {{log: {{{begins}}}, end: {len(log)}, {told}}}")
+        case = parse_scenario("\n".join(text).encode(), "history").case
+        for node, disk in disks.items():
+            before = case.by_id[node]
+            log = replace(
+                before.log,
+                leaders=tuple((epoch, self.leads[epoch]) for epoch in sorted({*disk.log})),
+                last_timestamp_ms=disk.times[-1] if disk.times else -1,
+            )
+            case = case.with_node(replace(before, log=log))
+        return case
+
+    def can_lose(self, disks: dict[int, Disk], *, is_shown: bool = False) -> bool:
+        """Whether any set of voters can elect a leader that lacks a committed record; a voter whose
+        directory is lost comes back with an empty log. `is_shown`: only records count that another
+        directory still shows."""
+        back = {each: disks.get(each, Disk()) for each in self.ids}
+        shown = 0
+        for each in disks.values():
+            end = 0
+            while end < min(len(each.log), len(self.committed)):
+                if each.log[end] != self.committed[end]:
+                    break
+                end += 1
+            shown = max(shown, end)
+        wanted = self.committed[:shown] if is_shown else self.committed
+        for group in combinations(self.ids, self.majority):
+            for each in group:
+                rank = back[each].rank
+                wins = all(back[one].rank <= rank for one in group)
+                if wins and back[each].log[: len(wanted)] != wanted:
+                    return True
+        return False

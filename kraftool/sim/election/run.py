@@ -241,7 +241,7 @@ class ElectionRun:
     def _send(self, message: SentMessage) -> None:
         to = self.place_of(message)
         delay = self.conditions.delay_ms
-        took = self.random.randrange(delay // 2, delay + (delay + 1) // 2 + 1)
+        took = self.random.randint(delay // 2, delay + (delay + 1) // 2)
         if self._idle_ms and is_idle(message.body):
             took = max(took, self._idle_ms)
         if OPERATOR not in (message.source, to) and not self.conditions.passes(message.source, to):

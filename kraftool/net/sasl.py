@@ -24,22 +24,22 @@ ILLEGAL_SASL_STATE = 34
 SASL_AUTHENTICATION_FAILED = 58
 
 Exchange = Generator[bytes, bytes, str]
-Request = Callable[[str, int | None, Value], Awaitable[Value]]
+Ask = Callable[[str, int | None, Value], Awaitable[Value]]
 """Asks over a connection: api, version (None for any) and body; returns the body of the answer."""
 
 
-async def authenticate(client: SaslClient, request: Request) -> None:
+async def authenticate(client: SaslClient, ask: Ask) -> None:
     """Log in over a connection. Raises AuthenticationError."""
     try:
-        await _log_in(client, request)
+        await _log_in(client, ask)
     except UnsupportedError as error:
         raise AuthenticationError(f"no SASL login there: {error.message}") from None
     except DisconnectedError as error:
         raise AuthenticationError(f"the login was cut off: {error.message}") from None
 
 
-async def _log_in(client: SaslClient, request: Request) -> None:
-    body = await request("SaslHandshake", 1, {"mechanism": client.mechanism})
+async def _log_in(client: SaslClient, ask: Ask) -> None:
+    body = await ask("SaslHandshake", 1, {"mechanism": client.mechanism})
     if body["errorCode"]:
         there = ", ".join(body["mechanisms"]) or "none"
         raise AuthenticationError(
@@ -48,7 +48,7 @@ async def _log_in(client: SaslClient, request: Request) -> None:
     exchange = _client_exchange(client)
     token = next(exchange)
     while True:
-        body = await request("SaslAuthenticate", None, {"authBytes": token})
+        body = await ask("SaslAuthenticate", None, {"authBytes": token})
         if body["errorCode"]:
             said = body["errorMessage"] or f"error {body['errorCode']}"
             raise AuthenticationError(f"the node refuses the login of {client.user}: {said}")

@@ -99,7 +99,7 @@ class _Window:
         return self.data[at : at + size]
 
 
-class Budget(NamedTuple):
+class ResyncBudget(NamedTuple):
     """What looking for batches in damage has cost a scan so far, in bytes of CRC."""
 
     start: int = 0
@@ -107,7 +107,7 @@ class Budget(NamedTuple):
     spent: int = 0
 
 
-NOTHING_SPENT = Budget()
+NOTHING_SPENT = ResyncBudget()
 
 
 class _Work:
@@ -117,12 +117,12 @@ class _Work:
     keeps the time linear. What is over it is passed over as damage.
     """
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: ResyncBudget) -> None:
         self._start, self._spent = budget
 
     @property
-    def budget(self) -> Budget:
-        return Budget(self._start, self._spent)
+    def budget(self) -> ResyncBudget:
+        return ResyncBudget(self._start, self._spent)
 
     def allows(self, position: int, size: int) -> bool:
         """Charge a CRC over `size` bytes, if the budget at `position` has room for it."""
@@ -145,15 +145,15 @@ class Scan:
         read_at: ReadAt,
         position: int = 0,
         stop: int | None = None,
-        budget: Budget | None = None,
+        budget: ResyncBudget | None = None,
     ) -> None:
         self.position = position
         self._stop = stop
         self._window = _Window(read_at, position)
-        self._work = _Work(Budget(position) if budget is None else budget)
+        self._work = _Work(ResyncBudget(position) if budget is None else budget)
 
     @property
-    def budget(self) -> Budget:
+    def budget(self) -> ResyncBudget:
         return self._work.budget
 
     def run(self) -> list[RecordBatch]:

@@ -31,7 +31,7 @@ from kraftool.decoders.fault import (
     epoch_back_fault,
     gap_fault,
 )
-from kraftool.decoders.segment import NOTHING_SPENT, Budget, Damage, ReadAt, Scan
+from kraftool.decoders.segment import NOTHING_SPENT, Damage, ReadAt, ResyncBudget, Scan
 
 
 class Faulty(NamedTuple):
@@ -52,7 +52,7 @@ def batch_of(item: Item) -> RecordBatch | None:
     return item.batch if isinstance(item, Faulty) else item
 
 
-class Start(NamedTuple):
+class FirstBatch(NamedTuple):
     """The first sound batch of a segment."""
 
     position: int
@@ -60,7 +60,7 @@ class Start(NamedTuple):
     epoch: int
 
     @classmethod
-    def of(cls, batch: RecordBatch) -> Start:
+    def of(cls, batch: RecordBatch) -> FirstBatch:
         return cls(batch.position, batch.base_offset, batch.epoch)
 
 
@@ -82,14 +82,14 @@ class WalkState:
     """Where Kafka would cut the log: the end of the last batch before anything that it refuses."""
     is_cut: bool = False
     """True behind the first place where Kafka cuts."""
-    start: Start | None = None
+    start: FirstBatch | None = None
     """The first sound batch of this segment."""
-    budget: Budget = NOTHING_SPENT
+    budget: ResyncBudget = NOTHING_SPENT
 
     @classmethod
     def at(cls, position: int) -> WalkState:
         """The state of a walk that begins at a batch border, with nothing before it."""
-        return cls(position=position, budget=Budget(position))
+        return cls(position=position, budget=ResyncBudget(position))
 
     def next_segment(self) -> WalkState:
         """The state in which the next segment begins."""
@@ -106,7 +106,7 @@ BEGINNING = WalkState()
 """The state before a log."""
 
 
-def sequence_faults(before: WalkState, start: Start, file: str = "") -> Iterator[Fault]:
+def sequence_faults(before: WalkState, start: FirstBatch, file: str = "") -> Iterator[Fault]:
     """What is wrong with the order of a sound batch and what came before it."""
     expected = before.next_offset
     if expected is not None and start.base_offset != expected and not _is_taken(before, start):
@@ -115,7 +115,7 @@ def sequence_faults(before: WalkState, start: Start, file: str = "") -> Iterator
         yield epoch_back_fault(*start, before.epoch, file)
 
 
-def _is_taken(before: WalkState, start: Start) -> bool:
+def _is_taken(before: WalkState, start: FirstBatch) -> bool:
     """True if damage explains why offsets are missing: it took them.
 
     Before the first byte of a segment only damaged batches that follow on can explain it.
@@ -195,7 +195,7 @@ class Walk:
     def _in_order(self, batch: RecordBatch) -> Iterator[Faulty]:
         """What is wrong with the place of a sound batch. A walk that goes on after it is silent."""
         state = self.state
-        start = Start.of(batch)
+        start = FirstBatch.of(batch)
         if state.start is None:
             self._state = replace(state, start=start)
         for fault in sequence_faults(state, start, self._file):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +10,7 @@ import pytest
 from kraftool.decoders.batch import RecordBatch, encode_batch
 from kraftool.decoders.fault import CUTTING, FaultKind
 from kraftool.decoders.framing import encode_record
-from kraftool.decoders.segment import Budget, scan
+from kraftool.decoders.segment import Damage, ResyncBudget, scan
 from kraftool.decoders.walk import BEGINNING, Faulty, Item, Walk, WalkState, seam_faults
 from tests.decoders.log_edits import edited
 
@@ -34,6 +34,10 @@ def torn(data: bytes) -> bytes:
 
 def walk(data: bytes, state: WalkState = BEGINNING, stop: int | None = None) -> Walk:
     return Walk(lambda at, size: data[at : at + size], state, stop=stop)
+
+
+def scanned(data: bytes) -> Iterator[RecordBatch | Damage]:
+    return scan(lambda at, size: data[at : at + size])
 
 
 def faults(*pieces: bytes) -> list[tuple[FaultKind, int]]:
@@ -133,11 +137,7 @@ def test_items_cover_every_byte_once():
 
 def test_sound_batches_are_those_of_the_scan_whose_crc_is_right():
     for data in logs():
-        sound = [
-            each
-            for each in scan(lambda at, size, data=data: data[at : at + size])  # type: ignore[misc]
-            if isinstance(each, RecordBatch) and each.is_valid
-        ]
+        sound = [each for each in scanned(data) if isinstance(each, RecordBatch) and each.is_valid]
         assert [each for each in walk(data) if not isinstance(each, Faulty)] == sound
 
 
@@ -164,9 +164,9 @@ def test_the_budget_for_damage_is_taken_along():
     passing = walk(data)
     for _ in passing:
         pass
-    assert passing.state.budget == Budget(0, passing.state.budget.spent)
+    assert passing.state.budget == ResyncBudget(0, passing.state.budget.spent)
     assert passing.state.budget.spent > 0
-    assert WalkState.at(80).budget == Budget(80)
+    assert WalkState.at(80).budget == ResyncBudget(80)
 
 
 def test_segments_walked_over_one_by_one_have_the_faults_of_one_walk():

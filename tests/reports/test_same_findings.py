@@ -28,6 +28,7 @@ from kraftool.reports.kinds import log as kinds
 from kraftool.reports.state.load import load_state
 from kraftool.reports.verify.log import verify_logs
 from kraftool.storage.paths import open_path
+from kraftool.storage.source import BytesSource
 from tests.decoders.log_edits import edited
 from tests.reports.timeline_logs import timeline as told_by_timeline
 
@@ -61,8 +62,7 @@ def walked(directory: Path) -> list[tuple[str, Faulty]]:
     found: list[tuple[str, Faulty]] = []
     state = BEGINNING
     for each in segments(directory):
-        data = each.read_bytes()
-        walk = Walk(lambda at, size, data=data: data[at : at + size], state.next_segment())  # type: ignore[misc]
+        walk = Walk(BytesSource(each.name, each.read_bytes()).read_at, state.next_segment())
         found += [(each.name, item) for item in walk if isinstance(item, Faulty)]
         state = walk.state
     return found

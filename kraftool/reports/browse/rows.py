@@ -23,8 +23,8 @@ from kraftool.decoders.log_record import (
 )
 from kraftool.decoders.walk import (
     Faulty,
+    FirstBatch,
     Item,
-    Start,
     WalkState,
     batch_of,
     sequence_faults,
@@ -131,7 +131,7 @@ class RowMaker:
         self, file: str, segment: int, batch: RecordBatch, before: WalkState
     ) -> Iterator[LogRow]:
         """The rows that say that a sound batch does not follow on what is before it."""
-        for number, fault in enumerate(sequence_faults(before, Start.of(batch)), BEFORE):
+        for number, fault in enumerate(sequence_faults(before, FirstBatch.of(batch)), BEFORE):
             place = RowPlace(segment, batch.position, number)
             yield _problem(file, place, RowKind.GAP, fault)
 

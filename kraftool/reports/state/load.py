@@ -108,7 +108,7 @@ def load_from(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Start:
+class ReplayStart:
     """What a log is replayed onto: a checkpoint's image, or nothing."""
 
     offset: int
@@ -165,7 +165,7 @@ def _of_segment(
             advice="name the directory, so that its snapshots are used",
         )
         findings = (finding,)
-    start = Start(offset=first, replay=log.replay, findings=findings, is_partial=first > 0)
+    start = ReplayStart(offset=first, replay=log.replay, findings=findings, is_partial=first > 0)
     return replace(_loaded(files, start, [file], end), divided_batch=log.divided)
 
 
@@ -175,20 +175,20 @@ def _of_segment(
 def _of_directory(
     files: StateFiles, wanted: Wanted, progress: Progress, watch: Watch | None
 ) -> LoadedState:
-    replay = DirectoryReplay(files, _best_start(files, wanted, progress), wanted, progress, watch)
+    replay = StateReplay(files, _best_start(files, wanted, progress), wanted, progress, watch)
     for file in files.segments:
         if replay.wants(file):
             replay.log.segment(file, is_last=file is files.segments[-1])
     return replay.loaded()
 
 
-class DirectoryReplay:
+class StateReplay:
     """A directory's log on its way onto the state that it starts with, segment by segment."""
 
     def __init__(
         self,
         files: StateFiles,
-        start: Start,
+        start: ReplayStart,
         wanted: Wanted,
         progress: Progress,
         watch: Watch | None = None,
@@ -223,7 +223,7 @@ class DirectoryReplay:
         return replace(_loaded(files, start, self._read, end), divided_batch=log.divided)
 
 
-def _tell_ahead(start: Start, log: LogReplay) -> None:
+def _tell_ahead(start: ReplayStart, log: LogReplay) -> None:
     """A snapshot beyond the log, as Kafka finds it when it starts."""
     if start.file is None or log.last is None or log.is_over:
         return
@@ -255,13 +255,13 @@ def _refuse_unreached(files: StateFiles, log: LogReplay, end: int) -> None:
     )
 
 
-def _best_start(files: StateFiles, wanted: Wanted, progress: Progress) -> Start:
+def _best_start(files: StateFiles, wanted: Wanted, progress: Progress) -> ReplayStart:
     """The newest whole checkpoint that is old enough; failing that, the log from 0.
 
     The 0-0 checkpoint of a formatted directory holds the first voters, and is no state: Kafka
     writes what else is in it to the log again. A damaged checkpoint is the last resort.
     """
-    tried: list[Start] = []
+    tried: list[ReplayStart] = []
     for file in reversed(files.snapshots):
         if not is_fitting(file, wanted):
             continue
@@ -272,20 +272,20 @@ def _best_start(files: StateFiles, wanted: Wanted, progress: Progress) -> Start:
     return start_without(files, wanted, tried)
 
 
-def start_without(files: StateFiles, wanted: Wanted, tried: list[Start]) -> Start:
+def start_without(files: StateFiles, wanted: Wanted, tried: list[ReplayStart]) -> ReplayStart:
     """What to begin with where no snapshot that was tried is sound."""
     log_start = base_offset(files.segments[0]) if files.segments else None
     if log_start == 0:
-        return Start(offset=0, findings=findings_of(tried))
+        return ReplayStart(offset=0, findings=findings_of(tried))
     if tried:
         return replace(tried[0], findings=findings_of(tried[1:]))
     later = [each for each in files.snapshots if snapshot_id(each)[0] > 0]
     if not later and log_start is None and not wanted.below:
-        return Start(offset=0)  # formatted, and never started
+        return ReplayStart(offset=0)  # formatted, and never started
     if log_start and not later and (wanted.below or log_start) >= log_start:
         text = f"the log begins at {log_start}, and what came before is in no snapshot"
         missing = snapshot_kinds.MISSING.at(files.path, text)
-        return Start(offset=log_start, findings=(missing,), is_partial=True)
+        return ReplayStart(offset=log_start, findings=(missing,), is_partial=True)
     asked = f"at {wanted.below}" if wanted.until_ms is None else f"at {_time(wanted.until_ms)}"
     raise KraftoolError(
         f"{files.path}: there is no state {asked}: no snapshot is that old,"
@@ -294,11 +294,11 @@ def start_without(files: StateFiles, wanted: Wanted, tried: list[Start]) -> Star
     )
 
 
-def is_sound(start: Start) -> bool:
+def is_sound(start: ReplayStart) -> bool:
     return all(each.severity is not Severity.ERROR for each in start.replay.findings)
 
 
-def findings_of(tried: list[Start]) -> tuple[Finding, ...]:
+def findings_of(tried: list[ReplayStart]) -> tuple[Finding, ...]:
     return tuple(finding for each in tried for finding in each.replay.findings)
 
 
@@ -348,7 +348,7 @@ def _written(file: LogFile) -> int:
 # --- a checkpoint ---------------------------------------------------------------------------------
 
 
-def _start_at(file: LogFile, progress: Progress) -> Start:
+def _start_at(file: LogFile, progress: Progress) -> ReplayStart:
     loading = SnapshotLoading(file)
     with file.open() as source:
         for each in Walk(source.read_at):
@@ -377,7 +377,7 @@ class SnapshotLoading:
                 last_timestamp=item.header.max_timestamp,
             )
 
-    def start(self) -> Start:
+    def start(self) -> ReplayStart:
         """What it is to a log, once all of it was taken."""
         file, replay = self._file, self._replay
         replay.end_snapshot(file.name)
@@ -385,7 +385,9 @@ class SnapshotLoading:
         # What follows is replayed onto the image under its own name, with the log's offsets.
         replay.loader = ImageLoader(image)
         offset, _ = snapshot_id(file)
-        return Start(offset=offset, replay=replay, image=image, file=file, inside=self._inside)
+        return ReplayStart(
+            offset=offset, replay=replay, image=image, file=file, inside=self._inside
+        )
 
 
 def _named_provenance(file: LogFile, replay: Replay) -> Provenance:
@@ -399,7 +401,7 @@ def _named_provenance(file: LogFile, replay: Replay) -> Provenance:
 # --- the result -----------------------------------------------------------------------------------
 
 
-def _loaded(files: StateFiles, start: Start, read: list[LogFile], end: int) -> LoadedState:
+def _loaded(files: StateFiles, start: ReplayStart, read: list[LogFile], end: int) -> LoadedState:
     replay = start.replay
     found = [*files.findings, *start.findings, *_told(replay, files.path, start)]
     return LoadedState(
@@ -417,7 +419,7 @@ def _loaded(files: StateFiles, start: Start, read: list[LogFile], end: int) -> L
     )
 
 
-def _told(replay: Replay, path: str, start: Start) -> list[Finding]:
+def _told(replay: Replay, path: str, start: ReplayStart) -> list[Finding]:
     """What replaying found. Onto half a state much does not fit, which says nothing by itself."""
     more = replay.more_findings
     if start.is_partial:

@@ -15,10 +15,10 @@ from kraftool.decoders.walk import Item
 from kraftool.reports.log_source import LogFile
 from kraftool.reports.state.files import StateFiles
 from kraftool.reports.state.load import (
-    DirectoryReplay,
     LoadedState,
+    ReplayStart,
     SnapshotLoading,
-    Start,
+    StateReplay,
     findings_of,
     is_fitting,
     is_sound,
@@ -47,10 +47,10 @@ class StatePass:
     """What has passed so far of one directory."""
 
     files: StateFiles
-    _tried: list[Start] = field(default_factory=list)
-    _start: Start | None = None
+    _tried: list[ReplayStart] = field(default_factory=list)
+    _start: ReplayStart | None = None
     _loading: SnapshotLoading | None = None
-    _replay: DirectoryReplay | None = None
+    _replay: StateReplay | None = None
     _is_unread: bool = False
 
     def observer(self, name: str) -> Callable[[Item], None] | None:
@@ -85,11 +85,11 @@ class StatePass:
             else:
                 self._tried.append(start)
 
-    def _directory(self) -> DirectoryReplay:
+    def _directory(self) -> StateReplay:
         if self._replay is None:
             if self._start is None:
                 self._start = start_without(self.files, _LAST, self._tried)
-            self._replay = DirectoryReplay(self.files, self._start, _LAST, _silent)
+            self._replay = StateReplay(self.files, self._start, _LAST, _silent)
         return self._replay
 
     def state(self) -> LoadedState | None:

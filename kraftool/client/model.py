@@ -16,10 +16,6 @@ from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
 from kraftool.raft.names import Endpoint, Endpoints
 
 _NOTHING_OFFERED = Offered(apis={})
-_OF_CONTROLLERS = "CreateTopics"
-"""Every Kafka controller offers it on its controller listener, whether it is active or on standby
-(seen with each release from 3.3.2 to 4.4.0). `kraftool node` does not: it runs no controller. Once
-it runs one, it has to offer this API."""
 _OF_QUORUM_MEMBERS = "Vote"
 """Controllers offer it, and brokers do not: what a broker offers says nothing of a controller."""
 
@@ -74,7 +70,7 @@ class NodeAnswer:
         """True if the node can be the active controller, by its ApiVersions; None if unknown."""
         if _OF_QUORUM_MEMBERS not in self.offered.apis:
             return None
-        return _OF_CONTROLLERS in self.offered.apis
+        return self.offered.runs_controller
 
     @property
     def election(self) -> QuorumState:

@@ -18,6 +18,10 @@ from kraftool.net.errors import UnsupportedError
 
 UNSUPPORTED_VERSION = 35
 INVALID_REQUEST = 42
+OF_CONTROLLERS = "CreateTopics"
+"""Every Kafka controller offers it on its controller listener, whether it is active or on standby
+(seen with each release from 3.3.2 to 4.4.0). `kraftool node` does not: it runs no controller. Once
+it runs one, it has to offer this API."""
 FIRST_ASKED = 4
 """The version asked with at first: the newest without fields that 4.3 does not know."""
 
@@ -37,6 +41,11 @@ class Offered:
     finalized: Mapping[str, int] = field(default_factory=dict)
     finalized_epoch: int = -1
     """Of the metadata that tells the finalized levels; -1 if it is not known."""
+
+    @property
+    def runs_controller(self) -> bool:
+        """True for a controller's listener of a node that can be the active controller."""
+        return OF_CONTROLLERS in self.apis
 
     def version(self, name: str, wanted: Range | None = None) -> int:
         """The newest version that both sides have. Raises UnsupportedError."""

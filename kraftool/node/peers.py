@@ -137,7 +137,8 @@ class Peers:
         if isinstance(request, ApiVersionsRequest):
             levels = connection.offered.supported.get(KRAFT_VERSION)
             return ApiVersionsResponse(
-                kraft_version=None if levels is None else VersionRange(*levels)
+                kraft_version=None if levels is None else VersionRange(*levels),
+                runs_controller=connection.offered.runs_controller,
             )
         name = requests.NAMES[type(request)]
         version = connection.offered.version(name)

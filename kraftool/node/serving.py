@@ -60,7 +60,7 @@ SERVED: Mapping[str, tuple[int, int]] = {
     },
 }
 """The versions that Kafka 4.3's controllers serve. CreateTopics is not among them as long as the
-node runs no controller: `client/model.py` recognizes a witness by that."""
+node runs no controller: `Offered.runs_controller` recognizes a witness by that."""
 _BY_KEY = sorted(
     (schema.message(f"{name}Request").api_key or 0, versions) for name, versions in SERVED.items()
 )

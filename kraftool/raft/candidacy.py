@@ -81,8 +81,8 @@ def _is_over(raft: Raft, role: Prospective | Candidate) -> bool:
 
 
 def _ask(raft: Raft, tally: Tally, *, pre_vote: bool) -> None:
-    """Ask everyone who has not answered, for as long as it can still be won. A witness asks nobody:
-    Prospective it is only to vote for another, which a follower does not."""
+    """Ask everyone who has not answered, for as long as it can still be won. A witness asks only as
+    a last resort: else it is Prospective to vote for another, which a follower does not."""
     if tally.is_lost or not raft.stands:
         return
     assert raft.key is not None, "only voters are elected"

@@ -81,6 +81,7 @@ def succeeded(raft: Raft, role: Follower) -> None:
     """The leader answered well: it is not waited for, nor campaigned against, for a while."""
     role.fetch_deadline_ms = raft.now_ms + raft.timing.fetch_timeout_ms
     role.has_fetched = True
+    raft.refusals.clear()
 
 
 def commit(raft: Raft, role: Follower, offset: int) -> None:

@@ -5,7 +5,13 @@ Owns becoming leader, resigning, and the leader's poll. Each request it answers 
 
 from __future__ import annotations
 
-from kraftool.raft import appends, begin_quorum, pending_change, transitions
+from kraftool.raft import (
+    appends,
+    begin_quorum,
+    hand_over,
+    pending_change,
+    transitions,
+)
 from kraftool.raft.events import Refused
 from kraftool.raft.raft import Raft
 from kraftool.raft.records import ControlRecord, KRaftVersion, LeaderChange, Voters
@@ -15,6 +21,8 @@ from kraftool.raft.roles import Leader, Resigned
 def become_leader(raft: Raft) -> None:
     """Lead, and have it written to the log: nothing older is committed before that is."""
     leader = transitions.to_leader(raft)
+    raft.refusals.clear()
+    hand_over.begin(raft, leader)
     control = raft.control
     voters = control.voters
     records: list[ControlRecord] = [
@@ -39,17 +47,20 @@ def poll(raft: Raft, leader: Leader) -> None:
     pending_change.expire(raft, leader)
     appends.write(raft, leader)
     begin_quorum.poll(raft, leader)
+    hand_over.look(raft, leader)
     # A second voter that was just added counts from now on.
     if not _resigns(raft, leader) and len(raft.control.voters) > 1:
         raft.wake_at(leader.check_quorum_deadline_ms)
 
 
 def _resigns(raft: Raft, leader: Leader) -> bool:
-    """Resign if the node shuts down, was asked to, or lost its majority. Return True if it did."""
+    """Resign if the node shuts down, was asked to, lost its majority, or hands over. Return True if
+    it did."""
     is_lost = len(raft.control.voters) > 1 and raft.now_ms >= leader.check_quorum_deadline_ms
-    if not (raft.is_shutting_down or leader.resign_requested or is_lost):
+    ends = raft.is_shutting_down or leader.resign_requested or is_lost
+    if not ends and not hand_over.is_due(raft, leader):
         return False
-    transitions.to_resigned(raft, leader.replicas.successors())
+    transitions.to_resigned(raft, hand_over.successors(raft, leader))
     return True
 
 

@@ -205,13 +205,15 @@ class UpdateVoterResponse(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiVersionsRequest(Message):
-    """Asked of a node that shall become a voter."""
+    """Asked of a node that shall become a voter, and by a leader without a controller."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiVersionsResponse(Answer):
     kraft_version: VersionRange | None = None
     """The range that it supports; None where it names none."""
+    runs_controller: bool = False
+    """True if it can be the active controller."""
 
 
 Request = (

@@ -11,9 +11,9 @@ from kraftool.raft.control_history import ControlHistory
 from kraftool.raft.events import Effect, Send
 from kraftool.raft.log_view import LogView
 from kraftool.raft.messages import Request
-from kraftool.raft.names import ElectionState, Endpoint, ProtocolError
+from kraftool.raft.names import UNKNOWN, ElectionState, Endpoint, ProtocolError
 from kraftool.raft.roles import NEVER, ParkedFetch, Role, Unattached
-from kraftool.raft.settings import NodeSettings
+from kraftool.raft.settings import LAST_RESORT_REFUSALS, NodeSettings
 from kraftool.raft.state_machine import StateMachine
 
 
@@ -47,6 +47,10 @@ class Raft:
         self.is_shutting_down = self.is_stopped = False
         self.is_installing = False
         """Whether a snapshot is on its way into its place: who votes is known only after it."""
+        self.refusals: dict[int, int] = {}
+        """A witness's: how often it refused each candidate for its shorter log."""
+        self.handed_over_ms = UNKNOWN
+        self.hand_over_pause_ms = 0
         self.now_ms = 0
         self.effects: list[Effect] = []
         """What the step wants done up to now, in order."""
@@ -65,12 +69,17 @@ class Raft:
 
     @property
     def stands(self) -> bool:
-        """Whether the node may be elected: a voter, and no witness."""
-        return self.is_voter and not self.settings.is_witness
+        """True for a voter that may be elected; a witness may as a last resort."""
+        return self.is_voter and (not self.settings.is_witness or self.is_last_resort)
+
+    @property
+    def is_last_resort(self) -> bool:
+        """True once a candidate was refused so often that no voter has a longer log."""
+        return any(count >= LAST_RESORT_REFUSALS for count in self.refusals.values())
 
     @property
     def is_witness(self) -> bool:
-        """Whether the node is a voter that may not be elected."""
+        """True for a voter that may be elected as a last resort only."""
         return self.is_voter and self.settings.is_witness
 
     @property

@@ -180,6 +180,14 @@ class Leader:
     volatile_voters: VoterSet | None = None
     """Under kraft.version 0: what the voters told of themselves. None once an upgrade took it."""
     upgrading_to: int | None = None
+    hands_over: bool = False
+    """Whether it runs no controller, and resigns for a voter that does."""
+    controllers: set[int] = field(default_factory=set)
+    """Voters that are known to run a controller; filled only if it hands over."""
+    asked_ms: dict[int, int] = field(default_factory=dict)
+    """When each voter was asked for that last."""
+    hand_over_deadline_ms: int = 0
+    """Not before then."""
 
     @property
     def leader_id(self) -> int:

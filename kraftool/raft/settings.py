@@ -19,6 +19,19 @@ CAUGHT_UP_WITHIN_MS = 3_600_000
 """How recent the last fetch of a replica has to be that shall become a voter."""
 MAX_BATCH_BYTES = 8 << 20
 MAX_PENDING_BATCHES = 10
+LAST_RESORT_REFUSALS = 2
+"""Refusals of one candidate for its shorter log after which a witness is a candidate itself. One
+proves nothing: a voter with a longer log may be about to ask. A Kafka asks again after a fetch and
+an election timeout, 3 to 4 s by default: long enough for every other voter to ask. A third refusal
+would leave the cluster without a leader for 4 s more, and prove nothing new."""
+HAND_OVER_LOOK_MS = 1_000
+"""Interval at which a leader without a controller asks the other voters whether they run one."""
+HAND_OVER_FAILED_WITHIN_MS = 10_000
+"""A node that leads again so soon after it handed over had a successor that did not win, or not for
+long."""
+HAND_OVER_PAUSE_MS = 4_000
+"""Wait before the next attempt after one that failed: the time of two elections. It doubles."""
+LONGEST_HAND_OVER_PAUSE_MS = 60_000
 SUPPORTED_KRAFT_VERSION = VersionRange(0, 1)
 
 
@@ -75,11 +88,20 @@ class NodeSettings:
     """Whether it may become a voter; a broker never does."""
     auto_join: bool = False
     is_witness: bool = False
-    """Whether it votes and replicates, and never stands for election. (Not of Kafka.)"""
+    """True for a voter that is a candidate as a last resort only (`last_resort.py`). (Not of
+    Kafka.)"""
+    hands_over: bool = False
+    """True for a node that runs no controller: it leads only until a voter that runs one has caught
+    up (`hand_over.py`). (Not of Kafka.)"""
     timing: Timing = field(default_factory=Timing)
     fetch_max_bytes: int = 1 << 20
     fetch_snapshot_max_bytes: int = 1 << 20
     kraft_version: VersionRange = SUPPORTED_KRAFT_VERSION
+
+    @property
+    def runs_controller(self) -> bool:
+        """True if a controller acts on its log while it leads."""
+        return not (self.hands_over or self.is_witness)
 
     def __post_init__(self) -> None:
         if self.directory_id == ZERO_UUID or not self.directory_id:

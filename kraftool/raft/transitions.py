@@ -187,6 +187,7 @@ def to_leader(raft: Raft) -> Leader:
         volatile_voters=raft.control.voters.updated_ignoring_directories(raft.settings.as_voter)
         if raft.control.kraft_version == 0
         else None,
+        hands_over=not raft.settings.runs_controller,
     )
     _to(raft, leader, durable=True)
     raft.log.start_epoch(leader.epoch)

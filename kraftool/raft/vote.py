@@ -6,7 +6,7 @@ election.
 
 from __future__ import annotations
 
-from kraftool.raft import candidacy, leadership, rules, transitions
+from kraftool.raft import candidacy, last_resort, leadership, rules, transitions
 from kraftool.raft.events import Reply, RequestReceived
 from kraftool.raft.messages import VoteRequest, VoteResponse
 from kraftool.raft.names import Error, OffsetAndEpoch
@@ -56,6 +56,7 @@ def _decide(raft: Raft, asked: VoteRequest) -> tuple[Error, bool]:
     if not rules.is_meant_for(raft, asked.voter):
         return Error.INVALID_VOTER_KEY, False
     granted = grants(raft, asked)
+    last_resort.judged(raft, asked, granted=granted)
     if granted and not asked.pre_vote:
         role = raft.role
         if isinstance(role, Unattached | Prospective) and role.voted is None:

@@ -6,7 +6,7 @@ counts as soon as its record is appended; its commit only answers whoever asked.
 
 from __future__ import annotations
 
-from kraftool.raft import pending_change, rules
+from kraftool.raft import hand_over, pending_change, rules
 from kraftool.raft.events import RequestReceived
 from kraftool.raft.messages import (
     AddVoterRequest,
@@ -60,13 +60,14 @@ def versions(raft: Raft, source_id: int, answer: ApiVersionsResponse) -> bool:
     leader = raft.role
     if not isinstance(leader, Leader):
         return True
+    hand_over.heard(raft, leader, source_id, answer)
     change = leader.change
     if (
         not isinstance(change, AddingVoter)
         or change.offset is not None
         or change.voter.key.id != source_id
     ):
-        return True
+        return answer.top_error is Error.NONE
     error = answer.top_error if answer.top_error is not Error.NONE else answer.error
     if error is not Error.NONE:
         why = f"node {source_id} did not tell its versions: {error.name}"

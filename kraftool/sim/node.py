@@ -164,7 +164,10 @@ class Node:
         if not self.is_ready(self.incarnation, self._asked_later, asked):
             return
         if isinstance(asked.request, ApiVersionsRequest):
-            known = ApiVersionsResponse(kraft_version=self.settings.kraft_version)
+            known = ApiVersionsResponse(
+                kraft_version=self.settings.kraft_version,
+                runs_controller=self.settings.runs_controller,
+            )
             self.world.network.answer(self.id, asked, known)
             return
         self._request(asked, asked.request)
@@ -295,6 +298,8 @@ class Node:
                 hooks.watermark(self, before, self.watermark, before.high_watermark)
                 self.watermark = before.high_watermark
             hooks.role_changed(self, before, role, event)
+            if isinstance(role, Leader) and not self.settings.runs_controller:
+                world.count("led without a controller")
         watermark = role.high_watermark
         if watermark != self.watermark or role is not before:
             hooks.watermark(self, role, self.watermark, watermark)

@@ -37,6 +37,8 @@ class Options:
     observers: int | None = None
     dynamic: bool | None = None
     """Whether the quorum was formatted with kraft.version 1; static voters otherwise."""
+    witnesses: int = 0
+    """How many of the voters are witnesses, as `kraftool node` runs them."""
     faults: tuple[str, ...] = FAULTS
     run_ms: int = 12_000
     """How long faults happen."""

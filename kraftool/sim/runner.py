@@ -148,7 +148,14 @@ class Play:
                 and (each.watermark or 0) > self._committed_before
                 for each in nodes
             )
-            and any(each.leads for each in nodes)
+            and any(each.leads and self._may_stay(each) for each in nodes)
+        )
+
+    def _may_stay(self, leader: Node) -> bool:
+        """True for a leader that runs a controller, and where no voter runs one."""
+        nodes = self._world.nodes.values()
+        return leader.settings.runs_controller or not any(
+            each.settings.runs_controller and leader.voters.has(each.key) for each in nodes
         )
 
     def is_electable(self, *, if_observers_grant: bool = False) -> bool:

@@ -159,7 +159,8 @@ class World:
         for each in range(1, voters + observers + 1):
             disk = Disk(f"d{each}", formatted if each <= voters else None)
             broker = each > voters and random.random() < 0.3
-            self.add_node(each, disk, is_controller=not broker)
+            is_witness = voters - options.witnesses < each <= voters
+            self.add_node(each, disk, is_controller=not broker, is_witness=is_witness)
         self.note(
             f"{voters} voters, {observers} observers, {'dynamic' if dynamic else 'static'} quorum"
         )
@@ -175,7 +176,9 @@ class World:
             kraft_version=versions,
         )
 
-    def add_node(self, node_id: int, disk: Disk, *, is_controller: bool = True) -> Node:
+    def add_node(
+        self, node_id: int, disk: Disk, *, is_controller: bool = True, is_witness: bool = False
+    ) -> Node:
         """A node with its disk, not yet started."""
         random, everyone = self.random, self._everyone
         # Static voters find each other; who may be removed has to find others, too.
@@ -188,6 +191,7 @@ class World:
             static_voters=self._static,
             bootstrap_servers=everyone if has_changes or random.random() < 0.5 else (),
             is_controller=is_controller,
+            is_witness=is_witness,
             auto_join=is_controller and "voters" in self.options.faults and random.random() < 0.3,
             timing=self.options.timing,
             fetch_max_bytes=RECORD_BYTES * 8,

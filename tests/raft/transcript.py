@@ -8,7 +8,7 @@ expectation is written from the protocol first, and compared then.
 The commands, in brief (`transcript_words.py` has the short forms, as `2@x` and `10@4`):
 
 - until `start`: node, voters … at OFFSET, static, state, log, snapshots, listeners, bootstrap,
-  timing, broker, auto-join, witness (`transcript_setup.py`);
+  timing, broker, auto-join, witness, hands-over (`transcript_setup.py`);
 - time and chance: `at 1000`, `after 25`, `time` (a step without an event), `timeout fetch` (or
   election, update, check-quorum, begin-quorum: goes to that timer's end), `random 0 2`;
 - requests that come in: `vote from 2 epoch 6 end 10@3`, and so on, by `transcript_messages.py`;

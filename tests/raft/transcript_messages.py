@@ -183,7 +183,7 @@ _OWN: dict[type[Request], set[str]] = {
     UpdateVoterRequest: _WHO_LEADS,
     AddVoterRequest: set(),
     RemoveVoterRequest: set(),
-    ApiVersionsRequest: {"supports"},
+    ApiVersionsRequest: {"supports", "controller"},
 }
 """What answers may say, by what was asked."""
 
@@ -242,7 +242,8 @@ def _answer(asked: Request, found: dict[str, list[str]]) -> Response:
             return VoterChangeResponse()
         case _:
             supported = words.versions(one(found, "supports")) if "supports" in found else None
-            return ApiVersionsResponse(kraft_version=supported)
+            runs = one(found, "controller", "no") == "yes"
+            return ApiVersionsResponse(kraft_version=supported, runs_controller=runs)
 
 
 def _place(found: dict[str, list[str]], name: str) -> OffsetAndEpoch | None:

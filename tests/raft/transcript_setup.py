@@ -59,6 +59,7 @@ class Setup:
     is_controller: bool = True
     auto_join: bool = False
     is_witness: bool = False
+    hands_over: bool = False
 
     def say(self, verb: str, rest: Sequence[str]) -> None:
         """Take one line of the set-up."""
@@ -100,6 +101,8 @@ class Setup:
                 self.auto_join = True
             case "witness":
                 self.is_witness = True
+            case "hands-over":
+                self.hands_over = True
             case _:
                 raise TranscriptError(f"{verb} is no word of the set-up")
 
@@ -131,6 +134,7 @@ class Setup:
             is_controller=self.is_controller,
             auto_join=self.auto_join,
             is_witness=self.is_witness,
+            hands_over=self.hands_over,
             timing=Timing(**self.timing),
         )
         control = ControlHistory(static_voters=self.static)

@@ -22,7 +22,14 @@ _NOT_STATE = frozenset(
 )
 
 _DURATIONS = frozenset(
-    {"request_timeout_ms", "retry_backoff_ms", "max_wait_ms", "timeout_ms", "linger_ms"}
+    {
+        "request_timeout_ms",
+        "retry_backoff_ms",
+        "max_wait_ms",
+        "timeout_ms",
+        "linger_ms",
+        "hand_over_pause_ms",
+    }
 )
 """The other `_ms` of a state are moments."""
 

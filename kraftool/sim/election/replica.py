@@ -164,7 +164,10 @@ class SimulatedNode:
                 ),
             )
         if isinstance(message.body, ApiVersionsRequest):
-            versions = ApiVersionsResponse(kraft_version=self.raft.settings.kraft_version)
+            versions = ApiVersionsResponse(
+                kraft_version=self.raft.settings.kraft_version,
+                runs_controller=self.raft.settings.runs_controller,
+            )
             return [message.answered(self.id, versions)]
         self._requests += 1
         self.waiting[self._requests] = message

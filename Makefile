@@ -72,7 +72,8 @@ spark: $(VENV)/.installed-dev  ## the tests of the Spark data sources, real clus
 	$(BIN)/python -m pytest tests/spark tests/storage/test_remote.py
 
 chaos: $(VENV)/.installed-dev  ## 200 rounds of faults on quorums of real Kafkas and of ours
-	KRAFTOOL_CHAOS_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest -q tests/interop/test_node_chaos.py
+	KRAFTOOL_CHAOS_ROUNDS=$(ROUNDS) KRAFTOOL_WITNESS_ROUNDS=20 $(BIN)/python -m pytest -q -s \
+		tests/interop/test_node_chaos.py tests/interop/test_node_witness.py
 
 sim: $(VENV)/.installed-dev  ## quorums in virtual time: 10,000 seeds with all faults (SEEDS=4711)
 	$(BIN)/python tools/simulate.py --seeds $(SEEDS)

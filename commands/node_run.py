@@ -42,13 +42,13 @@ def run(
     ] = None,
     witness: Annotated[
         bool,
-        typer.Option("--witness", help="Vote and replicate, and never stand for election."),
+        typer.Option("--witness", help="Vote and replicate; lead as a last resort only."),
     ] = False,
     lead_without_controller: Annotated[
         bool,
         typer.Option(
             "--lead-without-controller",
-            help="Stand for election, and lead the log without an active controller.",
+            help="Be an ordinary candidate, too; lead until a Kafka has caught up.",
         ),
     ] = False,
     image: Annotated[
@@ -86,11 +86,11 @@ def run(
     afterwards. An observer replicates and is not counted; a voter's
     disk and vote count for majorities. A directory that is a voter's cannot be made to observe.
 
-    There is no active controller in it yet, so that a voter runs as a witness: it replicates and
-    votes for others and never stands for election itself. If it alone has the newest records,
-    nobody can be elected until another voter has them, too. --lead-without-controller lets it be
-    elected: the log is then led, committed and replicated. As long as it leads, brokers are not
-    served, and admin tools can describe the quorum, change its voters and kraft.version.
+    It runs no controller, so a voter is a witness: it replicates and votes for others. It leads as
+    a last resort only, if it alone has the newest records, and hands leadership to a Kafka voter as
+    soon as one has caught up. --lead-without-controller makes it an ordinary candidate that hands
+    over in the same way. As long as it leads, brokers are not served, and admin tools can describe
+    the quorum, change its voters and kraft.version.
 
     It registers with the active controller, as Kafka's controllers do; --role observer and
     --no-image do not.
@@ -98,8 +98,8 @@ def run(
     It stops on SIGTERM, SIGHUP and Ctrl-C. It exits with 0 if it stopped in order, with 1 if that
     took too long, and with 70 after an invariant broke; stderr then has its state.
 
-    It writes to the metadata directory of the configuration: log, snapshots, quorum-state. With
-    --dry-run nothing is written.
+    It writes to the metadata directory of the configuration: log, snapshots, quorum-state and,
+    while it runs, the file kraftool-witness. With --dry-run nothing is written.
     """
     from kraftool.node.config import read_config
     from kraftool.node.identity import NotStarted, QuorumRole, read_identity
@@ -113,7 +113,9 @@ def run(
 
         to.format_lines(json_line)
     if witness and lead_without_controller:
-        raise UsageError("--witness never leads", hint="drop --lead-without-controller")
+        raise UsageError(
+            "--witness leads as a last resort only", hint="drop --lead-without-controller"
+        )
     if role is RoleOption.OBSERVER and (witness or lead_without_controller):
         raise UsageError("an observer neither votes nor leads", hint="--role voter")
     settings = read_config(config, overrides=dict(map(_override, override or ())))

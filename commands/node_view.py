@@ -34,7 +34,7 @@ def write_plan(
         ("lock", f"held by {lock.holder}" if lock.state is LockState.HELD else "free"),
         ("log", _offsets(found)),
         ("voters", ", ".join(found.voters) or "none in its log yet"),
-        ("runs as", part + (", stands for election" if stands else ", never stands for election")),
+        ("runs as", part + _candidacy(part, stands=stands)),
         (
             "listens",
             ", ".join(
@@ -54,6 +54,15 @@ def write_plan(
         )
     for each in found.unread:
         to.problem(each)
+
+
+def _candidacy(part: Part, *, stands: bool) -> str:
+    """Whether it can be elected."""
+    if part is Part.OBSERVER:
+        return ", does not vote"
+    if stands:
+        return ", an ordinary candidate; hands leadership to a Kafka that has caught up"
+    return ", leads as a last resort only; hands leadership to a Kafka that has caught up"
 
 
 def _offsets(found: AtRest) -> str:

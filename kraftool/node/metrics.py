@@ -128,7 +128,7 @@ class RaftMetrics:
                 "Observers that the leader knows; 0 elsewhere",
                 len(role.replicas.observers) if isinstance(role, Leader) else 0,
             ),
-            ("witness", "1 for a voter that never stands for election", raft.is_witness),
+            ("witness", "1 for a voter that is elected as a last resort only", raft.is_witness),
             ("election_latency_max", "The longest election, in ms", self._election_ms_max),
             (
                 "poll_idle_ratio_avg",
@@ -138,6 +138,11 @@ class RaftMetrics:
         )
         for name, text, value in gauges:
             yield MetricSample(_PREFIX + name, "gauge", text, value)
+        yield MetricSample(
+            _OWN_PREFIX + "leads_without_controller", "gauge",
+            "1 while this node leads: the cluster has no active controller",
+            float(isinstance(role, Leader) and role.hands_over),
+        )  # fmt: skip
         now = state_name(raft)
         states = sorted(
             {now, "observer", "unattached-voted", "prospective-voted", *_STATES.values()}

@@ -23,7 +23,7 @@ from kraftool.raft.events import (
 )
 from kraftool.raft.names import ProtocolError
 from kraftool.raft.raft import Raft
-from kraftool.raft.roles import Follower, Leader, Role
+from kraftool.raft.roles import Follower, Leader, Resigned, Role
 
 LOGGER = logging.getLogger("kraftool.node")
 
@@ -35,11 +35,30 @@ say = partial(write, LOGGER)
 """Say something, with its fields: `say("listening", port=9093)`."""
 
 
+_REMIND_MS = 60_000
+"""Interval of the warning while a node without a controller leads."""
+
+
 def _lost_leader(raft: Raft, before: Role | None) -> int | None:
-    """Who led until now, where nobody does any more; an end that was asked for is no loss."""
+    """Return who led until now, if nobody does any more. A shutdown and a hand-over lose nobody."""
     if not isinstance(before, Leader | Follower) or raft.is_shutting_down:
         return None
+    if isinstance(before, Leader) and raft.handed_over_ms == raft.now_ms:
+        return None
     return None if isinstance(raft.role, Leader | Follower) else before.leader_id
+
+
+def _leader(role: Role) -> int | None:
+    """Return who leads as far as the node knows; a leader that it only remembers is none."""
+    return role.leader_id if isinstance(role, Leader | Follower) else None
+
+
+def _successor(raft: Raft) -> int | None:
+    """Return for whom the node has just resigned, because that voter runs a controller."""
+    role = raft.role
+    if not isinstance(role, Resigned) or raft.handed_over_ms != raft.now_ms:
+        return None
+    return next((each.id for each in role.successors), None)
 
 
 class Narration:
@@ -49,6 +68,8 @@ class Narration:
         self._role: Role | None = None
         self._voters: object = None
         self._refusals = 0
+        self._reminded_ms: int | None = None
+        """When it was said last that the node leads without a controller."""
 
     def refused(self, event: RequestReceived | ResponseReceived, error: ProtocolError) -> None:
         """Say that a message was refused."""
@@ -67,6 +88,24 @@ class Narration:
             refusals=self._refusals,
         )
 
+    def _warn_of_leading(self, raft: Raft) -> None:
+        """Warn of a leader without a controller: when it wins, and once a minute."""
+        role = raft.role
+        if not isinstance(role, Leader) or not role.hands_over:
+            self._reminded_ms = None
+            return
+        if self._reminded_ms is None or raft.now_ms - self._reminded_ms >= _REMIND_MS:
+            self._reminded_ms = raft.now_ms
+            say(
+                "leads without a controller",
+                logging.WARNING,
+                epoch=role.epoch,
+                witness=True if raft.is_witness else None,
+                controllers=sorted(role.controllers),
+                meanwhile="no topic is created, no broker registered or fenced",
+                until="a voter that runs Kafka has caught up",
+            )
+
     def stepped(self, raft: Raft, event: Event | None, effects: list[Effect]) -> None:
         """Say what a step has changed."""
         if raft.role is not self._role:
@@ -78,13 +117,15 @@ class Narration:
                 logging.INFO if lost is None else logging.WARNING,
                 limit=_OFTEN,
                 epoch=role.epoch,
-                leader=role.leader_id,
+                leader=_leader(role),
                 lostLeader=lost,
+                successor=_successor(raft),
                 witness=True if raft.is_witness else None,
                 voted=None if voted is None else str(voted),
                 end=raft.log.end_offset,
                 lastEpoch=raft.log.last_epoch,
             )
+        self._warn_of_leading(raft)
         if raft.control.voters is not self._voters:
             self._voters = raft.control.voters
             say(

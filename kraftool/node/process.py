@@ -49,6 +49,7 @@ from kraftool.raft.names import Endpoint, Endpoints, ProtocolError, VersionRange
 from kraftool.raft.raft import Raft
 from kraftool.raft.settings import NodeSettings
 from kraftool.storage.metadata_log import MetadataLog
+from kraftool.storage.witness_marker import WitnessMarker
 
 SHUTDOWN_S = 5.0
 """Kafka's patience with its raft client's shutdown."""
@@ -70,7 +71,9 @@ class NodeOptions:
     part: QuorumRole | None = None
     """None: what the log says it is."""
     stands: bool = False
-    """Whether a voter stands for election; a witness does not."""
+    """True for a voter that is an ordinary candidate; a witness is one as a last resort only."""
+    keeps_leading: bool = False
+    """True where leadership is not handed to a controller: for tests of a leader."""
     replays: bool = True
     """Whether it replays into an image and writes snapshots of it."""
     consumer: Callable[[Runner], Consumer] | None = None
@@ -83,6 +86,11 @@ class NodeOptions:
         """Kafka's controllers do whether they vote or not, and it stays in the metadata: who was
         asked to observe leaves no such trace. Without an image it is not known whether it may."""
         return self.replays and self.consumer is None and self.part is not QuorumRole.OBSERVER
+
+    @property
+    def hands_over(self) -> bool:
+        """True unless the log is not for metadata, which a controller could do nothing with."""
+        return self.consumer is None and not self.keeps_leading
 
 
 class _Watching:
@@ -173,6 +181,11 @@ async def _run(
     )
     if options.part is QuorumRole.OBSERVER:
         settings = replace(settings, auto_join=False)
+    settings = replace(settings, hands_over=options.hands_over)
+    if options.part is not QuorumRole.OBSERVER and options.consumer is None:
+        log.witness = WitnessMarker.of_this_process(
+            identity.node_id, identity.directory_id, is_last_resort=settings.is_witness
+        )
     clock = WallClock()
     runner = Runner(settings, log, clock)
     closing.push_async_callback(runner.close)
@@ -229,7 +242,9 @@ async def _run(
             witness=settings.is_witness,
             listeners=_shown(settings.listeners),
         )
-        return await _until_ended(runner, options, signals.came)
+        ended = await _until_ended(runner, options, signals.came)
+    await runner.on_disk(log.end_witness)
+    return ended
 
 
 def _shown(endpoints: Endpoints) -> dict[str, str]:

@@ -14,8 +14,8 @@ from kraftool.raft.tally import Tally
 
 
 def poll_unattached(raft: Raft, role: Unattached) -> None:
-    """Look for the leader at the bootstrap servers; a voter that stands for election does not look
-    for ever."""
+    """Look for the leader at the bootstrap servers. A voter that may be elected stops after a
+    while and asks for votes."""
     if raft.stands:
         if raft.is_shutting_down:
             return

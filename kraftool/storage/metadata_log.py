@@ -27,7 +27,7 @@ from kraftool.raft.log_view import LogView
 from kraftool.raft.names import ElectionState, OffsetAndEpoch, ProtocolError, VoterSet
 from kraftool.raft.records import Batch
 from kraftool.raft.wire.batches import encode
-from kraftool.storage import opening, snapshots
+from kraftool.storage import opening, snapshots, witness_marker
 from kraftool.storage.cleaning import Doomed, Retained, new_start
 from kraftool.storage.election_store import ElectionStore
 from kraftool.storage.files import Files
@@ -36,6 +36,7 @@ from kraftool.storage.log_config import LogConfig
 from kraftool.storage.recovery import Recovery
 from kraftool.storage.segment_writer import Segment
 from kraftool.storage.snapshots import PartFile, SnapshotContent, SnapshotWriter
+from kraftool.storage.witness_marker import WitnessMarker
 
 
 class OffsetOutOfRange(KraftoolError):
@@ -74,6 +75,8 @@ class MetadataLog:
         """A snapshot is written by a thread of its own."""
         self._doomed = Doomed(files)
         self._download: PartFile | None = None
+        self.witness: WitnessMarker | None = None
+        """Written after each quorum-state, where the node that runs has no controller."""
 
     @classmethod
     def open(
@@ -237,6 +240,14 @@ class MetadataLog:
         """Write quorum-state, durably."""
         self._elections.write(state, kraft_version)
         self.election = state
+        if self.witness is not None:
+            self.witness.write(self._files, os.path.dirname(self.folder))
+
+    def end_witness(self) -> None:
+        """Remove the marker: the node stops in order."""
+        if self.witness is not None:
+            self.witness = None
+            witness_marker.remove(self._files, os.path.dirname(self.folder))
 
     # Snapshots of others
 

@@ -57,7 +57,7 @@ def test_a_dry_run_says_who_it_would_be_and_touches_nothing(kraftool: Run, serve
     words = " ".join(ran.text.split())
     assert "node 2, directory " in words
     assert "lock free" in words
-    assert "runs as voter, never stands for election" in words
+    assert "runs as voter, leads as a last resort only" in words
     assert "log offsets 0 to 223 (end offset 224)" in words, "as dump says it"
     assert "recorded at 127.0.0.1:41733 (CONTROLLER): will be changed" in words
     assert content(server.parent) == before

@@ -21,12 +21,16 @@ from tests.ports import HOST, free_ports
 
 PARTITION = "__cluster_metadata-0"
 ROOT = Path(__file__).resolve().parents[2]
+_LEADER = Path(__file__).with_name("our_leader.py")
 _metrics: dict[int, int] = {}
 """The metrics port of each process."""
 
 
-def start_ours(cluster: Cluster, *nodes: Node, options: tuple[str, ...] = ()) -> None:
-    """Start nodes as kraftool's, and wait until each listens."""
+def start_ours(
+    cluster: Cluster, *nodes: Node, options: tuple[str, ...] = (), keeps_leading: bool = False
+) -> None:
+    """Start nodes as kraftool's, and wait until each listens. With `keeps_leading` a node may be
+    elected and does not hand leadership to a Kafka."""
     for node in nodes:
         assert node.process is None, f"node {node.id} already runs"
         [port] = free_ports(1)
@@ -34,6 +38,8 @@ def start_ours(cluster: Cluster, *nodes: Node, options: tuple[str, ...] = ()) ->
             "env", f"PYTHONPATH={ROOT}", sys.executable, "-m", "kraftool", "node", "run",
             "--config", "server.properties", "--metrics-listen", str(port), *options,
         ]  # fmt: skip
+        if keeps_leading:
+            command = [sys.executable, str(_LEADER), "server.properties", str(port)]
         log = cluster.logs / f"node-{node.id}.log"
         node.process = kafka.Process(command, log, cwd=node.directory)
         _metrics[node.process.pid] = port

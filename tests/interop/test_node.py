@@ -98,7 +98,7 @@ def test_ours_leads_kafkas_that_replicate_from_it(quorum: Cluster) -> None:
     ours, other = (each for each in quorum.controllers if each is not old)
     load(quorum)
     quorum.stop(ours)
-    start_ours(quorum, ours, options=LEADS)
+    start_ours(quorum, ours, keeps_leading=True)
     quorum.wait_caught_up(ours, other)
     # With a shorter log, no other can win.
     quorum.kill(other)

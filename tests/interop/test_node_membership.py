@@ -23,7 +23,6 @@ from our_nodes import ROOT, assert_same_log, metric, start_ours, wait_same_end
 from tests.ports import HOST
 
 pytestmark = pytest.mark.interop
-LEADS = ("--role", "voter", "--lead-without-controller")
 PATIENT = {"controller.quorum.election.timeout.ms": "15000"}
 JOINS = {"controller.quorum.auto.join.enable": "true"}
 VERSIONS = [kafka.TOOLS_VERSION, pytest.param("4.4.0", marks=pytest.mark.soak)]
@@ -118,7 +117,7 @@ def quorum(
         initial = ",".join(cluster.initial_controllers().split(",")[:2])
         cluster.format([first, second], "--initial-controllers", initial)
         cluster.format([joining, added], "--no-initial-controllers")
-        start_ours(cluster, first, options=LEADS)
+        start_ours(cluster, first, keeps_leading=True)
         cluster.start(second)
         leads(cluster, first)
         yield cluster
@@ -250,7 +249,7 @@ def test_static_voters_become_dynamic_at_a_leader_of_ours(static: Cluster) -> No
     leader, follower = static.nodes[1], static.nodes[2]
     follower.settings |= PATIENT
     follower.write_properties()
-    start_ours(static, leader, options=LEADS)
+    start_ours(static, leader, keeps_leading=True)
     static.start(follower)
     leads(static, leader)
     refused = features(static, leader, "upgrade", "--feature", "group.version=1")

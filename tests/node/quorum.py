@@ -25,7 +25,7 @@ from kraftool.net.server import Peer
 from kraftool.node.machine import BlindMachine
 from kraftool.node.runner import Consumer, NodeFailedError, Runner
 from kraftool.raft.events import ResponseReceived, Send
-from kraftool.raft.messages import ANSWERED_BY
+from kraftool.raft.messages import ANSWERED_BY, ApiVersionsRequest, ApiVersionsResponse
 from kraftool.raft.names import Endpoint, Error, ReplicaKey, Voter, VoterSet
 from kraftool.raft.settings import NodeSettings, Timing
 from kraftool.raft.wire import requests, responses
@@ -71,6 +71,9 @@ class Wire:
 
     async def _carry(self, effect: Send) -> None:
         """By the endpoint, as a network does it."""
+        if isinstance(effect.request, ApiVersionsRequest):
+            self._tell_versions(effect)
+            return
         name = requests.NAMES[type(effect.request)]
         version = schema.message(f"{name}Request").versions.high
         sender = self.quorum.running.get(self.source)
@@ -95,6 +98,16 @@ class Wire:
                 return
             answer = responses.from_kafka(name, read, "CONTROLLER")
         if sender is not None and self.source not in self.quorum.isolated:
+            sender.post(_response(effect, answer))
+
+    def _tell_versions(self, effect: Send) -> None:
+        """What a connection shows at its beginning."""
+        target = self.quorum.running.get(effect.endpoint.port)
+        if target is None:
+            answer = ApiVersionsResponse(top_error=Error.BROKER_NOT_AVAILABLE)
+        else:
+            answer = ApiVersionsResponse(runs_controller=target.settings.runs_controller)
+        if (sender := self.quorum.running.get(self.source)) is not None:
             sender.post(_response(effect, answer))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import random
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,22 @@ from kraftool.node.metrics import RaftMetrics
 from kraftool.node.narration import Narration
 from kraftool.node.peers import Peers
 from kraftool.node.runner import Runner
-from kraftool.raft.events import Effect, Event, RequestReceived, ResponseReceived, Send
+from kraftool.raft.control_history import ControlHistory
+from kraftool.raft.events import (
+    Append,
+    Effect,
+    Event,
+    RequestReceived,
+    ResponseReceived,
+    Send,
+    TimePassed,
+)
+from kraftool.raft.log_view import LogView
 from kraftool.raft.messages import FetchRequest
 from kraftool.raft.names import Endpoint, ProtocolError
 from kraftool.raft.raft import Raft
-from tests.node.quorum import Quorum, quorum_of
+from kraftool.raft.settings import NodeSettings
+from tests.node.quorum import CLUSTER_ID, Quorum, directory_id, quorum_of, voters
 
 
 class _Watching:
@@ -64,7 +76,7 @@ def test_who_loses_its_leader_warns_and_names_it(
 
     lost = asyncio.run(run())
     _, fields = said(caplog, logging.WARNING)[0]
-    assert fields["lostLeader"] == lost
+    assert (fields["lostLeader"], fields["leader"]) == (lost, None)
 
 
 def test_an_end_that_was_asked_for_is_no_loss(
@@ -139,3 +151,77 @@ def test_who_cannot_be_reached_is_warned_of_once_and_told_when_it_answers_again(
     assert server["bootstrapServer"] == "host:9093"
     assert "node" not in server
     assert (node["node"], node["endpoint"]) == (2, "host:9093")
+
+
+def _sole_leader(*, hands_over: bool) -> Raft:
+    """A voter that leads alone."""
+    settings = NodeSettings(
+        node_id=1,
+        directory_id=directory_id(1),
+        cluster_id=CLUSTER_ID,
+        listeners={"CONTROLLER": Endpoint("node", 1)},
+        static_voters=voters(1),
+        hands_over=hands_over,
+    )
+    control = ControlHistory(static_voters=voters(1))
+    raft = Raft(settings, random.Random(1), LogView(), control, None)
+    raft.start(1_000)
+    return raft
+
+
+def test_a_leader_without_a_controller_warns_when_it_wins_and_once_a_minute(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO, "kraftool.node")
+    raft, narration = _sole_leader(hands_over=True), Narration()
+    warned = []
+    for now_ms in range(1_000, 122_000, 1_000):
+        effects = raft.step(now_ms, TimePassed())
+        narration.stepped(raft, None, effects)
+        warned.append(len(said(caplog, logging.WARNING)))
+    assert (warned[0], warned[59], warned[60], warned[119], warned[120]) == (1, 1, 2, 2, 3)
+    text, fields = said(caplog, logging.WARNING)[0]
+    assert text == "leads without a controller"
+    assert fields["epoch"] == raft.epoch
+    shown = {each.name: each.value for each in RaftMetrics(0).samples(raft)}
+    assert shown["kraftool_node_leads_without_controller"] == 1
+
+
+def test_a_leader_with_a_controller_warns_of_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "kraftool.node")
+    raft = _sole_leader(hands_over=False)
+    Narration().stepped(raft, None, [])
+    assert not said(caplog, logging.WARNING)
+    shown = {each.name: each.value for each in RaftMetrics(0).samples(raft)}
+    assert shown["kraftool_node_leads_without_controller"] == 0
+
+
+def test_a_witness_that_leads_names_its_successor_and_loses_no_leader(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """3 is a witness and has a record that 2 lacks; 1 is lost."""
+    caplog.set_level(logging.INFO, "kraftool.node")
+
+    async def run() -> None:
+        async with quorum_of(tmp_path, 1, 2, 3, witnesses=(3,)) as quorum:
+            leader = await quorum.leader()
+            first: int = leader.settings.node_id
+            other = 3 - first
+            await quorum.caught_up(leader, 1, 2, 3)
+            quorum.isolated.add(other)
+            await leader.order(Append(epoch=leader.raft.epoch, records=(b"record",), size=6))
+            end = leader.raft.log.end_offset
+            await quorum.until("the commit", lambda: leader.raft.role.high_watermark > end)
+            assert quorum.running[3].raft.log.end_offset > end
+            witness = quorum.running[3]
+            witness.watcher = _Watching()
+            await quorum.stop(first, clean=False)
+            quorum.isolated.clear()
+            await quorum.until("the successor", lambda: quorum.running[other].leads)
+
+    asyncio.run(run())
+    lines = [*said(caplog, logging.INFO), *said(caplog, logging.WARNING)]
+    assert all(fields.get("leader") is None for _, fields in lines if fields.get("lostLeader"))
+    [resigned] = [fields for text, fields in lines if text == "Resigned"]
+    assert resigned["successor"] in (1, 2)
+    assert resigned["lostLeader"] is None

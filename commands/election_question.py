@@ -11,7 +11,7 @@ from kraftool.commands.output import UsageError
 from kraftool.reports.election.case import ElectionCase
 from kraftool.reports.election.read import read_case
 from kraftool.reports.election.scenario import MOST_BYTES, Scenario, parse_scenario
-from kraftool.reports.election.what_if import EMPTY, EQUAL, added, assumed_up, wiped
+from kraftool.reports.election.what_if import EMPTY, EQUAL, added, assumed_up, wiped, witness
 from kraftool.sim.election.conditions import (
     MOST_NODES,
     ConditionError,
@@ -36,6 +36,7 @@ class ElectionQuestion:
     add_voter: tuple[int, ...] = ()
     remove_voter: tuple[int, ...] = ()
     assume_up: tuple[str, ...] = ()
+    witness: tuple[int, ...] = ()
 
 
 def asked(question: ElectionQuestion) -> tuple[ElectionCase, Conditions]:
@@ -63,6 +64,9 @@ def _asked(question: ElectionQuestion) -> tuple[ElectionCase, Conditions]:
     for each in adding:
         _node_id(each, "--add-voter")
         case = added(case, each)
+    known(question.witness, case.by_id, "--witness")
+    for each in dict.fromkeys(question.witness):
+        case = witness(case, each)
     everyone = {*case.by_id, *case.unknown}
     cut: frozenset[tuple[int, int]] = frozenset()
     partitions = (*told.partition, *question.partition)

@@ -56,9 +56,9 @@ def write_plan(
         to.problem(each)
 
 
-def _candidacy(part: Part, *, stands: bool) -> str:
+def _candidacy(part: QuorumRole, *, stands: bool) -> str:
     """Whether it can be elected."""
-    if part is Part.OBSERVER:
+    if part is QuorumRole.OBSERVER:
         return ", does not vote"
     if stands:
         return ", an ordinary candidate; hands leadership to a Kafka that has caught up"

@@ -57,6 +57,14 @@ def simulate_election(
             help="A voter without a directory runs, with an equal log or N=empty.",
         ),
     ] = None,
+    witness: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--witness",
+            metavar="N",
+            help="What if kraftool node runs on N; else the file kraftool-witness says it.",
+        ),
+    ] = None,
     explore: Annotated[
         int,
         typer.Option(
@@ -118,6 +126,7 @@ def simulate_election(
         add_voter=tuple(add_voter or ()),
         remove_voter=tuple(remove_voter or ()),
         assume_up=tuple(assume_up or ()),
+        witness=tuple(witness or ()),
     )
     with to.task_progress("simulate-election") as progress:
         case, conditions = asked(question)

@@ -110,6 +110,7 @@ def _nodes(report: Report) -> Table:
 def _can_lead(node: NodeCase, chance: Chance, report: Report) -> Text:
     if node.id in report.leaders:
         rare = "" if report.wins.get(node.id) else ", but in no run"
+        rare += "" if chance.via is None else f", after witness {chance.via}"
         grave = any(each.standing.weighs for each in report.losses_by(node.id))
         return Text(f"yes{rare}", style=BAD if grave else "")
     if node.id in report.conditions.down:
@@ -120,6 +121,8 @@ def _can_lead(node: NodeCase, chance: Chance, report: Report) -> Text:
         return Text("no: not a voter" if node.voters else "no: knows no voters", style=WARN)
     if chance.wins:
         return Text("no: cannot commit", style=WARN)
+    if node.settings.is_witness:
+        return Text("as a last resort", style=WARN)
     votes = len(chance.granted) + 1
     return Text(f"no: {votes} of {node.voters.majority} votes", style=WARN)
 
@@ -127,6 +130,7 @@ def _can_lead(node: NodeCase, chance: Chance, report: Report) -> Text:
 def _state(node: NodeCase, report: Report) -> Text:
     voter = report.case.voters.has(node.key)
     role = "voter" if voter else "observer"
+    role += ", a witness" if node.is_witness else ""
     words = Text("down " if node.id in report.conditions.down else "up ", style=QUIET)
     if node.id in report.conditions.down:
         words = Text("down ", style=BAD)
@@ -171,7 +175,7 @@ def _refusals(report: Report) -> Iterator[Text]:
 
 def _losses(report: Report) -> Iterator[Text]:
     for loss in report.losses:
-        possible = loss.leader in report.leaders
+        possible = loss.leader in {report.log_of(each) for each in report.leaders}
         if not possible and report.case.by_id[loss.leader].end.offset == 0:
             continue  # nobody would make it lead by force
         can = "" if possible else " (it cannot win)"

@@ -175,6 +175,7 @@ def _node(
         default_listener=next(iter(listeners)),
         static_voters=voters if is_static else VoterSet(),
         kraft_version=SUPPORTED_KRAFT_VERSION,
+        is_witness=view is not None and view.runs_controller(key.id) is False,
     )
     epoch, formatted = sample.epoch or 0, BOOTSTRAP_SNAPSHOT.offset - 1
     log = Log(
@@ -190,7 +191,6 @@ def _node(
         log=log,
         election=election,
         source="what its leader told",
-        is_witness=view is not None and view.runs_controller(key.id) is False,
     )
 
 

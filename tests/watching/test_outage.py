@@ -123,16 +123,16 @@ def test_a_cut_is_written_as_the_command_has_it() -> None:
         answer(case, OutageQuestion(partition="somewhere"), Task())
 
 
-def test_a_quorum_that_a_witness_may_lead_is_not_fine() -> None:
+def test_a_live_witness_is_no_ordinary_candidate() -> None:
     view = without_controller(leader=1)
     picture = Picture(at_ms=0, view=view, history=Remembering().take(0, view, ()))
     case = case_of_live(picture)
     assert case is not None
     assert [each.id for each in case.nodes if each.is_witness] == [3]
     found = answer(case, OutageQuestion(down=frozenset({1}), runs=5), Task())
-    assert found.is_elected
-    assert found.without_controller == (3,)
-    assert not found.is_fine
-    assert verdict(found).details[0].startswith("Node 3 runs no controller: ")
+    assert found.leaders == (2,)
+    assert found.without_controller == ()
+    assert found.is_fine
+    assert verdict(found).details[0].startswith("Node 3 is a witness: ")
     without = answer(case, OutageQuestion(down=frozenset({3}), runs=5), Task())
     assert without.is_fine

@@ -129,13 +129,16 @@ class NodeCase:
     notes: tuple[str, ...] = ()
     is_running: bool = False
     """True if a process held the directory's lock: its log may have grown since it was read."""
-    is_witness: bool = False
-    """True for a running node that is known to run no controller; directories do not say it."""
 
     @property
     def id(self) -> int:
         assert self.settings.node_id is not None, "only nodes with an id are looked at"
         return self.settings.node_id
+
+    @property
+    def is_witness(self) -> bool:
+        """True for a node that is known to run no controller."""
+        return not self.settings.runs_controller
 
     @property
     def key(self) -> ReplicaKey:

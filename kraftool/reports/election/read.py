@@ -36,6 +36,7 @@ from kraftool.reports.voters.read import read_sources
 from kraftool.reports.voters.voter_set import addresses
 from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.paths import open_path
+from kraftool.storage.witness_marker import WitnessMarker
 
 UNKNOWN_CLUSTER = "unknown"
 DEFAULT_LISTENER = "CONTROLLER"
@@ -165,7 +166,11 @@ def _node(source: VoterSourceReport, listener: str) -> NodeCase | None:
         kraft_version=known.kraft_version
         if known is not None and log.voter_sets
         else SUPPORTED_KRAFT_VERSION,
+        is_witness=source.marker is not None and source.marker.is_last_resort,
+        hands_over=source.marker is not None,
     )
+    if source.marker is not None:
+        notes.append(marked(source.marker))
     election = _election(source.quorum_state) if source.quorum_state is not None else None
     if election is None and log.end > 0:
         notes.append(f"{node_id} has no quorum-state: it starts without a memory of its vote")
@@ -182,6 +187,15 @@ def _node(source: VoterSourceReport, listener: str) -> NodeCase | None:
         source=source.name,
         notes=tuple(notes),
         is_running=is_running,
+    )
+
+
+def marked(marker: WitnessMarker) -> str:
+    """What the file kraftool-witness says, in words."""
+    as_what = "leads as a last resort only" if marker.is_last_resort else "may be elected"
+    return (
+        f"{marker.node_id} is a witness, which {as_what}: kraftool node (process"
+        f" {marker.process_id}, started {marker.started_at}) runs on its directory, or was killed"
     )
 
 

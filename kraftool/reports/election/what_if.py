@@ -31,6 +31,15 @@ def wiped(case: ElectionCase, node_id: int) -> ElectionCase:
     )
 
 
+def witness(case: ElectionCase, node_id: int) -> ElectionCase:
+    """A voter on which kraftool node runs in place of a Kafka."""
+    node = case.by_id[node_id]
+    settings = replace(node.settings, is_witness=True, hands_over=True)
+    return case.with_node(replace(node, settings=settings)).noting(
+        f"{node_id} is a witness: kraftool node runs on it, which leads as a last resort only"
+    )
+
+
 def added(case: ElectionCase, node_id: int) -> ElectionCase:
     """A controller that is formatted and started, to be added."""
     if node_id in case.by_id:

@@ -14,6 +14,7 @@ from kraftool.decoders.quorum_state import QuorumState
 from kraftool.raft.names import NO_VOTERS, VoterSet
 from kraftool.reports.findings import Finding
 from kraftool.reports.metadata_summary import NodeIds, SeenVoters, VoterSource
+from kraftool.storage.witness_marker import WitnessMarker
 
 
 class Origin(StrEnum):
@@ -193,7 +194,10 @@ class VoterSourceReport:
     is_live: bool = False
     """Whether a running node said this, and no file."""
     is_witness: bool | None = None
-    """True for a running voter without a controller; None where that is unknown."""
+    """True for a voter without a controller, by its ApiVersions or by the file kraftool-witness;
+    None where that is unknown."""
+    marker: WitnessMarker | None = None
+    """The file kraftool-witness of a directory, if it counts."""
     high_watermark: int | None = None
     """Of a running leader, whose log this is."""
     findings: tuple[Finding, ...] = ()

@@ -24,6 +24,7 @@ from kraftool.reports.voters.alone import TOLD_ALONE, source_of
 from kraftool.reports.voters.history import VoterHistory
 from kraftool.reports.voters.model import QuorumSettings, VoterSourceReport
 from kraftool.reports.voters.settings import settings_of
+from kraftool.storage import witness_marker
 from kraftool.storage.paths import Location, LocationKind, open_path
 
 _ASIDE = TOLD_ALONE | frozenset(
@@ -154,13 +155,24 @@ def _source(
     history: VoterHistory,
 ) -> VoterSourceReport:
     findings = [_told(each, history.entries != ()) for each in begun.findings]
-    source = source_of(begun, files, summary, history)
+    source = _marked(source_of(begun, files, summary, history))
     findings += (each for each in history.findings if each not in begun.findings)
     source = replace(source, findings=tuple(findings))
     if source.tells_nothing and not source.findings:
         nothing = kinds.NOTHING.at(source.name, "there is nothing about voters here")
         return replace(source, findings=(nothing,))
     return source
+
+
+def _marked(source: VoterSourceReport) -> VoterSourceReport:
+    """The source with what the file kraftool-witness of its directory says, if that counts."""
+    if not source.directory:
+        return source
+    node = source.node
+    marker = witness_marker.read(
+        source.directory, node_id=node.node_id, directory_id=node.directory_id
+    )
+    return source if marker is None else replace(source, marker=marker, is_witness=True)
 
 
 def _told(finding: Finding, has_history: bool) -> Finding:

@@ -17,6 +17,7 @@ from kraftool.raft.messages import UNREACHABLE, Request, VoteRequest, VoteRespon
 from kraftool.raft.names import Error
 from kraftool.raft.roles import NEVER
 from kraftool.reports.election.case import ElectionCase, NodeCase
+from kraftool.sim.election import witnesses
 from kraftool.sim.election.conditions import Conditions
 from kraftool.sim.election.patience import idle_ms, is_idle
 from kraftool.sim.election.replica import SentMessage, SimulatedNode, disks_of
@@ -67,6 +68,8 @@ class Chance:
     refusals: tuple[Refusal, ...] = ()
     why_not: str = ""
     """One sentence, where it cannot lead."""
+    via: int | None = None
+    """The witness that leads first and hands over to it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,21 +247,28 @@ class Chances:
         return self._known[key]
 
     def all(self, conditions: Conditions) -> tuple[Chance, ...]:
-        return tuple(self.of(each.id, conditions) for each in self.case.nodes)
+        found = tuple(self.of(each.id, conditions) for each in self.case.nodes)
+        return witnesses.handed_over(
+            self.case, conditions, found, lambda case, node_id: _try(case, conditions, node_id)
+        )
 
     def leaders(self, conditions: Conditions) -> tuple[int, ...]:
         """Who can lead and commit."""
         return tuple(each.node for each in self.all(conditions) if each.commits)
 
     def electable(self, conditions: Conditions) -> tuple[int, ...]:
-        """Who can be elected, whether it can then commit or not: its followers cut their logs."""
-        return tuple(each.node for each in self.all(conditions) if each.wins)
+        """Who can be elected, whether it can then commit or not: its followers cut their logs. Of
+        one that a witness hands over to, it is the witness."""
+        wins = (each for each in self.all(conditions) if each.wins)
+        return tuple(each.node if each.via is None else each.via for each in wins)
 
     def stands(self, conditions: Conditions) -> bool:
         """Whether anybody can lead and commit."""
         up = [each for each in self.case.nodes if each.id not in conditions.down]
         up.sort(key=lambda each: (each.end.epoch, each.end.offset), reverse=True)
-        return any(self.of(each.id, conditions).commits for each in up)
+        if any(self.of(each.id, conditions).commits for each in up):
+            return True
+        return any(each.is_witness for each in up) and bool(self.leaders(conditions))
 
     def failures(self, conditions: Conditions, voters: list[int]) -> Failures | None:
         """How many more of these nodes may fail, whichever they are; None where already too many
@@ -280,6 +290,9 @@ def _try(case: ElectionCase, conditions: Conditions, node_id: int) -> Chance:
         return Chance(node=node_id, why_not=f"{node_id} is down")
     if not node.is_voter:
         return Chance(node=node_id, why_not=no_voter(node))
+    if why_not := witnesses.why_not(node):
+        return Chance(node=node_id, why_not=why_not)
+    case = witnesses.as_candidate(case, node_id)
     trial = _Trial(case, conditions, node_id)
     wins, commits = trial.go()
     granted = tuple(sorted(each for each, why in trial.answers.items() if why is None))

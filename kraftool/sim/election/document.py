@@ -35,6 +35,7 @@ def document(report: Report) -> dict[str, Any]:
         "seed": report.seed,
         "runs": report.runs,
         "runsWithoutLeader": report.without_leader,
+        "runsAfterWitness": report.after_witness,
         "runsGivenUp": report.given_up,
         "runMs": report.horizon_ms,
         "conditions": {
@@ -109,6 +110,8 @@ def _node(node: NodeCase, chance: Chance, report: Report) -> dict[str, Any]:
         "votersKnown": sorted(node.voters.ids),
         "canBeElected": chance.wins,
         "canLead": chance.commits,
+        "handedOverBy": chance.via,
+        "isWitness": node.is_witness,
         "whyNot": chance.why_not,
         "granted": list(chance.granted),
         "refusals": [

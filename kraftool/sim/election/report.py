@@ -74,7 +74,9 @@ class Report:
     """How many were made."""
     chances: tuple[Chance, ...]
     wins: dict[int, int] = field(default_factory=dict)
-    """In how many runs each node was the first to lead."""
+    """In how many runs each node led first. A witness that hands over is not counted."""
+    after_witness: int = 0
+    """In how many of them a witness led before that, as a last resort."""
     times_ms: tuple[int, ...] = ()
     """From the first start until a leader could commit, ascending, of the runs that had one."""
     elections: tuple[tuple[int, int], ...] = ()
@@ -127,8 +129,14 @@ class Report:
 
     @property
     def without_controller(self) -> tuple[int, ...]:
-        """The possible leaders that run no controller."""
-        return tuple(each for each in self.leaders if self.case.by_id[each].is_witness)
+        """The possible leaders that run no controller, where they can hand over to nobody."""
+        without = tuple(each for each in self.leaders if self.case.by_id[each].is_witness)
+        return without if len(without) == len(self.leaders) else ()
+
+    def log_of(self, leader: int) -> int:
+        """The node whose log a leader has: one that a witness hands over to has the witness's."""
+        via = {each.node: each.via for each in self.chances if each.via is not None}
+        return via.get(leader, leader)
 
     @property
     def is_fine(self) -> bool:
@@ -148,12 +156,13 @@ class Report:
         return self.times_ms[min(int(share * len(self.times_ms)), len(self.times_ms) - 1)]
 
     def losses_by(self, leader: int) -> tuple[RecordLoss, ...]:
-        return tuple(each for each in self.losses if each.leader == leader)
+        return tuple(each for each in self.losses if each.leader == self.log_of(leader))
 
     @property
     def grave(self) -> tuple[RecordLoss, ...]:
         """What possible leaders cut off though somebody may have been told that it is safe."""
         able = {*self.leaders, *(each.node for each in self.chances if each.wins)}
+        able = {self.log_of(each) for each in able}
         return tuple(each for each in self.losses if each.leader in able and each.standing.weighs)
 
 
@@ -229,6 +238,10 @@ def with_runs(
         report,
         runs=len(outcomes),
         wins=dict(sorted(wins.items())),
+        after_witness=sum(
+            each.witness not in (None, each.leader) and each.leader is not None
+            for each in outcomes
+        ),
         times_ms=tuple(
             sorted(each.committed_ms for each in outcomes if each.committed_ms is not None)
         ),

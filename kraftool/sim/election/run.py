@@ -22,6 +22,7 @@ from kraftool.raft.names import Endpoint, Error
 from kraftool.raft.roles import NEVER, Candidate, Leader, Role
 from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.sim.disk import Disk
+from kraftool.sim.election import witnesses
 from kraftool.sim.election.conditions import Conditions
 from kraftool.sim.election.patience import horizon_ms, idle_ms, is_idle
 from kraftool.sim.election.replica import SentMessage, SimulatedNode, disks_of
@@ -70,6 +71,8 @@ class Outcome:
     leader: int | None = None
     """The first that led and could commit."""
     epoch: int = 0
+    witness: int | None = None
+    """The witness that led before that, as a last resort."""
     elected_ms: int | None = None
     committed_ms: int | None = None
     elections: int = 0
@@ -115,6 +118,7 @@ class ElectionRun:
         self.replicas: dict[int, SimulatedNode] = {}
         self._started: set[int] = set()
         self._roles: dict[int, Role] = {}
+        self._has_witnesses = any(each.is_witness for each in case.nodes)
         self._due: dict[int, int] = {}
         """The last time for which each was to be woken."""
         for node in case.nodes:
@@ -137,9 +141,15 @@ class ElectionRun:
         """Run until a leader can commit, then through the changes of the voters."""
         for _ in self._events(self._horizon_ms):
             leader = self._committing()
-            if leader is not None:
+            if leader is not None and witnesses.is_over(leader, self.replicas.values()):
                 self._won(leader)
                 break
+            if self._has_witnesses and self.outcome.witness is None:
+                self.outcome.witness = witnesses.leading(self.replicas.values())
+        else:
+            leader = self._committing()
+            if leader is not None:
+                self._won(leader)
         self.outcome.broken = tuple(
             (each.id, why) for each in self.replicas.values() for why in dict.fromkeys(each.errors)
         )

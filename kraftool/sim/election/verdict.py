@@ -114,9 +114,27 @@ def _witnesses(report: Report) -> Iterable[str]:
     if ids := report.without_controller:
         runs = "runs" if len(ids) == 1 else "run"
         yield (
-            f"Node {listed(ids)} {runs} no controller: a witness does not stand for election, or it"
-            " leads and topics cannot be created."
+            f"Node {listed(ids)} {runs} no controller, and no other node can lead: topics cannot be"
+            " created."
         )
+    for chance in report.chances:
+        if chance.via is not None:
+            yield (
+                f"Witness {chance.via} has records that node {chance.node} lacks. It refuses"
+                f" {chance.node}, then leads as a last resort until {chance.node} has caught up,"
+                f" and hands over to it."
+            )
+    lasting = [
+        each.id
+        for each in report.case.nodes
+        if each.settings.is_witness and each.is_voter and each.id in report.up
+    ]
+    if lasting and all(chance.via is None for chance in report.chances):
+        are, votes, leads = (
+            ("is a witness", "votes", "leads") if len(lasting) == 1 else
+            ("are witnesses", "vote", "lead")
+        )  # fmt: skip
+        yield f"Node {listed(lasting)} {are}: it {votes}, and {leads} as a last resort only."
 
 
 def _graves(report: Report) -> Iterable[str]:

@@ -1,0 +1,87 @@
+"""Witnesses in a simulated election: who leads after one that led as a last resort.
+
+Owns what follows for other nodes from a witness that can be elected, and when a run with one is
+over. How a witness behaves is the core's to know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kraftool.reports.election.case import ElectionCase, NodeCase
+
+if TYPE_CHECKING:
+    from kraftool.sim.election.chances import Chance
+    from kraftool.sim.election.conditions import Conditions
+    from kraftool.sim.election.replica import SimulatedNode
+
+
+def as_candidate(case: ElectionCase, node_id: int) -> ElectionCase:
+    """The same nodes, of which one keeps leadership: a trial looks at its own chance alone."""
+    node = case.by_id[node_id]
+    if not node.is_witness:
+        return case
+    settings = replace(node.settings, is_witness=False, hands_over=False)
+    return case.with_node(replace(node, settings=settings))
+
+
+def why_not(node: NodeCase) -> str:
+    """Why a witness is no candidate; empty for every other node."""
+    if not node.settings.is_witness:
+        return ""
+    return f"{node.id} is a witness: it leads as a last resort only, until a Kafka has caught up"
+
+
+def handed_over(
+    case: ElectionCase,
+    conditions: Conditions,
+    found: tuple[Chance, ...],
+    lead: Callable[[ElectionCase, int], Chance],
+) -> tuple[Chance, ...]:
+    """The chances, with those that lead because a witness hands leadership to them.
+
+    A witness is elected as a last resort where it refuses a Kafka for its shorter log. `lead` tries
+    one node.
+    """
+    by_id = case.by_id
+    if not any(by_id[each.node].settings.is_witness for each in found) or any(
+        each.commits and not by_id[each.node].is_witness for each in found
+    ):
+        return found
+    lifted: dict[int, int] = {}
+    for witness in found:
+        if not by_id[witness.node].settings.is_witness or witness.node in conditions.down:
+            continue
+        refused = [
+            each.node
+            for each in found
+            if not by_id[each.node].is_witness
+            and any(why.by == witness.node and why.kind == "log" for why in each.refusals)
+        ]
+        if refused and lead(as_candidate(case, witness.node), witness.node).commits:
+            for each in refused:
+                lifted.setdefault(each, witness.node)
+    return tuple(
+        replace(each, wins=True, commits=True, via=lifted[each.node], why_not="")
+        if each.node in lifted
+        else each
+        for each in found
+    )
+
+
+def is_over(leader: SimulatedNode, replicas: Iterable[SimulatedNode]) -> bool:
+    """True if a run with this leader is over: it runs a controller, or no other voter does."""
+    if leader.raft.settings.runs_controller:
+        return True
+    voters = leader.raft.control.voters.ids
+    return not any(each.raft.settings.runs_controller and each.id in voters for each in replicas)
+
+
+def leading(replicas: Iterable[SimulatedNode]) -> int | None:
+    """The witness that leads now."""
+    return next(
+        (each.id for each in replicas if each.leads and not each.raft.settings.runs_controller),
+        None,
+    )

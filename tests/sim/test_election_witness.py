@@ -1,0 +1,74 @@
+"""Simulated elections with witnesses: last resort, hand-over, and what is said of it."""
+
+from __future__ import annotations
+
+from kraftool.reports.election.scenario import parse_scenario
+from kraftool.reports.election.what_if import witness
+from kraftool.sim.election.chances import Chances
+from kraftool.sim.election.conditions import Conditions
+from kraftool.sim.election.document import document
+from kraftool.sim.election.report import Report, simulate
+from kraftool.sim.election.verdict import verdict
+
+AHEAD = "nodes: {1: {end: 100, down: true}, 2: {end: 80}, 3: {end: 100}}"
+EQUAL = "nodes: {1: {end: 100, down: true}, 2: {end: 100}, 3: {end: 100}}"
+
+
+def report(text: str, *witnesses: int, runs: int = 10) -> Report:
+    told = parse_scenario(text.encode(), "test")
+    case = told.case
+    for each in witnesses:
+        case = witness(case, each)
+    return simulate(case, Conditions(down=frozenset(told.down)), seed=5, runs=runs)
+
+
+def test_a_witness_that_is_ahead_hands_over_to_the_kafka_that_it_refused() -> None:
+    found = report(AHEAD, 3)
+    assert found.wins == {2: 10}
+    assert found.after_witness == 10
+    assert found.leaders == (2,)
+    assert found.is_fine
+    words = verdict(found)
+    assert words.elected
+    assert any("leads as a last resort until 2 has caught up" in each for each in words.details)
+    assert 4_000 < (found.quantile_ms(1) or 0) < 15_000
+    told = document(found)
+    nodes = {each["id"]: each for each in told["nodes"]}
+    assert (nodes[2]["canLead"], nodes[2]["handedOverBy"]) == (True, 3)
+    assert (nodes[3]["canLead"], nodes[3]["isWitness"]) == (False, True)
+    assert told["runsAfterWitness"] == 10
+
+
+def test_nothing_is_lost_when_the_witness_hands_its_records_over() -> None:
+    """Node 2 would cut off records if it won with its own log."""
+    found = report(AHEAD, 3)
+    assert found.losses_by(2) == ()
+    assert found.grave == ()
+
+
+def test_a_witness_that_is_not_ahead_is_no_candidate() -> None:
+    found = report(EQUAL, 3)
+    assert found.wins == {2: 10}
+    assert found.after_witness == 0
+    assert any("leads as a last resort only" in each for each in verdict(found).details)
+
+
+def test_without_the_witness_the_longer_log_wins() -> None:
+    assert report(AHEAD).wins == {3: 10}
+
+
+def test_witnesses_alone_elect_nobody() -> None:
+    """Neither asks, so neither refuses."""
+    found = report(EQUAL, 2, 3)
+    assert not found.leaders
+    assert not verdict(found).elected
+
+
+def test_a_failure_that_only_a_witness_helps_with_is_tolerated() -> None:
+    told = parse_scenario(b"nodes: {1: {end: 100}, 2: {end: 80}, 3: {end: 100}}", "test")
+    chances = Chances(witness(told.case, 3))
+    lost = Conditions(down=frozenset({1}))
+    assert chances.stands(lost)
+    assert chances.leaders(lost) == (2,)
+    assert chances.electable(lost) == (3,)
+    assert not chances.stands(Conditions(down=frozenset({1, 3})))

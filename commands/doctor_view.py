@@ -79,6 +79,8 @@ def _section(to: Output, section: DirectoryDiagnoses, *, is_live: bool, is_compl
                 head.append("  leads without a controller; its log was read", style=BAD)
             else:
                 head.append_text(text("  current leader; its log was read over the network", QUIET))
+        elif patient is not None and patient.source.marker is not None:
+            head.append("  a witness's: kraftool node runs on it, or was killed", style=WARN)
         if patient is not None and patient.is_live:
             head.append_text(text("  another process holds the lock", QUIET))
         to.rich(head, unbroken=True)

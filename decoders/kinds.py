@@ -50,6 +50,8 @@ class FileKind(Enum):
     PROPERTIES = "properties"
     LOCK = "lock"
     CLEAN_SHUTDOWN = "clean-shutdown"
+    WITNESS = "witness"
+    """Ours: kraftool node runs on the directory."""
     UNKNOWN = "unknown"
 
 
@@ -70,6 +72,7 @@ _BY_NAME = {
     PARTITION_METADATA: FileKind.PARTITION_METADATA,
     ".lock": FileKind.LOCK,
     ".kafka_cleanshutdown": FileKind.CLEAN_SHUTDOWN,
+    names.WITNESS_MARKER: FileKind.WITNESS,
     **dict.fromkeys(OFFSET_CHECKPOINTS, FileKind.OFFSET_CHECKPOINT),
 }
 _BY_SUFFIX = {

@@ -11,6 +11,8 @@ from enum import Enum
 from kraftool.decoders.java_text import INT32_MAX, INT64_MAX, read_int32, read_int64
 
 METADATA_TOPIC = "__cluster_metadata"
+WITNESS_MARKER = "kraftool-witness"
+"""The file by which kraftool node marks a directory that it runs on."""
 METADATA_FOLDER = f"{METADATA_TOPIC}-0"
 BOOTSTRAP_CHECKPOINT = "bootstrap.checkpoint"
 

@@ -92,6 +92,8 @@ def holds(file: FileReport) -> str:
         return "the lock of a running Kafka"
     if file.kind is FileKind.CLEAN_SHUTDOWN:
         return "Kafka stopped cleanly"
+    if file.kind is FileKind.WITNESS:
+        return "kraftool node runs on it, or was killed"
     return "not read" if file.findings else "not known"
 
 

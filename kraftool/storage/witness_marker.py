@@ -15,11 +15,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from kraftool.decoders import quorum_state
-from kraftool.decoders.names import METADATA_FOLDER
+from kraftool.decoders.names import METADATA_FOLDER, WITNESS_MARKER
 from kraftool.storage import files as disk
 from kraftool.storage.files import Files
 
-FILE_NAME = "kraftool-witness"
+FILE_NAME = WITNESS_MARKER
 _VERSION = 1
 _LARGEST = 1 << 16
 

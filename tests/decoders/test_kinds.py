@@ -57,6 +57,7 @@ SERVER_PROPERTIES = b"process.roles=controller\nnode.id=1\nlog.dirs=/data\n"
         ("server.properties", FileKind.PROPERTIES),
         (".lock", FileKind.LOCK),
         (".kafka_cleanshutdown", FileKind.CLEAN_SHUTDOWN),
+        ("kraftool-witness", FileKind.WITNESS),
         ("server.log", None),
         ("my.checkpoint", None),
         ("notes.txt", None),

@@ -11,6 +11,11 @@ from pathlib import Path
 import chaos_witness
 import kafka
 import pytest
+from clusters import Cluster
+from our_nodes import start_ours
+
+from kraftool.storage import witness_marker
+from kraftool.storage.witness_marker import WitnessMarker
 
 pytestmark = pytest.mark.interop
 ROUNDS = int(os.environ.get("KRAFTOOL_WITNESS_ROUNDS", "1"))
@@ -28,3 +33,36 @@ def test_a_kafka_leads_again_where_the_witness_alone_has_the_newest_records(
     assert any(each.has_witness_led for each in done.rounds), "no round had the stalemate"
     slow = [each for each in done.rounds if each.took_s > LONGEST_S]
     assert not slow, chaos_witness.shown(done.rounds)
+
+
+@pytest.mark.parametrize(
+    "version", [kafka.TOOLS_VERSION, pytest.param("3.9.1", marks=pytest.mark.soak)]
+)
+def test_kafka_starts_on_a_directory_with_the_marker_which_then_counts_no_more(
+    tmp_path: Path, version: str
+) -> None:
+    if problem := kafka.available(version):
+        pytest.skip(problem)
+    with Cluster(version, tmp_path / "nodes") as cluster:
+        node = cluster.add_node(1, ("controller",))
+        cluster.use_static_voters()
+        cluster.format([node])
+        start_ours(cluster, node, options=("--role", "voter", "--lead-without-controller"))
+        directory = str(node.metadata_log_dir)
+        directory_id = node.directory_id
+
+        def marker() -> WitnessMarker | None:
+            return witness_marker.read(directory, node_id=1, directory_id=directory_id)
+
+        found = kafka.wait_for("the marker", marker, every=0.1)
+        assert not found.is_last_resort
+        cluster.kill(node)
+        assert marker() == found, "a node that was killed leaves it"
+        cluster.start(node)
+        kafka.wait_for("the marker to count no more", lambda: marker() is None, every=0.1)
+        assert (node.metadata_log_dir / witness_marker.FILE_NAME).exists()
+        cluster.stop(node)
+        start_ours(cluster, node, options=("--role", "voter", "--lead-without-controller"))
+        kafka.wait_for("the marker", marker, every=0.1)
+        cluster.stop(node)
+        assert not (node.metadata_log_dir / witness_marker.FILE_NAME).exists()

@@ -36,23 +36,23 @@ def next_step(view: QuorumView, keeping: tuple[int, ...]) -> str:
     restart = f"restart node {leader_id} without --lead-without-controller"
     if not ready:
         step = (
-            "first make sure that a voter runs Kafka and that its lag is 0 (kraftool quorum"
-            f" describe). Then {restart}: that voter is elected"
+            "make sure that a voter runs Kafka and that its lag is 0 (kraftool quorum describe):"
+            f" node {leader_id} then hands leadership to it. If it still leads after a minute,"
+            f" {restart}"
         )
     elif len(others) >= majority_of(count):
         step = (
-            f"stop node {leader_id}, or restart it without --lead-without-controller:"
-            f" {_elected(ready)}"
+            f"wait: node {leader_id} hands leadership to a Kafka that has caught up. If it still"
+            f" leads after a minute, stop it: {_elected(ready)}"
         )
     else:
         step = (
-            f"{restart}: {_elected(ready)}. Do not leave node {leader_id} stopped: without it"
+            f"wait: node {leader_id} hands leadership to a Kafka that has caught up. If it still"
+            f" leads after a minute, {restart}: {_elected(ready)}."
+            f" Do not leave node {leader_id} stopped: without it"
             f" {len(others)} of {many(count, 'voter')} would be left, and a leader needs"
             f" {majority_of(count)} votes"
         )
-    rivals = sorted(view.witnesses & others)
-    if rivals:
-        step += f". Do the same with node {listed(rivals)}, which may be elected and runs none"
     return step
 
 

@@ -124,7 +124,7 @@ def test_ours_leads_kafkas_that_replicate_from_it(quorum: Cluster) -> None:
     judged = document("quorum", "health", "--quorum-only", *at, code=1)
     found = {each["code"]: each for each in judged["health"]["findings"]}
     assert found["KT-LIVE-NO-CONTROLLER"]["severity"] == "error"
-    assert found["KT-LIVE-NO-CONTROLLER"]["advice"].startswith(f"stop node {ours.id}, or restart")
+    assert found["KT-LIVE-NO-CONTROLLER"]["advice"].startswith(f"wait: node {ours.id} hands")
     assert {each["id"] for each in judged["nodes"] if each["isWitness"]} == {ours.id}
     looked = document("watch", "--once", *at, code=1)
     assert "runs no controller" in looked["statements"][0]["text"]

@@ -30,9 +30,10 @@ NO_CONTROLLER = _kind(
     "NO-CONTROLLER",
     _ERROR,
     "The leader runs no controller: topics cannot be created, brokers that start exit, and brokers"
-    " that fail are not fenced. kraftool node leads so with --lead-without-controller.",
-    "make sure that a voter runs Kafka and has caught up, and that a majority remains. Then restart"
-    " the leader without --lead-without-controller",
+    " that fail are not fenced. kraftool node leads so until a Kafka voter has caught up: as a last"
+    " resort, or as a candidate with --lead-without-controller.",
+    "make sure that a voter runs Kafka and catches up, and that a majority remains. The leader"
+    " hands over to it. If it leads after a minute, restart it without --lead-without-controller",
 )
 ONE_CONTROLLER = _kind(
     "ONE-CONTROLLER",

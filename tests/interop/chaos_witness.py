@@ -21,6 +21,7 @@ from our_nodes import end_of, metric, start_ours
 
 PATIENCE_S = 60.0
 WITNESS = ("--role", "voter")
+CANDIDATE = (*WITNESS, "--lead-without-controller")
 _LED = re.compile(r"WARNING leads without a controller")
 
 
@@ -38,7 +39,8 @@ class Round:
 class WitnessChaos:
     """Kafkas 1 and 2, and witness 3."""
 
-    def __init__(self, cluster: Cluster, seed: int) -> None:
+    def __init__(self, cluster: Cluster, seed: int, options: tuple[str, ...]) -> None:
+        self.options = options
         self.cluster, self.random = cluster, random.Random(seed)
         self.ledger = Ledger()
         self.rounds: list[Round] = []
@@ -47,7 +49,7 @@ class WitnessChaos:
 
     def begin(self) -> None:
         self.cluster.start(*self.kafkas)
-        start_ours(self.cluster, self.witness, options=WITNESS)
+        start_ours(self.cluster, self.witness, options=self.options)
         self._settled()
 
     def round(self) -> Round:
@@ -118,14 +120,16 @@ class WitnessChaos:
         self.ledger.take(nodes, watermark)
 
 
-def run(folder: Path, *, rounds: int, seed: int) -> WitnessChaos:
+def run(
+    folder: Path, *, rounds: int, seed: int, options: tuple[str, ...] = WITNESS
+) -> WitnessChaos:
     """So many rounds; raises at the first in which no Kafka leads or a committed record is lost."""
     with Cluster(kafka.TOOLS_VERSION, folder) as cluster:
         for each in (1, 2, 3):
             cluster.add_node(each, ("controller",))
         cluster.use_bootstrap_servers()
         cluster.format(cluster.controllers, "--initial-controllers", cluster.initial_controllers())
-        chaos = WitnessChaos(cluster, seed)
+        chaos = WitnessChaos(cluster, seed, options)
         chaos.begin()
         for _ in range(rounds):
             done = chaos.round()

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from kraftool.commands.node_log import handler
 from kraftool.node.config import read_config
-from kraftool.node.identity import Part, read_identity
+from kraftool.node.identity import QuorumRole, read_identity
 from kraftool.node.process import Ended, NodeOptions, run_node
 from kraftool.node.security import Security
 from kraftool.raft.names import Endpoint
@@ -28,7 +28,7 @@ def main() -> int:
     log.setLevel(logging.INFO)
     log.handlers = [handler(lambda line: sys.stderr.write(f"{line}\n"), as_json=False)]
     options = NodeOptions(
-        part=Part.VOTER,
+        part=QuorumRole.VOTER,
         stands=True,
         keeps_leading=True,
         metrics=Endpoint("127.0.0.1", int(sys.argv[2])),

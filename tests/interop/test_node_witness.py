@@ -35,6 +35,17 @@ def test_a_kafka_leads_again_where_the_witness_alone_has_the_newest_records(
     assert not slow, chaos_witness.shown(done.rounds)
 
 
+@pytest.mark.soak
+def test_a_node_that_may_be_elected_hands_leadership_to_a_kafka_as_well(tmp_path: Path) -> None:
+    if problem := kafka.available(kafka.TOOLS_VERSION):
+        pytest.skip(problem)
+    options = chaos_witness.CANDIDATE
+    done = chaos_witness.run(tmp_path / "nodes", rounds=3, seed=SEED, options=options)
+    print(chaos_witness.shown(done.rounds))
+    assert any(each.has_witness_led for each in done.rounds)
+    assert max(each.took_s for each in done.rounds) <= LONGEST_S
+
+
 @pytest.mark.parametrize(
     "version", [kafka.TOOLS_VERSION, pytest.param("3.9.1", marks=pytest.mark.soak)]
 )

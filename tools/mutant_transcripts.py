@@ -113,4 +113,33 @@ TRANSCRIPT_MUTANTS = (
             "if change.request_id is None:",
         ),
     ),
+    mutant(
+        "a witness that has a leader counts refusals",
+        TRANSCRIPTS,
+        ("last_resort", "if has_leader or candidate", "if candidate"),
+    ),
+    mutant(
+        "a witness goes on counting after a grant",
+        TRANSCRIPTS,
+        (
+            "last_resort",
+            "if granted:\n        raft.refusals.clear()\n        return",
+            "if granted:\n        return",
+        ),
+    ),
+    mutant(
+        "hands leadership to a controller that lacks records",
+        TRANSCRIPTS,
+        ("hand_over", "voter.end_offset >= raft.log.end_offset", "True"),
+    ),
+    mutant(
+        "hands leadership to a voter without a controller",
+        TRANSCRIPTS,
+        ("hand_over", "voter.key.id in leader.controllers", "True"),
+    ),
+    mutant(
+        "does not wait before it hands over again",
+        TRANSCRIPTS,
+        ("hand_over", "if raft.now_ms < leader.hand_over_deadline_ms:", "if False:"),
+    ),
 )

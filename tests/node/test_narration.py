@@ -16,6 +16,7 @@ from kraftool.node.metrics import RaftMetrics
 from kraftool.node.narration import Narration
 from kraftool.node.peers import Peers
 from kraftool.node.runner import Runner
+from kraftool.raft import core
 from kraftool.raft.control_history import ControlHistory
 from kraftool.raft.events import (
     Append,
@@ -165,7 +166,7 @@ def _sole_leader(*, hands_over: bool) -> Raft:
     )
     control = ControlHistory(static_voters=voters(1))
     raft = Raft(settings, random.Random(1), LogView(), control, None)
-    raft.start(1_000)
+    core.start(raft, 1_000)
     return raft
 
 
@@ -176,7 +177,7 @@ def test_a_leader_without_a_controller_warns_when_it_wins_and_once_a_minute(
     raft, narration = _sole_leader(hands_over=True), Narration()
     warned = []
     for now_ms in range(1_000, 122_000, 1_000):
-        effects = raft.step(now_ms, TimePassed())
+        effects = core.step(raft, now_ms, TimePassed())
         narration.stepped(raft, None, effects)
         warned.append(len(said(caplog, logging.WARNING)))
     assert (warned[0], warned[59], warned[60], warned[119], warned[120]) == (1, 1, 2, 2, 3)
@@ -209,10 +210,11 @@ def test_a_witness_that_leads_names_its_successor_and_loses_no_leader(
             other = 3 - first
             await quorum.caught_up(leader, 1, 2, 3)
             quorum.isolated.add(other)
-            await leader.order(Append(epoch=leader.raft.epoch, records=(b"record",), size=6))
-            end = leader.raft.log.end_offset
-            await quorum.until("the commit", lambda: leader.raft.role.high_watermark > end)
-            assert quorum.running[3].raft.log.end_offset > end
+            append = Append(epoch=leader.raft.epoch, records=(b"record",), size=6)
+            appended = await leader.order(append)
+            last = appended.last_offset
+            await quorum.until("the commit", lambda: leader.raft.role.high_watermark > last)
+            assert quorum.running[3].raft.log.end_offset > last
             witness = quorum.running[3]
             witness.watcher = _Watching()
             await quorum.stop(first, clean=False)

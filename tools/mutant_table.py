@@ -270,14 +270,8 @@ MUTANTS = (
         "voter-sets",
         (
             "control_history",
-            (
-                "        last = self.voter_sets.last\n"
-                "        return last[1] if last is not None else self.static_voters"
-            ),
-            (
-                "        entries = self.voter_sets.entries\n"
-                "        return entries[-2:][0][1] if entries else self.static_voters"
-            ),
+            "return entries[-1][1] if entries else self.static_voters",
+            "return entries[-2:][0][1] if entries else self.static_voters",
         ),
     ),
     mutant(
@@ -413,7 +407,7 @@ MUTANTS = (
         (
             "connections",
             (
-                "        if found is not None and now_ms >= self._ends_ms(found):\n"
+                "        if found is not None and now_ms >= found.ends_ms:\n"
                 "            del self._busy[destination]\n            return True\n"
             ),
             "",

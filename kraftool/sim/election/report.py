@@ -239,8 +239,7 @@ def with_runs(
         runs=len(outcomes),
         wins=dict(sorted(wins.items())),
         after_witness=sum(
-            each.witness not in (None, each.leader) and each.leader is not None
-            for each in outcomes
+            each.witness not in (None, each.leader) and each.leader is not None for each in outcomes
         ),
         times_ms=tuple(
             sorted(each.committed_ms for each in outcomes if each.committed_ms is not None)

@@ -24,13 +24,13 @@ class Difference:
     """One field in which the nodes differ."""
 
     where: str
-    """What is compared, then the field: "Fetch reply .highWatermark", "state .epoch"."""
+    """The part that is compared, then the field: "Fetch reply .highWatermark", "state .epoch"."""
     ours: Any
     theirs: Any
     step: Step | None
     """None for a start."""
     before: Outcome | None
-    """What kraftool's node did in the step before."""
+    """The outcome of kraftool's node in the step before."""
     our_side: Outcome
     their_side: Outcome
     settings: NodeSettings
@@ -51,71 +51,77 @@ def differences(
     settings: NodeSettings,
 ) -> list[Difference]:
     """Return every difference between two outcomes, the causes first."""
-    found: list[tuple[str, Any, Any]] = []
+    fields: list[tuple[str, Any, Any]] = []
     if ours.fatal or theirs.fatal or ours.impossible:
         if not (ours.fatal and theirs.fatal):
-            found.append(("fatal", ours.fatal or ours.impossible, theirs.fatal))
+            fields.append(("fatal", ours.fatal or ours.impossible, theirs.fatal))
     else:
-        found += _sends(ours.sends, theirs.sends)
-        found += _replies(ours, theirs)
+        fields += _sends(ours.sends, theirs.sends)
+        fields += _replies(ours, theirs)
         if ours.leader != theirs.leader:
-            found.append(("leader change", ours.leader, theirs.leader))
+            fields.append(("leader change", ours.leader, theirs.leader))
         if bool(ours.refused) != bool(theirs.refused):
-            found.append(("refused", ours.refused, theirs.refused))
+            fields.append(("refused", ours.refused, theirs.refused))
         if ours.is_down != theirs.is_down:
-            found.append(("shutdown complete", ours.is_down, theirs.is_down))
+            fields.append(("shutdown complete", ours.is_down, theirs.is_down))
         if not theirs.is_down:
-            found += [(f"state {name}", *both) for name, *both in _fields(ours.state, theirs.state)]
+            fields += [
+                (f"state {name}", *both) for name, *both in _fields(ours.state, theirs.state)
+            ]
     return [
         Difference(
             where=where, ours=mine, theirs=their, step=step, before=before,
             our_side=ours, their_side=theirs, settings=settings,
         )
-        for where, mine, their in found
+        for where, mine, their in fields
     ]  # fmt: skip
 
 
 def _sends(ours: list[Sent], theirs: list[Sent]) -> list[tuple[str, Any, Any]]:
-    found: list[tuple[str, Any, Any]] = []
+    fields: list[tuple[str, Any, Any]] = []
     mine, their = _by_destination(ours), _by_destination(theirs)
     if {key: len(each) for key, each in mine.items()} != {
         key: len(each) for key, each in their.items()
     }:
-        found.append(("requests sent", sorted(mine), sorted(their)))
+        fields.append(("requests sent", sorted(mine), sorted(their)))
     for key in mine.keys() & their.keys():
-        for one, other in zip(mine[key], their[key], strict=False):
-            what = f"{one.name} request"
-            if (one.host, one.port) != (other.host, other.port):
-                found.append((f"{what} endpoint", (one.host, one.port), (other.host, other.port)))
-            if one.data != other.data and one.name != "ApiVersions":
-                found += [(f"{what} {field}", *both) for field, *both in _fields_sent(one, other)]
-    return found
+        for sent, other in zip(mine[key], their[key], strict=False):
+            what = f"{sent.name} request"
+            if (sent.host, sent.port) != (other.host, other.port):
+                fields.append(
+                    (f"{what} endpoint", (sent.host, sent.port), (other.host, other.port))
+                )
+            if sent.data != other.data and sent.name != "ApiVersions":
+                fields += [(f"{what} {field}", *both) for field, *both in _fields_sent(sent, other)]
+    return fields
 
 
 def _by_destination(sends: list[Sent]) -> dict[tuple[int, str], list[Sent]]:
-    found = defaultdict(list)
+    fields = defaultdict(list)
     for each in sends:
-        found[each.destination, each.name].append(each)
-    return found
+        fields[each.destination, each.name].append(each)
+    return fields
 
 
 def _replies(ours: Outcome, theirs: Outcome) -> list[tuple[str, Any, Any]]:
-    found: list[tuple[str, Any, Any]] = []
+    fields: list[tuple[str, Any, Any]] = []
     if ours.replies.keys() != theirs.replies.keys():
-        found.append(("requests answered", sorted(ours.replies), sorted(theirs.replies)))
+        fields.append(("requests answered", sorted(ours.replies), sorted(theirs.replies)))
     for number in ours.replies.keys() & theirs.replies.keys():
-        one, other = ours.replies[number], theirs.replies[number]
-        if one.data != other.data:
-            name = f"{one.name}Response"
-            mine = plain(codec.decode(name, one.version, one.data)[0])
-            their = plain(codec.decode(name, one.version, other.data)[0])
-            found += [(f"{one.name} reply {field}", *both) for field, *both in _fields(mine, their)]
-    return found
+        reply, other = ours.replies[number], theirs.replies[number]
+        if reply.data != other.data:
+            name = f"{reply.name}Response"
+            mine = plain(codec.decode(name, reply.version, reply.data)[0])
+            their = plain(codec.decode(name, reply.version, other.data)[0])
+            fields += [
+                (f"{reply.name} reply {field}", *both) for field, *both in _fields(mine, their)
+            ]
+    return fields
 
 
-def _fields_sent(one: Sent, other: Sent) -> list[tuple[str, Any, Any]]:
-    name, version = f"{one.name}Request", VERSIONS[one.name]
-    mine = plain(codec.decode(name, version, one.data)[0])
+def _fields_sent(sent: Sent, other: Sent) -> list[tuple[str, Any, Any]]:
+    name, version = f"{sent.name}Request", VERSIONS[sent.name]
+    mine = plain(codec.decode(name, version, sent.data)[0])
     their = plain(codec.decode(name, version, other.data)[0])
     return _fields(mine, their)
 

@@ -24,11 +24,11 @@ from tests.differential.trial import STEPS, report, run_seed, shrink
 
 @dataclass(slots=True, kw_only=True)
 class Tally:
-    """What many trials gave."""
+    """The results of many trials."""
 
     trials: int = 0
     steps: int = 0
-    both_stopped: int = 0
+    both_stopped: Counter[str] = field(default_factory=Counter)
     tolerated: Counter[str] = field(default_factory=Counter)
     seen: Counter[str] = field(default_factory=Counter)
     failures: dict[str, list[int]] = field(default_factory=dict)
@@ -39,8 +39,10 @@ class Tally:
         lines = [
             f"{self.trials} trials, {self.steps} steps, {failed} unexplained differences",
             *(f"  {len(seeds):>5}  {kind}  seeds {seeds[:5]}" for kind, seeds in self._worst()),
-            f"tolerated, and both nodes stopped {self.both_stopped} times:",
+            "tolerated:",
             *(f"  {count:>5}  {name}" for name, count in self.tolerated.most_common()),
+            "both nodes stopped:",
+            *(f"  {count:>5}  {reasons}" for reasons, count in self.both_stopped.most_common()),
             "steps by situation:",
             *(f"  {self.seen[name]:>5}  {name}" for name in SITUATIONS),
         ]
@@ -56,13 +58,16 @@ def fuzz(
     *,
     steps: int = STEPS,
     seconds: float | None = None,
+    fewest_steps: int = 0,
     shown: int = 2,
 ) -> Tally:
-    """Run trials; print the first failures of each kind. Stops when the time is up."""
+    """Run trials; print the first failures of each kind. Stops when the time is up, but not before
+    so many steps."""
     tally = Tally()
     end = time.monotonic() + seconds if seconds is not None else None
     for seed in seeds:
-        if end is not None and time.monotonic() > end:
+        is_enough = tally.steps >= fewest_steps or tally.failures
+        if end is not None and time.monotonic() > end and is_enough:
             break
         result = run_seed(kafka, seed, steps)
         tally.trials += 1

@@ -14,7 +14,7 @@ from typing import Any
 
 from kraftool.decoders import codec
 from kraftool.decoders.errors import KraftoolError
-from kraftool.raft import snapshots
+from kraftool.raft import core, snapshots
 from kraftool.raft.events import (
     AppendBatches,
     AppendToSnapshot,
@@ -93,10 +93,10 @@ class OurNode:
         self.log.close()
 
     def start(self, now_ms: int) -> Outcome:
-        return self._do(now_ms, lambda: self.raft.start(now_ms), None)
+        return self._do(now_ms, lambda: core.start(self.raft, now_ms), None)
 
     def step(self, now_ms: int, event: Event) -> Outcome:
-        return self._do(now_ms, lambda: self.raft.step(now_ms, event), event)
+        return self._do(now_ms, lambda: core.step(self.raft, now_ms, event), event)
 
     def begin(self) -> None:
         """Forget what the last step did: a step may be several events."""
@@ -134,7 +134,7 @@ class OurNode:
             except ImpossibleMessage as error:
                 assert isinstance(event, RequestReceived | ResponseReceived), "only messages are"
                 outcome.impossible = error.message
-                self._perform(self.raft.refuse(event))
+                self._perform(core.refuse(self.raft, event))
         except (KraftoolError, AssertionError) as error:
             outcome.fatal = f"{type(error).__name__}: {error}"
         outcome.state, outcome.has_truncated = self._state(), self.has_truncated
@@ -144,7 +144,7 @@ class OurNode:
         waiting: deque[Event] = deque()
         self._effects(effects, waiting)
         while waiting and not self.raft.is_stopped:
-            self._effects(self.raft.step(self._now_ms, waiting.popleft()), waiting)
+            self._effects(core.step(self.raft, self._now_ms, waiting.popleft()), waiting)
 
     def _effects(self, effects: list[Effect], waiting: deque[Event]) -> None:
         self.log.commit(self.raft.log.high_watermark)

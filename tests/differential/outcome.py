@@ -1,4 +1,4 @@
-"""What one node did in a step, in the same form for both, so that it can be compared.
+"""The outcome of a step, in the same form for both nodes, so that it can be compared.
 
 Owns that form, and how the files of a directory are read for it.
 """

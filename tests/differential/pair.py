@@ -253,7 +253,7 @@ class Pair:
         assert "fatal" not in answer, f"{command}: {answer}"
 
     def _outcome(self, answer: dict[str, Any]) -> Outcome:
-        """What Kafka's client did."""
+        """Return the outcome of Kafka's client."""
         if "fatal" in answer:
             place = [each for each in answer["trace"] if "org.apache.kafka" in each][:2]
             return Outcome(fatal=f"{answer['fatal']} at {' from '.join(place)}")

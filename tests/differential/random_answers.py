@@ -184,18 +184,18 @@ class Answers:
             leader["error"] = random.choice(_NO_LEADER)
         if leader["error"] is not Error.NONE or leader["top_error"] is not Error.NONE:
             return FetchResponse(**leader, high_watermark=-1)
-        end = log.end_offset
-        committed = random.choice([low, max(low, end), max(low, end - 1), max(low, end + 1)])
         kind = random.random()
         if kind < 0.08:
+            committed = random.choice([low, max(low, log.end_offset)])
             place = self._diverging(low)
             return FetchResponse(**leader, high_watermark=committed, diverging_epoch=place)
         if kind < 0.14:
             place = self._snapshot()
-            return FetchResponse(**leader, high_watermark=committed, snapshot_id=place)
-        data, end = self._records(asked, leader["leader_id"])
-        if random.random() < 0.5:
-            committed = max(low, end - random.randrange(3))
+            return FetchResponse(**leader, high_watermark=low, snapshot_id=place)
+        data, ends = self._records(asked, leader["leader_id"])
+        committed = max(low, random.choice([low, log.end_offset, *ends]))
+        if random.random() < 0.03:  # inside a batch, or beyond all of them
+            committed = max(low, ends[-1] + random.choice([-1, 1]))
         # One batch for all of the bytes, which may be cut or damaged: they are sent as they are.
         whole = Batch(base_offset=0, last_offset=0, epoch=0, data=data)
         return FetchResponse(**leader, high_watermark=committed, batches=(whole,))
@@ -239,11 +239,12 @@ class Answers:
             chunk=content[asked.position : asked.position + most],
         )
 
-    def _records(self, asked: FetchRequest, leader: int) -> tuple[bytes, int]:
-        """Return batches after the place that was asked for, and the offset after them."""
+    def _records(self, asked: FetchRequest, leader: int) -> tuple[bytes, list[int]]:
+        """Return batches after the place that was asked for, and the offset before and after each
+        of them."""
         random, raft = self.random, self.world.raft
         end, epoch = asked.fetch_offset, raft.log.last_epoch
-        batches: list[bytes] = []
+        batches, ends = [], [end]
         for _ in range(random.choice([0, 1, 1, 2, 3])):
             is_new = epoch == 0 or (epoch < raft.epoch and random.random() < 0.6)
             if is_new:
@@ -254,13 +255,14 @@ class Answers:
                 batch = data_batch(random, end, epoch)
             batches.append(wire_batches.encode(batch))
             end = batch.next_offset
+            ends.append(end)
         data = b"".join(batches)
         if data and random.random() < 0.05:
             data = data[: -random.randrange(1, 20)]
         elif data and random.random() < 0.04:
             at = random.randrange(21, len(data))
             data = data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :]
-        return data, end
+        return data, ends
 
     def _control(self, base: int, epoch: int, leader: int) -> Batch:
         ids = self.world.cast.ids

@@ -23,6 +23,7 @@ from kraftool.raft.names import (
     ReplicaKey,
     VersionRange,
 )
+from kraftool.raft.roles import Leader
 from kraftool.raft.wire import requests as wire_requests
 from tests.differential.random_start import CLUSTER, ME, directory_id
 from tests.differential.steps import VERSIONS, Action, Ask, Pause
@@ -49,7 +50,10 @@ class Requests:
 
     def random_request(self) -> Action:
         """Return a request; a pause where the kind makes no sense."""
-        kind = self.random.choices(list(_KINDS), list(_KINDS.values()))[0]
+        weights = dict(_KINDS)
+        if isinstance(self.world.raft.role, Leader):
+            weights["fetch_snapshot"] += 15
+        kind = self.random.choices(list(weights), list(weights.values()))[0]
         found: tuple[Request, int | None] | None = getattr(self, f"_{kind}")()
         if found is None:
             return Pause()
@@ -110,14 +114,14 @@ class Requests:
         if self._is_leader(epoch):
             return None
         leader = self.world.leader_of(epoch)
-        told = BeginQuorumEpochRequest(
+        request = BeginQuorumEpochRequest(
             cluster_id=self._cluster(),
             leader_id=leader,
             leader_epoch=epoch,
             voter=self._receiver(),
             leader_endpoints=self.world.endpoints(leader),
         )
-        return told, self._old_version(leader)
+        return request, self._old_version(leader)
 
     def _end(self) -> tuple[Request, int | None] | None:
         random, world = self.random, self.world
@@ -130,14 +134,14 @@ class Requests:
         ]
         random.shuffle(candidates)
         names_itself = random.random() < 0.3 or leader not in world.raft.control.voters.ids
-        told = EndQuorumEpochRequest(
+        request = EndQuorumEpochRequest(
             cluster_id=self._cluster(),
             leader_id=leader,
             leader_epoch=epoch,
             preferred_candidates=tuple(candidates) if random.random() < 0.8 else (),
             leader_endpoints=world.endpoints(leader) if names_itself else {},
         )
-        return told, self._old_version(leader)
+        return request, self._old_version(leader)
 
     def _fetch(self) -> tuple[Request, int | None]:
         random, world = self.random, self.world

@@ -10,7 +10,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from kraftool.decoders import codec
-from kraftool.raft.wire import batches as wire_batches
+from kraftool.decoders.control import BY_ID, decode_value, read_key
+from kraftool.decoders.segment import Damage, scan
 
 BEGIN_MS = 1_000_000
 """The time at which each trial begins."""
@@ -179,10 +180,21 @@ def brief(value: Any) -> str:
 
 def describe_bytes(data: bytes | None) -> str:
     """Return the batches of a log, of a snapshot or of a message."""
-    shown = [
-        f"{each.base_offset}..{each.last_offset}@{each.epoch}"
-        + (f" {each.control}" if each.control else "")
-        + ("" if each.is_valid else " damaged")
-        for each in wire_batches.decode_batches(bytes(data or b""))
-    ]
+    whole = bytes(data or b"")
+    shown = []
+    for batch in scan(lambda position, size: whole[position : position + size]):
+        if isinstance(batch, Damage):
+            shown.append(f"damage at {batch.position}")
+            continue
+        text = f"{batch.base_offset}..{batch.last_offset}@{batch.epoch}"
+        if not batch.is_valid:
+            text += " with a wrong CRC"
+        elif batch.is_control:
+            text += f" ({', '.join(_control(each.key, each.value) for each in batch.records())})"
+        shown.append(text)
     return "[" + ", ".join(shown) + "]"
+
+
+def _control(key: bytes | None, value: bytes | None) -> str:
+    kind = BY_ID[read_key(key)]
+    return f"{kind.label} {brief(decode_value(kind, value)[1])}"

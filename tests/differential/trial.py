@@ -7,6 +7,7 @@ show a failure.
 from __future__ import annotations
 
 import itertools
+import re
 import shutil
 import tempfile
 import time
@@ -33,18 +34,20 @@ STEPS = 120
 _MOST_RESTARTS = 5
 """After so many restarts in a row that differ again, a trial ends."""
 SHRINKING_S = 20.0
+_LONGEST_REASON = 300
 MEMORY = Path("/dev/shm")
 
 
 @dataclass(slots=True, kw_only=True)
 class Result:
-    """What came of a trial."""
+    """The result of a trial."""
 
     start: Start
     steps: list[Step] = field(default_factory=list)
     unexplained: list[Difference] = field(default_factory=list)
     tolerated: Counter[str] = field(default_factory=Counter)
-    both_stopped: int = 0
+    both_stopped: Counter[str] = field(default_factory=Counter)
+    """Steps in which both nodes stopped, by the two reasons."""
     seen: Counter[str] = field(default_factory=Counter)
     """Steps by situation."""
 
@@ -118,7 +121,9 @@ def _agree(
         if result.unexplained:
             return None
         have_stopped = bool(ours.fatal and theirs.fatal)
-        result.both_stopped += have_stopped
+        if have_stopped:
+            reasons = f"kraftool: {ours.fatal}; Kafka: {theirs.fatal}"
+            result.both_stopped[re.sub(r"\d+", "N", reasons)[:_LONGEST_REASON]] += 1
         if not have_stopped and all(each.after is After.AS_IT_IS for each in entries):
             return ours
         if restarts == _MOST_RESTARTS or (pair.setup.settings.node_id is None and have_stopped):

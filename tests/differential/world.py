@@ -20,7 +20,7 @@ from tests.differential.random_start import (
 
 
 class World:
-    """What the other nodes of a trial are, as far as this one's messages show."""
+    """The other nodes, with one leader an epoch."""
 
     def __init__(self, random: Random, cast: Cast, pair: Pair) -> None:
         self.random, self.cast, self.pair = random, cast, pair

@@ -27,7 +27,7 @@ public final class Driver {
             out.println(JSON.writeValueAsString(answer(JSON.readTree(line))));
     }
 
-    /** What a command gives. An exception of the raft thread ends the node: "fatal", and where it came from. */
+    /** Carry out a command. "fatal" names an exception, which ends the node. */
     private static ObjectNode answer(JsonNode command) {
         try {
             switch (command.get("command").asText()) {
@@ -40,10 +40,10 @@ public final class Driver {
                 default: return node.step(command);
             }
         } catch (Throwable error) {
-            ObjectNode found = JSON.createObjectNode().put("fatal", error.toString());
-            ArrayNode trace = found.putArray("trace");
+            ObjectNode answer = JSON.createObjectNode().put("fatal", error.toString());
+            ArrayNode trace = answer.putArray("trace");
             Arrays.stream(error.getStackTrace()).limit(10).forEach(frame -> trace.add(frame.toString()));
-            return found;
+            return answer;
         }
     }
 

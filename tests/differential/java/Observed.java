@@ -16,10 +16,10 @@ final class Observed {
 
     static ObjectNode state(KafkaRaftClient<byte[]> client, RaftLog log, Object role, long now, long consumed) {
         QuorumState quorum = client.quorum();
-        ObjectNode found = JSON.createObjectNode();
+        ObjectNode state = JSON.createObjectNode();
         Optional<ReplicaKey> voted = quorum.votedKey();
         KRaftControlRecordStateMachine control = (KRaftControlRecordStateMachine) Wire.field(client, "partitionState");
-        found.put("role", role.getClass().getSimpleName().replace("State", ""))
+        state.put("role", role.getClass().getSimpleName().replace("State", ""))
             .put("epoch", quorum.epoch())
             .put("leader", quorum.leaderId().orElse(-1))
             .put("voted", voted.map(ReplicaKey::id).orElse(-1))
@@ -31,12 +31,12 @@ final class Observed {
             .put("kraftVersion", control.lastKraftVersion().featureLevel())
             .put("voters", Wire.voters(control.lastVoterSet()))
             .put("consumed", consumed);
-        ObjectNode timers = found.putObject("timers");
+        ObjectNode timers = state.putObject("timers");
         if (role instanceof FollowerState follower) {
             Timer update = (Timer) Wire.field(follower, "updateVoterSetPeriodTimer");
             update.update(now);
             timers.put("fetch", follower.remainingFetchTimeMs(now)).put("update", update.remainingMs());
-            found.put("download", follower.fetchingSnapshot().map(each -> each.snapshotId().offset() + "@"
+            state.put("download", follower.fetchingSnapshot().map(each -> each.snapshotId().offset() + "@"
                 + each.snapshotId().epoch() + ":" + each.sizeInBytes()).orElse(null));
         } else if (role instanceof LeaderState<?> leader) {
             timers.put("checkQuorum", leader.timeUntilCheckQuorumExpires(now))
@@ -50,6 +50,6 @@ final class Observed {
         } else if (role instanceof ResignedState resigned) {
             timers.put("election", resigned.remainingElectionTimeMs(now));
         }
-        return found;
+        return state;
     }
 }

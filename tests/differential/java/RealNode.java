@@ -121,10 +121,10 @@ final class RealNode {
             refusal = e.getMessage();
         }
         settle();
-        ObjectNode found = did();
-        found.put("refused", refusal);
-        found.set("outcome", JSON.valueToTree(outcome));
-        return found;
+        ObjectNode answer = did();
+        answer.put("refused", refusal);
+        answer.set("outcome", JSON.valueToTree(outcome));
+        return answer;
     }
 
     /** The caller of the client is refused, and the raft thread goes on. */
@@ -136,7 +136,7 @@ final class RealNode {
 
     private interface Order { Object give() throws Exception; }
 
-    /** What another thread asks of the client, which may refuse it. */
+    /** Give the client an order of another thread. The client may refuse it. */
     private Object order(long at, Order order) throws Exception {
         clock.advanceTo(at);
         try {
@@ -227,8 +227,8 @@ final class RealNode {
     private Object role() { return Wire.field(client.quorum(), "state"); }
 
     ObjectNode did() throws Exception {
-        ObjectNode found = JSON.createObjectNode();
-        ArrayNode sends = found.putArray("sends");
+        ObjectNode answer = JSON.createObjectNode();
+        ArrayNode sends = answer.putArray("sends");
         for (RaftRequest.Outbound request : channel.sent) {
             short version = (short) versions.get(ApiKeys.forId(request.data().apiKey()).name).asInt();
             Node to = request.destination();
@@ -238,13 +238,13 @@ final class RealNode {
                 .put("data", Wire.text(Wire.written(request.data(), version)));
         }
         channel.sent.clear();
-        found.putArray("replies").addAll(replies);
+        answer.putArray("replies").addAll(replies);
         replies.clear();
-        ArrayNode changes = found.putArray("leaders");
+        ArrayNode changes = answer.putArray("leaders");
         leaders.forEach(each -> changes.addArray().add(each[0]).add(each[1]));
         leaders.clear();
-        found.put("isDown", isDown);
-        found.set("state", Observed.state(client, log, role(), clock.milliseconds(), consumed));
-        return found;
+        answer.put("isDown", isDown);
+        answer.set("state", Observed.state(client, log, role(), clock.milliseconds(), consumed));
+        return answer;
     }
 }

@@ -18,7 +18,7 @@ CANDIDATES   := python3 python3.14 python3.13 python3.12 python3.11 python
 PYTHON       ?= $(shell for p in $(CANDIDATES); do \
                   $$p -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
-.PHONY: help demo test check fresh format catalogue man soak spark chaos sim differential mutants bench-dump bench-inspect bench-changes bench-spark bench-sim bench-node bench-watch bench-memory package clean
+.PHONY: help demo test check fresh format catalogue man soak spark chaos sim differential mutants bench-dump bench-inspect bench-changes bench-spark bench-sim bench-elections bench-node bench-watch bench-memory package clean
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -95,6 +95,10 @@ bench-memory: $(VENV)/.installed-dev  ## one process over 750 damaged files: mem
 
 bench-sim: $(VENV)/.installed-dev  ## events of the core a second with all checkers, and elections
 	$(BIN)/python tests/bench/sim.py
+
+bench-elections: $(VENV)/.installed-dev  ## start real quorums 200 times, and compare who leads with simulate-election
+	$(BIN)/python tests/bench/elections.py measure
+	$(BIN)/python tests/bench/elections.py table
 
 bench-inspect: $(VENV)/.installed-dev  ## replay, the shell beside kafka-metadata-shell, verify-log
 	$(BIN)/python tests/bench/inspect_state.py

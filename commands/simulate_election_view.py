@@ -28,6 +28,8 @@ from kraftool.reports.election.case import NodeCase
 from kraftool.reports.election.losses import CommitStatus
 from kraftool.reports.words import listed, many
 from kraftool.sim.election.chances import Chance
+from kraftool.sim.election.conditions import LISTENING_MS, StartPace
+from kraftool.sim.election.evidence import LIKELIHOODS, Likelihood
 from kraftool.sim.election.replica import STARTED_AGAIN_MS
 from kraftool.sim.election.report import Changed, Report
 from kraftool.sim.election.timeline import lines
@@ -109,10 +111,9 @@ def _nodes(report: Report) -> Table:
 
 def _can_lead(node: NodeCase, chance: Chance, report: Report) -> Text:
     if node.id in report.leaders:
-        rare = "" if report.wins.get(node.id) else ", but in no run"
-        rare += "" if chance.via is None else f", after witness {chance.via}"
+        via = "" if chance.via is None else f", after witness {chance.via}"
         grave = any(each.standing.weighs for each in report.losses_by(node.id))
-        return Text(f"yes{rare}", style=BAD if grave else "")
+        return Text(f"yes{via}", style=BAD if grave else "")
     if node.id in report.conditions.down:
         return Text("down", style=QUIET)
     if report.case.is_stranger(node):
@@ -237,18 +238,46 @@ def _bars(rows: Sequence[tuple[str, int]], width: int) -> Iterator[Text]:
 
 
 def _plots(output: Output, report: Report) -> None:
-    width = output.width
-    rows = [(str(each), report.wins.get(each, 0)) for each in report.leaders]
+    output.line()
+    output.rich(_outlooks(report))
+    basis = f"By {many(report.runs, 'run')} from seed {report.seed}."
+    if not any(outlook.is_measured for outlook in report.outlooks):
+        basis += " A share is stated only where starts of real controllers confirm it."
+    output.rich(Text(basis, style=QUIET))
+    _section(
+        output, "Time until that leader could commit, if all start together",
+        _bars(list(_times(report)), output.width),
+    )  # fmt: skip
+
+
+def _outlooks(report: Report) -> Table:
+    """The word for each possible leader, and the shares that real starts confirm."""
+    confirmed = {
+        share.pace for outlook in report.outlooks for share in outlook.shares if share.is_measured
+    }
+    paces = [pace for pace in report.wins_by_pace if pace in confirmed]
+    table = plain_table(
+        "Who leads first", "node", "", *(f"started {each}" for each in paces), right=("node",)
+    )
+    for outlook in report.outlooks:
+        if outlook.likelihood is not Likelihood.NO:
+            shares = {each.pace: each.words for each in outlook.shares}
+            table.add_row(
+                text(outlook.node, NAME),
+                text(LIKELIHOODS[outlook.likelihood]),
+                *(text(shares[pace]) for pace in paces),
+            )
     if report.without_leader:
-        rows.append(("nobody", report.without_leader))
-    title = f"Who led first, in {many(report.runs, 'run')} (seed {report.seed})"
-    _section(output, title, _bars(rows, width))
-    _section(output, "Time until that leader could commit", _bars(list(_times(report)), width))
+        row = (text("nobody"), text(f"in {many(report.without_leader, 'run')}", WARN))
+        table.add_row(*row, *(text("") for _ in paces))
+    return table
 
 
 def _times(report: Report) -> Iterator[tuple[str, int]]:
     """The times in a few equal steps, whose width is a round number."""
     times = report.times_ms
+    if not times:
+        return
     low, high = times[0], times[-1]
     step = next(
         each * scale
@@ -324,9 +353,18 @@ def _exploration(output: Output, report: Report) -> None:
 def _assumptions(report: Report) -> Iterator[str]:
     case, conditions = report.case, report.conditions
     delay = conditions.delay_ms
+    starts = f"start within {seconds(conditions.skew_ms)}"
+    if StartPace.APART in conditions.paces:
+        least, most = conditions.gap_ms(len(report.up))
+        starts = (
+            f"start together, within {seconds(conditions.skew_ms)}, in every other run. In the rest"
+            f" they start apart: in any order, {seconds(least)} to {seconds(most)} between two"
+        )
+    least, most = LISTENING_MS
     yield (
-        f"All nodes that are up start within {seconds(conditions.skew_ms)} from what is on their"
-        f" disks; a message takes {delay // 2} to {delay + (delay + 1) // 2} ms."
+        f"All nodes that are up {starts}. A node's listener opens {seconds(least)} to"
+        f" {seconds(most)} after its first step. A message takes {delay // 2} to"
+        f" {delay + (delay + 1) // 2} ms."
     )
     if report.broken:
         yield f"A node that ends with an error is started again {seconds(STARTED_AGAIN_MS)} later."

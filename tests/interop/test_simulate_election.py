@@ -8,14 +8,17 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import kafka
 import pytest
+import real_elections
 from clusters import Cluster, Node
 
 from kraftool.decoders import quorum_state
 from kraftool.reports.election.read import read_case
 from kraftool.sim.election.conditions import Conditions
+from kraftool.sim.election.evidence import Likelihood
 from kraftool.sim.election.report import Report, simulate
 
 pytestmark = pytest.mark.interop
@@ -159,3 +162,34 @@ def test_a_voter_without_its_log_ends_when_a_restarted_leader_says_goodbye(quoru
     epoch = max(each.end.epoch for each in report.case.nodes)
     quorum.start(other)
     assert elected(other, leader, above_epoch=epoch) in report.leaders
+
+
+def started_quorum(version: str, name: str, folder: Path, starts: int) -> None:
+    """Start a quorum again and again: whoever leads first is called able to, and nobody else."""
+    if problem := kafka.available(version):
+        pytest.skip(problem)
+    situation = real_elections.SITUATIONS[name]
+    random = Random(name)
+    with real_elections.prepared(version, situation, folder) as cluster:
+        case = real_elections.case_of(cluster)
+        report = simulate(case, Conditions(), seed=1, runs=20)
+        stated = {outlook.node: outlook.likelihood for outlook in report.outlooks}
+        for number in range(starts):
+            plan = list(real_elections.PACES.values())[number % 2]
+            election = real_elections.start(cluster, plan(random, sorted(cluster.nodes)))
+            assert election.leader in report.leaders, (version, name, election)
+            assert stated[election.leader] is not Likelihood.NO
+            assert election.epoch > max(each.end.epoch for each in case.nodes)
+
+
+def test_a_kafka_without_pre_vote_is_led_by_a_node_that_can_lead(tmp_path: Path) -> None:
+    started_quorum("3.9.1", "one-behind", tmp_path, 2)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("version", ["4.3.0", "3.9.1"])
+@pytest.mark.parametrize("name", sorted(real_elections.SITUATIONS))
+def test_the_first_leader_is_always_a_node_that_can_lead(
+    version: str, name: str, tmp_path: Path
+) -> None:
+    started_quorum(version, name, tmp_path, 10)

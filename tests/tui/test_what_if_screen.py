@@ -64,7 +64,7 @@ def test_it_looks_as_it_did(
 
 def test_a_live_quorum_looks_as_it_did() -> None:
     async def body(pilot: Pilot[None], _: WhatIfScreen) -> None:
-        await until_shown(pilot, "100%")  # the bars have their width with the last layout
+        await until_shown(pilot, "possible")
         assert_snapshot(app_of(pilot), "what-if-live-leader-killed-100x30")
 
     run(body, Replayed([pictures("leader-killed")[-1]]), (100, 30))

@@ -19,6 +19,7 @@ from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.reports.moments import utc
 from kraftool.reports.words import listed, many
 from kraftool.sim.election.document import document
+from kraftool.sim.election.evidence import LIKELIHOODS
 from kraftool.sim.election.report import Report
 from kraftool.sim.election.verdict import verdict
 from kraftool.sim.election.words import lost, seconds
@@ -40,9 +41,8 @@ from kraftool.watching.task import Task
 
 _COLUMNS = (
     ("lost", False), ("node", True), ("", False), ("log ends", True), ("of epoch", True),
-    ("can lead", False), ("led first", False),
+    ("can lead", False), ("leads first", False),
 )  # fmt: skip
-_BAR = 12
 _NOBODY_TELLS = (
     "No node leads, and none was seen leading: only a leader tells how far logs go. Name the"
     " controllers' directories beside the live quorum, or run kraftool simulate-election on them."
@@ -229,7 +229,7 @@ class WhatIfScreen(TaskView):
                     self.text(node.end.offset),
                     self.text(node.end.epoch),
                     self._can_lead(node, report),
-                    self._share(node.id, report),
+                    self._chance(node.id, report),
                 ),
             )
         for id in case.unknown:
@@ -255,13 +255,13 @@ class WhatIfScreen(TaskView):
             why = f"{len(chance.granted) + 1} of {report.case.voters.majority} votes"
         return self.text(f"no: {why}", "warn")
 
-    def _share(self, node: int, report: Report | None) -> Text:
-        """In how many runs it was the first to lead."""
-        if report is None or not report.runs or node not in report.leaders:
+    def _chance(self, node: int, report: Report | None) -> Text:
+        """The word for its chance to be the first leader; a share only where real starts agree."""
+        if report is None or node not in report.leaders:
             return self.text("")
-        wins = report.wins.get(node, 0)
-        bar = "█" * -(-wins * _BAR // report.runs)
-        return joined(self.text(bar, "line"), self.text(f" {100 * wins / report.runs:.0f}%"))
+        outlook = next(each for each in report.outlooks if each.node == node)
+        shares = [f"{each.words} {each.pace}" for each in outlook.shares if each.is_measured]
+        return self.text(", ".join((LIKELIHOODS[outlook.likelihood], *shares)))
 
     def _verdict(self, report: Report) -> Iterator[tuple[str, Text]]:
         told = verdict(report)
@@ -284,8 +284,8 @@ class WhatIfScreen(TaskView):
         took = f"{many(report.runs, 'run')} from seed {report.seed}"
         if report.times_ms:
             took += (
-                f", a leader within {seconds(report.quantile_ms(0.5))} in half of them,"
-                f" {seconds(report.quantile_ms(1))} at most"
+                f"; if all start together, a leader within {seconds(report.quantile_ms(0.5))} in"
+                f" half of {len(report.times_ms)}, {seconds(report.quantile_ms(1))} at most"
             )
         yield "runs", self.text(took, "quiet")
         for number, note in enumerate(report.case.notes):

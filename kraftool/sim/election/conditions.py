@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 
 from kraftool.decoders.errors import KraftoolError
 
@@ -21,6 +22,23 @@ class ConditionError(KraftoolError):
     """A what-if that cannot be understood."""
 
 
+class StartPace(StrEnum):
+    """The ways in which the nodes of a run start."""
+
+    TOGETHER = "together"
+    """At random within `skew_ms`."""
+    APART = "apart"
+    """One after another, in any order, with `GAP_MS` between two of them."""
+
+
+GAP_MS = (500, 4000)
+"""Between two starts by hand, by systemd on several hosts, or on a slow machine."""
+_LONGEST_START_MS = 20_000
+"""All nodes of a large quorum start within this time, too."""
+LISTENING_MS = (100, 1000)
+"""From the first step of a controller's raft thread until its listener is open, as measured."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conditions:
     """The circumstances of an election."""
@@ -30,8 +48,10 @@ class Conditions:
     """(from, to) between which nothing gets through."""
     delay_ms: int = 5
     """What a message takes on average, one way."""
-    skew_ms: int = 1000
-    """Within how long all nodes start."""
+    skew_ms: int = 2500
+    """Within how long all nodes start, if they start together; as measured on a busy machine."""
+    paces: tuple[StartPace, ...] = (StartPace.TOGETHER, StartPace.APART)
+    """The runs take turns with these."""
     adding: tuple[int, ...] = ()
     removing: tuple[int, ...] = ()
     partitions: tuple[str, ...] = field(default=(), compare=False)
@@ -45,6 +65,21 @@ class Conditions:
     @property
     def longest_ms(self) -> int:
         return max(self.delay_ms + (self.delay_ms + 1) // 2, 1)
+
+    def pace_of(self, seed: int) -> StartPace:
+        """Return how the nodes of the run with this seed start."""
+        return self.paces[seed % len(self.paces)]
+
+    def longest_start_ms(self, nodes: int) -> int:
+        """Return the latest time at which the last of so many nodes starts."""
+        apart = self.gap_ms(nodes)[1] * max(nodes - 1, 0) if StartPace.APART in self.paces else 0
+        return max(self.skew_ms, apart)
+
+    def gap_ms(self, nodes: int) -> tuple[int, int]:
+        """Return the shortest and the longest time between two starts of so many nodes."""
+        least, most = GAP_MS
+        most = min(most, _LONGEST_START_MS // max(nodes - 1, 1))
+        return min(least, most), most
 
     def without(self, nodes: Iterable[int]) -> Conditions:
         return replace(self, down=self.down | frozenset(nodes))

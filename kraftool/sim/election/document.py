@@ -9,6 +9,7 @@ from kraftool.reports.election.case import NodeCase
 from kraftool.reports.election.losses import RecordLoss
 from kraftool.reports.plain_json import finding_counts, finding_object
 from kraftool.sim.election.chances import Chance, Failures
+from kraftool.sim.election.evidence import Outlook
 from kraftool.sim.election.explore import Exploration
 from kraftool.sim.election.report import Changed, Report
 from kraftool.sim.election.timeline import lines
@@ -20,6 +21,7 @@ SCHEMA_VERSION = 1
 def document(report: Report) -> dict[str, Any]:
     words = verdict(report)
     chances = {each.node: each for each in report.chances}
+    outlooks = {each.node: each for each in report.outlooks}
     conditions = report.conditions
     return {
         "schemaVersion": SCHEMA_VERSION,
@@ -43,6 +45,7 @@ def document(report: Report) -> dict[str, Any]:
             "cut": [list(each) for each in sorted(conditions.cut)],
             "delayMs": conditions.delay_ms,
             "startWithinMs": conditions.skew_ms,
+            "starts": [each.value for each in conditions.paces],
             "addVoter": list(conditions.adding),
             "removeVoter": list(conditions.removing),
         },
@@ -50,7 +53,9 @@ def document(report: Report) -> dict[str, Any]:
         "kraftVersion": report.case.kraft_version,
         "voters": [_key(each.key) for each in report.case.voters],
         "votersWithoutDirectory": list(report.case.unknown),
-        "nodes": [_node(each, chances[each.id], report) for each in report.case.nodes],
+        "nodes": [
+            _node(each, chances[each.id], outlooks[each.id], report) for each in report.case.nodes
+        ],
         "timeToLeaderMs": {
             "min": report.quantile_ms(0),
             "median": report.quantile_ms(0.5),
@@ -92,7 +97,7 @@ def _key(key: ReplicaKey) -> dict[str, Any]:
     return {"id": key.id, "directoryId": key.directory_id}
 
 
-def _node(node: NodeCase, chance: Chance, report: Report) -> dict[str, Any]:
+def _node(node: NodeCase, chance: Chance, outlook: Outlook, report: Report) -> dict[str, Any]:
     view = node.log.view()
     return {
         "id": node.id,
@@ -119,6 +124,18 @@ def _node(node: NodeCase, chance: Chance, report: Report) -> dict[str, Any]:
             for each in chance.refusals
         ],
         "wins": report.wins.get(node.id, 0),
+        "likelihood": outlook.likelihood.value,
+        "shares": [
+            {
+                "start": each.pace.value,
+                "runs": each.runs,
+                "wins": each.wins,
+                "share": round(each.share, 4),
+                "measured": each.is_measured,
+                "statedShare": round(each.stated, 4) if each.stated is not None else None,
+            }
+            for each in outlook.shares
+        ],
         "notes": list(node.notes),
     }
 

@@ -36,6 +36,7 @@ class Runs:
             self.case,
             self.conditions,
             seed,
+            pace=self.conditions.pace_of(seed),
             watched=watched,
             until_ms=self.until_ms,
             disks=self._disks,

@@ -61,7 +61,8 @@ def horizon_ms(case: ElectionCase, conditions: Conditions) -> int:
     nodes = [each for each in case.nodes if each.id not in conditions.down]
     longest = max(map(_round_ms, nodes), default=0)
     slow = _MESSAGES * conditions.longest_ms
-    return max(conditions.skew_ms + _ROUNDS * longest + slow, _LEAST_HORIZON_MS)
+    starts = conditions.longest_start_ms(len(nodes))
+    return max(starts + _ROUNDS * longest + slow, _LEAST_HORIZON_MS)
 
 
 def _round_ms(node: NodeCase) -> int:

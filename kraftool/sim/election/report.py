@@ -15,8 +15,10 @@ from itertools import combinations
 from kraftool.reports.election.case import ElectionCase
 from kraftool.reports.election.losses import RecordLoss, losses
 from kraftool.sim.election.chances import Chance, Chances, Failures
-from kraftool.sim.election.conditions import Conditions
+from kraftool.sim.election.conditions import Conditions, StartPace
+from kraftool.sim.election.evidence import Outlook, outlooks
 from kraftool.sim.election.explore import Exploration, Explorer
+from kraftool.sim.election.measured import MEASURED
 from kraftool.sim.election.parallel import Runs
 from kraftool.sim.election.patience import horizon_ms, unhurried
 from kraftool.sim.election.run import ElectionRun, Outcome, Seen, VoterChange, at_rest
@@ -77,8 +79,11 @@ class Report:
     """In how many runs each node led first. A witness that hands over is not counted."""
     after_witness: int = 0
     """In how many of them a witness led before that, as a last resort."""
+    wins_by_pace: dict[StartPace, dict[int, int]] = field(default_factory=dict)
+    """`wins` by how the nodes of a run started."""
     times_ms: tuple[int, ...] = ()
-    """From the first start until a leader could commit, ascending, of the runs that had one."""
+    """From the first start until a leader could commit, ascending, of the runs that had one and
+    whose nodes started together."""
     elections: tuple[tuple[int, int], ...] = ()
     """(epochs that were begun, in how many runs)."""
     broken: tuple[tuple[int, str, int], ...] = ()
@@ -116,6 +121,11 @@ class Report:
         if self.exploration is not None:
             possible |= self.exploration.committing.keys()
         return tuple(sorted(possible))
+
+    @property
+    def outlooks(self) -> tuple[Outlook, ...]:
+        """What is said of each node's chance to be the first leader."""
+        return outlooks(self.case, self.conditions, self.leaders, self.wins_by_pace, MEASURED)
 
     @property
     def without_leader(self) -> int:
@@ -241,8 +251,13 @@ def with_runs(
         after_witness=sum(
             each.witness not in (None, each.leader) and each.leader is not None for each in outcomes
         ),
+        wins_by_pace=_wins_by_pace(outcomes),
         times_ms=tuple(
-            sorted(each.committed_ms for each in outcomes if each.committed_ms is not None)
+            sorted(
+                each.committed_ms
+                for each in outcomes
+                if each.committed_ms is not None and each.pace is StartPace.TOGETHER
+            )
         ),
         elections=tuple(
             sorted(Counter(each.elections for each in outcomes if each.leader is not None).items())
@@ -266,6 +281,15 @@ def with_runs(
     if played.grave and not report.grave:
         return replace(played, rescue=_rescue(case, conditions, Chances(case)))
     return played
+
+
+def _wins_by_pace(outcomes: Sequence[Outcome]) -> dict[StartPace, dict[int, int]]:
+    wins: dict[StartPace, Counter[int]] = {}
+    for outcome in outcomes:
+        counts = wins.setdefault(outcome.pace, Counter())
+        if outcome.leader is not None:
+            counts[outcome.leader] += 1
+    return {pace: dict(sorted(wins[pace].items())) for pace in StartPace if pace in wins}
 
 
 def _grave(case: ElectionCase, leaders: Sequence[int]) -> tuple[RecordLoss, ...]:

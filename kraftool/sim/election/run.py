@@ -14,6 +14,7 @@ from typing import Any
 from kraftool.raft.messages import (
     UNREACHABLE,
     AddVoterRequest,
+    FetchRequest,
     RemoveVoterRequest,
     Response,
     VoterChangeResponse,
@@ -23,7 +24,8 @@ from kraftool.raft.roles import NEVER, Candidate, Leader, Role
 from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.sim.disk import Disk
 from kraftool.sim.election import witnesses
-from kraftool.sim.election.conditions import Conditions
+from kraftool.sim.election.conditions import LISTENING_MS, Conditions, StartPace
+from kraftool.sim.election.links import Links
 from kraftool.sim.election.patience import horizon_ms, idle_ms, is_idle
 from kraftool.sim.election.replica import SentMessage, SimulatedNode, disks_of
 
@@ -68,6 +70,7 @@ class Outcome:
     """How one run went."""
 
     seed: int
+    pace: StartPace = StartPace.TOGETHER
     leader: int | None = None
     """The first that led and could commit."""
     epoch: int = 0
@@ -96,6 +99,7 @@ class ElectionRun:
         conditions: Conditions,
         seed: int,
         *,
+        pace: StartPace = StartPace.TOGETHER,
         watched: bool = False,
         until_ms: int | None = None,
         disks: Mapping[int, Disk] | None = None,
@@ -103,13 +107,16 @@ class ElectionRun:
         """`disks` are those of the case, made before: they are copied, and stay as they are."""
         self.random = Random(seed)
         self.case, self.conditions = case, conditions
-        self.outcome = Outcome(seed=seed)
+        self.outcome = Outcome(seed=seed, pace=pace)
         self.seen: list[Seen] = []
         self._disks = disks_of(case) if disks is None else disks
         self._watched = watched
         self._horizon_ms = horizon_ms(case, conditions) if until_ms is None else until_ms
         """Until when a leader is waited for, and then how long for each change of the voters."""
         self._idle_ms = idle_ms(case)
+        self._links = Links(self.random)
+        self._listening_ms: dict[int, int] = {}
+        """When the listener of each node that runs is open."""
         self.now_ms = 0
         self._first_ms = NEVER
         self._queue: list[tuple[int, int, Callable[..., bool], tuple[Any, ...]]] = []
@@ -121,15 +128,29 @@ class ElectionRun:
         self._has_witnesses = any(each.is_witness for each in case.nodes)
         self._due: dict[int, int] = {}
         """The last time for which each was to be woken."""
-        for node in case.nodes:
-            chance = Random(self.random.getrandbits(64))
-            at = self.random.randrange(conditions.skew_ms + 1)
-            if node.id not in conditions.down:
-                self._add(node, chance, at)
+        chances = {node.id: Random(self.random.getrandbits(64)) for node in case.nodes}
+        up = [node.id for node in case.nodes if node.id not in conditions.down]
+        for id_, at in self._start_times(up, pace).items():
+            self._add(case.by_id[id_], chances[id_], at)
+
+    def _start_times(self, ids: list[int], pace: StartPace) -> dict[int, int]:
+        """Return when each node starts."""
+        if pace is StartPace.TOGETHER:
+            return {id_: self.random.randrange(self.conditions.skew_ms + 1) for id_ in ids}
+        gap, at, starts = self.conditions.gap_ms(len(ids)), 0, {}
+        for id_ in self.random.sample(ids, len(ids)):
+            starts[id_] = at
+            at += self.random.randint(*gap)
+        return starts
 
     def _add(self, node: NodeCase, chance: Random, at_ms: int) -> None:
         self.replicas[node.id] = SimulatedNode(node, chance, self._disks[node.id].copy())
         self._push(1 + at_ms, self._starts, node.id)
+        self._listens_after(node.id, 1 + at_ms)
+
+    def _listens_after(self, id_: int, start_ms: int) -> None:
+        """A node's raft thread asks others before they can ask it."""
+        self._listening_ms[id_] = start_ms + self.random.randint(*LISTENING_MS)
 
     def _push(self, at_ms: int, action: Callable[..., bool], *what: Any) -> None:
         self._count += 1
@@ -200,7 +221,7 @@ class ElectionRun:
         replica = self.replicas.get(to)
         if replica is None or to not in self._started or replica.broken:
             if not message.is_answer and message.asker != OPERATOR:
-                self._send(message.answered(to, UNREACHABLE[type(message.body)]))
+                self._refuse(message, to)
             return False
         if self._watched:
             self.seen.append(Seen(at_ms=self.now_ms, node=message.source, message=message, to=to))
@@ -211,6 +232,7 @@ class ElectionRun:
         id_, role = replica.id, replica.raft.role
         if replica.broken:
             self._note(id_, words=f"ends with an error: {replica.broken}")
+            self._listens_after(id_, replica.deadline_ms)
             self._roles.pop(id_, None)
             self._wake(replica)
             return
@@ -260,7 +282,35 @@ class ElectionRun:
                     Seen(at_ms=self.now_ms, node=message.source, message=message, to=to, lost=True)
                 )
             return
+        if not message.is_answer and not self._connects(message.asker, to):
+            self._refuse(message, to)
+            return
         self._push(self.now_ms + max(took, 1), self._arrives, message, to)
+
+    def _listens(self, id_: int) -> bool:
+        return self.now_ms >= self._listening_ms.get(id_, NEVER)
+
+    def _connects(self, asker: int, to: int) -> bool:
+        """Try to connect, unless it was refused a moment ago."""
+        if not self._links.is_tried(asker, to, self.now_ms):
+            return False
+        if self._listens(to):
+            self._links.connected(asker, to)
+            return True
+        self._links.refused(asker, to, self.now_ms)
+        return False
+
+    def _refuse(self, message: SentMessage, to: int) -> None:
+        """A request fails at once, and so does the next one until the asker connects again.
+
+        The steps between are saved where they lead to nothing: the answer comes with the next try
+        to connect. A fetch has to fail at once if another node could answer the next one.
+        """
+        asker, others = message.asker, [to]
+        if isinstance(message.body, FetchRequest):
+            others += (id_ for id_ in self.replicas if id_ != asker)
+        at = max(self.now_ms + 1, self._links.next_try_ms(asker, others, self.now_ms))
+        self._push(at, self._arrives, message.answered(to, UNREACHABLE[type(message.body)]), asker)
 
     # --- changes of the voters ----------------------------------------------------------------
 

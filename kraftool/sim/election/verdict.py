@@ -13,12 +13,10 @@ from kraftool.reports.status import Status, overall_status
 from kraftool.reports.words import listed, many
 from kraftool.sim.election.advice import AdviceStep, next_steps
 from kraftool.sim.election.chances import Failures
+from kraftool.sim.election.evidence import Likelihood
 from kraftool.sim.election.report import Report
 from kraftool.sim.election.run import MOST_EVENTS
 from kraftool.sim.election.words import all_empty, is_empty, lost, seconds, slow
-
-_CLEARLY = 10
-"""By so many in a hundred runs, a node leads more often than the next, and not by chance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,33 +78,36 @@ def _who(report: Report) -> str:
     if not report.runs:  # only runs show how likely each leader is, and how long it takes
         only = ", the only one that can win" if len(report.leaders) == 1 else ""
         return f"{_danger(report)}A leader can be elected: {listed(report.leaders, 'or')}{only}."
-    ranked = sorted(report.wins, key=lambda each: (-report.wins[each], each))
-    late = [each for each in report.leaders if each not in report.wins]
-    half, most = seconds(report.quantile_ms(0.5)), seconds(report.quantile_ms(0.95))
-    within = f"within {half} in half of {many(report.runs, 'run')}, {most} in 95%"
-    if report.without_leader:
-        within = (
-            f"in {report.runs - report.without_leader} of {many(report.runs, 'run')}, and then"
-            f" within {half} in half of them, {most} in 95%"
-        )
-    who = listed(sorted(ranked), "or")
+    who = listed(report.leaders, "or")
     if len(report.leaders) == 1:
         who += ", the only one that can win"
-    elif late:
-        who += f" (node {listed(late, 'or')} can win only if the other votes are delayed)"
-    if len(ranked) > 1:
-        first, second = (100 * report.wins[each] / sum(report.wins.values()) for each in ranked[:2])
-        who += f", most often {ranked[0]} ({first:.0f}%)" if first - second >= _CLEARLY else ""
+    for outlook in report.outlooks:
+        if outlook.likelihood is Likelihood.LIKELY:
+            who += f", likely {outlook.node}"
+    time = _time(report)
+    if report.without_leader:
+        some = f"in {report.runs - report.without_leader} of {many(report.runs, 'run')}"
+        time = f"{some}, and then {time}" if time else some
+    end = f"; {time}." if time else "."
     if report.is_last_majority and not report.grave:
-        return f"Leader possible, but no failure is tolerated: {who}; {within}."
-    return f"{_danger(report)}A leader is elected: {who}; {within}."
+        return f"Leader possible, but no failure is tolerated: {who}{end}"
+    return f"{_danger(report)}A leader is elected: {who}{end}"
+
+
+def _time(report: Report) -> str:
+    """Return how long an election takes; nothing if no run says so."""
+    if not report.times_ms:
+        return ""
+    half, most = seconds(report.quantile_ms(0.5)), seconds(report.quantile_ms(0.95))
+    runs = many(len(report.times_ms), "run")
+    return f"if all start together, within {half} in half of {runs}, {most} in 95%"
 
 
 def _danger(report: Report) -> str:
     """That it is no good news, where leaders cut off what may have been committed."""
     if not report.grave:
         return ""
-    is_sure = report.wins.keys() <= {each.leader for each in report.grave}
+    is_sure = set(report.leaders) <= {each.leader for each in report.grave}
     return "Records are lost. " if is_sure else "Records may be lost. "
 
 

@@ -1,0 +1,372 @@
+"""Who leads first when real controllers start, and what simulate-election says of the same disks.
+
+    make bench-elections
+    python tests/bench/elections.py measure --version 3.9.1 --starts 10 --situation one-behind
+    python tests/bench/elections.py table
+
+`measure` prepares quorums of real Kafka, starts their processes again and again, and adds each
+start to measured-elections.json. `table` predicts the same starts, and writes the evidence that
+simulate-election goes by (kraftool/sim/election/measured.py) and the table of the docs. Run it on
+a machine that does little else; the load is kept beside each start.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import factorial, prod
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import yaml
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "interop"))
+
+from kraftool.reports.election.case import ElectionCase
+from kraftool.reports.election.scenario import parse_scenario
+from kraftool.sim.election.chances import Chances
+from kraftool.sim.election.conditions import Conditions, StartPace
+from kraftool.sim.election.evidence import MeasuredStarts, kinds, signature
+from kraftool.sim.election.run import ElectionRun
+
+_ROOT = Path(__file__).resolve().parents[2]
+DATA = Path(__file__).with_name("measured-elections.json")
+MODULE = _ROOT / "kraftool" / "sim" / "election" / "measured.py"
+DOCS = _ROOT / "docs" / "simulate-election.md"
+RUNS = 1000
+"""Simulated elections behind each prediction."""
+RUNS_OF_A_START = 10
+"""Simulated elections with the times of one real start."""
+_BEGIN, _END = "<!-- measured: begin -->", "<!-- measured: end -->"
+VERSIONS = ("4.3.0", "3.9.1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quorum:
+    """A quorum that was prepared once, and its starts."""
+
+    version: str
+    situation: str
+    date: str
+    scenario: Mapping[str, Any]
+    starts: tuple[Mapping[str, Any], ...]
+
+    @property
+    def case(self) -> ElectionCase:
+        return parse_scenario(yaml.safe_dump(dict(self.scenario)).encode(), self.situation).case
+
+
+def read() -> list[Quorum]:
+    """Return what was measured."""
+    found = []
+    for entry in json.loads(DATA.read_text()):
+        scenario = entry["case"]
+        nodes = {int(id_): dict(node) for id_, node in scenario["nodes"].items()}
+        for node in nodes.values():
+            node["log"] = {int(epoch): start for epoch, start in node["log"].items()}
+        found.append(
+            Quorum(
+                version=entry["version"],
+                situation=entry["situation"],
+                date=entry["date"],
+                scenario={**scenario, "nodes": nodes},
+                starts=tuple(entry["starts"]),
+            )
+        )
+    return found
+
+
+# --- measuring --------------------------------------------------------------------------------
+
+
+def measure(version: str, situation: str, starts: int) -> None:
+    """Prepare a quorum, start it so often at each pace, and keep what was seen."""
+    import real_elections
+
+    chance = Random()
+    with (
+        tempfile.TemporaryDirectory(prefix="kraftool-elections-") as folder,
+        real_elections.prepared(
+            version, real_elections.SITUATIONS[situation], Path(folder)
+        ) as cluster,
+    ):
+        scenario = real_elections.as_scenario(real_elections.case_of(cluster))
+        seen = []
+        for pace, plan in real_elections.PACES.items():
+            for number in range(starts):
+                election = real_elections.start(cluster, plan(chance, sorted(cluster.nodes)))
+                seen.append({"pace": pace.value, **real_elections.as_json(election)})
+                sys.stdout.write(
+                    f"{version} {situation}, {pace} {number + 1} of {starts}: {election.leader}"
+                    f" leads epoch {election.epoch} after {election.at_ms} ms,"
+                    f" load {election.load:.1f}\n"
+                )
+                sys.stdout.flush()
+    entries = json.loads(DATA.read_text()) if DATA.exists() else []
+    date = datetime.now(UTC).date().isoformat()
+    entries.append(
+        {"version": version, "situation": situation, "date": date, "case": scenario, "starts": seen}
+    )
+    DATA.write_text(as_text(entries))
+
+
+def as_text(entries: list[dict[str, Any]]) -> str:
+    """Return the data file: a line for each start."""
+    parts = []
+    for entry in entries:
+        starts = ",\n".join(
+            "  " + json.dumps(start, separators=(",", ":")) for start in entry["starts"]
+        )
+        head = json.dumps({**entry, "starts": []})
+        parts.append(f"{head[:-2]}\n{starts}\n]}}")
+    return "[" + ",\n".join(parts) + "]\n"
+
+
+# --- predicting -------------------------------------------------------------------------------
+
+
+def predicted(case: ElectionCase, pace: StartPace, runs: int = RUNS) -> dict[str, float]:
+    """Return by the kind of node how often one of them is the first leader of a simulation."""
+    conditions = Conditions()
+    kind = kinds(case, conditions)
+    wins: Counter[str] = Counter(dict.fromkeys(kind.values(), 0))
+    for seed in range(runs):
+        leader = ElectionRun(case, conditions, seed, pace=pace).go().leader
+        if leader is not None:
+            wins[kind[leader]] += 1
+    return {each: count / runs for each, count in sorted(wins.items())}
+
+
+class _Timed(ElectionRun):
+    """A run whose nodes start, and listen, when real ones did."""
+
+    def __init__(
+        self, case: ElectionCase, seed: int, times: Mapping[int, tuple[int, int | None]]
+    ) -> None:
+        self._times = times
+        super().__init__(case, Conditions(), seed)
+
+    def _start_times(self, ids: list[int], pace: StartPace) -> dict[int, int]:
+        return {id_: self._times[id_][0] for id_ in ids}
+
+    def _listens_after(self, id_: int, start_ms: int) -> None:
+        super()._listens_after(id_, start_ms)
+        measured = self._times[id_][1]
+        if measured is not None:
+            self._listening_ms[id_] = measured
+
+
+def given_times(quorum: Quorum, pace: StartPace, runs: int = RUNS_OF_A_START) -> dict[str, float]:
+    """Return by the kind of node how many of the starts it would have won, given their times."""
+    case = quorum.case
+    kind = kinds(case, Conditions())
+    wins: Counter[str] = Counter(dict.fromkeys(kind.values(), 0))
+    for start in quorum.starts:
+        if start["pace"] != pace.value:
+            continue
+        seen = {int(id_): (raft, listens) for id_, (_, raft, listens) in start["nodes"].items()}
+        first = min(raft for raft, _ in seen.values() if raft is not None)
+        times = {}
+        for id_ in kind:
+            raft, listens = seen.get(id_, (None, None))
+            # A node without a first step was too late for this election.
+            raft = start["atMs"] if raft is None else raft
+            times[id_] = (raft - first, None if listens is None else listens - first)
+        for seed in range(runs):
+            leader = _Timed(case, seed, times).go().leader
+            if leader is not None:
+                wins[kind[leader]] += 1
+    return {name: count / runs for name, count in wins.items()}
+
+
+def can_lead(case: ElectionCase) -> tuple[int, ...]:
+    return Chances(case).leaders(Conditions())
+
+
+def probability(led: Mapping[str, int], shares: Mapping[str, float]) -> float:
+    """Return how probable it is that starts fit the shares as badly as these, or worse.
+
+    The exact multinomial test. A simulated share of 0 counts as half a run of all.
+    """
+    names = sorted(shares)
+    floor = 0.5 / RUNS
+    weights = [max(shares[name], floor) for name in names]
+    weights = [each / sum(weights) for each in weights]
+
+    def mass(counts: tuple[int, ...]) -> float:
+        ways = factorial(sum(counts)) / prod(map(factorial, counts))
+        return ways * prod(w**n for w, n in zip(weights, counts, strict=True))
+
+    own = mass(tuple(led.get(name, 0) for name in names))
+    return sum(
+        each
+        for counts in _splits(sum(led.values()), len(names))
+        if (each := mass(counts)) <= own * (1 + 1e-9)
+    )
+
+
+def _splits(total: int, parts: int) -> Iterator[tuple[int, ...]]:
+    if parts == 1:
+        yield (total,)
+        return
+    for first in range(total + 1):
+        for rest in _splits(total - first, parts - 1):
+            yield (first, *rest)
+
+
+def evaluated(quorums: list[Quorum]) -> list[MeasuredStarts]:
+    """Return each situation, version and pace with its prediction, and how well that fits."""
+    cases: dict[str, ElectionCase] = {}
+    led: dict[tuple[str, str, StartPace, str], Counter[str]] = {}
+    dates: dict[tuple[str, str], str] = {}
+    for quorum in quorums:
+        case = quorum.case
+        of = signature(case, Conditions())
+        assert of, f"{quorum.situation} on {quorum.version} is a situation that can be compared"
+        cases.setdefault(of, case)
+        dates[quorum.situation, quorum.version] = quorum.date
+        kind = kinds(case, Conditions())
+        for pace in StartPace:
+            counts = led.setdefault((quorum.situation, quorum.version, pace, of), Counter())
+            counts.update(dict.fromkeys(kind.values(), 0))
+            counts.update(
+                kind[start["leader"]] for start in quorum.starts if start["pace"] == pace.value
+            )
+    wanted = [(of, pace) for of in cases for pace in StartPace]
+    with ProcessPoolExecutor() as pool:
+        found = pool.map(predicted, (cases[of] for of, _ in wanted), (pace for _, pace in wanted))
+        shares = dict(zip(wanted, found, strict=True))
+    pooled: dict[tuple[str, StartPace], Counter[str]] = defaultdict(Counter)
+    for (_, _, pace, of), counts in led.items():
+        pooled[of, pace].update(counts)
+    rows = [
+        MeasuredStarts(
+            situation=situation,
+            version=version,
+            pace=pace,
+            date=dates[situation, version],
+            signature=of,
+            starts=sum(counts.values()),
+            led=tuple(sorted(counts.items())),
+            predicted=tuple(shares[of, pace].items()),
+            probability=round(probability(counts, shares[of, pace]), 3),
+            pooled=round(probability(pooled[of, pace], shares[of, pace]), 3),
+        )
+        for (situation, version, pace, of), counts in led.items()
+    ]
+    order = list(VERSIONS)
+    return sorted(rows, key=lambda row: (row.signature, row.situation, order.index(row.version)))
+
+
+# --- what is written --------------------------------------------------------------------------
+
+
+def module(rows: list[MeasuredStarts]) -> str:
+    """Return the module with the evidence."""
+    lines = [
+        '"""Real starts and simulated shares. Written by `make bench-elections` from its data."""',
+        "",
+        "from kraftool.sim.election.conditions import StartPace",
+        "from kraftool.sim.election.evidence import MeasuredStarts",
+        "",
+        "MEASURED = (",
+    ]
+    for row in rows:
+        lines += [
+            "    MeasuredStarts(",
+            f"        situation={json.dumps(row.situation)},",
+            f"        version={json.dumps(row.version)},",
+            f"        pace=StartPace.{row.pace.name},",
+            f"        date={json.dumps(row.date)},",
+            f"        signature={json.dumps(row.signature)},",
+            f"        starts={row.starts},",
+            "        led=(",
+            *(f"            ({json.dumps(name)}, {count})," for name, count in row.led),
+            "        ),",
+            "        predicted=(",
+            *(f"            ({json.dumps(name)}, {share})," for name, share in row.predicted),
+            "        ),",
+            f"        probability={row.probability},",
+            f"        pooled={row.pooled},",
+            "    ),",
+        ]
+    return "\n".join([*lines, ")", ""])
+
+
+def table(rows: list[MeasuredStarts], quorums: list[Quorum]) -> str:
+    """Return the table of the docs."""
+    with ProcessPoolExecutor() as pool:
+        timed = [
+            [
+                pool.submit(given_times, quorum, row.pace)
+                for quorum in quorums
+                if (quorum.situation, quorum.version) == (row.situation, row.version)
+            ]
+            for row in rows
+        ]
+        expected = [sum((Counter(each.result()) for each in parts), Counter()) for parts in timed]
+    lines = [
+        "| situation | Kafka | start | starts | led | predicted | given times | real | fits |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for row, times in zip(rows, expected, strict=True):
+        shares = dict(row.predicted)
+        for number, (name, count) in enumerate(row.led):
+            head = f"{row.situation} | {row.version} | {row.pace} | {row.starts}"
+            fits = f"{'yes' if row.agrees else 'no'} ({row.probability:.2f}, {row.pooled:.2f})"
+            lines.append(
+                f"| {head if not number else ' | | | '} | {name} |"
+                f" {100 * shares[name]:.0f}% | {times[name]:.0f} | {count} |"
+                f" {fits if not number else ''} |"
+            )
+    return "\n".join(lines)
+
+
+def with_table(text: str, shown: str) -> str:
+    begin, end = text.index(_BEGIN) + len(_BEGIN), text.index(_END)
+    return f"{text[:begin]}\n{shown}\n{text[end:]}"
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    what = options.add_subparsers(dest="what", required=True)
+    wanted = what.add_parser("measure", help="start real quorums")
+    wanted.add_argument("--version", action="append", help="of Kafka (default: each of the table)")
+    wanted.add_argument("--situation", action="append", help="default: all")
+    wanted.add_argument("--starts", type=int, default=10, help="at each pace (default 10)")
+    what.add_parser("table", help="compare what was measured with the simulation")
+    given = options.parse_args()
+    if given.what == "table":
+        quorums = read()
+        rows = evaluated(quorums)
+        MODULE.write_text(module(rows))
+        shown = table(rows, quorums)
+        DOCS.write_text(with_table(DOCS.read_text(), shown))
+        sys.stdout.write(f"{shown}\n")
+        return 0
+    import kafka
+    import real_elections
+
+    versions = given.version or VERSIONS
+    if problem := kafka.available(*versions):
+        sys.stderr.write(f"{problem}\n")
+        return 3
+    for version in versions:
+        for situation in given.situation or real_elections.SITUATIONS:
+            measure(version, situation, given.starts)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

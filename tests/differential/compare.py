@@ -56,6 +56,8 @@ def differences(
         if not (ours.fatal and theirs.fatal):
             fields.append(("fatal", ours.fatal or ours.impossible, theirs.fatal))
     else:
+        if ours.accepts_answer != theirs.accepts_answer:
+            fields.append(("answer accepted", ours.accepts_answer, theirs.accepts_answer))
         fields += _sends(ours.sends, theirs.sends)
         fields += _replies(ours, theirs)
         if ours.leader != theirs.leader:

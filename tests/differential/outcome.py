@@ -51,6 +51,8 @@ class Outcome:
     """Why kraftool refused a message and went on."""
     ignored_after_ms: int | None = None
     """If kraftool ignored an answer: the age of its request."""
+    accepts_answer: bool | None = None
+    """True if the node waits for the answer that the step is; None in other steps."""
     has_truncated: bool = False
     """True if kraftool's log was truncated since the start."""
     state: dict[str, Any] = field(default_factory=dict)

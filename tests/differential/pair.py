@@ -142,7 +142,9 @@ class Pair:
             arrivesWhileWaiting=step.arrives_while_waiting,
             **self._command(step),
         )
-        return self._both(self._our_step(step), self._outcome(answer))
+        return self._both(
+            self._our_step(step), self._outcome(answer, is_answer=isinstance(action, Answer))
+        )
 
     def _was_sent(self, action: Answer) -> bool:
         return action.number < len(self.sent.get((action.destination, action.name), ()))
@@ -189,7 +191,10 @@ class Pair:
             case Answer() as answer:
                 sent, _ = self.sent[answer.destination, answer.name][answer.number]
                 waiting = node.raft.connections
-                if not waiting.is_expected(answer.destination, sent.correlation_id):
+                node.outcome.accepts_answer = waiting.is_expected(
+                    answer.destination, sent.correlation_id
+                )
+                if not node.outcome.accepts_answer:
                     node.outcome.ignored_after_ms = self.now_ms - sent.at_ms
                 return ResponseReceived(
                     source_id=answer.destination,
@@ -252,7 +257,7 @@ class Pair:
         answer = self.kafka.ask(command, **arguments)
         assert "fatal" not in answer, f"{command}: {answer}"
 
-    def _outcome(self, answer: dict[str, Any]) -> Outcome:
+    def _outcome(self, answer: dict[str, Any], *, is_answer: bool = False) -> Outcome:
         """Return the outcome of Kafka's client."""
         if "fatal" in answer:
             place = [each for each in answer["trace"] if "org.apache.kafka" in each][:2]
@@ -271,6 +276,7 @@ class Pair:
             leader=tuple(answer["leaders"][-1]) if answer["leaders"] else None,
             refused=answer.get("refused"),
             is_down=answer["isDown"],
+            accepts_answer=answer.get("outcome") if is_answer else None,
             state=state,
         )
 

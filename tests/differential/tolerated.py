@@ -152,6 +152,11 @@ def _from_removed_voter(difference: Difference) -> bool:
     return _only_kafka_stops(difference) and "acknowledgement from non-voter" in reason
 
 
+def _no_last_epoch(difference: Difference) -> bool:
+    reason = difference.their_side.fatal or ""
+    return _only_kafka_stops(difference) and "doesn't have a last fetch epoch" in reason
+
+
 def _inside_batch(difference: Difference) -> bool:
     return difference.where == "fatal" and "inside the batch" in (difference.our_side.fatal or "")
 
@@ -295,6 +300,12 @@ TOLERATED: tuple[Tolerated, ...] = (
         " leader does; Kafka truncates the whole batch and leaves a gap in the offsets.",
         recognises=_inside_batch,
         after=After.FROM_KRAFTOOL,
+    ),
+    Tolerated(
+        name="log truncated to its snapshot",
+        reason="If a leader has a log truncated to the end of its newest snapshot, while the log"
+        " starts before it, Kafka exits because it finds no last epoch; kraftool goes on.",
+        recognises=_no_last_epoch,
     ),
     Tolerated(
         name="log cleaned to its end",

@@ -155,8 +155,11 @@ final class RealNode {
                 ApiMessage data = Wire.response(api, (short) step.get("version").asInt(), Wire.bytes(step.get("data").asText()));
                 int correlationId = step.get("correlationId").asInt();
                 // Straight to the queue, so that an answer can be late, or come twice.
-                Release.response(queue, correlationId, data, destinations.get(correlationId));
-                return null;
+                Node source = destinations.get(correlationId);
+                RequestManager requests = (RequestManager) Wire.field(client, "requestManager");
+                boolean isExpected = requests.isResponseExpected(source, correlationId);
+                Release.response(queue, correlationId, data, source);
+                return isExpected;
             }
             case "append": return order(at, () -> {
                 List<byte[]> records = new ArrayList<>();

@@ -57,6 +57,17 @@ class Fault:
         """True if Kafka's next start cuts the log here."""
         return self.kind in CUTTING
 
+    def describe(self) -> str:
+        """The place and the reason in one line, as a DecodeError has them."""
+        return DecodeError(
+            self.reason,
+            position=self.position,
+            path=self.field,
+            expected=self.expected,
+            found=self.found,
+            file=self.file,
+        ).describe()
+
 
 def damage_fault(damage: Damage, offset: int | None, file: str = "") -> Fault:
     """Bytes that are no batch, where `offset` was expected."""

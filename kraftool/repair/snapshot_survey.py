@@ -9,7 +9,8 @@ from __future__ import annotations
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.control import BY_ID, ControlRecordType, read_key
 from kraftool.decoders.errors import DecodeError, KraftoolError
-from kraftool.decoders.segment import Damage, ReadAt, scan
+from kraftool.decoders.segment import ReadAt
+from kraftool.decoders.walk import Faulty, Walk, WalkState
 from kraftool.reports.findings import Severity
 from kraftool.reports.state.replay import Replay
 from kraftool.storage.entry import Entry
@@ -36,23 +37,19 @@ def complaint_of(entry: Entry, epoch: int, *, replayed: bool) -> str:
 def _form(read_at: ReadAt, epoch: int, name: str, replay: Replay | None) -> str:
     """The header first, the footer last, offsets without a gap, every batch whole and of the
     epoch in the name."""
-    expected, ended = 0, False
-    for item in scan(read_at):
+    is_first, ended = True, False
+    for item in Walk(read_at, WalkState(next_offset=0)):
+        if isinstance(item, Faulty):
+            return item.fault.describe()
         where = f"position {item.position}"
-        if isinstance(item, Damage):
-            return f"{where}: {item.reason}"
-        if not item.is_valid:
-            return f"{where}: the CRC does not match"
         if ended:
             return f"{where}: a batch after the footer"
-        if item.base_offset != expected:
-            return f"{where}: offset {item.base_offset} where {expected} comes"
         if item.epoch != epoch:
             return f"{where}: epoch {item.epoch}, and the name has {epoch}"
         kinds = _control_types(item)
-        if expected == 0 and kinds[:1] != [_FIRST]:
+        if is_first and kinds[:1] != [_FIRST]:
             return f"{where}: it does not begin with a SnapshotHeader"
-        expected = item.last_offset + 1
+        is_first = False
         ended = _LAST in kinds
         if replay is not None:
             replay.batch(name, item, snapshot=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from kraftool.decoders import checkpoint_files, meta_properties, quorum_state
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import METADATA_FOLDER, parse_checkpoint_name, parse_segment_name
-from kraftool.decoders.segment import Damage, scan
+from kraftool.decoders.walk import Faulty, Walk
 from kraftool.repair.disk import CHUNK, DataDirectory, RepairRefused
 from kraftool.repair.plan import (
     Edit,
@@ -199,11 +199,9 @@ def check_content(target: PlanFile, file: OpenFile) -> None:
         case PlanFileKind.SNAPSHOT | PlanFileKind.BOOTSTRAP:
             _check_snapshot(path)
         case PlanFileKind.SEGMENT:
-            for item in scan(file.read_at):
-                if isinstance(item, Damage):
-                    raise _unsound(path, f"position {item.position}: {item.reason}")
-                if not item.is_valid:
-                    raise _unsound(path, f"position {item.position}: the CRC does not match")
+            for run in Walk(file.read_at).runs():
+                if isinstance(run, Faulty) and run.fault.cuts:
+                    raise _unsound(path, run.fault.describe())
         case PlanFileKind.QUORUM_STATE:
             state, problems = quorum_state.decode(file.read_at(0, _SMALL))
             if state.state is None or problems:

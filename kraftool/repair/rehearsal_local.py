@@ -20,7 +20,7 @@ from kraftool.decoders.batch import RecordBatch, encode_batch
 from kraftool.decoders.control import ControlRecordType
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import METADATA_FOLDER
-from kraftool.decoders.segment import Damage, scan
+from kraftool.decoders.walk import Faulty, Walk
 from kraftool.raft.names import Endpoint, Voter, VoterSet
 from kraftool.raft.wire.batches import voter_set, voters_record
 from kraftool.repair.disk import CHUNK
@@ -99,9 +99,9 @@ def _has_voters(path: str) -> bool:
 def _voter_sets(path: str) -> Iterator[VoterSet]:
     file = Files().open_itself(path)
     try:
-        for batch in scan(file.read_at):
-            if isinstance(batch, RecordBatch):
-                for key, value in _pairs(batch):
+        for item in Walk(file.read_at):
+            if isinstance(item, RecordBatch):
+                for key, value in _pairs(item):
                     voters = _voters(key, value)
                     if voters is not None:
                         yield voters
@@ -111,7 +111,7 @@ def _voter_sets(path: str) -> Iterator[VoterSet]:
 
 def _pairs(batch: RecordBatch) -> list[_Pair]:
     """The records of a control batch; none where Kafka could not read it either."""
-    if not (batch.is_valid and batch.is_control):
+    if not batch.is_control:
         return []
     try:
         return [(each.key, each.value) for each in batch.records()]
@@ -134,8 +134,8 @@ def _rewrite(path: str, moved: Callable[[Voter], Voter]) -> None:
     source, target = files.open_itself(path), files.create(new, 0o600)
     try:
         at = 0
-        for each in scan(source.read_at):
-            for data in _pieces(source, each) if isinstance(each, Damage) else [_with(each, moved)]:
+        for item in Walk(source.read_at):
+            for data in _pieces(source, item) if isinstance(item, Faulty) else [_with(item, moved)]:
                 target.write_at(at, data)
                 at += len(data)
     finally:
@@ -144,7 +144,7 @@ def _rewrite(path: str, moved: Callable[[Voter], Voter]) -> None:
     os.replace(new, path)
 
 
-def _pieces(source: OpenFile, damage: Damage) -> Iterator[bytes]:
+def _pieces(source: OpenFile, damage: Faulty) -> Iterator[bytes]:
     end = damage.position + damage.size
     for position in range(damage.position, end, CHUNK):
         yield source.read_at(position, min(CHUNK, end - position))

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 
 from kraftool.decoders.control import ControlRecordType
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.segment import Damage, scan
+from kraftool.decoders.walk import Faulty, Walk
 from kraftool.image.image import EMPTY, MetadataImage
 from kraftool.image.loader import ImageLoader
 from kraftool.image.metadata_version import LATEST_LEVEL, OLDEST_KRAFT_LEVEL, level_name
 from kraftool.raft.events import Deliver, LeaderChanged, StateMachineAt
 from kraftool.raft.names import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch
 from kraftool.reports.state.replay import Replay
+from kraftool.storage.snapshots import batches_of
 from kraftool.storage.source import BytesSource, FileSource
 
 if TYPE_CHECKING:
@@ -84,9 +85,12 @@ class ImageMachine:
         while self.next_offset < end:
             data = await runner.on_disk(runner.log.read, self.next_offset, _SLICE_BYTES)
             before = self.next_offset
-            for batch in scan(BytesSource("log", data).read_at):
-                if isinstance(batch, Damage) or not batch.is_valid:
-                    raise KraftoolError(f"the log is damaged after offset {self.next_offset - 1}")
+            for batch in Walk(BytesSource("log", data).read_at):
+                if isinstance(batch, Faulty):
+                    reason = batch.fault.reason
+                    raise KraftoolError(
+                        f"the log is damaged at offset {self.next_offset}: {reason}"
+                    )
                 if batch.base_offset >= end:
                     break
                 self.next_offset = self._replay.batch(
@@ -108,9 +112,7 @@ class ImageMachine:
         self._replay = Replay(loader=ImageLoader())
         turn = time.monotonic()
         with FileSource(path) as source:
-            for batch in scan(source.read_at):
-                if isinstance(batch, Damage) or not batch.is_valid:
-                    raise KraftoolError(f"{path} is damaged")
+            for batch in batches_of(source.read_at, path):
                 self._replay.batch(path, batch, snapshot=True)
                 self._refuse_findings()
                 if time.monotonic() - turn > _SLICE_S:

@@ -18,6 +18,7 @@ from kraftool.decoders.control import BY_ID, ControlRecordType, decode_value, re
 from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.decoders.fault import FaultKind
 from kraftool.decoders.names import write_checkpoint_name, write_part_name
+from kraftool.decoders.segment import ReadAt
 from kraftool.decoders.snapshot import LIST_SIZE, SnapshotBatches, SnapshotFrame
 from kraftool.decoders.walk import Faulty, Walk, WalkState
 from kraftool.raft.names import OffsetAndEpoch, VoterSet
@@ -43,24 +44,29 @@ def path_of(folder: str, snapshot_id: OffsetAndEpoch) -> str:
     return os.path.join(folder, write_checkpoint_name(snapshot_id.offset, snapshot_id.epoch))
 
 
+def batches_of(read_at: ReadAt, path: str) -> Iterator[RecordBatch]:
+    """The batches of a snapshot, from offset 0 on. Raises SnapshotDamaged at the first fault."""
+    for item in Walk(read_at, WalkState(next_offset=0), file=path):
+        if not isinstance(item, Faulty):
+            yield item
+        elif item.fault.kind is not FaultKind.EPOCH_BACK:  # Kafka takes the epoch from the name
+            raise SnapshotDamaged(item.fault.describe())
+
+
 def checked(file: OpenFile) -> SnapshotContent:
     """Read a snapshot from end to end. Raises SnapshotDamaged where it is not whole."""
     timestamp: int | None = None
     kraft_version, voters, ended = 0, None, False
-    for item in Walk(file.read_at, WalkState(next_offset=0), file=file.path):
-        if isinstance(item, Faulty):
-            if item.fault.kind is FaultKind.EPOCH_BACK:
-                continue  # Kafka takes the epoch from the file's name
-            raise SnapshotDamaged(item.fault.describe())
+    for batch in batches_of(file.read_at, file.path):
         if ended:
             raise SnapshotDamaged(
-                f"{file.path}: position {item.position}: a batch after the footer"
+                f"{file.path}: position {batch.position}: a batch after the footer"
             )
-        if not item.is_control:
+        if not batch.is_control:
             if timestamp is None:
                 break
             continue
-        for kind, value in _control_records(file.path, item):
+        for kind, value in _control_records(file.path, batch):
             match kind:
                 case ControlRecordType.SNAPSHOT_HEADER:
                     timestamp = value["lastContainedLogTimestamp"]
@@ -97,8 +103,8 @@ def header_timestamp(files: Files, path: str) -> int:
     """When the last record was appended that a snapshot contains, from its first batch alone."""
     file = files.open_to_read(path)
     try:
-        first = next(iter(Walk(file.read_at)), None)
-        if isinstance(first, RecordBatch) and first.is_control:
+        first = next(batches_of(file.read_at, path), None)
+        if first is not None and first.is_control:
             for kind, value in _control_records(path, first):
                 if kind is ControlRecordType.SNAPSHOT_HEADER:
                     return int(value["lastContainedLogTimestamp"])

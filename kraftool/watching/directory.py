@@ -13,9 +13,14 @@ from dataclasses import dataclass, field
 from kraftool.decoders import meta_properties, quorum_state
 from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.decoders.log_record import decode_batch
-from kraftool.decoders.names import FileState, parse_checkpoint_name, segment_offset
+from kraftool.decoders.names import (
+    FileState,
+    parse_checkpoint_name,
+    segment_offset,
+    write_segment_name,
+)
 from kraftool.decoders.quorum_state import QuorumState
-from kraftool.decoders.segment import Damage, scan
+from kraftool.decoders.walk import Faulty, Walk
 from kraftool.raft.names import VoterSet
 from kraftool.reports.directory_summary import record_voters, static_voters, voters_of_ids
 from kraftool.reports.metadata_summary import LastLeaderChange, NodeIds, SeenVoters, VoterSource
@@ -69,11 +74,11 @@ class DirectoryWatch:
         voters, before = _in_force(sets, controls, state, _static(location))
         ends = [each for each in segments if each.end_offset is not None]
         last = ends[-1] if ends else None
-        if segments and segments[-1].damaged_at is not None:
-            problems.append(
-                f"its newest segment ends in no whole batch, from position"
-                f" {segments[-1].damaged_at} on"
-            )
+        for each in segments:
+            if each.damaged_at is not None:
+                name = write_segment_name(each.base_offset, ".log")
+                problems.append(f"{name} is damaged from position {each.damaged_at} on")
+                break
         if not entries and not problems:
             problems.append("there is nothing of Kafka's in it")
         return DirectoryLook(
@@ -239,13 +244,13 @@ def _checkpoint_voters(entry: Entry, offset: int) -> tuple[SeenVoters, ...]:
     """The voters of a checkpoint's control records, which stand before all others."""
     found = []
     with entry.open() as source:
-        for batch in scan(source.read_at):
-            if isinstance(batch, Damage) or not batch.is_control:
+        for item in Walk(source.read_at):
+            if isinstance(item, Faulty) or not item.is_control:
                 break
             try:
                 found += [
                     record_voters(each.data)
-                    for each in decode_batch(batch)
+                    for each in decode_batch(item)
                     if each.type == "KRaftVoters" and each.data is not None
                 ]
             except DecodeError:

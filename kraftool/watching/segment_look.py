@@ -15,7 +15,7 @@ from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.indexes import decode_offset_index
 from kraftool.decoders.log_record import decode_batch
-from kraftool.decoders.segment import Damage, scan
+from kraftool.decoders.walk import Faulty, Walk, WalkState
 from kraftool.storage.entry import Entry
 from kraftool.storage.follow import SeenBatch
 from kraftool.storage.source import ByteSource, read_whole
@@ -45,8 +45,6 @@ class SegmentLook:
     end_offset: int | None = None
     last_epoch: int | None = None
     last_timestamp: int | None = None
-    damaged_at: int | None = None
-    """The position of the first damage, beyond which Kafka would cut."""
     controls: dict[int, ControlSeen] = field(default_factory=dict)
     _seen: tuple[int, int] | None = None
     """Size and time of the file at the last look."""
@@ -56,6 +54,15 @@ class SegmentLook:
     """Up to where the end was read."""
     _before: tuple[int, int] = (0, 0)
     """What lies before and is not read yet: from, to."""
+    _damage: int | None = None
+    """The position of the damage at which reading the end stopped."""
+    _damage_before: int | None = None
+    """The position of the first damage in the part before."""
+
+    @property
+    def damaged_at(self) -> int | None:
+        """The position of the first known damage, where Kafka would cut."""
+        return self._damage if self._damage_before is None else self._damage_before
 
     @property
     def is_complete(self) -> bool:
@@ -82,8 +89,8 @@ class SegmentLook:
 
     def _begin(self, source: ByteSource, size: int, index: Entry | None) -> None:
         self.controls.clear()
-        self.end_offset = self.last_epoch = self.last_timestamp = self.damaged_at = None
-        self._last = None
+        self.end_offset = self.last_epoch = self.last_timestamp = None
+        self._last = self._damage_before = None
         self._position = self._near_the_end(source, size, index)
         self._before = (0, self._position)
 
@@ -98,33 +105,40 @@ class SegmentLook:
         position = found.entry(len(found) - 1).position
         if not 0 < position < size:
             return 0
-        # An index may be wrong; only a batch that lies there is believed.
-        first = next(scan(source.read_at, position, position + 1), None)
+        # An index may be wrong: only a sound batch at its position is evidence.
+        first = next(iter(Walk(source.read_at, WalkState.at(position), stop=position + 1)), None)
         return position if isinstance(first, RecordBatch) else 0
 
     def _read(self, source: ByteSource) -> None:
-        for each in scan(source.read_at, self._position):
-            if isinstance(each, Damage):
-                # A batch that is just being written looks like this; the next look tells.
-                self.damaged_at = each.position
+        self._damage = None
+        for run in Walk(source.read_at, WalkState.at(self._position)).runs():
+            if isinstance(run, Faulty):
+                if not run.fault.cuts:
+                    continue
+                # A batch that is being written looks like damage. The next look reads it again.
+                self._damage = run.position
                 return
-            self.damaged_at = None
-            self._take(each)
-            self._last = SeenBatch.of(each.position, each.data)
-            self._position = each.position + each.size
-            self.end_offset = each.last_offset + 1
-            self.last_epoch = each.epoch
-            self.last_timestamp = each.header.max_timestamp
+            for batch in run:
+                self._take(batch)
+            last = run[-1]
+            self._last = SeenBatch.of(last.position, last.data)
+            self._position = last.position + last.size
+            self.end_offset = last.last_offset + 1
+            self.last_epoch = last.epoch
+            self.last_timestamp = last.header.max_timestamp
 
     def _read_before(self, source: ByteSource, position: int, stop: int) -> int:
-        for each in scan(source.read_at, position, stop):
-            position = each.position + each.size
-            if isinstance(each, RecordBatch):
-                self._take(each)
-        return position
+        walk = Walk(source.read_at, WalkState.at(position), stop=stop)
+        for run in walk.runs():
+            if not isinstance(run, Faulty):
+                for batch in run:
+                    self._take(batch)
+            elif run.fault.cuts and self._damage_before is None:
+                self._damage_before = run.position
+        return walk.state.position
 
     def _take(self, batch: RecordBatch) -> None:
-        if not batch.is_control or not batch.is_valid:
+        if not batch.is_control:
             return
         try:
             for each in decode_batch(batch):

@@ -151,7 +151,7 @@ def test_a_last_batch_that_lost_its_end_is_no_longer_counted(directory: Path) ->
     os.truncate(log, log.stat().st_size - 10)
     look = watch.look()
     assert look.log_end_offset == 223
-    assert "ends in no whole batch" in look.problem
+    assert "is damaged from position" in look.problem
 
 
 def test_a_torn_end_is_told_and_goes_when_the_rest_comes(directory: Path) -> None:
@@ -161,7 +161,7 @@ def test_a_torn_end_is_told_and_goes_when_the_rest_comes(directory: Path) -> Non
     watch = DirectoryWatch(str(directory))
     look = watch.look()
     assert look.log_end_offset == 223
-    assert "ends in no whole batch" in look.problem
+    assert "is damaged from position" in look.problem
     log.write_bytes(whole)
     look = watch.look()
     assert (look.log_end_offset, look.problem) == (224, "")
@@ -184,6 +184,35 @@ def test_a_large_segment_shows_its_end_at_once_and_its_elections_in_time(
     assert [each.epoch for each in look.leader_changes] == [1, 2, 3]
     assert look.voters is not None
     assert look.voters.offset == 80
+
+
+def test_a_batch_with_a_wrong_crc_ends_the_log(directory: Path) -> None:
+    """As Kafka's next start has it, which cuts the log before the batch."""
+    log = directory / LOG
+    damaged, following = _positions(log)[-3:-1]
+    data = bytearray(log.read_bytes())
+    data[following - 1] ^= 1
+    log.write_bytes(data)
+    look = DirectoryWatch(str(directory)).look()
+    assert look.log_end_offset == 204
+    assert f"is damaged from position {damaged} on" in look.problem
+
+
+def test_damage_before_the_end_of_a_large_segment_is_reported(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segment_look, "_TAIL", 1000)
+    monkeypatch.setattr(segment_look, "_SLICE", 4000)
+    log = directory / LOG
+    damaged, following = _positions(log)[1:3]
+    data = bytearray(log.read_bytes())
+    data[following - 1] ^= 1
+    log.write_bytes(data)
+    look = (watch := DirectoryWatch(str(directory))).look(budget_s=0)
+    assert look.log_end_offset == 224
+    while not look.is_complete:
+        look = watch.look()
+    assert f"is damaged from position {damaged} on" in look.problem
 
 
 def test_an_index_that_lies_is_not_believed(

@@ -122,8 +122,10 @@ def _leads_with_voters(difference: Difference) -> bool:
 def _commit_before_flush(difference: Difference) -> bool:
     if difference.where != "Fetch reply .highWatermark":
         return False
-    is_lower = bool(difference.ours < difference.theirs)
-    return is_lower and difference.our_side.state["role"] == "Leader"
+    # The step that answers can also end the leadership.
+    sides = [each for each in (difference.before, difference.our_side) if each is not None]
+    was_leader = any(each.state.get("role") == "Leader" for each in sides)
+    return was_leader and bool(difference.ours < difference.theirs)
 
 
 def _late_answer(difference: Difference) -> bool:

@@ -1,9 +1,9 @@
 """How files are cut into tasks: byte ranges of large ones at batch borders, small ones together.
 
-Owns finding the borders without decoding anything. A border is a place at which a scan of the
-whole file would stand too, so that the ranges together give what the whole file gives, around
+Owns finding the borders without decoding anything. A border is a place at which a walk over the
+whole file would be too, so that the ranges together give what the whole file gives, around
 damage as well: headers are walked as long as they follow on each other, and where they do not the
-scan itself says where the next batch is.
+walk itself says where the next batch is.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from kraftool.decoders.batch import HEADER_SIZE, LOG_OVERHEAD, BatchHeader, RecordBatch
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.indexes import OffsetIndex, decode_offset_index
-from kraftool.decoders.segment import ReadAt, plausible, scan
+from kraftool.decoders.segment import ReadAt, plausible
+from kraftool.decoders.walk import Faulty, Walk, WalkState
 from kraftool.spark.fleet import FleetFile
 
 SPLIT_BYTES = 64 << 20
@@ -71,7 +72,7 @@ class Borders:
         self._positions = [each.position for each in index.entries()] if index else []
         self._index = index
         self.known = 0
-        """A place at which a scan of the whole file stands; the latest border."""
+        """A place at which a walk over the whole file is, too; the latest border."""
 
     def at_or_after(self, target: int) -> int | None:
         """The first border from `target` on, or a later one; None where there is none below the
@@ -87,7 +88,7 @@ class Borders:
         """An entry of the offset index, if the batches there bear it out.
 
         Two whole batches that follow on each other are more than damage before them can hide: a
-        scan comes to the first of them.
+        walk comes to the first of them.
         """
         at = bisect_left(self._positions, max(target, self.known + 1))
         for number in range(at, min(at + _TRIES, len(self._positions))):
@@ -114,14 +115,14 @@ class Borders:
         return position + size, batch.last_offset + 1
 
     def _by_headers(self, target: int) -> int | None:
-        """Walk from header to header; where they do not add up, let a scan find the next batch."""
+        """Walk from header to header; where they do not add up, let a walk find the next batch."""
         position, expected = self.known, None
         while position < self._size:
             header = self._headers.at(position)
             end = position + LOG_OVERHEAD + header.length if header is not None else 0
             follows = header is not None and expected in (None, header.base_offset)
             if header is None or not follows or end > self._size:
-                found = self._by_scan(position)
+                found = self._by_walk(position)
                 if found is None or (found == position and header is None):
                     return None
                 if found > position or not follows:
@@ -132,8 +133,8 @@ class Borders:
             if position >= target and position > self.known:
                 if self._whole(position, expected) is not None:
                     return position
-                # Its CRC is wrong: only a scan knows whether its length is right.
-                found = self._by_scan(position + 1)
+                # Its CRC is wrong: only a walk knows whether its length is right.
+                found = self._by_walk(position + 1)
                 if found is None:
                     return None
                 self.known = found
@@ -145,10 +146,10 @@ class Borders:
             position = end
         return None
 
-    def _by_scan(self, past: int) -> int | None:
-        """The first whole batch from `past` on, by a scan from the latest place that is known."""
-        for item in scan(self._read_at, self.known):
-            if isinstance(item, RecordBatch) and item.is_valid:
+    def _by_walk(self, past: int) -> int | None:
+        """The first sound batch from `past` on, by a walk from the latest known border."""
+        for item in Walk(self._read_at, WalkState.at(self.known)):
+            if not isinstance(item, Faulty):
                 if item.position >= past:
                     return item.position
                 self.known = item.position

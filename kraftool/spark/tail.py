@@ -17,7 +17,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kraftool.decoders.batch import HEADER_SIZE, LOG_OVERHEAD, BatchHeader, RecordBatch
-from kraftool.decoders.segment import ReadAt, plausible, scan
+from kraftool.decoders.segment import ReadAt, plausible
+from kraftool.decoders.walk import Faulty, Walk, WalkState
 
 MARK = 27
 """Bytes of a header that a mark keeps: from the base offset over the CRC to the last offset."""
@@ -280,7 +281,7 @@ def thinned(marks: list[BatchMark]) -> list[BatchMark]:
 
 def _batches(segment: ListedSegment, start: int) -> Iterator[tuple[int, BatchHeader, bytes]]:
     """The batches from a border on, by their headers. The last one is given only if its CRC holds:
-    it may be half written. Where headers do not add up a scan finds what is next."""
+    it may be half written. Where headers do not add up a walk finds what is next."""
     read_at, size = segment.read_at, segment.size
     position, expected = start, None
     held: tuple[int, BatchHeader, bytes] | None = None
@@ -312,7 +313,7 @@ def _batches(segment: ListedSegment, start: int) -> Iterator[tuple[int, BatchHea
         else:
             position = begun
     if position < size:
-        yield from _by_scan(_bounded(read_at, size), position)
+        yield from _by_walk(_bounded(read_at, size), position)
 
 
 def _bounded(read_at: ReadAt, size: int) -> ReadAt:
@@ -324,8 +325,8 @@ def _bounded(read_at: ReadAt, size: int) -> ReadAt:
     return read
 
 
-def _by_scan(read_at: ReadAt, start: int) -> Iterator[tuple[int, BatchHeader, bytes]]:
-    """The same, around damage: batches whose CRC holds, and those before such a one."""
-    for item in scan(read_at, start):
-        if isinstance(item, RecordBatch) and item.is_valid:
+def _by_walk(read_at: ReadAt, start: int) -> Iterator[tuple[int, BatchHeader, bytes]]:
+    """The same around damage: the sound batches."""
+    for item in Walk(read_at, WalkState.at(start)):
+        if not isinstance(item, Faulty):
             yield item.position, item.header, item.data[:MARK]

@@ -9,14 +9,16 @@ offsets this refuses, before anything is changed: no torn write leaves one.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from struct import Struct
 
 from crc32c import crc32c
 
 from kraftool.decoders.batch import CONTROL, CRC_START, HEADER_SIZE, LOG_OVERHEAD, RecordBatch
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.fault import FaultKind
 from kraftool.decoders.names import (
     FileState,
     parse_checkpoint_name,
@@ -24,14 +26,8 @@ from kraftool.decoders.names import (
     segment_offset,
     write_segment_name,
 )
-from kraftool.decoders.segment import (
-    CHUNK,
-    LARGEST_BATCH,
-    SMALLEST_LENGTH,
-    Damage,
-    DamageKind,
-    scan,
-)
+from kraftool.decoders.segment import CHUNK, LARGEST_BATCH, SMALLEST_LENGTH
+from kraftool.decoders.walk import Faulty, Item, Walk, WalkState
 from kraftool.raft.names import OffsetAndEpoch
 from kraftool.storage.files import Files
 from kraftool.storage.segment_writer import Segment
@@ -51,7 +47,7 @@ class Cut:
     """The bytes that were cut off in this file."""
     offset: int
     """The log ends before this one."""
-    kind: DamageKind
+    kind: FaultKind
     reason: str
     lost_batches: int
     """How many whole batches stood behind, this file's and later segments'; 0 for a torn tail."""
@@ -163,25 +159,44 @@ class _Reading:
         return segment
 
     def _read(self, segment: Segment) -> None:
-        items = scan(segment.log.read_at, self._read_sound(segment))
+        position = self._read_sound(segment)
+        state = replace(
+            WalkState.at(position), next_offset=segment.next_offset, epoch=self.last_epoch
+        )
+        items = iter(Walk(segment.log.read_at, state))
         for item in items:
-            problem = self._problem(segment, item)
-            if problem is not None:
-                lost = sum(1 for each in items if isinstance(each, RecordBatch) and each.is_valid)
-                if isinstance(item, RecordBatch) and item.is_valid:
-                    lost += 1
-                self.cut = replace(
-                    _end_of(segment, ()),
-                    size=segment.log.size() - item.position,
-                    kind=item.kind if isinstance(item, Damage) else DamageKind.CORRUPT,
-                    reason=problem,
-                    lost_batches=lost,
-                )
+            if isinstance(item, Faulty):
+                fault = item.fault
+                expected, found = segment.next_offset, fault.offset
+                if fault.kind is FaultKind.GAP and found is not None and found > expected:
+                    self._refuse_gap(expected, found)
+                self._end_at(segment, item.position, fault.kind, fault.reason, items)
                 return
-            assert isinstance(item, RecordBatch), "damage is a problem"
+            if item.last_offset < item.base_offset:
+                reason = "the last offset is below the first"
+                behind = chain([item], items)
+                self._end_at(segment, item.position, FaultKind.CORRUPT, reason, behind)
+                return
             segment.note(item.last_offset, item.header.max_timestamp, item.size)
             self.last_epoch = item.epoch
             self.take(item)
+
+    def _end_at(
+        self,
+        segment: Segment,
+        position: int,
+        kind: FaultKind,
+        reason: str,
+        behind: Iterable[Item],
+    ) -> None:
+        """End the log in a segment, and count what is behind."""
+        self.cut = replace(
+            _end_of(segment, ()),
+            size=segment.log.size() - position,
+            kind=kind,
+            reason=reason,
+            lost_batches=_sound_batches(behind),
+        )
 
     def _read_sound(self, segment: Segment) -> int:
         """Take the batches up to the first that needs a closer look; where that lies.
@@ -219,20 +234,6 @@ class _Reading:
             if not at and (end < asked or wanted <= asked):
                 return position
 
-    def _problem(self, segment: Segment, item: RecordBatch | Damage) -> str | None:
-        """Why the log ends before this; None where it goes on."""
-        if isinstance(item, Damage):
-            return item.reason
-        if not item.is_valid:
-            return "the CRC does not match"
-        if item.base_offset > segment.next_offset:
-            self._refuse_gap(segment.next_offset, item.base_offset)
-        if item.base_offset < segment.next_offset or item.last_offset < item.base_offset:
-            return f"offset {item.base_offset} comes where {segment.next_offset} should"
-        if item.epoch < self.last_epoch:
-            return f"epoch {item.epoch} comes after {self.last_epoch}"
-        return None
-
     def _refuse_gap(self, expected: int, found: int) -> None:
         raise KraftoolError(
             f"{self.folder}: after offset {expected - 1} the log goes on with {found}",
@@ -244,14 +245,16 @@ class _Reading:
         lost = 0
         for base_offset in offsets:
             log = self._opened(base_offset).log
-            lost += sum(
-                1 for each in scan(log.read_at) if isinstance(each, RecordBatch) and each.is_valid
-            )
+            lost += _sound_batches(Walk(log.read_at))
         self.cut = replace(
             self.cut,
             lost_batches=self.cut.lost_batches + lost,
             lost_segments=(*self.cut.lost_segments, *(_name(each) for each in offsets)),
         )
+
+
+def _sound_batches(items: Iterable[Item]) -> int:
+    return sum(not isinstance(each, Faulty) for each in items)
 
 
 def _end_of(segment: Segment, later: tuple[int, ...]) -> Cut:
@@ -261,7 +264,7 @@ def _end_of(segment: Segment, later: tuple[int, ...]) -> Cut:
         position=segment.size,
         size=0,
         offset=segment.next_offset,
-        kind=DamageKind.TORN_TAIL,
+        kind=FaultKind.TORN_TAIL,
         reason="the segment after it begins later",
         lost_batches=0,
         lost_segments=tuple(map(_name, later)),

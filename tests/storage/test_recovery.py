@@ -13,7 +13,7 @@ import pytest
 
 from kraftool.decoders.batch import RecordBatch, seal
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.segment import DamageKind
+from kraftool.decoders.fault import FaultKind
 from kraftool.raft.names import ElectionState, OffsetAndEpoch
 from kraftool.raft.wire.batches import encode
 from tests.storage.metadata_logs import (
@@ -50,18 +50,18 @@ def bases(directory: Path) -> list[int]:
     return found
 
 
-TAILS: dict[str, tuple[Callable[[bytes], bytes], DamageKind]] = {
-    "half a batch": (lambda data: data + encode(batch(20, 2))[:70], DamageKind.TORN_TAIL),
-    "part of a header": (lambda data: data + encode(batch(20, 2))[:20], DamageKind.TORN_TAIL),
-    "zeros": (lambda data: data + bytes(5000), DamageKind.ZERO_TAIL),
-    "garbage": (lambda data: data + bytes(range(1, 200)), DamageKind.CORRUPT),
+TAILS: dict[str, tuple[Callable[[bytes], bytes], FaultKind]] = {
+    "half a batch": (lambda data: data + encode(batch(20, 2))[:70], FaultKind.TORN_TAIL),
+    "part of a header": (lambda data: data + encode(batch(20, 2))[:20], FaultKind.TORN_TAIL),
+    "zeros": (lambda data: data + bytes(5000), FaultKind.ZERO_TAIL),
+    "garbage": (lambda data: data + bytes(range(1, 200)), FaultKind.CORRUPT),
     "a huge length": (
         lambda data: data + encode(batch(20, 2))[:8] + b"\x7f" + bytes(90),
-        DamageKind.CORRUPT,
+        FaultKind.CORRUPT,
     ),
     "a batch whose CRC is wrong": (
         lambda data: data + encode(batch(20, 2))[:-1] + b"\x07",
-        DamageKind.CORRUPT,
+        FaultKind.CRC,
     ),
 }
 
@@ -118,7 +118,7 @@ def test_damage_in_the_middle_ends_the_log_and_is_told(tmp_path: Path) -> None:
     log = opened(tmp_path)
     cut = log.recovery.cut
     assert cut is not None
-    assert (cut.position, cut.offset, cut.kind) == (SIZE, 2, DamageKind.CORRUPT)
+    assert (cut.position, cut.offset, cut.kind) == (SIZE, 2, FaultKind.CRC)
     assert cut.lost_batches == 8
     assert cut.lost_segments == (f"{8:020}.log", f"{16:020}.log")
     assert log.view.end == OffsetAndEpoch(2, 1)

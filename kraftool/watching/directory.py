@@ -74,11 +74,10 @@ class DirectoryWatch:
         voters, before = _in_force(sets, controls, state, _static(location))
         ends = [each for each in segments if each.end_offset is not None]
         last = ends[-1] if ends else None
-        for each in segments:
-            if each.damaged_at is not None:
-                name = write_segment_name(each.base_offset, ".log")
-                problems.append(f"{name} is damaged from position {each.damaged_at} on")
-                break
+        damaged = next((each for each in segments if each.damaged_at is not None), None)
+        if damaged is not None:
+            name = write_segment_name(damaged.base_offset, ".log")
+            problems.append(f"{name} is damaged from position {damaged.damaged_at} on")
         if not entries and not problems:
             problems.append("there is nothing of Kafka's in it")
         return DirectoryLook(

@@ -178,6 +178,7 @@ def _log(output: Output, file: FileReport, log: LogSummary, zone: tzinfo) -> Non
         rows += _snapshot_rows(log, zone)
     if log.start_offset is not None and log.end_offset is not None:
         rows.append(("offsets", span(log.start_offset, log.end_offset - 1)))
+    if log.epochs:  # a log in which no CRC holds has offsets, and no epoch that can be believed
         rows.append(("epochs", span(log.epochs[0].epoch, log.epochs[-1].epoch)))
     in_batches = f"{many(log.records, 'record')} in {many(log.batches, 'batch')}"
     control = f", {log.control_records} of them control records" if log.control_records else ""

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from kraftool.decoders.batch import encode_batch
+
 Run = Callable[..., Any]
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -247,3 +249,16 @@ def test_what_is_wrong_shows_in_the_summary_too(kraftool: Run, tmp_path: Path, f
     assert "not a voter: its directory id is another" in ran.text
     assert re.search(r"^quorum-state +unreadable", ran.text, re.MULTILINE)
     assert "never delete it" in ran.text
+
+
+def test_a_log_in_which_no_crc_holds_has_no_epoch(kraftool: Run, tmp_path: Path):
+    batch = bytearray(
+        encode_batch([(None, b"\x01\x14\x00\x00")], base_offset=0, epoch=1, timestamp=1)
+    )
+    batch[-1] ^= 1
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(bytes(batch))
+    ran = kraftool("dump", path)
+    assert ran.code == 3
+    assert b"KT-LOG-CRC" in ran.out
+    assert b"epochs" not in ran.out

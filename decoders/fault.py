@@ -14,6 +14,8 @@ from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.segment import Damage
 
 WRONG_CRC = "the batch's CRC does not match its bytes"
+REVERSED_OFFSETS = "the batch's last offset is below its first"
+"""No Kafka writes such a batch. Its CRC is right, so a walk hands it over as a sound one."""
 _CRC_FIELD = CRC_START - 4
 _EPOCH_FIELD = 12
 

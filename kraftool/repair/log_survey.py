@@ -20,8 +20,9 @@ from kraftool.decoders import schema
 from kraftool.decoders.batch import HEADER_SIZE, RecordBatch, encode_batch
 from kraftool.decoders.control import BY_ID, read_key
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.fault import REVERSED_OFFSETS, Fault, FaultKind
 from kraftool.decoders.framing import encode_record, read_frame
-from kraftool.decoders.segment import Damage, DamageKind, scan
+from kraftool.decoders.walk import BEGINNING, Faulty, Walk, WalkState
 from kraftool.repair.plan import Fingerprint, RecordCount
 from kraftool.repair.reach import OffsetBounds
 from kraftool.repair.survey import (
@@ -42,6 +43,7 @@ MOST_OFFSETS = (1 << 31) - 1
 """A segment has no more: its indexes count in 32 bits."""
 NOOP = "NO_OP_RECORD"
 _CHUNK = 1 << 20
+_TORN = (FaultKind.TORN_TAIL, FaultKind.ZERO_TAIL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +72,8 @@ class LogSurvey:
             return None
         segment = self._of_segment[number]
         with self.segments[segment].open() as source:
-            item = next(iter(scan(source.read_at, self._positions[number])), None)
+            walk = Walk(source.read_at, WalkState.at(self._positions[number]))
+            item = next(iter(walk), None)
         if not isinstance(item, RecordBatch) or not item.base_offset <= offset <= item.last_offset:
             return None
         return segment, item
@@ -107,22 +110,24 @@ class LogSurvey:
         Offset and epoch are a snapshot's, at which Kafka lets a batch begin.
         """
         found: list[Slice] = []
-        expected: int | None = None
+        state = BEGINNING
         for base, file in sorted(self.segments.items()):
             with file.open() as source:
-                begin = 0 if expected is not None else None
-                for item in scan(source.read_at):
+                begin = 0 if found else None
+                walk = Walk(source.read_at, state)
+                for item in walk:
+                    if isinstance(item, Faulty):
+                        if begin is not None:
+                            return ()
+                        continue
                     if begin is None:
-                        if isinstance(item, Damage) or item.base_offset != offset:
+                        if item.base_offset != offset:
                             continue
-                        begin, expected = item.position, offset
-                    if isinstance(item, Damage) or not item.is_valid:
+                        begin = item.position
+                    if item.epoch < epoch or (item.epoch > epoch and not item.is_control):
                         return ()
-                    if item.base_offset != expected or item.epoch < epoch:
-                        return ()
-                    if item.epoch > epoch and not item.is_control:
-                        return ()
-                    expected, epoch = item.last_offset + 1, item.epoch
+                    epoch = item.epoch
+                state = walk.state.next_segment()
                 size = self.fingerprints[base].size
                 if begin is not None:
                     piece = fingerprint(source, (begin, size))
@@ -179,17 +184,20 @@ def survey_log(files: Sequence[SegmentFile], *, known_epoch: int = -1) -> LogSur
     if not files:
         return None
     ordered = sorted(files, key=lambda each: each.base_offset)
-    walk = _Walk(next_offset=ordered[0].base_offset, known_epoch=known_epoch)
+    start = ordered[0].base_offset
+    reading = _LogPass(
+        next_offset=start, known_epoch=known_epoch, _state=WalkState(next_offset=start)
+    )
     for file in ordered:
         with file.open() as source:
-            walk.segment(file.base_offset, source, is_last=file is ordered[-1])
+            reading.segment(file.base_offset, source, is_last=file is ordered[-1])
     return LogSurvey(
-        log=walk.surveyed(tuple(each.base_offset for each in ordered)),
-        fingerprints=walk.fingerprints,
+        log=reading.surveyed(tuple(each.base_offset for each in ordered)),
+        fingerprints=reading.fingerprints,
         segments={each.base_offset: each for each in ordered},
-        _bases=walk.bases,
-        _positions=walk.positions,
-        _of_segment=walk.of_segment,
+        _bases=reading.bases,
+        _positions=reading.positions,
+        _of_segment=reading.of_segment,
     )
 
 
@@ -205,7 +213,7 @@ class _Block:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Walk:
+class _LogPass:
     """One pass."""
 
     next_offset: int
@@ -225,6 +233,8 @@ class _Walk:
     positions: array[int] = field(default_factory=lambda: array("q"))
     of_segment: array[int] = field(default_factory=lambda: array("q"))
     _block: _Block | None = None
+    _state: WalkState
+    """Where the walk is, from segment to segment."""
 
     def segment(self, base: int, source: ByteSource, *, is_last: bool) -> None:
         segment = _Segment(base, source)
@@ -236,28 +246,40 @@ class _Walk:
         elif self.broken is not None and base > self.next_offset:  # its name tells of those before
             self.broken = replace(self.broken, torn=False)
             self._reach = OffsetBounds(line=base, end=max(self._reach.end, base))
-        for item in scan(source.read_at):
-            if isinstance(item, Damage):
-                self._take_held()
-                is_torn = item.kind is not DamageKind.CORRUPT
-                if self.broken is None:
-                    self._break(segment, item.position, item.reason, torn=is_torn)
-                if not is_torn:
-                    self._reach.lost()
+        walk, misplaced = Walk(source.read_at, self._state), None
+        for item in walk:
+            if isinstance(item, Faulty):
+                if item.fault.cuts:
+                    self._damaged(segment, item)
+                else:  # the sound batch that comes next has a wrong place
+                    misplaced = misplaced or item.fault
                 continue
             if self.broken is None:
-                self._look(segment, item)
+                self._look(segment, item, misplaced)
+            misplaced = None
             if self.broken is None:
                 self._held = _Held(segment, item)
             else:
-                self._behind(segment, item)
+                self._behind(segment, item, is_valid=True)
+        self._state = walk.state.next_segment()
         if is_last:
             self._end_of_log()
         held = self._held
         last = held.batch.position if held is not None and held.segment is segment else None
         self.fingerprints[base] = segment.whole(last)
 
-    def _look(self, segment: _Segment, item: RecordBatch) -> None:
+    def _damaged(self, segment: _Segment, item: Faulty) -> None:
+        """Bytes that are no sound batch end the log, if nothing before them did."""
+        self._take_held()
+        is_torn = item.fault.kind in _TORN
+        if self.broken is None:
+            self._break(segment, item.position, item.fault.reason, torn=is_torn)
+        if item.batch is not None:
+            self._behind(segment, item.batch, is_valid=False)
+        elif not is_torn:
+            self._reach.lost()
+
+    def _look(self, segment: _Segment, item: RecordBatch, misplaced: Fault | None) -> None:
         """Break the log at a batch, or at the one before it, if it does not go on there."""
         held = self._held
         if held is not None and self._is_odd(held.batch, item):
@@ -265,9 +287,11 @@ class _Walk:
             self._break_at_held(held, reason)
             return
         self._take_held()
-        reason = self._wrong(item)
-        if reason:
+        if misplaced is not None:
+            reason = f"{misplaced.reason}: {misplaced.found} instead of {misplaced.expected}"
             self._break(segment, item.position, reason)
+        elif item.last_offset < item.base_offset:
+            self._break(segment, item.position, REVERSED_OFFSETS)
 
     def _end_of_log(self) -> None:
         """Nothing more comes that could tell of the last batch."""
@@ -281,7 +305,7 @@ class _Walk:
     def _break_at_held(self, held: _Held, reason: str) -> None:
         self._held = None
         self._break(held.segment, held.batch.position, reason)
-        self._behind(held.segment, held.batch)
+        self._behind(held.segment, held.batch, is_valid=True)
 
     def _take_held(self) -> None:
         """The batch that waited for what follows it belongs to the log."""
@@ -289,18 +313,9 @@ class _Walk:
         if held is not None:
             self._batch(held.segment.base, held.batch)
 
-    def _wrong(self, batch: RecordBatch) -> str:
-        if not batch.is_valid:
-            return "the CRC does not match"
-        if batch.base_offset != self.next_offset or batch.last_offset < batch.base_offset:
-            return f"offset {batch.base_offset} where {self.next_offset} comes"
-        return (
-            f"epoch {batch.epoch} after {self.last_epoch}" if batch.epoch < self.last_epoch else ""
-        )
-
     def _is_odd(self, held: RecordBatch, after: RecordBatch) -> bool:
         """Whether it is the former of two batches whose epoch is wrong: only it rose above."""
-        return self.last_epoch <= after.epoch < held.epoch and after.is_valid
+        return self.last_epoch <= after.epoch < held.epoch
 
     def _is_from_nowhere(self, batch: RecordBatch) -> bool:
         """Whether the last batch of all is of an epoch that nothing else speaks of."""
@@ -327,11 +342,11 @@ class _Walk:
             prefix=segment.up_to(position),
         )
 
-    def _behind(self, segment: _Segment, batch: RecordBatch) -> None:
+    def _behind(self, segment: _Segment, batch: RecordBatch, *, is_valid: bool) -> None:
         """A batch from the break on; only a whole one counts as such."""
         assert self.broken is not None, "only behind a break"
-        is_valid, farthest = batch.is_valid, segment.farthest
-        self._reach.take(batch.base_offset, batch.last_offset, farthest=farthest, is_valid=is_valid)
+        first, last, farthest = batch.base_offset, batch.last_offset, segment.farthest
+        self._reach.take(first, last, farthest=farthest, is_valid=is_valid)
         self.broken = replace(
             self.broken,
             torn=False,

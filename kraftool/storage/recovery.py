@@ -18,7 +18,7 @@ from crc32c import crc32c
 
 from kraftool.decoders.batch import CONTROL, CRC_START, HEADER_SIZE, LOG_OVERHEAD, RecordBatch
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.fault import FaultKind
+from kraftool.decoders.fault import REVERSED_OFFSETS, FaultKind
 from kraftool.decoders.names import (
     FileState,
     parse_checkpoint_name,
@@ -173,9 +173,8 @@ class _Reading:
                 self._end_at(segment, item.position, fault.kind, fault.reason, items)
                 return
             if item.last_offset < item.base_offset:
-                reason = "the last offset is below the first"
-                behind = chain([item], items)
-                self._end_at(segment, item.position, FaultKind.CORRUPT, reason, behind)
+                kind, behind = FaultKind.CORRUPT, chain([item], items)
+                self._end_at(segment, item.position, kind, REVERSED_OFFSETS, behind)
                 return
             segment.note(item.last_offset, item.header.max_timestamp, item.size)
             self.last_epoch = item.epoch

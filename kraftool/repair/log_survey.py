@@ -12,7 +12,7 @@ import hashlib
 from array import array
 from bisect import bisect_right
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.fault import REVERSED_OFFSETS, Fault, FaultKind
 from kraftool.decoders.framing import encode_record, read_frame
 from kraftool.decoders.walk import BEGINNING, Faulty, Walk, WalkState
+from kraftool.repair.fingerprints import HashedSegment, fingerprint
 from kraftool.repair.plan import Fingerprint, RecordCount
 from kraftool.repair.reach import OffsetBounds
 from kraftool.repair.survey import (
@@ -39,10 +40,7 @@ from kraftool.repair.survey import (
 from kraftool.reports.log_reader import NOOP_BATCH
 from kraftool.storage.source import ByteSource
 
-MOST_OFFSETS = (1 << 31) - 1
-"""A segment has no more: its indexes count in 32 bits."""
 NOOP = "NO_OP_RECORD"
-_CHUNK = 1 << 20
 _TORN = (FaultKind.TORN_TAIL, FaultKind.ZERO_TAIL)
 
 
@@ -146,38 +144,6 @@ def noops_like(batch: RecordBatch) -> bytes:
     )
 
 
-def fingerprint(source: ByteSource, *pieces: tuple[int, int] | bytes) -> Fingerprint:
-    """Of stretches of a file, with bytes between them."""
-    digest, size = hashlib.sha256(), 0
-    for piece in pieces:
-        if isinstance(piece, bytes):
-            digest.update(piece)
-            size += len(piece)
-            continue
-        for data in _chunks(source, *piece):
-            digest.update(data)
-            size += len(data)
-    return Fingerprint(size=size, sha256=digest.hexdigest())
-
-
-def whole_fingerprint(source: ByteSource) -> Fingerprint:
-    """Of all of a file, however long it turns out to be."""
-    digest, size = hashlib.sha256(), 0
-    while data := source.read_at(size, _CHUNK):
-        digest.update(data)
-        size += len(data)
-    return Fingerprint(size=size, sha256=digest.hexdigest())
-
-
-def _chunks(source: ByteSource, start: int, end: int) -> Iterator[bytes]:
-    while start < end:
-        data = source.read_at(start, min(_CHUNK, end - start))
-        if not data:
-            return
-        yield data
-        start += len(data)
-
-
 def survey_log(files: Sequence[SegmentFile], *, known_epoch: int = -1) -> LogSurvey | None:
     """Read all segments of a log; None where there is none. `known_epoch` is quorum-state's: a node
     knows of an epoch before it has anything of it."""
@@ -237,7 +203,7 @@ class _LogPass:
     """Where the walk is, from segment to segment."""
 
     def segment(self, base: int, source: ByteSource, *, is_last: bool) -> None:
-        segment = _Segment(base, source)
+        segment = HashedSegment(base, source)
         begins = self._held.batch.last_offset + 1 if self._held is not None else self.next_offset
         if self.broken is None and base != begins:
             self._take_held()
@@ -268,7 +234,7 @@ class _LogPass:
         last = held.batch.position if held is not None and held.segment is segment else None
         self.fingerprints[base] = segment.whole(last)
 
-    def _damaged(self, segment: _Segment, item: Faulty) -> None:
+    def _damaged(self, segment: HashedSegment, item: Faulty) -> None:
         """Bytes that are no sound batch end the log, if nothing before them did."""
         self._take_held()
         is_torn = item.fault.kind in _TORN
@@ -279,7 +245,7 @@ class _LogPass:
         elif not is_torn:
             self._reach.lost()
 
-    def _look(self, segment: _Segment, item: RecordBatch, misplaced: Fault | None) -> None:
+    def _look(self, segment: HashedSegment, item: RecordBatch, misplaced: Fault | None) -> None:
         """Break the log at a batch, or at the one before it, if it does not go on there."""
         held = self._held
         if held is not None and self._is_odd(held.batch, item):
@@ -324,7 +290,7 @@ class _LogPass:
 
     def _break(
         self,
-        segment: _Segment,
+        segment: HashedSegment,
         position: int,
         reason: str,
         *,
@@ -342,7 +308,7 @@ class _LogPass:
             prefix=segment.up_to(position),
         )
 
-    def _behind(self, segment: _Segment, batch: RecordBatch, *, is_valid: bool) -> None:
+    def _behind(self, segment: HashedSegment, batch: RecordBatch, *, is_valid: bool) -> None:
         """A batch from the break on; only a whole one counts as such."""
         assert self.broken is not None, "only behind a break"
         first, last, farthest = batch.base_offset, batch.last_offset, segment.farthest
@@ -417,38 +383,10 @@ class _LogPass:
         )
 
 
-class _Segment:
-    """A segment with the hash of what lies before any position, asked for in ascending order."""
-
-    def __init__(self, base: int, source: ByteSource) -> None:
-        self.base, self._source = base, source
-        self.farthest = base + (source.size() or MOST_OFFSETS)
-        """Where it can end."""
-        self._digest, self._at = hashlib.sha256(), 0
-        self._kept: tuple[int, Fingerprint] | None = None
-
-    def up_to(self, position: int) -> Fingerprint:
-        if self._kept is not None and self._kept[0] == position:
-            return self._kept[1]
-        for data in _chunks(self._source, self._at, position):
-            self._digest.update(data)
-            self._at += len(data)
-        return Fingerprint(size=self._at, sha256=self._digest.hexdigest())
-
-    def whole(self, last: int | None) -> Fingerprint:
-        """Of all of it; what lies before the last batch, if it is told, is known still."""
-        if last is not None:
-            self._kept = (last, self.up_to(last))
-        while data := self._source.read_at(self._at, _CHUNK):
-            self._digest.update(data)
-            self._at += len(data)
-        return Fingerprint(size=self._at, sha256=self._digest.hexdigest())
-
-
 class _Held(NamedTuple):
     """A batch, and where it stands."""
 
-    segment: _Segment
+    segment: HashedSegment
     batch: RecordBatch
 
 

@@ -30,8 +30,9 @@ from kraftool.image.uuids import is_reserved_directory
 from kraftool.raft.endpoints import read_endpoint, shown_endpoints
 from kraftool.raft.names import Endpoint, OffsetAndEpoch, Voter
 from kraftool.repair.document import DocumentError
+from kraftool.repair.fingerprints import whole_fingerprint
 from kraftool.repair.half_done import half_done
-from kraftool.repair.log_survey import LogSurvey, SegmentFile, survey_log, whole_fingerprint
+from kraftool.repair.log_survey import LogSurvey, SegmentFile, survey_log
 from kraftool.repair.plan import (
     DirectoryIdentity,
     Fingerprint,

@@ -99,13 +99,17 @@ def walked(data: bytes) -> Walk:
 
 
 def whole_batches(data: bytes, draw: random.Random) -> bytes:
-    """A log without one of its batches, or with two of them exchanged."""
+    """A log without a batch, with two exchanged, or with another epoch, which no CRC covers."""
     batches = [each.data for each in walked(data) if isinstance(each, RecordBatch)]
     one, other = draw.randrange(len(batches)), draw.randrange(len(batches))
-    if draw.random() < 0.5:
-        batches[one], batches[other] = batches[other], batches[one]
-    else:
-        del batches[one]
+    match draw.randrange(3):
+        case 0:
+            batches[one], batches[other] = batches[other], batches[one]
+        case 1:
+            epoch = draw.randrange(6).to_bytes(4, "big")
+            batches[one] = batches[one][:12] + epoch + batches[one][16:]
+        case _:
+            del batches[one]
     return b"".join(batches)
 
 

@@ -123,7 +123,7 @@ def _whole(files: Files, path: str) -> bytes | None:
 def _decoded(data: bytes) -> WitnessMarker | None:
     try:
         said: Any = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(said, dict) or said.get("version") != _VERSION:
         return None

@@ -89,7 +89,16 @@ def test_it_does_not_count_for_another_node_or_directory(directory: Path) -> Non
 
 @pytest.mark.parametrize(
     "data",
-    [b"", b"{", b"[]", b"null", b'{"version": 2}', b'{"version": 1, "nodeId": "2"}', b"\xff"],
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b'{"version": 2}',
+        b'{"version": 1, "nodeId": "2"}',
+        b"\xff",
+        b"[" * 60_000,
+    ],
 )
 def test_a_damaged_one_does_not_count(directory: Path, data: bytes) -> None:
     (directory / FILE_NAME).write_bytes(data)

@@ -53,6 +53,11 @@ def test_a_witness_that_is_not_ahead_is_no_candidate() -> None:
     assert any("leads as a last resort only" in each for each in verdict(found).details)
 
 
+def test_several_witnesses_are_several_nodes() -> None:
+    details = verdict(report(EQUAL, 2, 3, runs=1)).details
+    assert "Nodes 2 and 3 are witnesses: they vote, and lead as a last resort only." in details
+
+
 def test_without_the_witness_the_longer_log_wins() -> None:
     assert report(AHEAD).wins == {3: 10}
 

@@ -90,7 +90,7 @@ def _told(body: object) -> str | None:
         case BeginQuorumEpochRequest():
             return f"I lead epoch {body.leader_epoch}"
         case EndQuorumEpochRequest():
-            return f"I lead epoch {body.leader_epoch} no more"
+            return f"I resigned as leader of epoch {body.leader_epoch}"
         case BeginQuorumEpochResponse() | EndQuorumEpochResponse():
             return None if body.error is Error.NONE else _answer(body, "")
         case FetchResponse():

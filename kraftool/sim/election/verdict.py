@@ -113,10 +113,11 @@ def _danger(report: Report) -> str:
 
 def _witnesses(report: Report) -> Iterable[str]:
     if ids := report.without_controller:
+        who = "Node" if len(ids) == 1 else "Nodes"
         runs = "runs" if len(ids) == 1 else "run"
         yield (
-            f"Node {listed(ids)} {runs} no controller, and no other node can lead: topics cannot be"
-            " created."
+            f"{who} {listed(ids)} {runs} no controller, and no other node can lead: topics cannot"
+            " be created."
         )
     for chance in report.chances:
         if chance.via is not None:
@@ -131,11 +132,12 @@ def _witnesses(report: Report) -> Iterable[str]:
         if each.settings.is_witness and each.is_voter and each.id in report.up
     ]
     if lasting and all(chance.via is None for chance in report.chances):
-        are, votes, leads = (
-            ("is a witness", "votes", "leads") if len(lasting) == 1 else
-            ("are witnesses", "vote", "lead")
-        )  # fmt: skip
-        yield f"Node {listed(lasting)} {are}: it {votes}, and {leads} as a last resort only."
+        yield (
+            f"Node {listed(lasting)} is a witness: it votes, and leads as a last resort only."
+            if len(lasting) == 1
+            else f"Nodes {listed(lasting)} are witnesses: they vote, and lead as a last resort"
+            " only."
+        )
 
 
 def _graves(report: Report) -> Iterable[str]:

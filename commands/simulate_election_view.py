@@ -122,8 +122,10 @@ def _can_lead(node: NodeCase, chance: Chance, report: Report) -> Text:
         return Text("no: not a voter" if node.voters else "no: knows no voters", style=WARN)
     if chance.wins:
         return Text("no: cannot commit", style=WARN)
-    if node.settings.is_witness:
+    if any(each.via == node.id for each in report.chances):
         return Text("as a last resort", style=WARN)
+    if node.settings.is_witness:
+        return Text("no: a witness", style=WARN)
     votes = len(chance.granted) + 1
     return Text(f"no: {votes} of {node.voters.majority} votes", style=WARN)
 
@@ -131,7 +133,7 @@ def _can_lead(node: NodeCase, chance: Chance, report: Report) -> Text:
 def _state(node: NodeCase, report: Report) -> Text:
     voter = report.case.voters.has(node.key)
     role = "voter" if voter else "observer"
-    role += ", a witness" if node.is_witness else ""
+    role += ", a witness" if voter and node.is_witness else ""
     words = Text("down " if node.id in report.conditions.down else "up ", style=QUIET)
     if node.id in report.conditions.down:
         words = Text("down ", style=BAD)

@@ -67,3 +67,13 @@ def test_an_option_makes_a_witness_of_any_node(kraftool: Run, directories: list[
     wrong = kraftool("simulate-election", *directories, "--witness", "9")
     assert wrong.code == 2
     assert "--witness 9: there is no such node here" in wrong.err
+
+
+def test_witnesses_alone_cannot_lead(kraftool: Run, directories: list[Path]) -> None:
+    # A witness leads only to hand over to a Kafka: without one the table says no.
+    ran = kraftool(
+        "simulate-election", *directories, "--runs", "3", "--witness", "2", "--witness", "3"
+    )
+    assert "No leader is possible" in ran.text
+    assert "as a last resort\n" not in ran.text
+    assert ran.text.count("no: a witness") == 2

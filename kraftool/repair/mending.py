@@ -237,7 +237,9 @@ def _nothing(standing: QuorumAssessment, notes: Sequence[Mend]) -> Plan:
     told += " which is a majority, and nothing in it keeps Kafka from starting."
     told += " If they have no leader all the same: kraftool quorum health"
     told += " asks the running controllers, kraftool doctor compares settings and files."
+    unchanged = "none: nothing is changed"
     if is_ordered:
+        unchanged = "none, if the controllers start in the order of the steps"
         first = listed(judged.start_first)
         told = f"Nothing is to be mended, but the order of starts matters: start {first} first."
         told += f" {danger(judged)}."
@@ -252,9 +254,7 @@ def _nothing(standing: QuorumAssessment, notes: Sequence[Mend]) -> Plan:
         kraft_version=standing.kraft_version,
         kafka_version=standing.request.kafka_version,
         ranking=ranked(standing.hosts, standing.keys),
-        loss=_loss(fallen)
-        if fallen
-        else PlannedLoss(verdict=LossBound.NONE, text="none: nothing is changed"),
+        loss=_loss(fallen) if fallen else PlannedLoss(verdict=LossBound.NONE, text=unchanged),
         risks=accepted(standing.request, risks),
         voters_before=standing.voters,
         voters_after=standing.voters,

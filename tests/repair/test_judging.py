@@ -21,5 +21,6 @@ def test_a_new_node_and_a_laggard_must_not_elect_each_other(tmp_path: Path) -> N
     assert plan.method is Method.NONE
     assert not plan.summary[0].startswith("No action needed")
     assert "start 1 and 2 first" in plan.summary[0]
+    assert plan.loss.text == "none, if the controllers start in the order of the steps"
     starts = [each.hosts for each in plan.steps if each.action is Action.START]
     assert starts[0] == ("node-1", "node-2")

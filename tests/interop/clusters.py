@@ -398,8 +398,22 @@ class Cluster:
             question["at"] = ",".join(n.at("SASL" if sasl else "BROKER") for n in brokers)
         if sasl:
             question["client"] = SASL_CLIENT
-        answer = self.session.call(question | fields)
+        answer = self._answer(question | fields)
         self.note(f"admin {operation} {self._shown(fields)}")
+        return answer
+
+    def _answer(self, question: dict[str, Any]) -> Any:
+        """The answer. A controller that has just started refuses until it has read its metadata."""
+
+        def probe() -> tuple[Any] | None:
+            try:
+                return (self.session.call(question),)
+            except AdminRefused as refusal:
+                if "Direct-to-controller communication" in str(refusal):
+                    return None
+                raise
+
+        (answer,) = kafka.wait_for(f"an answer to {question['op']}", probe, every=0.2)
         return answer
 
     def refused(self, operation: str, *, quiet: bool = False, **fields: Any) -> str | None:

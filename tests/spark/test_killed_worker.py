@@ -42,11 +42,11 @@ DRIVER = """
 import sys
 sys.path.insert(0, {root!r})
 from kraftool.spark.engine import session
-from kraftool.spark.tables.run import Wanted, write_tables
+from kraftool.spark.tables.run import TablesRequest, write_tables
 
 fleet, out, master = sys.argv[1:]
 settings = {{"spark.executor.memory": "512m", "spark.driver.memory": "512m"}}
-write_tables(Wanted(roots=(fleet,), out=out), lambda: session(master, settings))
+write_tables(TablesRequest(roots=(fleet,), out=out), lambda: session(master, settings))
 """
 
 

@@ -149,7 +149,7 @@ def test_a_folder_with_anything_else_is_refused_and_left_alone(tmp_path: Path) -
         run(root, tmp_path / "file/below")
     with pytest.raises(UnusableError, match="not to a URL"):
         support.write_tables(
-            support.Wanted(roots=(str(root),), out="s3://bucket/tables"), support.InProcess
+            support.TablesRequest(roots=(str(root),), out="s3://bucket/tables"), support.InProcess
         )
 
 

@@ -12,13 +12,14 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from math import sqrt
 
 from kraftool.raft.settings import Timing
 from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.sim.election.conditions import Conditions, StartPace
 
 LIKELY = 0.5
-"""From this share of the runs on, at every pace, a leader is called likely."""
+"""Above this share of the runs at every pace, by more than chance, a leader is called likely."""
 SIGNIFICANT = 0.05
 """Below this probability, the real starts contradict the simulated shares."""
 FEWEST_STARTS = 10
@@ -171,7 +172,10 @@ def _state(node: NodeCase) -> str:
 
 
 def _is_likely(share: SimulatedShare) -> bool:
-    return share.runs >= FEWEST_RUNS and share.share >= LIKELY
+    if share.runs < FEWEST_RUNS:
+        return False
+    by_chance = 1 / sqrt(share.runs)  # two standard errors of a share of one half
+    return share.share - by_chance >= LIKELY
 
 
 def stated_share(

@@ -62,7 +62,7 @@ def simulate_election(
         typer.Option(
             "--witness",
             metavar="N",
-            help="What if kraftool node runs on N; else the file kraftool-witness says it.",
+            help="Treat node N as a witness. Default: directories with the file kraftool-witness.",
         ),
     ] = None,
     explore: Annotated[

@@ -241,7 +241,7 @@ def _nothing(standing: QuorumAssessment, notes: Sequence[Mend]) -> Plan:
     if is_ordered:
         unchanged = "none, if the controllers start in the order of the steps"
         first = listed(judged.start_first)
-        told = f"Nothing is to be mended, but the order of starts matters: start {first} first."
+        told = f"No file needs a repair, but the order of starts matters: start {first} first."
         told += f" {danger(judged)}."
     return Plan(
         schema_version=SCHEMA_VERSION,

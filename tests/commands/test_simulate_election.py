@@ -273,7 +273,7 @@ def test_a_partition_leaves_the_side_with_a_majority(voters: list[Path], kraftoo
     assert document["conditions"]["cut"] == [[2, 3], [2, 4], [3, 2], [4, 2]]
     ran = kraftool("simulate-election", *FEW, "--partition", "2|3|4", *voters)
     assert ran.code == 1
-    assert "Mend the network" in ran.text
+    assert "Repair the network" in ran.text
 
 
 def test_voters_are_added_and_removed(voters: list[Path], kraftool: Run):

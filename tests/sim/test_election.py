@@ -128,7 +128,7 @@ def test_an_even_split_has_no_leader_and_the_way_out_is_named() -> None:
     told = report(five, cut=partition("1,2|3,4", range(1, 5)))
     assert told.leaders == ()
     assert told.heals
-    assert any("Mend the network" in each for each in steps(told))
+    assert any("Repair the network" in each for each in steps(told))
 
 
 def test_the_nodes_to_start_are_named_without_a_majority() -> None:

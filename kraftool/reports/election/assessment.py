@@ -226,16 +226,12 @@ def _level(lost: tuple[int, int | None] | None) -> LossBound:
 def _later_losses(case: ElectionCase) -> list[RecordLoss]:
     """What a second leader would cut, after a first one with as few followers as can be."""
     found: list[RecordLoss] = []
-    seen: set[tuple[int, frozenset[int]]] = set()
     for leader in _leaders(case, case.voters.ids):
         voters = leader.voters
         others = [
             each for each in sorted(voters.ids - {leader.id}) if _may_vote_for(case, each, leader)
         ]
         for group in combinations(others, voters.majority - 1):
-            if (leader.id, frozenset(group)) in seen:
-                continue
-            seen.add((leader.id, frozenset(group)))
             after = led_by(case, leader, group)
             known = CommitEvidence.of(after)
             for second in _leaders(after, after.voters.ids):

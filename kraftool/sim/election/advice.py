@@ -57,7 +57,9 @@ def _keep(report: Report) -> Iterable[AdviceStep]:
 
 def _network(report: Report) -> Iterable[AdviceStep]:
     if report.conditions.cut:
-        yield AdviceStep("Mend the network: without the partition the quorum stands more.")
+        yield AdviceStep(
+            "Repair the network: without the partition the quorum tolerates more failures."
+        )
     if list(slow(report)) or report.without_leader:
         yield AdviceStep(
             "Make messages faster, or the controller.quorum timeouts longer: elections fail, or"
@@ -213,7 +215,7 @@ def _ways_out(report: Report) -> Iterable[AdviceStep]:
         either = "either" if len(groups) == 2 else "any" if len(groups) > 2 else "it"
         yield AdviceStep(f"Start {listed(groups, 'or')}: with {either} a leader can be elected.")
     if report.heals:
-        yield AdviceStep("Mend the network: without the partition a leader can be elected.")
+        yield AdviceStep("Repair the network: without the partition a leader can be elected.")
     unknown = [each for each in report.case.unknown if each in report.case.voters.ids]
     if unknown:
         yield AdviceStep(

@@ -4,13 +4,16 @@
 
 VENV         := .venv
 BIN          := $(VENV)/bin
+EXTRAS       := compression spark serve dev
+LOCK         := requirements-dev.lock
 DEMO_FIXTURE ?= fixtures/kafka-4.3.0/dynamic-quorum/node-2/data
-VERSION      ?= 4.4.0
 SEEDS        ?= 0..10000
 ROUNDS       ?= 200
 KAFKA        ?= 4.3.0
-PYTEST_ARGS  ?= -n auto --dist loadfile
+# A worker takes whole files, in the order of tests/conftest.py: long ones first.
+PYTEST_ARGS  ?= -n auto --dist loadfile --no-loadscope-reorder
 KRAFTOOL     := $(BIN)/kraftool
+PIP_INSTALL  := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 # The first of these that runs and is new enough. `make PYTHON=/path/to/python3.12` overrides it.
 NEW_ENOUGH   := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
@@ -18,7 +21,7 @@ CANDIDATES   := python3 python3.14 python3.13 python3.12 python3.11 python
 PYTHON       ?= $(shell for p in $(CANDIDATES); do \
                   $$p -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
-.PHONY: help demo test check fresh format catalogue man soak spark chaos sim differential mutants bench-dump bench-inspect bench-changes bench-spark bench-sim bench-elections bench-node bench-watch bench-memory package clean
+.PHONY: help demo quick test test-minutes check lint fresh format catalogue man schemas soak spark chaos sim differential mutants bench-dump bench-inspect bench-passes bench-changes bench-spark bench-sim bench-elections bench-node bench-watch bench-memory hooks lock newest package clean
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -33,15 +36,26 @@ demo: $(VENV)/.installed  ## set up, and dump a data directory of a real Kafka c
 test: $(VENV)/.installed-dev  ## every test that can run here; what cannot says what it needs
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-check: $(VENV)/.installed-dev fresh  ## what CI checks besides the tests
+quick: $(VENV)/.installed-dev  ## unit tests, in under three minutes: no real Kafka, Spark or dashboard
+	@$(BIN)/python -m pytest $(PYTEST_ARGS) -m 'not (interop or spark or tui or slow)'
+
+test-minutes: $(VENV)/.installed-dev  ## the tests, and then what they cost: minutes of CPU for each directory
+	@$(BIN)/python -m pytest $(PYTEST_ARGS) -p tools.test_minutes --junitxml=$(VENV)/junit.xml; code=$$?; \
+	  $(BIN)/python tools/test_minutes.py $(VENV)/junit.xml; exit $$code
+
+check: fresh lint  ## what CI checks besides the tests
+
+lint: $(VENV)/.installed-dev  ## style, types, and who may import whom
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/mypy tools
+	@$(BIN)/mypy tests
 	@$(BIN)/lint-imports --no-cache
 
 fresh: $(VENV)/.installed-dev  ## generated files are what their generators write
 	@$(BIN)/python tools/manpages.py --check
+	@$(BIN)/python -m tools.schemas --check
 	@$(BIN)/python tools/damage.py --check
 	@if command -v java >/dev/null 2>&1 && command -v mvn >/dev/null 2>&1; then \
 	  $(BIN)/python tools/catalogue.py --check && $(BIN)/python tools/config_names.py --check; \
@@ -55,11 +69,15 @@ format: $(VENV)/.installed-dev  ## let ruff mend what it can
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-catalogue: $(VENV)/.installed-dev  ## read the messages of a Kafka release again (VERSION=4.4.0)
-	$(BIN)/python tools/catalogue.py --version $(VERSION)
+catalogue: $(VENV)/.installed-dev  ## read messages and config names of Kafka again (VERSION=4.5.0: a new release)
+	$(BIN)/python tools/catalogue.py $(if $(VERSION),--version $(VERSION))
+	$(BIN)/python tools/config_names.py
 
 man: $(VENV)/.installed-dev  ## write the man pages from the commands' help
 	$(BIN)/python tools/manpages.py
+
+schemas: $(VENV)/.installed-dev  ## write docs/schemas from the classes that the documents are made of
+	@$(BIN)/python -m tools.schemas
 
 soak: $(VENV)/.installed-dev  ## the long tests: fuzzing and property tests for two hours
 	KRAFTOOL_SOAK=1 KRAFTOOL_HYPOTHESIS=soak $(BIN)/python -m pytest $(PYTEST_ARGS)
@@ -103,6 +121,9 @@ bench-elections: $(VENV)/.installed-dev  ## start real quorums 200 times, and co
 bench-inspect: $(VENV)/.installed-dev  ## replay, the shell beside kafka-metadata-shell, verify-log
 	$(BIN)/python tests/bench/inspect_state.py
 
+bench-passes: $(VENV)/.installed-dev  ## passes over a log, beside another checkout (OTHER=/path)
+	$(BIN)/python tests/bench/passes.py $(OTHER)
+
 bench-changes: $(VENV)/.installed-dev  ## an append for many fetches, a commit to a large image
 	$(BIN)/python tests/bench/changes.py
 
@@ -112,6 +133,20 @@ bench-spark: $(VENV)/.installed-dev  ## tables on one core and two beside dump-l
 bench-dump: $(VENV)/.installed-dev  ## dump-log and kafka-dump-log side by side, and the ratio
 	$(BIN)/python tests/bench/dump.py
 
+hooks: $(VENV)/.installed-dev  ## let git run ruff before each commit, and make lint before each push
+	@$(BIN)/pre-commit install
+
+lock: $(VENV)/.made  ## write requirements-dev.lock: the newest versions that pyproject.toml allows
+	@[ -x $(BIN)/uv ] || $(PIP_INSTALL) uv
+	@UV_CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/uv pip compile --quiet --upgrade --universal \
+	  --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  $(EXTRAS:%=--extra %) pyproject.toml --output-file $(LOCK)
+	@git --no-pager diff --stat -- $(LOCK)
+
+newest:  ## make check and quick with the newest versions instead of the locked ones, in .venv-newest
+	@rm -f .venv-newest/.installed-dev
+	@$(MAKE) --no-print-directory VENV=.venv-newest LOCK= check quick
+
 package: $(VENV)/.installed-dev  ## wheel and sdist into dist/
 	@rm -rf dist
 	@$(BIN)/python -m build --no-isolation --outdir dist . >$(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
@@ -119,7 +154,7 @@ package: $(VENV)/.installed-dev  ## wheel and sdist into dist/
 	@tar -tzf dist/*.tar.gz
 
 clean:  ## remove all that make made
-	rm -rf $(VENV) build dist *.egg-info .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venv-newest build dist *.egg-info .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamps make both set-ups happen once, and again when pyproject.toml changes.
@@ -137,10 +172,16 @@ $(VENV)/.made:
 
 $(VENV)/.installed: pyproject.toml | $(VENV)/.made
 	@echo 'Installing kraftool and what it needs into $(VENV) (once; under a minute)'
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@$(PIP_INSTALL) --editable .
 	@touch $@
 
-$(VENV)/.installed-dev: pyproject.toml | $(VENV)/.made
+# `make LOCK=` installs the newest versions.
+$(VENV)/.installed-dev: pyproject.toml $(LOCK) | $(VENV)/.made
 	@echo 'Installing kraftool and the tools of its tests into $(VENV) (once; a minute or two)'
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[compression,spark,serve,dev]'
+ifdef LOCK
+	@$(PIP_INSTALL) --require-hashes --requirement $(LOCK)
+	@$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+else
+	@$(PIP_INSTALL) --upgrade --upgrade-strategy eager $(EXTRAS:%=--editable '.[%]')
+endif
 	@touch $@ $(VENV)/.installed

@@ -19,4 +19,13 @@ def main() -> None:
         output.finish()
     from kraftool.commands.output import guarded
 
-    guarded()
+    guarded(_run)
+
+
+def _run(words: list[str]) -> int | None:
+    """Run the command that these words name, and return its exit code."""
+    from kraftool.commands.app import app_of
+
+    # Not standalone: typer would end an interrupt with 1, as a finding.
+    code: int | None = app_of(words)(prog_name="kraftool", standalone_mode=False)
+    return code

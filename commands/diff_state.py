@@ -83,7 +83,7 @@ def diff_state(
     """
     from kraftool.commands.finding_options import settle
     from kraftool.commands.read_progress import read_progress
-    from kraftool.reports.processes import quicken
+    from kraftool.reports.logs.processes import quicken
     from kraftool.reports.state import diff_json
     from kraftool.reports.state.compare import load_two
     from kraftool.reports.state.diff import DiffOptions, changes
@@ -113,9 +113,11 @@ def diff_state(
 
         write_diff(to, both, differing, counts, limit)
     else:
-        write = diff_json.document if output is DiffFormat.JSON else diff_json.lines
-        for piece in write(both, differing, ignored, counts):
-            to.write(piece)
+        if output is DiffFormat.JSON:
+            to.document(diff_json.diff_state_document(both, differing, ignored, counts))
+        else:
+            for each in diff_json.lines(both, differing, ignored, counts):
+                to.write(each)
     if counts.by_kind:
         to.raise_code(ExitCode.FINDING)
     settle(to, both.findings)

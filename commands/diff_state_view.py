@@ -24,12 +24,12 @@ from kraftool.commands.finding_view import (
 )
 from kraftool.commands.output import Output
 from kraftool.image.state_hash import state_hash
+from kraftool.reports.findings.status import overall_status
 from kraftool.reports.state.compare import TwoStates
 from kraftool.reports.state.diff import KINDS, ChangeType, EntityChange
 from kraftool.reports.state.diff_json import Counts
 from kraftool.reports.state.diff_words import TITLES, change_name, value_text, what_it_was
 from kraftool.reports.state.load import LoadedState
-from kraftool.reports.status import overall_status
 
 _SIGNS = {
     ChangeType.ADDED: ("+", GOOD),

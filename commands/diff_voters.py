@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet, TimeZone
+from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput, TimeZone
 from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError
 from kraftool.commands.quorum_options import (
     TIMEOUT_S,
@@ -31,7 +31,7 @@ def diff_voters(
     command_config: CommandConfig = "",
     resolve: Resolve = None,
     timeout: Timeout = TIMEOUT_S,
-    output: PlainOutput = PlainFormat.TABLE,
+    output: RowOutput = RowFormat.TABLE,
     tz: TimeZone = "UTC",
     out: Out = "",
     color: Color = ColorWhen.AUTO,
@@ -60,8 +60,8 @@ def diff_voters(
     from kraftool.commands.finding_options import settle
     from kraftool.commands.live_reading import live_quorum, refuse_nothing
     from kraftool.commands.times import time_zone
+    from kraftool.reports.directory.voter_sources import read_sources
     from kraftool.reports.voters.diff import diff_voters as compare
-    from kraftool.reports.voters.read import read_sources
 
     zone = time_zone(tz)
     paths = sources or []
@@ -78,15 +78,14 @@ def diff_voters(
             found += live_sources(live)
             tell_agreement(to, live.now)
         diff = compare(found)
-    if output is PlainFormat.JSON:
-        from kraftool.commands.output import json_document
-        from kraftool.reports.voters.voters_json import document
-
-        to.write(json_document(document(diff)))
-    else:
+    if output is RowFormat.TABLE:
         from kraftool.commands.voters_view import write_voters
 
         write_voters(to, diff, zone)
+    else:
+        from kraftool.reports.voters.voters_json import diff_voters_document
+
+        to.document(diff_voters_document(diff), output)
     if diff.differ:
         to.raise_code(ExitCode.FINDING)
     settle(to, diff.findings)

@@ -13,7 +13,7 @@ from kraftool.commands.finding_options import (
     ignored_codes,
     settle,
 )
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
+from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput
 from kraftool.commands.output import ColorWhen, Output, UsageError
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
@@ -36,7 +36,7 @@ def doctor(
     command_config: CommandConfig = "",
     resolve: Resolve = None,
     timeout: Timeout = TIMEOUT_S,
-    output: PlainOutput = PlainFormat.TABLE,
+    output: RowOutput = RowFormat.TABLE,
     out: Out = "",
     color: Color = ColorWhen.AUTO,
     quiet: Quiet = False,
@@ -74,7 +74,7 @@ def doctor(
     from kraftool.commands.read_progress import read_progress
     from kraftool.reports.doctor.read import examine, locations_of
     from kraftool.reports.doctor.report import diagnose
-    from kraftool.reports.processes import quicken
+    from kraftool.reports.logs.processes import quicken
 
     quicken()
     locations, findings = locations_of(named)
@@ -92,20 +92,19 @@ def doctor(
             options = options_again(*access)
             examination = examine_live(live, options, locations, findings, progress)
         report = diagnose(examination, ignored)
-    if output is PlainFormat.JSON:
-        from kraftool.commands.output import json_document
-        from kraftool.reports.doctor.doctor_json import document
-
-        to.write(json_document(document(report)))
-    else:
+    if output is RowFormat.TABLE:
         from kraftool.commands.doctor_view import write_report
 
         write_report(to, report)
+    else:
+        from kraftool.reports.doctor.doctor_json import doctor_document
+
+        to.document(doctor_document(report), output)
     settle(to, report.findings, fail_on)
     to.finish()
 
 
-def _explain(code: str, output: PlainFormat, to: Output) -> None:
+def _explain(code: str, output: RowFormat, to: Output) -> None:
     from kraftool.decoders.errors import KraftoolError
     from kraftool.reports.doctor.explain import explain
 
@@ -113,13 +112,12 @@ def _explain(code: str, output: PlainFormat, to: Output) -> None:
         told = explain(code)
     except KraftoolError as error:
         raise UsageError(error.message, hint=error.hint) from None
-    if output is PlainFormat.JSON:
-        from kraftool.commands.output import json_document
-        from kraftool.reports.doctor.doctor_json import explanations
-
-        to.write(json_document(explanations(told)))
-    else:
+    if output is RowFormat.TABLE:
         from kraftool.commands.doctor_view import write_explanations
 
         write_explanations(to, told)
+    else:
+        from kraftool.reports.doctor.doctor_json import ExplanationsDocument
+
+        to.document(ExplanationsDocument(codes=told), output)
     to.finish()

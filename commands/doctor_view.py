@@ -27,8 +27,10 @@ from kraftool.commands.output import Output
 from kraftool.reports.doctor.explain import Explanation
 from kraftool.reports.doctor.model import Diagnosis, Evidence
 from kraftool.reports.doctor.report import DirectoryDiagnoses, DoctorReport
-from kraftool.reports.findings import Severity
-from kraftool.reports.words import many
+from kraftool.reports.election.assessment import Assessment
+from kraftool.reports.election.assessment_words import sentences
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.text.words import many
 
 _MOST_ALIKE = 3
 """So many diagnoses of one code in a section are told in full; JSON has them all."""
@@ -43,10 +45,16 @@ def write_report(to: Output, report: DoctorReport) -> None:
         is_complete = section.path not in left_out and not report.ignored
         _section(to, section, is_live=report.is_live, is_complete=is_complete)
         to.line()
+    found = report.assessment
+    if report.wiped or (found is not None and found.voters and not report.is_live):
+        _quorum(to, report, found)
+        to.line()
     names = many(len(report.rules), "rule")
     paths = [each.patient for each in report.sections if each.path]
     count = sum(each is None or not each.source.is_live for each in paths)
     directories = many(count, "directory")
+    if found is not None and report.not_given:
+        directories = _share(found, count)
     if report.is_live:
         directories = f"{directories} and a live quorum" if count else "a live quorum"
     ignored = f", {report.ignored} ignored" if report.ignored else ""
@@ -59,11 +67,32 @@ def write_report(to: Output, report: DoctorReport) -> None:
         )
     )
     for part in report.unexamined:
-        to.rich(text(f"not looked at: {part.path}: {part.text}", WARN))
+        to.rich(text(f"not looked at: {part.path}: {part.reason}", WARN))
     if report.deeper:
         to.rich(text("To look deeper:", QUIET))
         for each in report.deeper:
             to.rich(text(f"  {each}"), unbroken=True)
+
+
+def _share(found: Assessment, count: int) -> str:
+    """`1 of 3 voters' directories`, and how many of other nodes."""
+    given = len(found.given)
+    others = f" and {many(count - given, 'other directory')}" if count > given else ""
+    whose = "voters' directories" if len(found.voters) > 1 else "voter's directory"
+    return f"{given} of {len(found.voters)} {whose}{others}"
+
+
+def _quorum(to: Output, report: DoctorReport, found: Assessment | None) -> None:
+    """What the directories prove together, and what to run next."""
+    to.rich(Text("The quorum", style=NAME))
+    for each in sentences(found) if found is not None else ():
+        to.rich(text(each))
+    for each in report.wiped:
+        is_command = each.startswith("  ")
+        to.rich(text(each, COMMAND if is_command else ""), unbroken=is_command)
+    for words, command in report.commands:
+        to.rich(text(f"{words}:", QUIET))
+        to.rich(text(f"  {command}", COMMAND), unbroken=True)
 
 
 def _section(to: Output, section: DirectoryDiagnoses, *, is_live: bool, is_complete: bool) -> None:
@@ -103,14 +132,18 @@ def _diagnosis(to: Output, diagnosis: Diagnosis, directory: str) -> None:
     finding = diagnosis.finding
     head = Text(finding.severity.value.ljust(_INDENT), style=SEVERITY_STYLES[finding.severity])
     head.append(finding.code, style=NAME)
-    place = Evidence(file=finding.file, text="", position=finding.position, offset=finding.offset)
+    place = Evidence(file=finding.file, found="", position=finding.position, offset=finding.offset)
     where = _below(directory, place)
     to.rich(head.append_text(text(f"  {where}" if where else "")), unbroken=True)
-    _sentence(to, "cause", f"{finding.field}: {finding.text}" if finding.field else finding.text)
+    _sentence(
+        to,
+        "cause",
+        f"{finding.field}: {finding.text}" if finding.field else finding.text,
+    )
     told = []
     for each in diagnosis.evidence:
         where = _below(directory, each)
-        told.append(text(": ".join(part for part in (where, each.text) if part)))
+        told.append(text(": ".join(part for part in (where, each.found) if part)))
     _lines(to, "evidence", told)
     if finding.advice:
         _sentence(to, "next", finding.advice)
@@ -148,7 +181,7 @@ def write_explanations(to: Output, told: Sequence[Explanation]) -> None:
     """One code in full; of several, a line each."""
     if len(told) > 1:
         for each in told:
-            style = SEVERITY_STYLES[Severity(each.severity)]
+            style = SEVERITY_STYLES[each.severity]
             line = Text(each.code.ljust(28), style=NAME)
             to.rich(
                 line.append(each.severity.ljust(_INDENT), style=style).append(each.meaning),
@@ -157,7 +190,7 @@ def write_explanations(to: Output, told: Sequence[Explanation]) -> None:
         return
     for each in told:
         head = Text(each.code, style=NAME)
-        to.rich(head.append(f"  {each.severity}", style=SEVERITY_STYLES[Severity(each.severity)]))
+        to.rich(head.append(f"  {each.severity}", style=SEVERITY_STYLES[each.severity]))
         _sentence(to, "meaning", each.meaning)
         more = {"next": each.advice, "note": each.note, "see": ", ".join(each.references)}
         for name, words in more.items():

@@ -10,9 +10,9 @@ from kraftool.commands.options import (
     Color,
     Debug,
     Out,
-    PlainFormat,
-    PlainOutput,
     Quiet,
+    RowFormat,
+    RowOutput,
     ShowSecrets,
     TakenFor,
     TimeZone,
@@ -22,7 +22,7 @@ from kraftool.commands.output import ColorWhen, Output, UsageError
 if TYPE_CHECKING:
     from kraftool.decoders.errors import KraftoolError
     from kraftool.decoders.kinds import FileKind
-    from kraftool.reports.file_report import EntryBounds
+    from kraftool.reports.files.file_report import EntryBounds
     from kraftool.storage.paths import Location
 
 _TABLE_ROWS = 20
@@ -49,7 +49,7 @@ def dump(
         int | None,
         typer.Option("--tail", metavar="N", min=0, help="The last N entries of an index."),
     ] = None,
-    output: PlainOutput = PlainFormat.TABLE,
+    output: RowOutput = RowFormat.TABLE,
     show_secrets: ShowSecrets = False,
     tz: TimeZone = "UTC",
     out: Out = "",
@@ -71,24 +71,24 @@ def dump(
     from kraftool.commands.read_progress import read_progress
     from kraftool.commands.times import time_zone
     from kraftool.decoders.errors import KraftoolError
-    from kraftool.reports.directory import read_location
-    from kraftool.reports.file_report import ReadOptions
-    from kraftool.reports.processes import quicken
+    from kraftool.reports.directory.report import read_location
+    from kraftool.reports.files.file_report import ReadOptions
+    from kraftool.reports.logs.processes import quicken
     from kraftool.storage.paths import LocationKind, open_path
 
     quicken()
     zone = time_zone(tz)
     wanted = _kind(kind)
-    if records and output is PlainFormat.JSON:
+    if records and output is not RowFormat.TABLE:
         raise UsageError(
             "--records is for people", hint="kraftool dump-log -o jsonl gives records to programs"
         )
     try:
         location = open_path(path)
     except KraftoolError as error:
-        if output is not PlainFormat.JSON:
+        if output is RowFormat.TABLE:
             raise
-        _write_unopened(path, error, Output(color=color, quiet=quiet, out=out))
+        _write_unopened(path, error, Output(color=color, quiet=quiet, out=out), output)
         return
     if wanted is not None:
         location = _one_file(location)
@@ -106,11 +106,10 @@ def dump(
     )
     with read_progress(to, [location]) as progress:
         report = read_location(location, options, progress=progress)
-    if output is PlainFormat.JSON:
-        from kraftool.commands.output import json_document
-        from kraftool.reports.dump_json import document
+    if output is not RowFormat.TABLE:
+        from kraftool.reports.directory.dump_json import dump_document
 
-        to.write(json_document(document(report)))
+        to.document(dump_document(report), output)
     else:
         from kraftool.commands.dump_view import write_report
 
@@ -123,15 +122,14 @@ def dump(
     to.finish()
 
 
-def _write_unopened(path: str, error: KraftoolError, to: Output) -> None:
+def _write_unopened(path: str, error: KraftoolError, to: Output, output: RowFormat) -> None:
     """The document of a PATH that leads nowhere: a program gets one whatever happens."""
     from kraftool.commands.finding_options import settle
-    from kraftool.commands.output import json_document
-    from kraftool.reports.directory import unopened_report
-    from kraftool.reports.dump_json import document
+    from kraftool.reports.directory.dump_json import dump_document
+    from kraftool.reports.directory.report import unopened_report
 
     report = unopened_report(path, error)
-    to.write(json_document(document(report)))
+    to.document(dump_document(report), output)
     settle(to, report.all_findings)
     to.finish()
 
@@ -159,10 +157,8 @@ def _one_file(location: Location) -> Location:
     return Location(path=location.path, kind=LocationKind.FILE, directory=directory)
 
 
-def _bounds(
-    head: int | None, tail: int | None, output: PlainFormat, *, single: bool
-) -> EntryBounds:
-    from kraftool.reports.file_report import EntryBounds
+def _bounds(head: int | None, tail: int | None, output: RowFormat, *, single: bool) -> EntryBounds:
+    from kraftool.reports.files.file_report import EntryBounds
 
     if head is not None or tail is not None:
         if not single:
@@ -170,4 +166,4 @@ def _bounds(
         return EntryBounds(head=head or 0, tail=tail or 0)
     if not single:
         return EntryBounds()
-    return EntryBounds(head=_TABLE_ROWS if output is PlainFormat.TABLE else _JSON_ROWS, tail=0)
+    return EntryBounds(head=_TABLE_ROWS if output is RowFormat.TABLE else _JSON_ROWS, tail=0)

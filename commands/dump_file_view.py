@@ -13,19 +13,19 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from kraftool.commands.dump_view import plain_table, type_table
 from kraftool.commands.finding_view import COMMAND, KEY, NAME, QUIET, text
 from kraftool.commands.output import Output
+from kraftool.commands.plain_tables import plain_table, type_table
 from kraftool.commands.times import iso
 from kraftool.decoders.checkpoint_files import LeaderEpochCheckpoint, PartitionMetadata
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.quorum_state import DEAD_FIELDS, QuorumStateFile
 from kraftool.image.metadata_version import release_name
-from kraftool.reports.file_report import EntryList, FileReport, PlainText, Settings
-from kraftool.reports.file_words import holds
-from kraftool.reports.log_summary import LogSummary
-from kraftool.reports.words import many, size, span, transactions
+from kraftool.reports.files.file_report import EntryList, FileReport, PlainText, Settings
+from kraftool.reports.files.file_words import holds
+from kraftool.reports.logs.summary import LogSummary
+from kraftool.reports.text.words import many, size, span, transactions
 
 
 def write_file(output: Output, file: FileReport, zone: tzinfo) -> None:

@@ -1,7 +1,8 @@
 """A dump for people: the summary that answers at a glance, findings, and the tables below it.
 
-Owns layout and colour; words are `reports/words.py`, tables of single files `dump_file_view.py`.
-Everything that comes from data goes through `printable` into Text, which knows no markup.
+Owns layout and colour; words are `reports/text/words.py`'s, tables of single files
+`dump_file_view.py`'s. Everything that comes from data goes through `printable` into Text, which
+knows no markup.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from datetime import tzinfo
 from rich.table import Table
 from rich.text import Text
 
+from kraftool.commands.dump_file_view import write_file
 from kraftool.commands.finding_view import (
     BAD,
     COMMAND,
@@ -19,13 +21,13 @@ from kraftool.commands.finding_view import (
     NAME,
     QUIET,
     SEVERITY_STYLES,
-    TYPE,
     WARN,
     headline,
     text,
     write_findings,
 )
 from kraftool.commands.output import Output
+from kraftool.commands.plain_tables import plain_table, type_table
 from kraftool.commands.times import iso
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import FileState, parse_checkpoint_name
@@ -33,20 +35,19 @@ from kraftool.decoders.quorum_state import QuorumState
 from kraftool.image.metadata_version import METADATA_VERSION
 from kraftool.raft.endpoints import shown_endpoints
 from kraftool.raft.names import Voter
-from kraftool.reports.directory import DirectoryReport, DumpReport
+from kraftool.reports.directory.report import DirectoryReport, DumpReport
 from kraftool.reports.doctor import tools
-from kraftool.reports.file_words import by_label, folder_counts, holds
-from kraftool.reports.findings import Severity
-from kraftool.reports.kinds import KINDS
-from kraftool.reports.log_summary import TypeCount
-from kraftool.reports.metadata_summary import (
+from kraftool.reports.files.file_words import folder_counts, holds
+from kraftool.reports.files.metadata_summary import (
     MetadataSummary,
     NodeIds,
     SeenVoters,
     SnapshotSummary,
     VoterSource,
 )
-from kraftool.reports.words import ids, many, size, transactions
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import KINDS
+from kraftool.reports.text.words import ids, many, size, transactions
 from kraftool.storage.lock import LockState
 
 _LABEL_WIDTH = 16
@@ -55,8 +56,6 @@ _NO_UUID = "AAAAAAAAAAAAAAAAAAAAAA"
 
 def write_report(output: Output, report: DumpReport, zone: tzinfo) -> None:
     """Write a whole dump."""
-    from kraftool.commands.dump_file_view import write_file
-
     first = True
     for directory in report.directories:
         if not first:
@@ -285,29 +284,10 @@ def _rest(rows: _Rows, report: DirectoryReport) -> None:
     if registered:
         rows.add("registered", "; ".join(registered))
     found = summary.transactions
-    if told := transactions(found.committed, found.aborted, found.open_since):
+    if told := transactions(found.committed, found.aborted, found.open_offset):
         rows.add("transactions", told)
     if report.folders.total:
         rows.add("folders", folder_counts(report.folders))
-
-
-def heading(words: str) -> Text:
-    return Text(words, style=NAME)
-
-
-def plain_table(title: str, *columns: str, right: Sequence[str] = ()) -> Table:
-    """A table without lines: a title, column heads, rows."""
-    table = Table(
-        title=heading(title),
-        title_justify="left",
-        box=None,
-        pad_edge=False,
-        header_style=QUIET,
-        padding=(0, 2, 0, 0),
-    )
-    for column in columns:
-        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
-    return table
 
 
 def _snapshots(snapshots: Sequence[SnapshotSummary], zone: tzinfo, width: int) -> Table:
@@ -337,28 +317,6 @@ def _snapshot_state(snapshot: SnapshotSummary) -> Text:
     if snapshot.state is FileState.DELETED:
         return Text(f"deleted, {words}", style=QUIET)
     return Text(words, style="" if snapshot.intact else BAD)
-
-
-def type_table(title: str, types: Sequence[TypeCount], width: int) -> Table:
-    """Counts by record type, side by side as the width allows."""
-    counts = by_label(types)
-    label_width = max(len(label) for label, _ in counts)
-    count_width = max(len(str(count)) for _, count in counts)
-    groups = max(1, min(3, (width + 3) // (label_width + count_width + 5)))
-    rows = -(-len(counts) // groups)
-    table = Table(
-        title=heading(title), title_justify="left", box=None, pad_edge=False, show_header=False,
-        padding=(0, 1),
-    )  # fmt: skip
-    for _ in range(groups):
-        table.add_column(justify="right", min_width=count_width)
-        table.add_column(style=TYPE, min_width=label_width + 1)
-    for row in range(rows):
-        cells: list[Text] = []
-        for label, count in counts[row::rows]:
-            cells += [text(count), text(label)]
-        table.add_row(*cells)
-    return table
 
 
 def _files(report: DirectoryReport, width: int) -> Table:

@@ -5,9 +5,8 @@ Owns what the options mean together: a scenario's what-ifs come first, the comma
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kraftool.commands.output import UsageError
+from kraftool.commands.simulate_election_options import SimulateElectionOptions
 from kraftool.reports.election.case import ElectionCase
 from kraftool.reports.election.read import read_case
 from kraftool.reports.election.scenario import MOST_BYTES, Scenario, parse_scenario
@@ -24,62 +23,46 @@ from kraftool.sim.election.conditions import (
 from kraftool.storage.source import FileSource
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ElectionQuestion:
-    """The command line."""
-
-    paths: tuple[str, ...] = ()
-    scenario: str = ""
-    down: tuple[int, ...] = ()
-    partition: tuple[str, ...] = ()
-    delay_ms: int | None = None
-    wipe: tuple[int, ...] = ()
-    add_voter: tuple[int, ...] = ()
-    remove_voter: tuple[int, ...] = ()
-    assume_up: tuple[str, ...] = ()
-    witness: tuple[int, ...] = ()
-
-
-def asked(question: ElectionQuestion) -> tuple[ElectionCase, Conditions]:
+def asked(options: SimulateElectionOptions) -> tuple[ElectionCase, Conditions]:
     """The case with all what-ifs that change nodes, and the conditions of the election."""
     try:
-        return _asked(question)
+        return _asked(options)
     except ConditionError as error:
         raise UsageError(error.message, hint=error.hint) from None
 
 
-def _asked(question: ElectionQuestion) -> tuple[ElectionCase, Conditions]:
-    told = _scenario(question.scenario) if question.scenario else None
-    case = told.case if told is not None else read_case(question.paths)
+def _asked(options: SimulateElectionOptions) -> tuple[ElectionCase, Conditions]:
+    told = _scenario(options.scenario) if options.scenario else None
+    case = told.case if told is not None else read_case(options.paths)
     told = told if told is not None else Scenario(case=case)
     if len(case.nodes) + len(case.unknown) > MOST_NODES:
         raise ConditionError(f"there are more than {MOST_NODES} nodes")
     everyone = {*case.by_id, *case.unknown}
-    known((*told.wipe, *question.wipe), everyone, "--wipe")
-    for text in question.assume_up:
+    known((*told.wipe, *options.wipe), everyone, "--wipe")
+    for text in options.assume_up:
         id_, log = _assumed(text, case)
         case = assumed_up(case, id_, log)
-    for each in dict.fromkeys((*told.wipe, *question.wipe)):
+    for each in dict.fromkeys((*told.wipe, *options.wipe)):
         case = wiped(case, each)
-    adding = (*told.add_voter, *question.add_voter)
+    adding = (*told.add_voter, *options.add_voter)
     for each in adding:
         _node_id(each, "--add-voter")
         case = added(case, each)
-    known(question.witness, case.by_id, "--witness")
-    for each in dict.fromkeys(question.witness):
+    known(options.witness, case.by_id, "--witness")
+    for each in dict.fromkeys(options.witness):
         case = witness(case, each)
     everyone = {*case.by_id, *case.unknown}
     cut: frozenset[tuple[int, int]] = frozenset()
-    partitions = (*told.partition, *question.partition)
+    partitions = (*told.partition, *options.partition)
     for text in partitions:
         cut |= partition(text, everyone)
-    removing = (*told.remove_voter, *question.remove_voter)
+    removing = (*told.remove_voter, *options.remove_voter)
     known(removing, everyone, "--remove-voter")
     plain = Conditions()
-    delay = question.delay_ms if question.delay_ms is not None else told.delay_ms
+    delay = options.delay if options.delay is not None else told.delay_ms
     within = told.start_within_ms
     return case, Conditions(
-        down=known((*told.down, *question.down), everyone, "--down") & frozenset(case.by_id),
+        down=known((*told.down, *options.down), everyone, "--down") & frozenset(case.by_id),
         cut=cut,
         delay_ms=plain.delay_ms if delay is None else checked_delay(delay),
         skew_ms=plain.skew_ms if within is None else checked_delay(within),

@@ -1,7 +1,7 @@
 """`kraftool explain`: a file byte by byte, each with its field, type and value.
 
 Owns the look of annotated hex and the shape of its JSON (docs/schemas/explain.json). What the
-bytes are is `reports/annotation.py`.
+bytes are is `reports/explain/annotation.py`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from kraftool.commands.options import (
     Color,
     Debug,
     Out,
-    PlainFormat,
-    PlainOutput,
     Quiet,
+    RowFormat,
+    RowOutput,
     ShowSecrets,
     TakenFor,
 )
@@ -24,7 +24,7 @@ from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError
 
 if TYPE_CHECKING:
     from kraftool.decoders.kinds import FileKind
-    from kraftool.reports.annotation import ExplainRequest, Rest
+    from kraftool.reports.explain.annotation import ExplainRequest, Rest
     from kraftool.storage.source import ByteSource
 
 
@@ -58,7 +58,7 @@ def explain(
         ),
     ] = None,
     kind: TakenFor = "",
-    output: PlainOutput = PlainFormat.TABLE,
+    output: RowOutput = RowFormat.TABLE,
     out: Out = "",
     show_secrets: ShowSecrets = False,
     color: Color = ColorWhen.AUTO,
@@ -73,10 +73,13 @@ def explain(
     Damage is marked with its reason, and what can be read around it still is. Bytes that are
     secret, or may be, are not shown unless --show-secrets is given.
 
+    Exits 3 if anything that is shown is damaged. Damage in the rest of the file does
+    not count: verify-log and dump look at all of it.
+
     The file is only read, and nothing is ever written to it.
     """
     from kraftool.commands.explain_table import write_table
-    from kraftool.reports.annotation import ExplainRequest, is_log
+    from kraftool.reports.explain.annotation import ExplainRequest, is_log
 
     if position is not None and offset is not None:
         raise UsageError("--position and --offset exclude each other")
@@ -92,8 +95,10 @@ def explain(
                 hint="--position takes a byte position in any file",
             )
         to = Output(color=color, quiet=quiet, out=out)
-        write = write_table if output is PlainFormat.TABLE else _write_json
-        problems, rest = write(to, source, detected, size, request)
+        if output is RowFormat.TABLE:
+            problems, rest = write_table(to, source, detected, size, request)
+        else:
+            problems, rest = _write_document(to, source, detected, size, request, output)
         to.flush()
         if rest is not None:
             to.note(f"{rest.size} bytes follow; go on with {_onwards(file, rest, kind)}")
@@ -109,7 +114,7 @@ def _open(file: str) -> ByteSource:
     if file != "-":
         return FileSource(file)
 
-    from kraftool.reports.annotation import LARGEST_WHOLE
+    from kraftool.reports.explain.annotation import LARGEST_WHOLE
 
     data = standard_input().read(LARGEST_WHOLE + 1)
     if len(data) > LARGEST_WHOLE:
@@ -145,32 +150,20 @@ def _onwards(file: str, rest: Rest, kind: str) -> str:
     return shlex.join([*words, "--as", kind] if kind else words)
 
 
-def _write_json(
-    to: Output, source: ByteSource, kind: FileKind, size: int, request: ExplainRequest
+def _write_document(
+    to: Output,
+    source: ByteSource,
+    kind: FileKind,
+    size: int,
+    request: ExplainRequest,
+    output: RowFormat,
 ) -> tuple[int, Rest | None]:
-    """Write the JSON document row by row; return how many rows have a problem, and the rest."""
-    import orjson
+    """Write the document row by row; return how many rows have a problem, and the rest."""
+    from kraftool.commands.explain_json import ExplainDocument, SeenRows
+    from kraftool.reports.explain.annotation import explain
 
-    from kraftool.commands.explain_table import row_object
-    from kraftool.reports.annotation import Rest, explain
-
-    rows = explain(source.name, kind, source.read_at, size, request)
-    first = next(rows, None)
-    head = {
-        "schemaVersion": 1,
-        "file": source.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
-        "kind": kind.value,
-        "size": size,
-    }
-    to.write(orjson.dumps(head)[:-1] + b',"rows":[')
-    problems, rest, separator = 0, None, b"\n"
-    while first is not None:
-        if isinstance(first, Rest):
-            rest = first
-            break
-        problems += bool(first.problem)
-        to.write(separator + orjson.dumps(row_object(first)))
-        separator, first = b",\n", next(rows, None)
-    following = {"position": rest.position, "size": rest.size} if rest is not None else None
-    to.write(b'\n],"next":' + orjson.dumps(following) + b"}\n")
-    return problems, rest
+    seen = SeenRows(explain(source.name, kind, source.read_at, size, request))
+    to.document(
+        ExplainDocument(file=source.name, kind=kind, size=size, lines=seen, seen=seen), output
+    )
+    return seen.problems, seen.rest

@@ -1,4 +1,4 @@
-"""How the rows of an annotated file look: as lines of a table that fits 80 columns, and as JSON.
+"""How the rows of an annotated file look as lines of a table that fits 80 columns.
 
 Owns the layout of `kraftool explain`. Rows are written as they come, so that a file of any size
 needs no more memory than one batch of it. It refuses to decide what is secret: that came with
@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 import textwrap
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kraftool.commands.output import Output, printable
-from kraftool.reports.annotation import ExplainRequest, Rest, Row, explain
+from kraftool.reports.explain.annotation import ExplainRequest, Rest, Row, explain
 
 if TYPE_CHECKING:
     from kraftool.decoders.kinds import FileKind
@@ -197,26 +197,3 @@ def _hex_lines(row: Row) -> list[str]:
 
 def _ascii(data: bytes) -> str:
     return "".join(chr(byte) if 32 <= byte < 127 else "." for byte in data)
-
-
-def row_object(row: Row) -> dict[str, Any]:
-    """A row as the JSON document has it."""
-    value = row.value
-    if isinstance(value, bytes):
-        value = None
-    elif isinstance(value, str):
-        value = value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return {
-        "position": row.position,
-        "size": row.size,
-        "depth": row.depth,
-        "group": row.group,
-        "field": row.field.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
-        "type": row.type,
-        "value": value,
-        "hex": None if row.secret or row.group else row.data.hex(),
-        "note": row.note or None,
-        "problem": row.problem or None,
-        "secret": row.secret,
-        "marked": row.marked,
-    }

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet, TimeZone
+from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput, TimeZone
 from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 from kraftool.decoders.errors import KraftoolError
@@ -50,7 +50,7 @@ def features(
     command_config: CommandConfig = "",
     resolve: Resolve = None,
     timeout: Timeout = TIMEOUT_S,
-    output: PlainOutput = PlainFormat.TABLE,
+    output: RowOutput = RowFormat.TABLE,
     tz: TimeZone = "UTC",
     out: Out = "",
     color: Color = ColorWhen.AUTO,
@@ -85,8 +85,8 @@ def features(
     from kraftool.reports.features.plan import plan, reach
     from kraftool.reports.features.read import read_features
     from kraftool.reports.features.software import assume_nodes as assumed
-    from kraftool.reports.locations import open_paths
-    from kraftool.reports.processes import quicken
+    from kraftool.reports.files.locations import open_paths
+    from kraftool.reports.logs.processes import quicken
 
     quicken()
     zone = time_zone(tz)
@@ -114,15 +114,14 @@ def features(
     reached = reach(cluster)
     with _words_of_options():
         planned = plan(cluster, to, feature or []) if to or feature else None
-    if output is PlainFormat.JSON:
-        from kraftool.commands.output import json_document
-        from kraftool.reports.features.document import document
-
-        to_.write(json_document(document(cluster, reached, planned)))
-    else:
+    if output is RowFormat.TABLE:
         from kraftool.commands.features_view import write_features
 
         write_features(to_, cluster, reached, planned, zone)
+    else:
+        from kraftool.reports.features.document import features_document
+
+        to_.document(features_document(cluster, reached, planned), output)
     if planned is not None and planned.blocked:
         to_.raise_code(ExitCode.FINDING)
     settle(to_, cluster.findings)

@@ -14,7 +14,6 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from kraftool.commands.dump_view import heading, plain_table
 from kraftool.commands.finding_view import (
     BAD,
     COMMAND,
@@ -27,6 +26,7 @@ from kraftool.commands.finding_view import (
     write_findings,
 )
 from kraftool.commands.output import Output
+from kraftool.commands.plain_tables import heading, plain_table
 from kraftool.commands.times import iso
 from kraftool.image.cluster import FeatureRange
 from kraftool.image.metadata_version import METADATA_VERSION, level_name
@@ -41,8 +41,8 @@ from kraftool.reports.features.model import (
 from kraftool.reports.features.plan import FeaturePlan
 from kraftool.reports.features.rules import Blocker, named, unregistered_voters
 from kraftool.reports.features.target import FeaturesRun
-from kraftool.reports.status import Status, worst_status
-from kraftool.reports.words import many
+from kraftool.reports.findings.status import Status, worst_status
+from kraftool.reports.text.words import many
 
 _FRACTION = re.compile(r"\.\d+(?=Z|[+-])")
 

@@ -15,7 +15,7 @@ from kraftool.commands.output import ExitCode, Output, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kraftool.reports.findings import Finding
+    from kraftool.reports.findings.finding import Finding
 
 
 class FailOn(StrEnum):

@@ -12,10 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from kraftool.commands.output import Output, printable
-from kraftool.reports.findings import Finding, Severity, tally
-from kraftool.reports.kinds import KINDS
-from kraftool.reports.status import Status, overall_status, status_of
-from kraftool.reports.words import many
+from kraftool.reports.findings.finding import Finding, Severity, tally
+from kraftool.reports.findings.kinds import KINDS
+from kraftool.reports.findings.status import Status, overall_status, status_of
+from kraftool.reports.text.words import many
 
 KEY, NAME, QUIET, GOOD, WARN, BAD, TYPE = (
     "cyan",
@@ -113,7 +113,7 @@ def write_findings(
             body.append("  ").append_text(text(where))
         body.append("\n").append_text(text(each.sentence()))
         for place in each.places[:_MOST_ALIKE]:
-            body.append("\n").append_text(text(f"also at {place.where()}: {place.text}", QUIET))
+            body.append("\n").append_text(text(f"also at {place.where()}: {place.reason}", QUIET))
         if each.count > 1:
             body.append("\n").append_text(text(_places(each), QUIET))
         if explain and each.code not in explained and each.code in KINDS:

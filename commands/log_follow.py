@@ -1,24 +1,62 @@
 """`dump-log --follow`: go on with what is appended after the first dump.
 
-Owns the waiting. A batch that is half written is not damage here; it is looked at again.
+Owns the waiting. What is no sound batch at the end of the log may be half written: it is shown once
+two looks see the same, and looked at again after that.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Collection
+from typing import Protocol
 
-from kraftool.commands.output import UsageError
+from kraftool.commands.output import Output, UsageError
 from kraftool.decoders.batch import RecordBatch
-from kraftool.storage.follow import Grown, SegmentFollower
+from kraftool.decoders.segment import ReadAt
+from kraftool.decoders.walk import Faulty, WalkState
+from kraftool.reports.logs.source import LogFile
+from kraftool.storage.follow import SegmentFollower
 from kraftool.storage.source import FileSource
-
-if TYPE_CHECKING:
-    from kraftool.commands.log_run import LogRun
-    from kraftool.reports.log_source import LogFile
+from kraftool.storage.tail import Look, UnsettledEnd
 
 POLL_SECONDS = 0.2
+
+
+class FollowedDump(Protocol):
+    """What following needs of the dump that it goes on with."""
+
+    output: Output
+    remaining: int | None
+    """What --head has left; None without --head."""
+
+    def take_all(
+        self,
+        file: LogFile,
+        read_at: ReadAt,
+        state: WalkState,
+        *,
+        stop: int | None = None,
+        known: Collection[Faulty] = (),
+    ) -> list[Faulty]:
+        """Show what a file holds from a state on, as far as it is selected; without the damage that
+        is known. Returns what is damaged."""
+
+    def show_held(self) -> None:
+        """Show the damage at the end of the first dump, which may have been half a batch."""
+
+
+class Following(Protocol):
+    """Goes on after the first dump: with a log on disk, or with that of a live quorum."""
+
+    def start(self, file: LogFile) -> None:
+        """Take note of a file before it is dumped."""
+
+    def saw(self, file: LogFile, batch: RecordBatch) -> None:
+        """Take note of a sound batch that was shown, or was passed over by a filter."""
+
+    def run(self, dump: FollowedDump) -> None:
+        """Show what comes, until interrupted, or until --head has had enough."""
 
 
 class DumpFollower:
@@ -27,6 +65,11 @@ class DumpFollower:
     def __init__(self) -> None:
         self.file: LogFile | None = None
         self.follower: SegmentFollower | None = None
+        self._tail: UnsettledEnd | None = None
+        """What is no sound batch at the end, by the last look."""
+        self._shown: UnsettledEnd | None = None
+        self._known: list[Faulty] = []
+        """The damage at the end that was shown."""
 
     def start(self, file: LogFile) -> None:
         """Take note of the log to follow: the folder of the segment, or the one file named."""
@@ -41,29 +84,49 @@ class DumpFollower:
             raise UsageError("--follow follows one log", hint="name one directory")
 
     def saw(self, file: LogFile, batch: RecordBatch) -> None:
-        """Take note of a batch that was shown, or was passed over by a filter."""
+        """Take note of a sound batch that was shown, or was passed over by a filter."""
         if self.follower is not None:
-            self.follower.saw(file.path, batch.position, batch.data)
+            self.follower.saw(file.path, batch)
 
-    def run(self, run: LogRun) -> None:
+    def run(self, dump: FollowedDump) -> None:
         """Show what comes, until interrupted, or until --head has had enough."""
         if self.follower is None or self.file is None:
             raise UsageError("there is no log to follow")
-        while run.remaining != 0:
-            self._show(run, self.file, self.follower)
-            run.output.flush()
+        while dump.remaining != 0:
+            self._show(dump, self.file, self.follower)
+            dump.output.flush()
             time.sleep(POLL_SECONDS)
 
-    def _show(self, run: LogRun, file: LogFile, follower: SegmentFollower) -> None:
-        for change in follower.poll():
-            current = file.beside(change.path)
-            if not isinstance(change, Grown):
-                run.output.note(
-                    f"kraftool: {current.name}: truncated to position {change.position};"
-                    " what was shown after it is no longer in the log"
-                )
-                continue
-            with FileSource(change.path, name=current.name) as source:
-                run.take_all(current, source.read_at, change.position)
-            if run.remaining == 0:
+    def _show(self, dump: FollowedDump, file: LogFile, follower: SegmentFollower) -> None:
+        look = follower.poll()
+        self._tell(dump, look)
+        for each in look.ranges:
+            if dump.remaining == 0:
                 return
+            current = file.beside(follower.path_of(each.segment))
+            with FileSource(current.path, name=current.name) as source:
+                dump.take_all(
+                    current, source.read_at, each.before, stop=each.stop, known=self._known
+                )
+            self._known, self._shown = [], None
+        if look.tail is not None and look.tail == self._tail != self._shown:
+            current = file.beside(follower.path_of(look.tail.segment))
+            with FileSource(current.path, name=current.name) as source:
+                state = look.state.walk
+                self._known = dump.take_all(current, source.read_at, state, known=self._known)
+            self._shown = look.tail
+        self._tail = look.tail
+
+    def _tell(self, dump: FollowedDump, look: Look) -> None:
+        """Say what has happened to what was shown."""
+        change = look.change
+        if change is None:
+            return
+        self._known, self._shown = [], None
+        if change.change == "TRUNCATED":
+            dump.output.note(
+                f"kraftool: {change.segment}: truncated to position {change.position};"
+                " what was shown after it is no longer in the log"
+            )
+        else:
+            dump.output.note(f"kraftool: {change.sentence()}")

@@ -5,19 +5,19 @@ Owns the waiting, and the positions: they go on as if the batches were appended 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from kraftool.client.model import QuorumView
+from kraftool.client.tail import LogTail
+from kraftool.client.target import Target
+from kraftool.commands.log_follow import FollowedDump
 from kraftool.commands.output import UsageError
-
-if TYPE_CHECKING:
-    from kraftool.client.model import QuorumView
-    from kraftool.client.target import Target
-    from kraftool.commands.log_run import LogRun
-    from kraftool.decoders.batch import RecordBatch
-    from kraftool.raft.names import OffsetAndEpoch
-    from kraftool.raft.records import Batch
-    from kraftool.reports.log_source import LogFile
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.walk import WalkState
+from kraftool.raft.names import OffsetAndEpoch
+from kraftool.raft.records import Batch
+from kraftool.reports.logs.source import LogFile
 
 POLL_SECONDS = 0.5
 
@@ -40,32 +40,29 @@ class LiveFollowing:
     def saw(self, file: LogFile, batch: RecordBatch) -> None:
         """Nothing: committed records are never truncated."""
 
-    def run(self, run: LogRun) -> None:
+    def run(self, dump: FollowedDump) -> None:
         """Show what is committed, until interrupted, or until --head has had enough."""
-        import asyncio
+        dump.show_held()
+        asyncio.run(self._run(dump))
 
-        asyncio.run(self._run(run))
-
-    async def _run(self, run: LogRun) -> None:
-        import asyncio
-
-        from kraftool.client.tail import LogTail
-
+    async def _run(self, dump: FollowedDump) -> None:
         tail = LogTail(
             self._target,
             self._view,
             self._end,
-            show=lambda batches: self._show(run, batches),
-            tell=lambda text: run.output.note(f"kraftool: {text}"),
+            show=lambda batches: self._show(dump, batches),
+            tell=lambda text: dump.output.note(f"kraftool: {text}"),
         )
-        while run.remaining != 0:
+        while dump.remaining != 0:
             await tail.advance()
-            run.output.flush()
+            dump.output.flush()
             await asyncio.sleep(POLL_SECONDS)
 
-    def _show(self, run: LogRun, batches: Sequence[Batch]) -> None:
+    def _show(self, dump: FollowedDump, batches: Sequence[Batch]) -> None:
         if self._file is None:
             raise UsageError("there is no log to follow")
         data, start = b"".join(each.data for each in batches), self._position
         self._position += len(data)
-        run.take_all(self._file, lambda at, size: data[at - start : at - start + size], start)
+        dump.take_all(
+            self._file, lambda at, size: data[at - start : at - start + size], WalkState.at(start)
+        )

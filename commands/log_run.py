@@ -1,6 +1,6 @@
 """One run of dump-log: which files, which records, which format, and how it ends.
 
-Owns the order of work. Machine formats are rendered by `reports/log_render.py`, in several
+Owns the order of work. Machine formats are rendered by `reports/logs/render.py`, in several
 processes where a file is large; the table, --topic, --head, --tail and --follow take one entry at
 a time, in this process.
 """
@@ -9,90 +9,64 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 
-from kraftool.commands.log_follow import DumpFollower
-from kraftool.commands.log_follow_live import LiveFollowing
+from kraftool.commands.dump_log_options import DumpLogOptions
+from kraftool.commands.log_follow import DumpFollower, Following
 from kraftool.commands.log_table import LogTable
 from kraftool.commands.options import DumpLogFormat
-from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError, printable
+from kraftool.commands.output import ExitCode, Output, UsageError, printable
 from kraftool.commands.times import as_usage, parse_time, time_zone
 from kraftool.decoders.batch import RecordBatch
-from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.segment import Damage, DamageKind, ReadAt, scan
-from kraftool.reports import log_text
-from kraftool.reports.kafka_indexes import kafka_side_file
-from kraftool.reports.log_dump import BatchEntry, Entry, Problem, Selection, TopicNames
-from kraftool.reports.log_query import offset_range as read_range
-from kraftool.reports.log_query import record_types
-from kraftool.reports.log_render import Rendered, RenderPlan, render
-from kraftool.reports.log_source import LogFile, log_files
-from kraftool.reports.processes import quicken
-from kraftool.reports.transactions import Transactions, find_transactions
+from kraftool.decoders.errors import Fault, KraftoolError
+from kraftool.decoders.fault import FaultKind, LogFault
+from kraftool.decoders.segment import ReadAt
+from kraftool.decoders.walk import BEGINNING, Faulty, Item, Walk, WalkState
+from kraftool.reports.logs import text as log_text
+from kraftool.reports.logs.dump import BatchEntry, Entry, Selection, TopicNames, is_decoded
+from kraftool.reports.logs.kafka_indexes import kafka_side_file
+from kraftool.reports.logs.processes import quicken
+from kraftool.reports.logs.query import offset_range as read_range
+from kraftool.reports.logs.query import record_types
+from kraftool.reports.logs.render import Rendered, RenderPlan, render
+from kraftool.reports.logs.source import LogFile, log_files
+from kraftool.reports.logs.transactions import Transactions, find_transactions
+from kraftool.reports.text.json_document import SCHEMA_VERSION
 from kraftool.storage.paths import Location
 from kraftool.storage.source import ByteSource, FileSource
 
 WORTH_SPLITTING = 8 << 20
 """Bytes from which on a file is worth several processes."""
+_TAILS = (FaultKind.TORN_TAIL, FaultKind.ZERO_TAIL)
 _LARGEST_SIDE_FILE = 64 << 20
 """Kafka preallocates indexes of 10 MiB; what is larger than this is not read whole."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DumpRequest:
-    """What the command line asked for, as it was written."""
-
-    format: DumpLogFormat = DumpLogFormat.TABLE
-    offsets: str = ""
-    epoch: int | None = None
-    types: list[str]
-    topic: str = ""
-    broker: int | None = None
-    since: str = ""
-    until: str = ""
-    grep: str = ""
-    control: bool | None = None
-    transactions: str = ""
-    snapshots: bool = False
-    follow: bool = False
-    batches_only: bool = False
-    head: int | None = None
-    tail: int | None = None
-    wide: bool = False
-    jobs: int = 0
-    show_secrets: bool = False
-    tz: str = "UTC"
-    out: str = ""
-    color: ColorWhen = ColorWhen.AUTO
-    quiet: bool = False
-    skip_record_metadata: bool = False
-
-
-def _batches_of(file: LogFile) -> Iterator[RecordBatch | Damage]:
+def _items_of(file: LogFile) -> Iterator[Item]:
     with file.open() as source:
-        yield from scan(source.read_at)
+        yield from Walk(source.read_at)
 
 
-def selection_of(request: DumpRequest) -> Selection:
+def selection_of(options: DumpLogOptions) -> Selection:
     """Read the filters; what cannot be read is a usage error."""
-    first, last = offset_range(request.offsets)
+    first, last = offset_range(options.offsets)
     try:
-        pattern = re.compile(request.grep) if request.grep else None
+        pattern = re.compile(options.grep) if options.grep else None
     except re.error as error:
-        raise UsageError(f"--grep {request.grep!r} is not a regular expression: {error}") from None
+        raise UsageError(f"--grep {options.grep!r} is not a regular expression: {error}") from None
     return Selection(
         first_offset=first,
         last_offset=last,
-        epoch=request.epoch,
-        types=frozenset().union(*map(_type, request.types)),
-        topic=request.topic,
-        broker=request.broker,
-        since=parse_time(request.since, "--since"),
-        until=parse_time(request.until, "--until"),
+        epoch=options.epoch,
+        types=frozenset().union(*map(_type, options.type_)),
+        topic=options.topic,
+        broker=options.broker,
+        since=parse_time(options.since, "--since"),
+        until=parse_time(options.until, "--until"),
         grep=pattern,
-        control=request.control,
+        control=options.control,
     )
 
 
@@ -112,27 +86,28 @@ def offset_range(text: str) -> tuple[int | None, int | None]:
 
 
 class LogRun:
-    """Carries out one request."""
+    """Carries out what was asked for."""
 
-    def __init__(self, request: DumpRequest) -> None:
-        if request.transactions not in ("", "mark", "hide"):
-            raise UsageError(f"--transactions {request.transactions!r} is neither mark nor hide")
-        if request.follow and request.format is DumpLogFormat.JSON:
+    def __init__(self, options: DumpLogOptions) -> None:
+        if options.transactions not in ("", "mark", "hide"):
+            raise UsageError(f"--transactions {options.transactions!r} is neither mark nor hide")
+        if options.follow and options.output is DumpLogFormat.JSON:
             raise UsageError("--follow never ends, and a JSON document must", hint="use -o jsonl")
-        if request.follow and (request.transactions or request.snapshots):
+        if options.follow and (options.transactions or options.snapshots):
             raise UsageError("--follow goes without --transactions and --snapshots")
-        self.request = request
-        self.selection = selection_of(request)
-        self.zone = time_zone(request.tz)
-        self.verbatim = request.format is DumpLogFormat.KAFKA
-        self.output = Output(color=request.color, quiet=request.quiet, out=request.out)
+        self.options = options
+        self.selection = selection_of(options)
+        self.zone = time_zone(options.tz)
+        self.verbatim = options.output is DumpLogFormat.KAFKA
+        self.output = Output(color=options.color, quiet=options.quiet, out=options.out)
         self.topics = TopicNames()
-        self.remaining = request.head
+        self.remaining = options.head
         self.last: deque[tuple[LogFile, Entry]] = deque()
-        self.tail = request.tail
-        self.following: DumpFollower | LiveFollowing | None = (
-            DumpFollower() if request.follow else None
-        )
+        self.tail = options.tail
+        self.following: Following | None = DumpFollower() if options.follow else None
+        self.ends: dict[str, tuple[str, WalkState]] = {}
+        """The segment that was read last, and the state of the walk behind it, by directory."""
+        self.held: list[tuple[LogFile, Faulty]] = []
         self.kept = 0
         self.passed = 0
         self.matched = False
@@ -142,8 +117,8 @@ class LogRun:
             self.output,
             self.zone,
             topics=self.topics,
-            wide=request.wide,
-            batches_only=request.batches_only,
+            wide=options.wide,
+            batches_only=options.batches_only,
         )
         self.shown: LogFile | None = None
 
@@ -152,16 +127,16 @@ class LogRun:
         quicken()
         if self.verbatim:
             self.output.note("kraftool: -o kafka is verbatim: secrets are not masked")
-        request = self.request
+        options = self.options
         files: Iterable[LogFile] = log_files(
             where,
             self._unreadable,
-            snapshots=request.snapshots,
+            snapshots=options.snapshots,
             side_files=self.verbatim,
             passed=self._learn_topics,
             stray=lambda each: self.output.note(printable(f"{each.file}: {each.sentence()}")),
         )
-        if request.transactions:
+        if options.transactions:
             files = list(files)
             self._find_transactions(files)
         self._open_document()
@@ -179,33 +154,33 @@ class LogRun:
                 "kraftool: nothing matched; what is older than the log stands in checkpoints,"
                 " which --snapshots adds"
             )
-        if request.topic and not self.topics.knows(request.topic):
+        if options.topic and not self.topics.knows(options.topic):
             self.output.note(
-                f"kraftool: no TopicRecord of {printable(request.topic)} was seen; partitions"
+                f"kraftool: no TopicRecord of {printable(options.topic)} was seen; partitions"
                 " name topics by id, so give the id if you know it"
             )
         self.output.finish()
 
     @property
     def _by_entry(self) -> bool:
-        request = self.request
+        options = self.options
         return (
-            request.format is DumpLogFormat.TABLE
-            or bool(request.topic)
-            or request.head is not None
-            or request.tail is not None
-            or request.follow
+            options.output is DumpLogFormat.TABLE
+            or bool(options.topic)
+            or options.head is not None
+            or options.tail is not None
+            or options.follow
         )
 
     def _plan(self, file: LogFile) -> RenderPlan:
-        request, marks = self.request, self.marks.get(file.entry.directory)
-        hide = request.transactions == "hide"
+        options, marks = self.options, self.marks.get(file.entry.directory)
+        hide = options.transactions == "hide"
         return RenderPlan(
-            format=request.format.value,
+            format=options.output.value,
             selection=replace(self.selection, hidden=marks if hide else None),
-            show_secrets=request.show_secrets or self.verbatim,
-            batches_only=request.batches_only or file.is_topic,
-            skip_record_metadata=request.skip_record_metadata,
+            show_secrets=options.show_secrets or self.verbatim,
+            batches_only=options.batches_only or file.is_topic,
+            skip_record_metadata=options.skip_record_metadata,
             marks=marks,
         )
 
@@ -221,21 +196,21 @@ class LogRun:
             if file.is_log:
                 logs.setdefault(file.entry.directory, []).append(file)
         for directory, segments in logs.items():
-            batches = chain.from_iterable(map(_batches_of, segments))
-            self.marks[directory] = Transactions(tuple(find_transactions(batches)))
+            items = chain.from_iterable(map(_items_of, segments))
+            self.marks[directory] = Transactions(tuple(find_transactions(items)))
 
     def _learn_topics(self, file: LogFile) -> None:
         """Take the names of topics from a checkpoint that is not dumped itself."""
         if not self._names_topics:
             return
         with file.open() as source:
-            for item in scan(source.read_at):
+            for item in Walk(source.read_at):
                 if isinstance(item, RecordBatch) and not item.is_control:
                     self.topics.learn(item)
 
     @property
     def _names_topics(self) -> bool:
-        return self.request.format is DumpLogFormat.TABLE or bool(self.request.topic)
+        return self.options.output is DumpLogFormat.TABLE or bool(self.options.topic)
 
     # Whole files, in machine formats.
 
@@ -261,19 +236,34 @@ class LogRun:
                 for piece in self._pieces(file, source):
                     self._put(piece.data)
                     self._report(file, piece.problems)
-                    progress(piece.position)
+                    progress(piece.state.position)
+                    self._ends_at(file, piece.state)
 
     def _pieces(self, file: LogFile, source: ByteSource) -> Iterator[Rendered]:
-        plan = self._plan(file)
+        plan, start = self._plan(file), self._start(file)
         if isinstance(source, FileSource) and file.size >= WORTH_SPLITTING:
-            from kraftool.reports.log_parallel import processes, render_in_parallel
+            from kraftool.reports.logs.parallel import processes, render_in_parallel
 
-            jobs = processes(self.request.jobs)
+            jobs = processes(self.options.jobs)
             if jobs > 1:
-                return render_in_parallel(
-                    plan, file.name, source.fileno(), source.read_at, file.size, jobs
-                )
-        return render(plan, file.name, source.read_at)
+                return render_in_parallel(plan, file.name, source, file.size, jobs, start)
+        return render(plan, file.name, source.read_at, start)
+
+    def _start(self, file: LogFile) -> WalkState:
+        """The state in which a segment begins: behind the one before it in its directory.
+
+        Between segments that were named one by one, others may lie. In a tar stream they come in
+        any order, and a directory that is named twice begins again.
+        """
+        before = self.ends.get(file.entry.directory)
+        if before is None or not file.is_log or file.is_named or file.is_stream:
+            return BEGINNING
+        name, state = before
+        return state.next_segment() if name < file.entry.basename else BEGINNING
+
+    def _ends_at(self, file: LogFile, state: WalkState) -> None:
+        if file.is_log:
+            self.ends[file.entry.directory] = file.entry.basename, state
 
     def _side_file(self, file: LogFile, source: ByteSource) -> None:
         self._begin(file)
@@ -293,6 +283,7 @@ class LogRun:
             self.output.note(f"kraftool: {self.passed} problem(s) before what --tail shows")
 
     def _entries_of(self, file: LogFile) -> None:
+        self.show_held()
         plan = self._plan(file)
         self.write = plan.renderer()
         self.dump = plan.dump(self.topics if self._names_topics else None)
@@ -306,36 +297,55 @@ class LogRun:
             if self.following is not None:
                 self.following.start(file)
             with self.output.progress(file.size, file.name) as progress:
-                self.take_all(file, source.read_at, progress=progress)
+                walk = Walk(source.read_at, self._start(file))
+                for item in walk:
+                    if self.following is not None:
+                        if isinstance(item, Faulty):
+                            self.held.append((file, item))
+                            continue
+                        self.show_held()
+                        self.following.saw(file, item)
+                    self._item(file, item)
+                    progress(item.position)
+                    if self.remaining == 0:
+                        return
+                self._ends_at(file, walk.state)
 
     def take_all(
         self,
         file: LogFile,
         read_at: ReadAt,
-        position: int = 0,
+        state: WalkState = BEGINNING,
         *,
-        progress: Callable[[int], None] = lambda position: None,
-    ) -> None:
-        """Show what a file holds from a position on, as far as it is selected."""
-        waiting: list[Damage] = []
-        for item in scan(read_at, position):
-            if self.following is not None:
-                if isinstance(item, Damage):
-                    # Perhaps a batch that is half written: told once a whole one follows.
-                    waiting.append(item)
-                    continue
-                self.following.saw(file, item)
-            for each in (*waiting, item):
-                for entry in self.dump.item(file.name, each):
-                    self._take(file, entry)
-            waiting.clear()
-            progress(item.position)
+        stop: int | None = None,
+        known: Collection[Faulty] = (),
+    ) -> list[Faulty]:
+        """Show what a file holds from a state on, as far as it is selected; without the damage that
+        is known. Returns what is damaged."""
+        damaged: list[Faulty] = []
+        for item in Walk(read_at, state, stop=stop):
+            if isinstance(item, Faulty):
+                damaged.append(item)
+            if not isinstance(item, Faulty) or item not in known:
+                self._item(file, item)
             if self.remaining == 0:
-                return
+                break
+        return damaged
+
+    def _item(self, file: LogFile, item: Item) -> None:
+        for entry in self.dump.item(file.name, item):
+            self._take(file, entry)
+
+    def show_held(self) -> None:
+        """Show the damage that was held: at the end of a log that is followed it may be half a
+        batch, until a sound one or another file follows."""
+        held, self.held = self.held, []
+        for each in held:
+            self._item(*each)
 
     def _take(self, file: LogFile, entry: Entry) -> None:
         """Show an entry, or keep it while it may be among the last."""
-        if isinstance(entry, Problem):
+        if isinstance(entry, Fault):
             self._report(file, [entry])
         if isinstance(entry, BatchEntry) and self.remaining is not None:
             entry = self._first(entry, self.remaining)
@@ -348,7 +358,7 @@ class LogRun:
         while self.last and self.kept - self._weight(self.last[0][1]) >= self.tail:
             gone = self.last.popleft()[1]
             self.kept -= self._weight(gone)
-            self.passed += isinstance(gone, Problem)
+            self.passed += isinstance(gone, Fault)
         if self.kept > self.tail and self.last:
             file, oldest = self.last[0]
             if isinstance(oldest, BatchEntry) and not self.dump.batches_only:
@@ -357,7 +367,7 @@ class LogRun:
                 self.kept -= surplus
 
     def _weight(self, entry: Entry) -> int:
-        if isinstance(entry, Problem):
+        if isinstance(entry, Fault):
             return 0
         return 1 if self.dump.batches_only else len(entry.records)
 
@@ -368,7 +378,7 @@ class LogRun:
 
     def _show(self, file: LogFile, entry: Entry) -> None:
         self._begin(file)
-        if self.request.format is DumpLogFormat.TABLE:
+        if self.options.output is DumpLogFormat.TABLE:
             self.matched = self.matched or isinstance(entry, BatchEntry)
             self.table.entry(entry)
         else:
@@ -381,46 +391,50 @@ class LogRun:
         if self.shown is file:
             return
         self.shown = file
-        if file.is_topic and not self.request.batches_only:
+        if file.is_topic and not self.options.batches_only:
             self.output.note(
                 f"kraftool: {file.name} is the log of a topic, not of metadata: batches only"
             )
         if self.verbatim:
             self.output.write(log_text.kafka_opening(file.name).encode("utf-8", "surrogateescape"))
-        elif self.request.format is DumpLogFormat.TABLE:
+        elif self.options.output is DumpLogFormat.TABLE:
             self.table.opening(file.name)
 
     def _open_document(self) -> None:
-        if self.request.format is DumpLogFormat.JSON:
-            self.output.write(b'{"schemaVersion":1,"entries":[\n')
-        elif self.request.format is DumpLogFormat.CSV:
+        if self.options.output is DumpLogFormat.JSON:
+            self.output.write(b'{"schemaVersion":%d,"entries":[\n' % SCHEMA_VERSION)
+        elif self.options.output is DumpLogFormat.CSV:
             self.output.write(",".join(log_text.CSV_COLUMNS) + "\n")
 
     def _close_document(self) -> None:
-        if self.request.format is DumpLogFormat.JSON:
+        if self.options.output is DumpLogFormat.JSON:
             self.output.write(b"\n]}\n")
 
     def _put(self, data: bytes) -> None:
         if not data:
             return
-        if self.request.format is DumpLogFormat.JSON:
+        if self.options.output is DumpLogFormat.JSON:
             data = (b",\n" if self.wrote else b"") + data.rstrip(b"\n").replace(b"\n", b",\n")
         self.wrote = self.matched = True
         self.output.write(data)
 
-    def _report(self, file: LogFile, problems: Iterable[Problem]) -> None:
+    def _report(self, file: LogFile, problems: Iterable[Fault]) -> None:
         for problem in problems:
-            if problem.kind in (DamageKind.TORN_TAIL, DamageKind.ZERO_TAIL) and file.is_live():
+            is_tail = isinstance(problem, LogFault) and problem.kind in _TAILS
+            if is_tail and file.is_live():
                 self.output.note(
                     f"kraftool: {printable(file.name)}: position {problem.position}:"
                     " a batch is being written by the running node"
                 )
                 continue
+            # Kafka cuts the torn tail of a log. What a checkpoint lacks is lost.
+            keeps_all = is_decoded(problem) and file.is_log
+            code = ExitCode.FINDING if keeps_all else ExitCode.UNREADABLE
             if self.verbatim:
                 text = f"{file.name}: position {problem.position}: {problem.sentence()}"
-                self.output.problem(text)
+                self.output.problem(text, code=code)
             else:
-                self.output.raise_code(ExitCode.UNREADABLE)
+                self.output.raise_code(code)
 
     def _unreadable(self, text: str) -> None:
         self.output.problem(text)

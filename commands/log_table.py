@@ -9,10 +9,13 @@ from datetime import UTC, tzinfo
 
 from kraftool.commands.output import Output, printable
 from kraftool.commands.times import iso
+from kraftool.decoders.errors import Fault
+from kraftool.decoders.fault import LogFault
 from kraftool.decoders.log_record import LogRecord, position_in_file
-from kraftool.reports.log_dump import BatchEntry, Entry, Problem, TopicNames
-from kraftool.reports.record_summary import summary
-from kraftool.reports.transactions import Transactions
+from kraftool.reports.files.record_summary import summary
+from kraftool.reports.logs.dump import BatchEntry, Entry, TopicNames
+from kraftool.reports.logs.transactions import Transactions
+from kraftool.reports.logs.types import record_label
 
 _MARKS = {"committed": "t", "aborted": "✗", "open": "?"}
 
@@ -42,7 +45,7 @@ class LogTable:
         self.opened = ""
 
     def entry(self, entry: Entry) -> None:
-        if isinstance(entry, Problem):
+        if isinstance(entry, Fault):
             self.problem(entry)
         elif self.batches_only:
             self.batch(entry)
@@ -77,13 +80,7 @@ class LogTable:
             mark = "!"
         elif self.marks is not None and not item.is_control:
             mark = _MARKS.get(self.marks.outcome(record.offset), " ")
-        label = item.type if item.is_control else item.name.removesuffix("Record")
-        if not label and item.api_key is None:
-            label = "unknown record"
-        elif not label:
-            label = f"{'control type' if item.is_control else 'record type'} {item.api_key}"
-        if item.version:
-            label += f" v{item.version}"
+        label = record_label(item)
         says = "not decoded" if item.data is None else printable(summary(item, self.topics.name))
         fixed = f"{record.offset:9}  {clock or day:{self.clock}} {batch.epoch:5} "
         room = self.output.width - len(fixed) - len(border) - len(mark) - 1
@@ -119,9 +116,11 @@ class LogTable:
             f"{numbers}  {batch.epoch:5}  {when:{self.clock + 11}}  {batch.size:6}  {valid}{flags}"
         )
 
-    def problem(self, problem: Problem) -> None:
+    def problem(self, problem: Fault) -> None:
         """Damage, at the place among the records where it lies."""
-        size = f", {problem.size} bytes" if problem.size else ""
-        kind = f"{problem.kind.value}: " if problem.kind is not None else ""
+        size = kind = ""
+        if isinstance(problem, LogFault):
+            size = f", {problem.size} bytes" if problem.size else ""
+            kind = f"{problem.kind.value}: "
         text = f"position {problem.position}{size}: {kind}{problem.sentence()}"
         self.output.line(self.output.style("  damage   " + printable(text), "bad"))

@@ -10,13 +10,13 @@ import re
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime
 from typing import Any
 
 import orjson
 
 from kraftool.commands.log_repeats import Repeats
-from kraftool.reports.printable import printable
+from kraftool.reports.text.moments import iso
+from kraftool.reports.text.printable import printable
 
 _PLAIN = re.compile(r'[^\s"]+')
 """What needs no quotes."""
@@ -83,7 +83,7 @@ class NodeHandler(logging.Handler):
 
 
 def _time(record: logging.LogRecord) -> str:
-    return datetime.fromtimestamp(record.created, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+    return iso(int(record.created * 1000))
 
 
 def _fields(record: logging.LogRecord) -> dict[str, Any]:

@@ -2,12 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import MISSING, Field, fields
 from enum import StrEnum
-from typing import Annotated
+from functools import wraps
+from inspect import Parameter, Signature
+from typing import Annotated, Any, TypeVar, cast, get_type_hints
 
 import typer
 
 from kraftool.commands.output import ColorWhen, debugging
+
+Options = TypeVar("Options")
+
+
+def takes(options: type[Options]) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
+    """Let a command have the members of a dataclass for its options, and get one value of it.
+
+    Typer reads a signature; this one is made of the members, their annotations and defaults.
+    """
+    hints = get_type_hints(options, include_extras=True)
+    parameters = [
+        Parameter(
+            each.name,
+            Parameter.POSITIONAL_OR_KEYWORD,
+            default=_default(each),
+            annotation=hints[each.name],
+        )
+        for each in fields(cast("Any", options))
+    ]
+
+    def decorate(command: Callable[[Options], None]) -> Callable[..., None]:
+        @wraps(command)
+        def run(**values: Any) -> None:
+            command(options(**values))
+
+        vars(run)["__signature__"] = Signature(parameters)
+        run.__annotations__ = hints
+        return run
+
+    return decorate
+
+
+def _default(member: Field[Any]) -> Any:
+    if member.default_factory is not MISSING:
+        return member.default_factory()
+    return Parameter.empty if member.default is MISSING else member.default
 
 
 class Format(StrEnum):
@@ -30,15 +70,24 @@ class DumpLogFormat(StrEnum):
 
 
 class PlainFormat(StrEnum):
-    """Output formats of commands whose result is one document."""
+    """Output formats of commands whose result is one document without rows."""
 
     TABLE = "table"
     JSON = "json"
 
 
+class RowFormat(StrEnum):
+    """Output formats of commands whose result is one document, of which CSV has the rows."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+
+
 OUTPUT = typer.Option("--output", "-o", help="The format of the output.")
 """For `Annotated`, beside the formats that the command has."""
 PlainOutput = Annotated[PlainFormat, OUTPUT]
+RowOutput = Annotated[RowFormat, OUTPUT]
 Out = Annotated[
     str, typer.Option("--out", metavar="FILE", help="Write to a new file instead of stdout.")
 ]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import logging
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -18,13 +17,20 @@ from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import IO, TYPE_CHECKING, Any, NoReturn, TextIO
 
+from kraftool.commands.text_console import (
+    UNWRAPPED,
+    allows_colour,
+    terminal_width,
+    text_console,
+    unfilled,
+)
 from kraftool.decoders.errors import KraftoolError
-from kraftool.reports.printable import UNSAFE, escape
-from kraftool.reports.printable import printable as printable
+from kraftool.reports.text.printable import UNSAFE, escape
+from kraftool.reports.text.printable import printable as printable
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-    from rich.progress import Progress, ProgressColumn
+    from rich.progress import Progress
 
 
 class ExitCode(IntEnum):
@@ -74,9 +80,6 @@ class ColorWhen(StrEnum):
     NEVER = "never"
 
 
-_FILLING = re.compile(r"(?: |\x1b\[[0-9;]*m)+$", re.MULTILINE)
-
-
 STYLES = {
     "key": "36",
     "name": "1",
@@ -109,9 +112,7 @@ class Output:
         self.colored = {
             ColorWhen.ALWAYS: True,
             ColorWhen.NEVER: False,
-            ColorWhen.AUTO: self.to_terminal
-            and not os.environ.get("NO_COLOR")
-            and os.environ.get("TERM") != "dumb",
+            ColorWhen.AUTO: self.to_terminal and allows_colour(),
         }[color]
         self.code = ExitCode.FINE
         self._bar: Progress | None = None
@@ -132,9 +133,7 @@ class Output:
         """Columns to fill: the terminal's, or 80 where there is none."""
         if not self.to_terminal and "COLUMNS" not in os.environ:
             return 80
-        import shutil
-
-        return max(shutil.get_terminal_size().columns, 40)
+        return terminal_width()
 
     def style(self, text: str, style: str) -> str:
         """Colour text that was made printable already."""
@@ -149,6 +148,15 @@ class Output:
             data = data.encode("utf-8", "surrogateescape")
         self._send(data)
 
+    def document(self, document: object, form: str = "json") -> None:
+        """Write a report's document as JSON, or its rows as CSV."""
+        from kraftool.reports.text.csv_text import csv_document
+        from kraftool.reports.text.json_document import json_document
+
+        pieces = csv_document(document) if form == "csv" else json_document(document)
+        for piece in pieces:
+            self.write(piece)
+
     def line(self, text: str = "") -> None:
         """Write a line of a human format; its data went through `printable`."""
         self._send(text.encode("utf-8", "replace") + b"\n")
@@ -159,9 +167,7 @@ class Output:
         with console.capture() as capture:
             for each in renderables:
                 console.print(each, soft_wrap=unbroken)
-        # rich fills table rows with blanks up to the width; nobody wants to copy those.
-        text = _FILLING.sub(lambda found: found[0].replace(" ", ""), capture.get())
-        self._send(text.encode("utf-8", "replace"))
+        self._send(unfilled(capture.get()).encode("utf-8", "replace"))
 
     def _send(self, data: bytes) -> None:
         self._wrote = self._wrote or bool(data)
@@ -188,19 +194,25 @@ class Output:
             _give_up(_unwritable(self._out or "stdout", error), "", ExitCode.INTERNAL)
 
     def console(self) -> Console:
-        from rich.console import Console
+        return text_console(self.width, colored=self.colored)
 
-        return Console(
-            file=io.StringIO(),  # what `rich` captures; by itself it would touch stdout meanwhile
-            width=self.width,
-            markup=False,
-            highlight=False,
-            emoji=False,
-            force_terminal=self.colored,
-            no_color=not self.colored,
-            color_system="standard" if self.colored else None,
-            legacy_windows=False,
+    def narrate(self, *renderables: RenderableType, unbroken: bool = False) -> None:
+        """Write rich tables and texts to stderr, unless asked to be quiet.
+
+        They are coloured and wrapped on a terminal only: elsewhere a line is found as it is.
+        """
+        self._flush()
+        if self.quiet or sys.stderr is None:
+            return
+        watched = sys.stderr.isatty()
+        console = text_console(
+            terminal_width() if watched else UNWRAPPED,
+            colored=watched and allows_colour(),
         )
+        with console.capture() as capture:
+            for each in renderables:
+                console.print(each, soft_wrap=unbroken)
+        _tell(unfilled(capture.get()).removesuffix("\n"))
 
     def note(self, text: str) -> None:
         """Tell something on stderr, unless asked to be quiet; what was written comes before it."""
@@ -249,7 +261,9 @@ class Output:
             return
         from rich.progress import DownloadColumn, TimeRemainingColumn
 
-        with _bar(DownloadColumn(), TimeRemainingColumn()) as bar:
+        from kraftool.commands.progress_bar import progress_bar
+
+        with progress_bar(DownloadColumn(), TimeRemainingColumn()) as bar:
             task = bar.add_task(printable(label), total=total)
             yield lambda done: bar.update(task, completed=done)
 
@@ -264,7 +278,9 @@ class Output:
             return
         from rich.progress import MofNCompleteColumn, TimeElapsedColumn
 
-        with _bar(MofNCompleteColumn(), TimeElapsedColumn()) as bar:
+        from kraftool.commands.progress_bar import progress_bar
+
+        with progress_bar(MofNCompleteColumn(), TimeElapsedColumn()) as bar:
             task = bar.add_task(printable(label), total=None)
             self._bar = bar
             yield lambda label, done, total: bar.update(
@@ -302,17 +318,6 @@ class Output:
         if self._new is not None and (self._wrote or self.code is ExitCode.FINE):
             self._new.keep()
         raise SystemExit(int(self.code))
-
-
-def _bar(*columns: ProgressColumn) -> Progress:
-    """A bar on stderr that is gone when the work has ended."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn
-
-    # The label may be a file's name, which may look like markup.
-    label = TextColumn("{task.description}", markup=False)
-    console = Console(stderr=True, markup=False)
-    return Progress(label, BarColumn(), *columns, console=console, transient=True)
 
 
 Line = Callable[[int, str, str], str]
@@ -418,12 +423,13 @@ def debugging(wanted: bool) -> bool:
     return wanted
 
 
-def guarded() -> NoReturn:
-    """Run the app and turn whatever ends it into a sentence and an exit code."""
+def guarded(run: Callable[[list[str]], int | None]) -> NoReturn:
+    """Run the words of the command line, and turn whatever ends it into a sentence and an exit
+    code."""
     _run.debug, _run.line = False, None
     _buffer_stdout()
     try:
-        _exit(_run_app())
+        _exit(_run_words(run))
     finally:
         for each in list(_run.unfinished):
             each.discard()
@@ -438,14 +444,10 @@ def _buffer_stdout() -> None:
         )
 
 
-def _run_app() -> int:
+def _run_words(run: Callable[[list[str]], int | None]) -> int:
     streams = sys.stdout, sys.stderr
     try:
-        from kraftool.commands.app import app_of
-
-        app = app_of(sys.argv[1:])
-        # Not standalone: typer would end an interrupt with 1, as a finding.
-        code = app(prog_name="kraftool", standalone_mode=False) or ExitCode.FINE
+        code = run(sys.argv[1:]) or ExitCode.FINE
         if sys.stdout is None and code == ExitCode.FINE:  # typer drops a help that it cannot print
             _give_up("stdout is closed", "", ExitCode.USAGE)
         return int(code)

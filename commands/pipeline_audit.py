@@ -96,10 +96,9 @@ def audit(
 
 def _write_json(to: Output, run: AuditRun) -> None:
     """The document, piece by piece, as it comes from the workers."""
-    from kraftool.reports.fleet.document import document
+    from kraftool.reports.fleet.document import audit_document
 
-    for piece in document(run.model, run.lists()):
-        to.write(piece)
+    to.document(audit_document(run.model, run.lists()))
 
 
 def _write_page(page: Output, model: FleetAudit) -> None:
@@ -115,7 +114,7 @@ def _settle(to: Output, counts: FleetCounts, fail_on: FailOn) -> None:
     for each in FailOn:
         if getattr(counts.undecoded_with, each.value):
             to.raise_code(ExitCode.UNREADABLE)
-        elif getattr(counts.findings, each.value):
+        elif getattr(counts.finding_counts, each.value):
             to.raise_code(ExitCode.FINDING)
         if each is fail_on:
             return

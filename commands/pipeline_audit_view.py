@@ -1,5 +1,5 @@
 """An audit for people: which clusters are in trouble, what is wrong, and how often. The most urgent
-is first (`reports/urgency.py`).
+is first (`reports/findings/urgency.py`).
 
 Owns how much of it a terminal shows. Everything that comes from data goes through `printable` into
 Text, which knows no markup.
@@ -23,18 +23,18 @@ from kraftool.commands.finding_view import (
     text,
 )
 from kraftool.commands.output import Output
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.status import overall_status, status_of
 from kraftool.reports.fleet.model import (
     AUDIT,
     ClusterSummary,
     FleetAudit,
     FleetCounts,
     FleetFinding,
-    SeverityCounts,
     VersionCount,
 )
-from kraftool.reports.status import overall_status, status_of
-from kraftool.reports.words import many, size
+from kraftool.reports.text.json_forms import FindingCounts
+from kraftool.reports.text.words import many, size
 
 _MOST_CLUSTERS = 20
 _MOST_FINDINGS = 40
@@ -86,7 +86,8 @@ def _spread(versions: Sequence[VersionCount]) -> str:
 
 def _clusters(to: Output, audit: FleetAudit) -> None:
     """Those with something from warning up, a line each."""
-    listed = [each for each in audit.clusters if each.findings.error or each.findings.warning]
+    weighty = (Severity.ERROR, Severity.WARNING)
+    listed = [each for each in audit.clusters if each.finding_counts.worst in weighty]
     if not listed:
         return
     to.line()
@@ -98,8 +99,8 @@ def _clusters(to: Output, audit: FleetAudit) -> None:
     for each in listed[:_MOST_CLUSTERS]:
         table.add_row(
             text(each.name, NAME),
-            _number(each.findings.error, BAD),
-            _number(each.findings.warning, WARN),
+            _number(each.finding_counts.error, BAD),
+            _number(each.finding_counts.warning, WARN),
             text(_nodes(each)),
             text("-" if each.lag is None else each.lag),
             text("-" if each.epoch is None else each.epoch),
@@ -148,7 +149,7 @@ def _findings(to: Output, audit: FleetAudit) -> None:
                 Text(severity.value, style=SEVERITY_STYLES[severity]), _body(each, explained)
             )
         to.rich(table)
-    left = audit.counts.findings.error + audit.counts.findings.warning - len(shown)
+    left = audit.counts.finding_counts.error + audit.counts.finding_counts.warning - len(shown)
     if left:
         to.line()
         words = f"… and {left} more errors and warnings, of the codes below; -o json has all"
@@ -197,7 +198,7 @@ def _codes(to: Output, audit: FleetAudit) -> None:
         table.add_row(
             Text(each.code, style=NAME),
             Text(each.severity.value, style=SEVERITY_STYLES[each.severity]),
-            str(each.count),
+            str(each.findings),
             str(each.clusters),
             str(each.directories),
         )
@@ -207,13 +208,13 @@ def _codes(to: Output, audit: FleetAudit) -> None:
 
 def _verdict(counts: FleetCounts) -> Text:
     line = Text()
-    told = _told(counts.findings)
+    told = _told(counts.finding_counts)
     for number, (words, style) in enumerate(told):
         line.append(" and " if number else "").append(words, style=style)
     if not told:
         fine = "no problems found" if counts.directories else "no directory was examined"
         is_complete = bool(counts.directories) and not (counts.undecoded or counts.ignored)
-        notes = [Severity.INFO] * counts.findings.info
+        notes = [Severity.INFO] * counts.finding_counts.info
         line.append(fine, style=style_of(overall_status(notes, is_complete=is_complete)))
     directories = many(counts.directories, "directory")
     line.append(f": {directories} of {many(counts.clusters, 'cluster')} audited")
@@ -224,7 +225,7 @@ def _verdict(counts: FleetCounts) -> Text:
     return line
 
 
-def _told(counts: SeverityCounts) -> list[tuple[str, str]]:
+def _told(counts: FindingCounts) -> list[tuple[str, str]]:
     both = ((counts.error, Severity.ERROR), (counts.warning, Severity.WARNING))
     return [
         (many(count, severity.value), SEVERITY_STYLES[severity])

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kraftool.commands.options import Color, Debug, PlainFormat, Quiet, ShowSecrets
-from kraftool.commands.output import ColorWhen, Output, json_document
+from kraftool.commands.options import Color, Debug, Quiet, RowFormat, ShowSecrets
+from kraftool.commands.output import ColorWhen, Output
 from kraftool.commands.pipeline_options import (
     DEPTH,
     Conf,
@@ -46,8 +46,8 @@ def tables(
     spark_log: SparkLog = "",
     show_secrets: ShowSecrets = False,
     output: Annotated[
-        PlainFormat, typer.Option("--output", "-o", help="The format of the report on stdout.")
-    ] = PlainFormat.TABLE,
+        RowFormat, typer.Option("--output", "-o", help="The format of the report on stdout.")
+    ] = RowFormat.TABLE,
     color: Color = ColorWhen.AUTO,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -86,12 +86,12 @@ def tables(
     with turned_down():
         check_files(spark_log=spark_log)
         report = _written(to, wanted, engine)
-    if output is PlainFormat.JSON:
-        to.write(json_document(document(report)))
-    else:
+    if output is RowFormat.TABLE:
         from kraftool.commands.pipeline_tables_view import write_report
 
         write_report(to, report)
+    else:
+        to.document(report, output)
     if report.unreadable:
         to.problem(_left_out(report.unreadable))
     elif not report.directories and not report.is_new:
@@ -114,33 +114,3 @@ def _left_out(names: tuple[str, ...]) -> str:
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     told = ", ".join(names[:3])
     return f"could not be read, and is tried again by the next run: {told}{more}"
-
-
-def document(report: TablesReport) -> dict[str, object]:
-    """The report as `-o json` writes it."""
-    return {
-        "schemaVersion": 1,
-        "out": report.out,
-        "run": report.run,
-        "isNew": report.is_new,
-        "clusters": report.clusters,
-        "clustersChanged": report.clusters_changed,
-        "directories": report.directories,
-        "logsRead": report.logs_read,
-        "bytesRead": report.bytes_read,
-        "tables": [
-            {
-                "name": each.name,
-                "rowsAdded": each.rows_added,
-                "rowsRemoved": each.rows_removed,
-                "filesAdded": each.files_added,
-                "filesRemoved": each.files_removed,
-                "rows": each.after.rows,
-                "files": each.after.files,
-                "bytes": each.after.size,
-            }
-            for each in report.tables
-        ],
-        "changes": dict(report.changes),
-        "unreadable": list(report.unreadable),
-    }

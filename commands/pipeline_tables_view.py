@@ -7,7 +7,7 @@ from rich.text import Text
 
 from kraftool.commands.finding_view import NAME, QUIET, WARN, text
 from kraftool.commands.output import Output
-from kraftool.reports.words import many, size
+from kraftool.reports.text.words import many, size
 from kraftool.spark.tables.run import TablesReport
 
 _CHANGES = {
@@ -23,15 +23,15 @@ def write_report(to: Output, report: TablesReport) -> None:
     line.append(f": {many(report.clusters, 'cluster')}, ")
     line.append(many(report.directories, "directory"))
     if report.is_new:
-        line.append(f"; {report.clusters_changed} changed, ")
-        line.append(f"{size(report.bytes_read)} of {many(report.logs_read, 'log')} read")
+        line.append(f"; {report.changed_clusters} changed, ")
+        line.append(f"{size(report.bytes_read)} of {many(report.read_logs, 'log')} read")
     else:
         line.append("; nothing is new")
     to.rich(line, unbroken=True)
     if report.is_new:
         to.line()
         to.rich(_table(report))
-    for name, count in report.changes.items():
+    for name, count in report.log_changes.items():
         to.rich(Text(f"{many(count, 'log')} {_CHANGES.get(name, name)}", style=WARN))
 
 
@@ -42,10 +42,10 @@ def _table(report: TablesReport) -> Table:
         table.add_column(name, justify="right")
     for each in report.tables:
         table.add_row(
-            text(each.name, NAME if each.rows_added or each.rows_removed else QUIET),
+            text(each.name, NAME if each.added_rows or each.removed_rows else QUIET),
             f"{each.after.rows:,}",
-            f"{each.rows_added:,}" if each.rows_added else "",
-            f"{each.rows_removed:,}" if each.rows_removed else "",
+            f"{each.added_rows:,}" if each.added_rows else "",
+            f"{each.removed_rows:,}" if each.removed_rows else "",
             f"{each.after.files:,}",
             size(each.after.size),
         )

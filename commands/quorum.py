@@ -8,6 +8,7 @@ from kraftool.commands.quorum_add_controller import add_controller
 from kraftool.commands.quorum_describe import describe
 from kraftool.commands.quorum_endpoints import endpoints
 from kraftool.commands.quorum_health import health
+from kraftool.commands.quorum_may_stop import may_stop
 from kraftool.commands.quorum_remove_controller import remove_controller
 from kraftool.commands.quorum_upgrade import upgrade
 
@@ -33,6 +34,7 @@ def quorum() -> None:
 
 app.command("describe")(describe)
 app.command("health")(health)
+app.command("may-stop")(may_stop)
 app.command("add-controller")(add_controller)
 app.command("remove-controller")(remove_controller)
 app.command("endpoints")(endpoints)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
-from kraftool.client.change import ChangeOutcome, CheckResult, QuorumChange
-from kraftool.client.quorum_json import change_document
+from kraftool.client.change import ChangeOutcome, Check, CheckResult, QuorumChange
+from kraftool.client.quorum_json import ChangeDocument
+from kraftool.client.stopping import StopPermission, StopVerdict
 from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, advice_line, style_of, text
 from kraftool.commands.options import PlainFormat
-from kraftool.commands.output import ExitCode, Output, UnreachableError, json_document
+from kraftool.commands.output import ExitCode, Output, UnreachableError
 from kraftool.net.errors import NetError
-from kraftool.reports.status import Status, worst_status
+from kraftool.reports.findings.status import Status, worst_status
 
 _STATUSES = {
     CheckResult.FINE: Status.GOOD,
@@ -39,7 +40,7 @@ def carry_out(
     except NetError as error:
         raise UnreachableError(error.message, hint=error.hint) from None
     if output is PlainFormat.JSON:
-        to.write(json_document(change_document(change, dry_run=dry_run)))
+        to.document(ChangeDocument(quorum_change=change, is_dry_run=dry_run))
     else:
         _write(to, change, dry_run=dry_run)
     to.raise_code(_code(change, dry_run=dry_run))
@@ -55,19 +56,24 @@ def _code(change: QuorumChange, *, dry_run: bool) -> ExitCode:
 
 def _write(to: Output, change: QuorumChange, *, dry_run: bool) -> None:
     to.rich(Text(f"{change.kind}: ", style=NAME).append_text(text(change.subject)))
+    write_checks(to, change.checks)
+    to.line()
+    to.rich(_ending(change, dry_run=dry_run))
+
+
+def write_checks(to: Output, checks: Sequence[Check]) -> None:
+    """Show each check with its verdict and advice."""
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    for each in change.checks:
-        body = text(each.text)
+    for each in checks:
+        body = text(each.reason)
         if each.advice:
             advice = advice_line(each.advice, _STATUSES[each.verdict])
             body.append("\n").append_text(advice)
         table.add_row(Text(each.verdict.value, style=style_of(_STATUSES[each.verdict])), body)
-    if change.checks:
+    if checks:
         to.rich(table)
-    to.line()
-    to.rich(_ending(change, dry_run=dry_run))
 
 
 def _ending(change: QuorumChange, *, dry_run: bool) -> Text:
@@ -87,5 +93,20 @@ def _ending(change: QuorumChange, *, dry_run: bool) -> Text:
     if change.outcome is ChangeOutcome.REFUSED:
         return text(f"The leader refused: {change.reason}", BAD)
     return Text(
-        "No answer came: whether it was done shows in kraftool quorum describe.", style=WARN
+        "It is not known whether this was done: no answer came, or no commit was seen. kraftool"
+        " quorum describe shows the voters.",
+        style=WARN,
     )
+
+
+def write_permission(to: Output, permission: StopPermission) -> None:
+    """Show whether a node may stop, and why."""
+    write_checks(to, permission.checks)
+    to.line()
+    name = f"Node {permission.node_id}"
+    ending = {
+        StopVerdict.YES: Text(f"{name} may stop now.", style=GOOD),
+        StopVerdict.NOT_NOW: Text(f"{name} must not stop now.", style=BAD),
+        StopVerdict.NEVER: Text(f"{name} must not stop. Waiting does not help.", style=BAD),
+    }
+    to.rich(ending[permission.verdict])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet, TimeZone
+from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput, TimeZone
 from kraftool.commands.output import ColorWhen, Output, UsageError
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
@@ -31,7 +31,7 @@ def describe(
     command_config: CommandConfig = "",
     resolve: Resolve = None,
     timeout: Timeout = TIMEOUT_S,
-    output: PlainOutput = PlainFormat.TABLE,
+    output: RowOutput = RowFormat.TABLE,
     tz: TimeZone = "UTC",
     out: Out = "",
     color: Color = ColorWhen.AUTO,
@@ -63,18 +63,17 @@ def describe(
         raise UsageError("--status and --replication are two outputs", hint="name one of them")
     if human_readable and not replication:
         raise UsageError("--human-readable is for --replication")
-    if (status or replication) and output is not PlainFormat.TABLE:
+    if (status or replication) and output is not RowFormat.TABLE:
         raise UsageError("-o json has all of it", hint="leave --status and --replication out")
     zone = time_zone(tz)
     target = target_of(bootstrap_controller, command_config, timeout, resolve)
     to = Output(color=color, quiet=quiet, out=out)
     view = asyncio.run(target.survey())
     shown: tuple[NodeAnswer, ...] = ()
-    if output is PlainFormat.JSON:
+    if output is not RowFormat.TABLE:
         from kraftool.client.quorum_json import describe_document
-        from kraftool.commands.output import json_document
 
-        to.write(json_document(describe_document(view)))
+        to.document(describe_document(view), output)
     elif status or replication:
         from kraftool.client.active_controller import without_controller
         from kraftool.client.kafka_text import replication_text, status_text

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet, TimeZone
+from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput, TimeZone
 from kraftool.commands.output import ColorWhen, Output
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
+
+if TYPE_CHECKING:
+    from kraftool.client.model import NodeAnswer
 
 
 def health(
@@ -20,7 +23,7 @@ def health(
     command_config: CommandConfig = "",
     resolve: Resolve = None,
     timeout: Timeout = TIMEOUT_S,
-    output: PlainOutput = PlainFormat.TABLE,
+    output: RowOutput = RowFormat.TABLE,
     tz: TimeZone = "UTC",
     out: Out = "",
     color: Color = ColorWhen.AUTO,
@@ -54,16 +57,16 @@ def health(
     to = Output(color=color, quiet=quiet, out=out)
     with to.task_progress("the committed metadata") as progress:
         found = asyncio.run(check(target, with_metadata=not quorum_only, progress=progress))
-    shown = () if output is PlainFormat.JSON else found.view.asked
-    if output is PlainFormat.JSON:
-        from kraftool.client.quorum_json import health_document
-        from kraftool.commands.output import json_document
-
-        to.write(json_document(health_document(found)))
-    else:
+    shown: tuple[NodeAnswer, ...] = ()
+    if output is RowFormat.TABLE:
         from kraftool.commands.quorum_view import write_health
 
         write_health(to, found, zone)
+        shown = found.view.asked
+    else:
+        from kraftool.client.quorum_json import health_document
+
+        to.document(health_document(found), output)
     tell_reach(to, found.view, shown=shown)
     settle(to, found.findings)
     to.finish()

@@ -17,7 +17,6 @@ from kraftool.client.health import Health
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
 from kraftool.client.reaching import broker_words, reason
 from kraftool.client.thresholds import keeping_up
-from kraftool.commands.dump_view import heading, plain_table
 from kraftool.commands.finding_view import (
     BAD,
     COMMAND,
@@ -29,12 +28,13 @@ from kraftool.commands.finding_view import (
     write_findings,
 )
 from kraftool.commands.output import Output
+from kraftool.commands.plain_tables import heading, plain_table
 from kraftool.commands.times import iso
 from kraftool.image.metadata_version import METADATA_VERSION, level_name
 from kraftool.raft.messages import ReplicaState
 from kraftool.raft.names import majority_of
-from kraftool.reports.status import overall_status
-from kraftool.reports.words import many
+from kraftool.reports.findings.status import overall_status
+from kraftool.reports.text.words import many
 
 if TYPE_CHECKING:
     from kraftool.client.cluster_health import ClusterHealth

@@ -6,6 +6,7 @@ import typer
 
 from kraftool.commands.recover_apply import apply
 from kraftool.commands.recover_collect import collect
+from kraftool.commands.recover_guide import guide, guide_on_terminal
 from kraftool.commands.recover_plan import plan
 from kraftool.commands.recover_rehearse import rehearse
 from kraftool.commands.recover_undo import undo
@@ -13,13 +14,13 @@ from kraftool.commands.recover_verify import verify
 
 app = typer.Typer(
     name="recover",
-    no_args_is_help=True,
+    invoke_without_command=True,
     rich_markup_mode=None,
 )
 
 
 @app.callback()
-def recover() -> None:
+def recover(context: typer.Context) -> None:
     """Bring a quorum back that lost its majority, and mend damaged directories.
 
     Example: kraftool recover collect /etc/kafka/server.properties --out node-2.collect
@@ -28,13 +29,17 @@ def recover() -> None:
     each host that is left, what planning needs; plan, wherever the files were carried; read the
     plan; rehearse it on copies; apply it, host by host, and start what it says, in its order;
     verify. Until the quorum has moved on, undo puts everything back. docs/recover.md goes through
-    the night in which two of three controllers are lost.
+    the night in which two of three controllers are lost. On a terminal, recover alone is recover
+    guide: it asks, and runs these commands in their order.
 
     Nothing is changed by collect, plan, rehearse and verify. Apply and undo ask for the plan's id,
     keep a backup, and can be interrupted anywhere.
     """
+    if context.invoked_subcommand is None:
+        guide_on_terminal()
 
 
+app.command("guide")(guide)
 app.command("collect")(collect)
 app.command("plan")(plan)
 app.command("rehearse")(rehearse)

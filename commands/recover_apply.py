@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,6 +20,7 @@ from kraftool.commands.recover_options import (
 )
 
 if TYPE_CHECKING:
+    from kraftool.commands.recover_json import ApplyDocument
     from kraftool.repair.apply import Apply
     from kraftool.repair.plan import Plan
     from kraftool.repair.verify import DirectoryCheck
@@ -73,6 +74,7 @@ def apply(
     from kraftool.commands.recover_run import (
         confirm,
         read_plan,
+        refuse_other_id,
         refusing,
         sources_of,
         telling_interruption,
@@ -86,11 +88,15 @@ def apply(
         raise UsageError("-o json asks nothing", hint="give --yes ID, or --dry-run")
     refuse_unknown_words(accept or ())
     made = read_plan(plan)
+    refuse_other_id(made, yes)
     if not made.changes:
         _nothing(to, made, output)
         to.finish()
     with refusing():
         repair = Apply(made, directory, host=host, sources=sources_of(source or ()))
+        for name in repair.unneeded:
+            told = f"--source {name} is not used: {repair.host.name} needs no file of it"
+            to.note(printable(told))
         if repair.host.edits and repair.stage is not Stage.APPLIED:
             if dry_run:
                 repair.check()
@@ -114,9 +120,7 @@ def apply(
             was_applied = True
         checked = check_directory(made, directory, host=repair.host.name, config=config)
     if output is PlainFormat.JSON:
-        from kraftool.commands.output import json_document
-
-        to.write(json_document(_document(repair, checked, dry_run=False, again=was_applied)))
+        to.document(_document(repair, checked, plan, dry_run=False, again=was_applied))
     else:
         _done(to, repair, checked, plan, again=was_applied)
     _settle(to, checked)
@@ -142,9 +146,7 @@ def _would(to: Output, repair: Apply, plan: str, config: str, output: PlainForma
 
     findings = list(settings_missing(repair.host, config)) if config else []
     if output is PlainFormat.JSON:
-        from kraftool.commands.output import json_document
-
-        to.write(json_document(_document(repair, None, dry_run=True, again=False)))
+        to.document(_document(repair, None, plan, dry_run=True, again=False))
     else:
         from kraftool.commands.finding_view import write_findings
 
@@ -182,7 +184,7 @@ def _done(to: Output, repair: Apply, checked: DirectoryCheck, plan: str, *, agai
 def _is_wrong(repair: Apply, checked: DirectoryCheck) -> bool:
     """Whether the directory is one that no node is started on next. What is the matter with a file
     that the plan was made with, and relies on as it is, is told, and hinders nothing."""
-    from kraftool.reports.findings import Severity
+    from kraftool.reports.findings.finding import Severity
 
     relied = {
         os.path.join(repair.directory.path, each.target.path) for each in repair.host.expected
@@ -193,40 +195,33 @@ def _is_wrong(repair: Apply, checked: DirectoryCheck) -> bool:
 
 
 def _settle(to: Output, checked: DirectoryCheck) -> None:
-    from kraftool.reports.findings import Severity
+    from kraftool.reports.findings.finding import Severity
 
     if any(each.severity is not Severity.INFO for each in checked.findings):
         to.raise_code(ExitCode.FINDING)
 
 
 def _document(
-    repair: Apply, checked: DirectoryCheck | None, *, dry_run: bool, again: bool
-) -> dict[str, Any]:
-    from kraftool.commands.recover_json import directory_object, edit_object, steps_object
+    repair: Apply, checked: DirectoryCheck | None, file: str, *, dry_run: bool, again: bool
+) -> ApplyDocument:
+    from kraftool.commands.recover_json import ApplyDocument, NeededSetting, steps
     from kraftool.commands.recover_run import steps_after
     from kraftool.repair.edits import in_turn
 
     is_next = checked is None or not _is_wrong(repair, checked)
-    steps = steps_after(repair.plan, repair.host) if is_next else []
-    return {
-        **_head(repair.plan, repair.host.name, dry_run=dry_run, again=again),
-        "edits": [edit_object(each) for each in in_turn(repair.host.edits)],
-        "settings": [{"key": each.key, "value": each.value} for each in repair.host.settings],
-        "backup": repair.backup.path if repair.host.edits else None,
-        "directory": None if checked is None else directory_object(checked),
-        "next": steps_object(steps),
-    }
-
-
-def _head(plan: Plan, host: str, *, dry_run: bool, again: bool) -> dict[str, Any]:
-    return {
-        "schemaVersion": 1,
-        "command": "apply",
-        "planId": plan.id,
-        "host": host,
-        "dryRun": dry_run,
-        "alreadyDone": again,
-    }
+    return ApplyDocument(
+        plan_id=repair.plan.id,
+        host=repair.host.name,
+        is_dry_run=dry_run,
+        is_already_done=again,
+        edits=tuple(in_turn(repair.host.edits)),
+        needed_settings=tuple(
+            NeededSetting(key=each.key, value=each.value) for each in repair.host.settings
+        ),
+        backup=repair.backup.path if repair.host.edits else None,
+        checked=checked,
+        next_steps=steps(steps_after(repair.plan, repair.host) if is_next else [], file),
+    )
 
 
 def _nothing(to: Output, plan: Plan, output: PlainFormat) -> None:
@@ -236,13 +231,18 @@ def _nothing(to: Output, plan: Plan, output: PlainFormat) -> None:
     if output is not PlainFormat.JSON:
         to.line(no_action(plan))
         return
-    from kraftool.commands.output import json_document
+    from kraftool.commands.recover_json import ApplyDocument
 
-    nothing: dict[str, Any] = {
-        "edits": [],
-        "settings": [],
-        "backup": None,
-        "directory": None,
-        "next": [],
-    }
-    to.write(json_document(_head(plan, "", dry_run=False, again=True) | nothing))
+    to.document(
+        ApplyDocument(
+            plan_id=plan.id,
+            host="",
+            is_dry_run=False,
+            is_already_done=True,
+            edits=(),
+            needed_settings=(),
+            backup=None,
+            checked=None,
+            next_steps=(),
+        )
+    )

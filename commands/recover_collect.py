@@ -2,29 +2,65 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, NoReturn
 
 import typer
 
-from kraftool.commands.options import Debug, Quiet
+from kraftool.commands.options import Debug, PlainFormat, PlainOutput, Quiet
 from kraftool.commands.output import ExitCode, Output, UsageError, printable
+from kraftool.commands.remote_nodes import RemoteNode, pod_nodes, ssh_nodes
 
 
 def collect(
-    paths: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="PATH",
-            help="Data directories or the node's server.properties; a tar stream or -.",
-        ),
-    ],
     out: Annotated[
         str, typer.Option("--out", metavar="FILE", help="The file to carry; a new one.")
     ],
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PATH",
+            help="Data directories or the node's server.properties; a tar stream or -.",
+            show_default=False,
+        ),
+    ] = None,
+    ssh: Annotated[
+        str,
+        typer.Option(
+            "--ssh",
+            metavar="HOST[:/PATH],...",
+            help="Collect from hosts into the folder --out.",
+        ),
+    ] = "",
+    sudo: Annotated[
+        bool, typer.Option("--sudo", help="With --ssh: read with sudo -n on the hosts.")
+    ] = False,
+    kubectl: Annotated[
+        str,
+        typer.Option(
+            "--kubectl", metavar="SELECTOR", help="Collect from pods into the folder --out."
+        ),
+    ] = "",
+    namespace: Annotated[
+        str, typer.Option("--namespace", metavar="NAME", help="Namespace of the pods.")
+    ] = "",
+    container: Annotated[
+        str,
+        typer.Option(
+            "--container", metavar="NAME", help="Container of the pods (default: as kubectl)."
+        ),
+    ] = "",
+    timeout: Annotated[
+        float,
+        typer.Option(
+            "--timeout", min=0.1, metavar="SECONDS", help="Seconds of silence that fail a node."
+        ),
+    ] = 60,
     at: Annotated[
         int | None,
         typer.Option("--at", min=1, metavar="OFFSET", help="Hash the state at this offset, too."),
     ] = None,
+    output: PlainOutput = PlainFormat.TABLE,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -35,29 +71,110 @@ def collect(
     On every host that is left, brokers too: a broker's metadata log may be ahead of the
     controllers'. Kafka should be stopped, and stay so until the plan is carried out. Damaged
     directories are collected like others. Naming server.properties tells more than the directory:
-    where the node is reached, and static voters.
+    where the node is reached, static voters, and its other log directories.
 
     The file has identities, sizes and hashes of files, epochs, and types of records. There is no
     key, no value and no secret in it, and only its owner may read it.
 
-    Nothing is changed, and nothing is locked. Ends with 1 where something was found that is
-    damaged, and with 3, without a file, where something could not be read: that is not lost.
+    With --ssh or --kubectl, PATH is on each node, and --out is a folder. All nodes are read at the
+    same time. They need a shell and tar, but not kraftool. Of server.properties only the settings
+    of the quorum are sent. ssh asks no question: a host whose key is unknown is reported. Exits 4
+    if no node was reached, and 3 if a node's file did not come. With -o json the report goes to
+    stdout.
+
+    \b
+    $ kraftool recover collect --ssh ctl-1,ctl-2 /etc/kafka/server.properties --out collected
+    $ kraftool recover collect --kubectl app=kafka /var/lib/kafka/data --out collected
+
+    Nothing is changed, and nothing is locked. Exits 1 if something is damaged, and 3, without a
+    file, if something cannot be read: that is not lost.
     """
+    if not ssh and (sudo or (kubectl and len(paths or ()) != 1)):
+        hint = "name one PATH for all pods" if kubectl else "give --ssh too"
+        raise UsageError("--sudo is for --ssh, and --kubectl takes one PATH", hint=hint)
+    if not kubectl and (namespace or container):
+        raise UsageError("--namespace and --container are for --kubectl")
+    if ssh and (kubectl or len(paths or ()) > 1):
+        raise UsageError("--ssh takes one PATH at most", hint="name HOST:/PATH for others")
+    if ssh or kubectl:
+        _collect_remote(
+            Output(quiet=quiet),
+            _nodes(ssh, sudo, kubectl, namespace, container, (paths or [""])[0], timeout),
+            out,
+            at=at,
+            seconds=timeout,
+            is_json=output is PlainFormat.JSON,
+        )
+    if not paths:
+        raise UsageError("no PATH to collect", hint="name the data directory or server.properties")
+    _collect_here(paths, out, at=at, quiet=quiet, is_json=output is PlainFormat.JSON)
+
+
+def _nodes(
+    ssh: str,
+    sudo: bool,
+    kubectl: str,
+    namespace: str,
+    container: str,
+    path: str,
+    timeout: float,
+) -> tuple[RemoteNode, ...]:
+    if ssh:
+        return ssh_nodes(ssh, path, sudo=sudo)
+    return pod_nodes(kubectl, path, namespace=namespace, container=container, seconds=timeout)
+
+
+def _collect_remote(
+    to: Output,
+    nodes: tuple[RemoteNode, ...],
+    out: str,
+    *,
+    at: int | None,
+    seconds: float,
+    is_json: bool,
+) -> NoReturn:
+    from kraftool.commands.recover_collect_nodes import collect_nodes, take_codes, write_nodes
+    from kraftool.commands.recover_json import collect_document
+
+    collected = collect_nodes(to, nodes, Path(out), at=at, seconds=seconds)
+    if is_json:
+        to.document(collect_document(collected))
+    else:
+        write_nodes(to, collected, out)
+    take_codes(to, collected)
+    to.finish()
+
+
+def _collect_here(
+    paths: list[str], out: str, *, at: int | None, quiet: bool, is_json: bool
+) -> NoReturn:
     import time
 
+    from kraftool.commands.read_progress import read_progress
+    from kraftool.commands.recover_collect_nodes import CollectedNode
+    from kraftool.commands.recover_json import collect_document
     from kraftool.repair import collect_file
     from kraftool.repair.narration import is_well, survey_lines
     from kraftool.repair.planner import read_surveys
+    from kraftool.storage.paths import open_path
 
     to = Output(quiet=quiet, out=out)
     if to.to_terminal:
         raise UsageError("a collect file is not for a terminal", hint="name a file with --out")
-    surveys = read_surveys(paths, now_ms=int(time.time() * 1000), at=at)
-    to.write(collect_file.encode(surveys))
+    with read_progress(to, [open_path(each) for each in paths]) as progress:
+        surveys = read_surveys(paths, now_ms=int(time.time() * 1000), at=at, progress=progress)
+    data = collect_file.encode(surveys)
+    to.write(data)
     for each in surveys:
         for line in survey_lines(each):
             to.note(printable(line))
         if not is_well(each):
             to.raise_code(ExitCode.FINDING)
     to.note(f"carry {printable(out)} to where you plan: kraftool recover plan FILE...")
+    if is_json:
+        to.flush()
+        report = Output(quiet=quiet)
+        node = CollectedNode(file=out, size=len(data), surveys=surveys)
+        report.document(collect_document([node]))
+        report.flush()
     to.finish()

@@ -1,80 +1,347 @@
-"""The shapes of what `recover apply`, `undo` and `verify` write with -o json, schemaVersion 1.
+"""The documents of `recover collect|plan|apply|undo|verify` with -o json.
 
-Owns the names of the documents' members; docs/schemas/recover.json describes them.
+What the files say that kraftool reads again (plans, collect files) is `repair/document.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from kraftool.client.quorum_json import health_document
-from kraftool.repair.plan import Edit, Fingerprint, PlanStep
+from kraftool.client.quorum_json import HealthDocument, health_document
+from kraftool.commands.recover_collect_nodes import CollectedNode
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.json_marks import Count, Moment
+from kraftool.raft.names import ReplicaKey
+from kraftool.repair.document import to_document
+from kraftool.repair.narration import complaints, is_well
+from kraftool.repair.plan import Action, Edit, Fingerprint, Plan, PlanStep
+from kraftool.repair.step_commands import with_plan_file
+from kraftool.repair.survey import Survey
 from kraftool.repair.verify import DirectoryCheck, PlanVerification, QuorumCheck
-from kraftool.reports.findings import in_order
-from kraftool.reports.plain_json import finding_counts, finding_object
+from kraftool.reports.election.assessment import Assessment
+from kraftool.reports.election.assessment_json import AssessmentObject, assessment_json
+from kraftool.reports.findings.finding import Finding, in_order
+from kraftool.reports.text.json_form import form
+from kraftool.reports.text.json_forms import FindingCounts, finding_counts
+from kraftool.storage.repair_journal import Stage
+
+# --- collect ---------------------------------------------------------------------------------
 
 
-def edit_object(edit: Edit) -> dict[str, Any]:
-    """A file before and after; with a recipe the hash is not known before it is made."""
-    return {
-        "path": edit.target.path,
-        "action": "remove" if edit.is_removal else "create" if edit.before is None else "replace",
-        "before": _print(edit.before),
-        "after": _print(edit.after),
-        "isComputed": edit.snapshot is not None,
-        "why": edit.why,
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurveyObject:
+    """A directory in a collect file."""
+
+    path: str
+    """On the node."""
+    node_id: int | None
+    directory_id: str | None
+    cluster_id: str | None
+    end_offset: int | None
+    """The offset up to which its log or snapshot is readable; null without metadata."""
+    end_epoch: int | None
+    is_running: bool
+    """Whether a process has the directory's lock."""
+    has_settings: bool
+    """Whether PATH was a server.properties, whose settings of the quorum are in the file."""
+    is_healthy: bool
+    """False if there is damage other than a torn tail."""
+    complaints: tuple[str, ...]
+    """Damage, in sentences."""
 
 
-def _print(fingerprint: Fingerprint | None) -> dict[str, Any] | None:
-    if fingerprint is None:
-        return None
-    return {"size": fingerprint.size, "sha256": fingerprint.sha256}
+@form
+def survey_object(survey: Survey) -> SurveyObject:
+    end = survey.end
+    has_metadata = survey.log is not None or bool(survey.snapshots)
+    return SurveyObject(
+        path=survey.path,
+        node_id=survey.node_id,
+        directory_id=survey.identity.directory_id or None,
+        cluster_id=survey.identity.cluster_id or None,
+        end_offset=end.offset if has_metadata else None,
+        end_epoch=end.epoch if has_metadata else None,
+        is_running=survey.running,
+        has_settings=survey.settings is not None,
+        is_healthy=is_well(survey),
+        complaints=tuple(complaints(survey)),
+    )
 
 
-def steps_object(steps: Iterable[PlanStep]) -> list[dict[str, Any]]:
-    return [
-        {
-            "action": each.action.value,
-            "hosts": list(each.hosts),
-            "text": each.text,
-            "commands": list(each.commands),
-        }
-        for each in steps
-    ]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectedNodeObject:
+    """What came from a node."""
+
+    name: str | None
+    """The host or pod; null for this host."""
+    file: str | None
+    """The collect file; null if it did not come."""
+    size: int | None
+    """Bytes of the collect file."""
+    is_reached: bool
+    reason: str | None
+    """Why the file did not come; null if it came."""
+    advice: str | None
+    """What to do about it."""
+    is_changed_meanwhile: bool
+    """Whether Kafka wrote while the files were read: collect this node again."""
+    surveys: tuple[Survey, ...]
 
 
-def directory_object(checked: DirectoryCheck) -> dict[str, Any]:
+@form
+def collected_node_object(node: CollectedNode) -> CollectedNodeObject:
+    return CollectedNodeObject(
+        name=node.name or None,
+        file=node.file or None,
+        size=node.size if node.file else None,
+        is_reached=node.reached,
+        reason=node.problem or None,
+        advice=node.hint or None,
+        is_changed_meanwhile=node.changed,
+        surveys=node.surveys,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectDocument:
+    """What came from each node, and what did not."""
+
+    command: Literal["collect"] = "collect"
+    nodes: tuple[CollectedNode, ...]
+    """In the order of the command line."""
+
+
+def collect_document(nodes: Iterable[CollectedNode]) -> CollectDocument:
+    return CollectDocument(nodes=tuple(nodes))
+
+
+# --- plan ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusalObject:
+    """Why something is refused."""
+
+    reason: str
+    advice: str
+    """May be empty."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanDocument:
+    """The judgement of the quorum, and the plan or why there is no plan."""
+
+    command: Literal["plan"] = "plan"
+    plan_id: str | None
+    """The SHA-256 that the plan begins with; null if there is no plan."""
+    assessment: AssessmentObject
+    refusal: RefusalObject | None
+    """Why there is no plan; null if there is one."""
+    plan: Mapping[str, Any] | None
+    """The same members as the YAML plan; apply takes the YAML."""
+
+
+def plan_document(
+    assessment: Assessment, plan: Plan | None = None, *, refused: KraftoolError | None = None
+) -> PlanDocument:
+    return PlanDocument(
+        plan_id=None if plan is None else plan.id,
+        assessment=assessment_json(assessment),
+        refusal=None
+        if refused is None
+        else RefusalObject(reason=refused.message, advice=refused.hint),
+        plan=None if plan is None else to_document(plan),
+    )
+
+
+# --- apply and undo --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FingerprintObject:
+    """What a file is, byte for byte."""
+
+    size: int
+    sha256: str
+
+
+@form
+def fingerprint_object(fingerprint: Fingerprint) -> FingerprintObject:
+    return FingerprintObject(size=fingerprint.size, sha256=fingerprint.sha256)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditObject:
+    """A file before and after."""
+
+    path: str
+    """Below the data directory."""
+    edit: Literal["create", "replace", "remove"]
+    before: Fingerprint | None
+    after: Fingerprint | None
+    is_computed: bool
+    """True for a checkpoint that is made where the plan is applied, with an unknown hash before."""
+    reason: str
+
+
+@form
+def edit_object(edit: Edit) -> EditObject:
+    return EditObject(
+        path=edit.target.path,
+        edit="remove" if edit.is_removal else "create" if edit.before is None else "replace",
+        before=edit.before,
+        after=edit.after,
+        is_computed=edit.snapshot is not None,
+        reason=edit.why,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanStepObject:
+    """What a person does next."""
+
+    action: Action
+    hosts: tuple[str, ...]
+    what: str
+    commands: tuple[str, ...]
+
+
+def steps(of: Iterable[PlanStep], file: str) -> tuple[PlanStepObject, ...]:
+    """Steps whose commands name the plan's file."""
+    return tuple(
+        PlanStepObject(
+            action=each.action,
+            hosts=each.hosts,
+            what=each.text,
+            commands=tuple(with_plan_file(one, file) for one in each.commands),
+        )
+        for each in of
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeededSetting:
+    """A line that server.properties needs."""
+
+    key: str
+    value: str
+    """Empty for no such line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectoryCheckObject:
     """What stands in a directory."""
-    return {
-        "path": checked.path,
-        "host": checked.host,
-        "changes": checked.changes,
-        "stage": checked.stage.value,
-        "ended": checked.ended_ms or None,
-        "hasMovedOn": checked.has_moved_on,
-        "isRunning": checked.is_running,
-        "voters": [{"id": id_, "directoryId": directory} for id_, directory in checked.voters],
-        "findings": [finding_object(each) for each in checked.findings],
-    }
+
+    path: str
+    host: str
+    changes: Count
+    """Files that the plan changes there."""
+    stage: Stage
+    ended: Moment | None
+    """When the plan was applied or undone."""
+    has_moved_on: bool
+    """Whether a node has run on it since the plan was applied."""
+    is_running: bool
+    """Whether a process holds its lock."""
+    voter_keys: tuple[ReplicaKey, ...]
+    """By its own log and snapshots; empty with static voters."""
+    findings: tuple[Finding, ...]
 
 
-def verification_object(found: PlanVerification) -> dict[str, Any]:
-    """All that verify saw."""
-    return {
-        "schemaVersion": 1,
-        "command": "verify",
-        "planId": found.plan.id,
-        "isFine": found.is_fine,
-        "directories": [directory_object(each) for each in found.directories],
-        "quorum": None if found.quorum is None else _quorum(found.quorum),
-        "findingCounts": finding_counts(found.findings),
-    }
+@form
+def directory_check_object(checked: DirectoryCheck) -> DirectoryCheckObject:
+    return DirectoryCheckObject(
+        path=checked.path,
+        host=checked.host,
+        changes=checked.changes,
+        stage=checked.stage,
+        ended=checked.ended_ms or None,
+        has_moved_on=checked.has_moved_on,
+        is_running=checked.is_running,
+        voter_keys=checked.voters,
+        findings=checked.findings,
+    )
 
 
-def _quorum(checked: QuorumCheck) -> dict[str, Any]:
-    told = health_document(checked.health)
-    del told["schemaVersion"]
-    findings = in_order((*checked.findings, *checked.unwell))
-    return {**told, "findings": [finding_object(each) for each in findings]}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplyDocument:
+    """What a plan changes in a directory, or changed."""
+
+    command: Literal["apply"] = "apply"
+    plan_id: str
+    host: str
+    """Which host of the plan the directory is."""
+    is_dry_run: bool
+    """True if nothing was written."""
+    is_already_done: bool
+    """True if the plan was applied before, or changes no file here."""
+    edits: tuple[Edit, ...]
+    """In the order in which files change."""
+    needed_settings: tuple[NeededSetting, ...]
+    backup: str | None
+    """The folder of the originals and the journal; null where no file changes."""
+    checked: DirectoryCheck | None
+    """What stands there afterwards; null with --dry-run."""
+    next_steps: tuple[PlanStepObject, ...]
+    """What a person does next."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UndoDocument:
+    """What was put back."""
+
+    command: Literal["undo"] = "undo"
+    plan_id: str
+    host: str
+    is_already_done: bool
+    restored: tuple[str, ...]
+    """Files with their old bytes."""
+    removed: tuple[str, ...]
+    """Files that the plan made."""
+    backup: str | None
+
+
+# --- verify ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedQuorum(HealthDocument):
+    """The running quorum, as quorum health has it."""
+
+    findings: tuple[Finding, ...]
+    """With what is not as planned."""
+
+
+@form
+def checked_quorum(checked: QuorumCheck) -> CheckedQuorum:
+    of = health_document(checked.health)
+    return CheckedQuorum(
+        **{name: getattr(of, name) for name in HealthDocument.__dataclass_fields__},
+        findings=in_order((*checked.findings, *checked.unwell)),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyDocument:
+    """What stands of a plan in directories and in the running quorum."""
+
+    command: Literal["verify"] = "verify"
+    plan_id: str
+    is_fine: bool
+    """Whether nothing is worse than info."""
+    directories: tuple[DirectoryCheck, ...]
+    quorum: QuorumCheck | None
+    """null where no controller was named."""
+    finding_counts: FindingCounts
+
+
+def verify_document(found: PlanVerification) -> VerifyDocument:
+    return VerifyDocument(
+        plan_id=found.plan.id,
+        is_fine=found.is_fine,
+        directories=found.directories,
+        quorum=found.quorum,
+        finding_counts=finding_counts(found.findings),
+    )

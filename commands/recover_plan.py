@@ -12,6 +12,13 @@ from kraftool.commands.output import Output, RefusedError, UsageError, printable
 from kraftool.commands.recover_options import refuse_unknown_words
 
 
+class PlanFormat(StrEnum):
+    """The formats of a plan."""
+
+    YAML = "yaml"
+    JSON = "json"
+
+
 class PlanMethod(StrEnum):
     """The methods that can be asked for."""
 
@@ -52,6 +59,14 @@ def plan(
         list[str] | None,
         typer.Option("--accept", metavar="WORD", help="Take a risk on yourself, by its word."),
     ] = None,
+    output: Annotated[
+        PlanFormat,
+        typer.Option(
+            "--output",
+            "-o",
+            help="yaml is the plan, which apply takes; json adds the judgement, for programs.",
+        ),
+    ] = PlanFormat.YAML,
     out: Annotated[
         str, typer.Option("--out", metavar="FILE", help="The plan's file; a new one.")
     ] = "",
@@ -73,17 +88,21 @@ def plan(
 
     Without a lost majority it plans what single directories need, or says that nothing is to be
     done. It ends with 5 where no plan should be made; a risk that can be accepted has a word for
-    --accept. Nothing is changed.
+    --accept. With -o json the judgement of the quorum is printed in both cases. Nothing is changed.
     """
     import time
     from dataclasses import replace
 
+    from kraftool.commands.recover_json import plan_document
+    from kraftool.commands.recover_plan_view import write_plan
     from kraftool.decoders.errors import KraftoolError
-    from kraftool.repair.narration import plan_lines
+    from kraftool.repair.judging import judge
     from kraftool.repair.plan import Method
     from kraftool.repair.plan_yaml import plan_to_yaml
     from kraftool.repair.planner import plan_for, read_surveys
     from kraftool.repair.request import PlanRequest, with_settings
+    from kraftool.repair.step_commands import naming_its_file
+    from kraftool.reports.election.assessment_words import sentences
     from kraftool.storage.random_ids import random_uuid
 
     refuse_unknown_words(accept or ())
@@ -104,12 +123,24 @@ def plan(
     if fence and not asked.cluster_id:
         asked = replace(asked, cluster_id=random_uuid())
     surveys = read_surveys(paths, now_ms=now_ms, at=asked.rollback)
+    judged = judge(surveys)
+    is_json = output is PlanFormat.JSON
     try:
         made = plan_for(replace(asked, surveys=surveys))
     except KraftoolError as error:
+        if is_json:
+            to.document(plan_document(judged, refused=error))
+            to.flush()
+        else:
+            for line in sentences(judged):
+                to.note(printable(line))
         raise RefusedError(error.message, hint=error.hint) from error
-    to.write(plan_to_yaml(made))
+    if out and not is_json:
+        made = naming_its_file(made, out)
+    if is_json:
+        to.document(plan_document(judged, made))
+    else:
+        to.write(plan_to_yaml(made))
     to.flush()
-    for line in plan_lines(made, out):
-        to.note(printable(line))
+    write_plan(to, made, out, list(sentences(judged, with_next=False)))
     to.finish()

@@ -99,7 +99,7 @@ def rehearse(
         raise UsageError("--no-nodes starts no Kafka", hint="drop one of --no-nodes and --kafka")
     made = read_plan(plan)
     if not made.changes:
-        _nothing(Output(color=color, quiet=quiet), made, output)
+        _nothing(Output(color=color, quiet=quiet), made, directory, output)
     asked = RehearsalRequest(
         directories=tuple(directory),
         sources=sources_of(source or ()),
@@ -117,10 +117,9 @@ def rehearse(
     ):
         found = rehearse(made, asked, folder, progress, lambda words: to.note(printable(words)))
     if output is PlainFormat.JSON:
-        from kraftool.commands.output import json_document
-        from kraftool.commands.recover_rehearse_json import rehearsal_object
+        from kraftool.commands.recover_rehearse_json import rehearse_document
 
-        to.write(json_document(rehearsal_object(found, keep)))
+        to.document(rehearse_document(found, keep))
     else:
         from kraftool.commands.recover_rehearse_view import write_rehearsal
 
@@ -136,16 +135,19 @@ def rehearse(
     to.finish()
 
 
-def _nothing(to: Output, plan: Plan, output: PlainFormat) -> NoReturn:
+def _nothing(to: Output, plan: Plan, directories: list[str], output: PlainFormat) -> NoReturn:
     """A plan that changes nothing anywhere."""
-    from kraftool.commands.output import json_document
-    from kraftool.commands.recover_rehearse_json import rehearsal_object
+    from kraftool.commands.recover_rehearse_json import rehearse_document
     from kraftool.commands.recover_run import no_action
-    from kraftool.repair.rehearsal import Rehearsal
+    from kraftool.repair.rehearsal import without_changes
+    from kraftool.reports.election.assessment_words import sentences
 
+    found = without_changes(plan, directories)
     if output is PlainFormat.JSON:
-        to.write(json_document(rehearsal_object(Rehearsal(plan=plan, folder="", copies=()), "")))
+        to.document(rehearse_document(found, ""))
     else:
+        for each in sentences(found.assessment):
+            to.line(printable(each))
         to.line(no_action(plan))
     to.finish()
 

@@ -1,124 +1,302 @@
-"""The shape of what `recover rehearse` writes with -o json, schemaVersion 1.
-
-Owns the names of the document's members; docs/schemas/recover.json describes them.
-"""
+"""The document of `recover rehearse` with -o json."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Literal
 
-from kraftool.commands.recover_json import directory_object
+from kraftool.commands.recover_json import RefusalObject
+from kraftool.decoders.json_marks import Count, Ids
+from kraftool.raft.names import OffsetAndEpoch
+from kraftool.repair.plan import Plan
 from kraftool.repair.rehearsal import AppliedCopy, Rehearsal
 from kraftool.repair.rehearsal_election import ElectionRehearsal, Trial, is_promised
 from kraftool.repair.rehearsal_nodes import NodesRehearsal
-from kraftool.reports.plain_json import finding_counts, finding_object
-from kraftool.sim.election.returning import Ending
+from kraftool.repair.verify import DirectoryCheck
+from kraftool.reports.election.assessment_json import AssessmentObject, assessment_json
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.text.json_form import form
+from kraftool.reports.text.json_forms import FindingCounts, finding_counts
+from kraftool.sim.election.returning import Ending, Way
 
 
-def rehearsal_object(found: Rehearsal, kept: str) -> dict[str, Any]:
-    """All that a rehearsal came to."""
-    return {
-        "schemaVersion": 1,
-        "command": "rehearse",
-        "planId": found.plan.id,
-        "isWell": found.is_well,
-        "kept": kept or None,
-        "copies": [_copy(each) for each in found.copies],
-        "notGiven": list(found.not_given),
-        "elections": None if found.elections is None else _elections(found, found.elections),
-        "nodes": None if found.nodes is None else _nodes(found.nodes),
-        "findings": [finding_object(each) for each in found.findings],
-        "findingCounts": finding_counts(found.findings),
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppliedCopyObject:
+    """A copy of a directory, and what apply made of it."""
+
+    host: str
+    """In the plan; of one that the plan only keeps off, old-node-ID."""
+    path: str
+    """The original's."""
+    node_id: int | None
+    is_quarantined: bool
+    is_copied_while_running: bool
+    """Whether a process held its lock when it was copied."""
+    edits: Count
+    """Files that the plan changes there."""
+    is_applied_already: bool
+    """Whether the plan was applied to the original already."""
+    refusal: RefusalObject | None
+    """Why apply refuses it; null where it does not."""
+    checked: DirectoryCheck | None
+    """As verify sees the copy; null where the plan has nothing for it, or apply refuses."""
 
 
-def _copy(each: AppliedCopy) -> dict[str, Any]:
-    return {
-        "host": each.of.name,
-        "path": each.of.path,
-        "nodeId": each.of.node_id,
-        "isQuarantined": each.of.is_quarantined,
-        "wasRunning": each.of.is_running,
-        "edits": each.edits,
-        "wasApplied": each.was_applied,
-        "refused": each.refused or None,
-        "directory": None if each.check is None else directory_object(each.check),
-    }
+@form
+def applied_copy_object(copy: AppliedCopy) -> AppliedCopyObject:
+    return AppliedCopyObject(
+        host=copy.of.name,
+        path=copy.of.path,
+        node_id=copy.of.node_id,
+        is_quarantined=copy.of.is_quarantined,
+        is_copied_while_running=copy.of.is_running,
+        edits=copy.edits,
+        is_applied_already=copy.was_applied,
+        refusal=RefusalObject(reason=copy.refused, advice=copy.hint) if copy.refused else None,
+        checked=copy.check,
+    )
 
 
-def _elections(found: Rehearsal, elections: ElectionRehearsal) -> dict[str, Any]:
-    return {
-        "started": list(elections.started),
-        "back": list(elections.back),
-        "assumed": list(elections.assumed),
-        "absent": list(elections.absent),
-        "ahead": [
-            {"node": node, "offset": end.offset, "epoch": end.epoch}
-            for node, end in elections.ahead
-        ],
-        "trials": [
-            {
-                "way": each.way.value,
-                "isAhead": each.is_ahead,
-                "isPromised": is_promised(
-                    found.plan, each.way, is_ahead=each.is_ahead or bool(elections.ahead)
-                ),
-                **_counts(each),
-                "runs": [_run(one) for one in each.endings],
-            }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeEpoch:
+    """Who leads, and in which epoch."""
+
+    node_id: int
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeEnd:
+    """How far a node's log goes."""
+
+    node_id: int
+    offset: int
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeVoters:
+    """The voters by a node's own log."""
+
+    node_id: int
+    voters: Ids
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeFailure:
+    """A node that ended since the protocol was broken."""
+
+    node_id: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndingObject:
+    """What became of the quorum in one run."""
+
+    seed: int
+    leader_id: int | None
+    """The first that led and could commit; null where nobody did."""
+    epoch: int
+    took_ms: int
+    """Of simulated time."""
+    committed_to: int
+    """One beyond the last record that was committed before nodes of the quarantine were back."""
+    lost_from: int | None
+    """The first of those that is gone, or another, in the end."""
+    leaders: tuple[NodeEpoch, ...]
+    """Who leads and can commit in the end."""
+    led_apart: NodeEpoch | None
+    """Who led while apart."""
+    voters_by_node: tuple[NodeVoters, ...]
+    """In the end."""
+    broken: tuple[NodeFailure, ...]
+
+
+@form
+def ending_object(ending: Ending) -> EndingObject:
+    apart = ending.apart
+    return EndingObject(
+        seed=ending.seed,
+        leader_id=ending.leader,
+        epoch=ending.epoch,
+        took_ms=ending.took_ms,
+        committed_to=ending.committed,
+        lost_from=ending.lost_from,
+        leaders=tuple(NodeEpoch(node_id=node, epoch=epoch) for node, epoch in ending.leaders),
+        led_apart=None if apart is None else NodeEpoch(node_id=apart[0], epoch=apart[1]),
+        voters_by_node=tuple(
+            NodeVoters(node_id=node, voters=voters) for node, voters in ending.voters
+        ),
+        broken=tuple(NodeFailure(node_id=node, reason=why) for node, why in ending.broken),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialObject:
+    """One way in which nodes come back, tried in several runs."""
+
+    way: Way
+    is_ahead: bool
+    """Whether nodes whose directories were not given have more records than anybody knows."""
+    is_promised: bool
+    """Whether the method promises that nothing of the recovered quorum is lost so."""
+    leaderless_runs: Count
+    losing_runs: Count
+    """Runs in which committed records were lost."""
+    parted_runs: Count
+    """Runs that ended with more than one leader."""
+    breaking_runs: Count
+    """Runs in which a node ended with an error."""
+    endings: tuple[Ending, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ElectionRehearsalObject:
+    """What the simulator showed."""
+
+    started: Ids
+    """The nodes that start first."""
+    back: Ids
+    """Nodes of the quarantine that were given, and return."""
+    assumed: Ids
+    """Those that were not given, and return as if with the best log there is."""
+    absent: Ids
+    """Voters of the plan that were not given, and so down."""
+    further: tuple[NodeEnd, ...]
+    """Nodes that were given and that the plan counts as lost, with more of the log than it knew
+    of."""
+    trials: tuple[TrialObject, ...]
+
+
+def _elections(found: Rehearsal, elections: ElectionRehearsal) -> ElectionRehearsalObject:
+    return ElectionRehearsalObject(
+        started=tuple(elections.started),
+        back=tuple(elections.back),
+        assumed=tuple(elections.assumed),
+        absent=tuple(elections.absent),
+        further=tuple(_end(node, end) for node, end in elections.ahead),
+        trials=tuple(
+            _trial(found.plan, each, is_ahead=each.is_ahead or bool(elections.ahead))
             for each in elections.trials
-        ],
-    }
+        ),
+    )
 
 
-def _counts(trial: Trial) -> dict[str, int]:
-    return {
-        "withoutLeader": trial.without_leader,
-        "losing": len(trial.losing),
-        "parted": len(trial.parted),
-        "breaking": len(trial.breaking),
-    }
+def _end(node: int, end: OffsetAndEpoch) -> NodeEnd:
+    return NodeEnd(node_id=node, offset=end.offset, epoch=end.epoch)
 
 
-def _run(ending: Ending) -> dict[str, Any]:
-    return {
-        "seed": ending.seed,
-        "leader": ending.leader,
-        "epoch": ending.epoch,
-        "tookMs": ending.took_ms,
-        "committed": ending.committed,
-        "lostFrom": ending.lost_from,
-        "leaders": [{"node": node, "epoch": epoch} for node, epoch in ending.leaders],
-        "apart": None
-        if ending.apart is None
-        else {"node": ending.apart[0], "epoch": ending.apart[1]},
-        "voters": [{"node": node, "voters": list(voters)} for node, voters in ending.voters],
-        "broken": [{"node": node, "reason": reason} for node, reason in ending.broken],
-    }
+def _trial(plan: Plan, trial: Trial, *, is_ahead: bool) -> TrialObject:
+    return TrialObject(
+        way=trial.way,
+        is_ahead=trial.is_ahead,
+        is_promised=is_promised(plan, trial.way, is_ahead=is_ahead),
+        leaderless_runs=trial.without_leader,
+        losing_runs=len(trial.losing),
+        parted_runs=len(trial.parted),
+        breaking_runs=len(trial.breaking),
+        endings=trial.endings,
+    )
 
 
-def _nodes(nodes: NodesRehearsal) -> dict[str, Any]:
-    return {
-        "software": nodes.software,
-        "skipped": nodes.skipped or None,
-        "started": list(nodes.started),
-        "rewrittenFiles": nodes.rewritten,
-        "leader": nodes.leader,
-        "epoch": nodes.epoch,
-        "voters": list(nodes.voters),
-        "highWatermark": None if nodes.high_watermark < 0 else nodes.high_watermark,
-        "tookMs": nodes.took_ms,
-        "isCompared": nodes.is_compared,
-        "topics": nodes.topics,
-        "partitions": nodes.partitions,
-        "brokers": nodes.brokers,
-        "returned": [
-            {
-                "node": each.id,
-                "follows": each.follows,
-                "leader": each.leader,
-                "ended": each.ended or None,
-            }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReturnedObject:
+    """A node of the quarantine that was started after the others."""
+
+    node_id: int
+    is_following: bool
+    """Whether it follows the recovered leader, and has all that it has."""
+    leader_id: int | None
+    """Whom it knows as the leader."""
+    last_words: str | None
+    """Where it ended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodesRehearsalObject:
+    """What was started on the copies."""
+
+    software: str
+    not_started_reason: str | None
+    """Why nothing was started."""
+    started: Ids
+    rewritten_files: Count
+    """Files whose voters got endpoints of this machine."""
+    leader_id: int | None
+    epoch: int | None
+    voters: Ids
+    high_watermark: int | None
+    took_ms: int
+    is_compared: bool
+    """Whether the metadata was held against what the plan saves."""
+    topics: Count
+    """In the metadata that is served, like partitions and brokers."""
+    partitions: Count
+    brokers: Count
+    returned: tuple[ReturnedObject, ...]
+
+
+def _nodes(nodes: NodesRehearsal) -> NodesRehearsalObject:
+    return NodesRehearsalObject(
+        software=nodes.software,
+        not_started_reason=nodes.skipped or None,
+        started=nodes.started,
+        rewritten_files=nodes.rewritten,
+        leader_id=nodes.leader,
+        epoch=nodes.epoch,
+        voters=nodes.voters,
+        high_watermark=None if nodes.high_watermark < 0 else nodes.high_watermark,
+        took_ms=nodes.took_ms,
+        is_compared=nodes.is_compared,
+        topics=nodes.topics,
+        partitions=nodes.partitions,
+        brokers=nodes.brokers,
+        returned=tuple(
+            ReturnedObject(
+                node_id=each.id,
+                is_following=each.follows,
+                leader_id=each.leader,
+                last_words=each.ended or None,
+            )
             for each in nodes.returned
-        ],
-    }
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RehearseDocument:
+    """All that a rehearsal came to."""
+
+    command: Literal["rehearse"] = "rehearse"
+    plan_id: str
+    is_well: bool
+    """Whether apply refuses nothing, and nothing is worse than info."""
+    kept: str | None
+    """The folder of --keep."""
+    copies: tuple[AppliedCopy, ...]
+    hosts_not_given: tuple[str, ...]
+    """Hosts of the plan without a directory."""
+    assessment: AssessmentObject
+    """The quorum before the plan."""
+    simulated: ElectionRehearsalObject | None
+    """null where apply refuses a copy."""
+    started_nodes: NodesRehearsalObject | None
+    """null with --no-nodes, or where apply refuses a copy."""
+    findings: tuple[Finding, ...]
+    finding_counts: FindingCounts
+
+
+def rehearse_document(found: Rehearsal, kept: str) -> RehearseDocument:
+    return RehearseDocument(
+        plan_id=found.plan.id,
+        is_well=found.is_well,
+        kept=kept or None,
+        copies=found.copies,
+        hosts_not_given=tuple(found.not_given),
+        assessment=assessment_json(found.assessment),
+        simulated=None if found.elections is None else _elections(found, found.elections),
+        started_nodes=None if found.nodes is None else _nodes(found.nodes),
+        findings=found.findings,
+        finding_counts=finding_counts(found.findings),
+    )

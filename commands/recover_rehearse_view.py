@@ -31,8 +31,9 @@ from kraftool.repair.rehearsal_election import (
     is_fenced,
 )
 from kraftool.repair.rehearsal_nodes import NodesRehearsal, Returned
-from kraftool.reports.status import overall_status
-from kraftool.reports.words import listed, many, span
+from kraftool.reports.election.assessment_words import sentences
+from kraftool.reports.findings.status import overall_status
+from kraftool.reports.text.words import listed, many, span
 from kraftool.sim.election.words import seconds
 
 
@@ -41,6 +42,9 @@ def write_rehearsal(to: Output, found: Rehearsal, kept: str) -> None:
     line = Text("Plan ", style=QUIET).append(found.plan.id[:SHORT_ID], style=NAME)
     line.append(f"  {found.plan.method.value}, rehearsed on copies")
     to.rich(line)
+    _head(to, "The quorum before the plan")
+    for each in sentences(found.assessment):
+        to.line(f"  {printable(each)}")
     _copies(to, found)
     if found.elections is not None:
         _elections(to, found.elections, fenced=is_fenced(found.plan))

@@ -24,6 +24,7 @@ from kraftool.repair.edits import in_turn
 from kraftool.repair.plan import SHORT_ID, Action, Edit, HostPlan, Plan, PlanStep
 from kraftool.repair.plan_yaml import MOST_BYTES, PlanError, plan_from_yaml
 from kraftool.repair.record import record_of
+from kraftool.repair.step_commands import with_plan_file
 from kraftool.reports.election.assessment import LossBound
 from kraftool.storage.files import Files, read_whole
 from kraftool.storage.repair_journal import Stage
@@ -163,8 +164,13 @@ def write_steps(to: Output, steps: Sequence[PlanStep], file: str) -> None:
         table.add_column(overflow="fold")
         table.add_row(Text(f"{number}."), body.append_text(text(step.text)))
         to.rich(table)
-        for command in step.commands:  # not folded: it is there to be copied
-            to.line(f"     $ {printable(command.replace('plan.yaml', file))}")
+        for command in commands_of(step, file):  # not folded: it is there to be copied
+            to.line(f"     $ {printable(command)}")
+
+
+def commands_of(step: PlanStep, file: str) -> tuple[str, ...]:
+    """Return the commands of a step with the name of the plan's file, ready for a shell."""
+    return tuple(with_plan_file(each, file or "plan.yaml") for each in step.commands)
 
 
 def no_action(plan: Plan) -> str:
@@ -173,6 +179,15 @@ def no_action(plan: Plan) -> str:
 
 
 # --- asking ----------------------------------------------------------------------------------
+
+
+def refuse_other_id(plan: Plan, yes: str) -> None:
+    """Raise RefusedError where --yes names another plan, also where nothing is left to do."""
+    if yes and not _is_id(plan, yes):
+        raise RefusedError(
+            f"--yes {yes} is not the id of this plan, which is {plan.id[:SHORT_ID]}",
+            hint="read the plan, then give its id",
+        )
 
 
 def confirm(
@@ -185,12 +200,8 @@ def confirm(
     accepted: Iterable[str] = (),
 ) -> None:
     """Have the plan's id and these words, by --yes or typed. Raises RefusedError."""
+    refuse_other_id(plan, yes)
     if yes:
-        if not _is_id(plan, yes):
-            raise RefusedError(
-                f"--yes {yes} is not the id of this plan, which is {plan.id[:SHORT_ID]}",
-                hint="read the plan, then give its id",
-            )
         missing = sorted(set(words) - set(accepted))
         if missing:
             raise RefusedError(

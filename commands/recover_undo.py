@@ -40,6 +40,7 @@ def undo(
         confirm,
         no_action,
         read_plan,
+        refuse_other_id,
         refusing,
         telling_interruption,
     )
@@ -51,6 +52,7 @@ def undo(
     if output is PlainFormat.JSON and not yes:
         raise UsageError("-o json asks nothing", hint="give --yes ID")
     made = read_plan(plan)
+    refuse_other_id(made, yes)
     if not made.changes:
         if output is PlainFormat.TABLE:
             to.line(no_action(made))
@@ -90,17 +92,16 @@ def undo(
 def _write_document(
     to: Output, plan: Plan, repair: Undo | None = None, *, again: bool = True
 ) -> None:
-    from kraftool.commands.output import json_document
+    from kraftool.commands.recover_json import UndoDocument
 
     changes = repair.record.changes if repair is not None else ()
-    document = {
-        "schemaVersion": 1,
-        "command": "undo",
-        "planId": plan.id,
-        "host": "" if repair is None else repair.host.name,
-        "alreadyDone": again,
-        "restored": [each.target.path for each in changes if each.before is not None],
-        "removed": [each.target.path for each in changes if each.before is None],
-        "backup": None if repair is None else repair.backup.path,
-    }
-    to.write(json_document(document))
+    to.document(
+        UndoDocument(
+            plan_id=plan.id,
+            host="" if repair is None else repair.host.name,
+            is_already_done=again,
+            restored=tuple(each.target.path for each in changes if each.before is not None),
+            removed=tuple(each.target.path for each in changes if each.before is None),
+            backup=None if repair is None else repair.backup.path,
+        )
+    )

@@ -82,10 +82,9 @@ def verify(
     if bootstrap_controller:
         found = _live(to, found, bootstrap_controller, command_config, timeout, resolve)
     if output is PlainFormat.JSON:
-        from kraftool.commands.output import json_document
-        from kraftool.commands.recover_json import verification_object
+        from kraftool.commands.recover_json import verify_document
 
-        to.write(json_document(verification_object(found)))
+        to.document(verify_document(found))
     else:
         _write(to, found, zone)
     if found.quorum is not None:
@@ -127,7 +126,7 @@ def _write(to: Output, found: PlanVerification, zone: tzinfo) -> None:
     from kraftool.commands.quorum_view import write_quorum
     from kraftool.commands.recover_run import no_action
     from kraftool.repair.plan import SHORT_ID
-    from kraftool.reports.status import Status, overall_status
+    from kraftool.reports.findings.status import Status, overall_status
 
     if found.plan.changes:
         to.line(f"Plan {found.plan.id[:SHORT_ID]}, {found.plan.method.value}")
@@ -162,5 +161,5 @@ def _directory(to: Output, each: DirectoryCheck, zone: tzinfo) -> None:
         words += "; a process runs on it now"
     to.line(f"{printable(each.path)} ({printable(each.host)}): {words}")
     if each.voters:
-        voters = ", ".join(f"{id_} ({directory_id})" for id_, directory_id in each.voters)
+        voters = ", ".join(f"{key.id} ({key.directory_id or ''})" for key in each.voters)
         to.line(f"  voters by its log: {printable(voters)}")

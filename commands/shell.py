@@ -79,7 +79,7 @@ def shell(
     from kraftool.commands.shell_load import image_of, load
     from kraftool.commands.shell_session import ShellSession
     from kraftool.commands.shell_terminal import become_stdin, interact, open_terminal
-    from kraftool.reports.shell.tree import shell_tree
+    from kraftool.reports.state.shell.tree import shell_tree
 
     refuse_both([path] if path else [], bootstrap_controller)
     to = Output(quiet=quiet)

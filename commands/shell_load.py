@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from kraftool.commands.output import ExitCode, Output, printable
 from kraftool.image.image import MetadataImage
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
 from kraftool.reports.state.load import LoadedState, load_state
 from kraftool.storage.paths import Location
 

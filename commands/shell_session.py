@@ -18,9 +18,9 @@ from kraftool.commands.shell_words import (
     read_command,
     split_line,
 )
-from kraftool.reports.shell.nodes import Directory, Leaf
-from kraftool.reports.shell.paths import Path, TreeEntry, complete, find, written
-from kraftool.reports.shell.walk import find_lines, list_lines, tree_lines
+from kraftool.reports.state.shell.nodes import Directory, Leaf
+from kraftool.reports.state.shell.paths import Path, TreeEntry, complete, find, written
+from kraftool.reports.state.shell.walk import find_lines, list_lines, tree_lines
 
 _NAME_WIDTH = 22
 

@@ -12,7 +12,7 @@ from types import ModuleType
 
 from kraftool.commands.output import Output, UsageError, printable
 from kraftool.commands.shell_session import ShellSession
-from kraftool.reports.shell.walk import columns
+from kraftool.reports.state.shell.walk import columns
 
 PROMPT = ">> "
 _MOST_SHOWN = 200

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from kraftool.commands.dump_view import heading, plain_table
 from kraftool.commands.finding_view import (
     BAD,
     GOOD,
@@ -23,11 +22,13 @@ from kraftool.commands.finding_view import (
     write_findings,
 )
 from kraftool.commands.output import Output
+from kraftool.commands.plain_tables import heading, plain_table
 from kraftool.raft.names import ElectionState
+from kraftool.reports.election.assessment_words import sentences
 from kraftool.reports.election.case import NodeCase
 from kraftool.reports.election.losses import CommitStatus
-from kraftool.reports.words import listed, many
-from kraftool.sim.election.chances import Chance
+from kraftool.reports.text.words import listed, many
+from kraftool.sim.election.candidacy import Chance
 from kraftool.sim.election.conditions import LISTENING_MS, StartPace
 from kraftool.sim.election.evidence import LIKELIHOODS, Likelihood
 from kraftool.sim.election.replica import STARTED_AGAIN_MS
@@ -50,6 +51,7 @@ def write_election(output: Output, report: Report, written: Report | None = None
     output.line()
     output.rich(_nodes(report))
     _voters(output, report)
+    _section(output, "The directories alone", map(text, sentences(report.assessment)))
     _section(output, "Who cannot win, and votes that are refused", _refusals(report))
     _section(output, "What is cut off if a node leads", _losses(report))
     _section(output, "Changes of the voters", map(_change, report.changes), _after(report))
@@ -81,7 +83,7 @@ def write_verdict(output: Output, report: Report, written: Report | None = None)
     for step in told.next_steps:
         if before is not None and step in before.next_steps:
             continue
-        output.rich(advice_line(step.words, told.status))
+        output.rich(advice_line(step.advice, told.status))
         for command in step.commands:  # on one line however long, so that it can be copied
             output.rich(text(f"    {command}", NAME), unbroken=True)
 
@@ -113,6 +115,7 @@ def _can_lead(node: NodeCase, chance: Chance, report: Report) -> Text:
     if node.id in report.leaders:
         via = "" if chance.via is None else f", after witness {chance.via}"
         grave = any(each.standing.weighs for each in report.losses_by(node.id))
+        grave = grave or report.log_of(node.id) in report.unseen
         return Text(f"yes{via}", style=BAD if grave else "")
     if node.id in report.conditions.down:
         return Text("down", style=QUIET)
@@ -171,7 +174,7 @@ def _refusals(report: Report) -> Iterator[Text]:
     told = [each for chance in report.chances for each in chance.refusals]
     told.sort(key=lambda each: each.kind == "silent")
     for each in told[:_MOST_REFUSALS]:
-        yield text(each.sentence, QUIET if each.kind == "silent" else "")
+        yield text(each.reason, QUIET if each.kind == "silent" else "")
     if len(told) > _MOST_REFUSALS:
         yield Text(f"… and {len(told) - _MOST_REFUSALS} more", style=QUIET)
 
@@ -192,14 +195,14 @@ def _restarts(report: Report) -> Iterator[Text]:
     for each in report.restarts:
         if each.is_safe:
             leaders = listed(each.leaders, "or")
-            yield text(f"{each.node}: safe; {leaders} can lead meanwhile", GOOD)
+            yield text(f"{each.node_id}: safe; {leaders} can lead meanwhile", GOOD)
         elif each.leaders:
             what = "; ".join(dict.fromkeys(map(lost, each.losses)))
             yield text(
-                f"{each.node}: not safe: {listed(each.leaders, 'or')} could lead: {what}", BAD
+                f"{each.node_id}: not safe: {listed(each.leaders, 'or')} could lead: {what}", BAD
             )
         else:
-            yield text(f"{each.node}: not safe: there is no leader meanwhile", WARN)
+            yield text(f"{each.node_id}: not safe: there is no leader meanwhile", WARN)
 
 
 def _change(changed: Changed) -> Text:
@@ -305,8 +308,8 @@ def _timeline(output: Output, report: Report) -> None:
                         right=("ms",))  # fmt: skip
     table.columns[0].no_wrap = table.columns[1].no_wrap = True
     for each in told[:_MOST_LINES]:
-        style = QUIET if each.words.startswith("starts") else NAME if "Leader" in each.words else ""
-        table.add_row(text(each.at_ms), text(each.who), text(each.words, style))
+        style = QUIET if each.event.startswith("starts") else NAME if "Leader" in each.event else ""
+        table.add_row(text(each.after_ms), text(each.who), text(each.event, style))
     output.line()
     output.rich(table)
     if len(told) > _MOST_LINES:
@@ -345,7 +348,7 @@ def _exploration(output: Output, report: Report) -> None:
     if found.violation is None:
         rows.append(Text("no invariant broke", style=GOOD))
     else:
-        rows.append(text(f"BROKEN: {found.violation.invariant}: {found.violation.sentence}", BAD))
+        rows.append(text(f"BROKEN: {found.violation.invariant}: {found.violation.reason}", BAD))
         rows += (
             text(f"  {number}. {each}") for number, each in enumerate(found.violation.steps, 1)
         )

@@ -118,7 +118,7 @@ def state(
     from kraftool.commands.live_reading import leader_log, live_quorum, refuse_both
     from kraftool.commands.read_progress import read_progress
     from kraftool.commands.times import parse_time, time_zone
-    from kraftool.reports.processes import quicken
+    from kraftool.reports.logs.processes import quicken
     from kraftool.reports.state.load import load_state
     from kraftool.storage.paths import open_path
 
@@ -159,8 +159,7 @@ def _write(to: Output, loaded: LoadedState, output: StateFormat, *, show_secrets
     from kraftool.reports.state import export
 
     if output is StateFormat.JSON:
-        for piece in export.document(loaded, show_secrets=show_secrets):
-            to.write(piece)
+        to.document(export.state_document(loaded, show_secrets=show_secrets))
     elif output is StateFormat.JSONL:
         for piece in export.lines(loaded, show_secrets=show_secrets):
             to.write(piece)
@@ -173,8 +172,8 @@ def _write_tree(to: Output, loaded: LoadedState, *, show_secrets: bool) -> None:
 
     from kraftool.commands.output import printable
     from kraftool.commands.shell_load import image_of
-    from kraftool.reports.shell.tree import shell_tree
-    from kraftool.reports.shell.walk import tree_lines
+    from kraftool.reports.state.shell.tree import shell_tree
+    from kraftool.reports.state.shell.walk import tree_lines
 
     for each in loaded.findings:
         to.note(printable(f"{each.severity.value}: {each.where()}: {each.sentence()}"))

@@ -14,9 +14,9 @@ from itertools import islice
 
 from rich.text import Text
 
-from kraftool.commands.dump_view import plain_table
 from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, text, write_findings
 from kraftool.commands.output import Output, UsageError
+from kraftool.commands.plain_tables import plain_table
 from kraftool.commands.times import iso
 from kraftool.image.image import MetadataImage
 from kraftool.image.topics import TopicImage
@@ -121,9 +121,9 @@ def _count(image: MetadataImage, kind: str) -> int:
 
 def _listeners(node: Object) -> Text:
     return Text("\n").join(
-        text(f"{each['name']} {each['host']}:{each['port']} {each['securityProtocol']}")
-        if each["name"] != each["securityProtocol"]
-        else text(f"{each['name']} {each['host']}:{each['port']}")
+        text(f"{each['listener']} {each['host']}:{each['port']} {each['securityProtocol']}")
+        if each["listener"] != each["securityProtocol"]
+        else text(f"{each['listener']} {each['host']}:{each['port']}")
         for each in node["listeners"]
     )
 
@@ -146,7 +146,7 @@ def _brokers(image: MetadataImage, output: Output, options: TableOptions) -> _Sh
     def rows() -> Iterator[Cells]:
         for each in _objects(image, "broker"):
             state = each["state"]
-            if each["fenced"] and each["inControlledShutdown"]:
+            if each["isFenced"] and each["isInControlledShutdown"]:
                 state = "fenced, shut down"
             cells: list[str | Text] = [
                 text(each["id"], NAME),
@@ -156,7 +156,7 @@ def _brokers(image: MetadataImage, output: Output, options: TableOptions) -> _Sh
                 _listeners(each),
             ]
             if more:
-                cells.append(_lines(each["directories"]))
+                cells.append(_lines(each["directoryIds"]))
                 cells += [each["incarnationId"]] if wide else []
             yield cells
 
@@ -245,13 +245,13 @@ def _partitions(
                 name = f"{topic.name}-{number}" if several else str(number)
                 cells: list[str | Text] = [
                     text(name, NAME if several else ""),
-                    Text("none", style=BAD) if one.offline else str(each["leader"]),
+                    Text("none", style=BAD) if one.offline else str(each["leaderId"]),
                     f"{each['leaderEpoch']}/{each['partitionEpoch']}",
-                    _ids(each["replicas"]),
+                    _ids(each["replicaIds"]),
                     Text(_ids(each["isr"]), style=WARN if one.under_replicated else ""),
                     _remarks(each, one),
                 ]
-                yield cells + ([_lines(each["directories"])] if wide else [])
+                yield cells + ([_lines(each["directoryIds"])] if wide else [])
 
     columns = ["partition", "leader", "epochs", "replicas", "isr"]
     return _Shown(
@@ -273,8 +273,8 @@ def _remarks(partition: Object, counts: PartitionCounts) -> Text:
         for name, word in (
             ("elr", "ELR"),
             ("lastKnownElr", "last known ELR"),
-            ("addingReplicas", "adding"),
-            ("removingReplicas", "removing"),
+            ("addingReplicaIds", "adding"),
+            ("removingReplicaIds", "removing"),
         )
         if partition[name]
     ]
@@ -297,7 +297,7 @@ def _configs(image: MetadataImage, output: Output, options: TableOptions) -> _Sh
                 text(each["resourceName"]) if each["resourceName"] else Text("default", style=QUIET)
             ),
             text(each["name"], NAME),
-            text(each["value"], QUIET if each["masked"] else ""),
+            text(each["value"], QUIET if each["isMasked"] else ""),
         )
         for each in _objects(image, "config", show_secrets=options.show_secrets)
     )
@@ -312,10 +312,10 @@ def _quotas(image: MetadataImage, output: Output, options: TableOptions) -> _Sho
         _row(
             _lines(
                 f"{part['type']} {'default' if part['name'] is None else part['name']}"
-                for part in each["entity"]
+                for part in each["entityParts"]
             ),
             text(each["key"], NAME),
-            _number(each["value"]),
+            _number(each["quota"]),
         )
         for each in _objects(image, "clientQuota")
     )
@@ -347,7 +347,7 @@ def _acls(image: MetadataImage, output: Output, options: TableOptions) -> _Shown
                 text(each["host"]),
                 text(each["permissionType"], BAD if each["permissionType"] == "DENY" else ""),
                 text(each["operation"]),
-                *([each["id"]] if wide else []),
+                *([each["aclId"]] if wide else []),
             ]
 
     columns = ["resource", "principal", "host", "permission", "operation"]
@@ -363,7 +363,7 @@ def _scram(image: MetadataImage, output: Output, options: TableOptions) -> _Show
         _row(
             text(each["user"], NAME),
             text(each["mechanism"]),
-            str(each["iterations"]),
+            str(each["iterationCount"]),
             *(text(each[name]) for name in secret),
         )
         for each in _objects(image, "scramCredential", show_secrets=options.show_secrets)
@@ -383,11 +383,11 @@ def _tokens(image: MetadataImage, output: Output, options: TableOptions) -> _Sho
 
     rows = (
         _row(
-            text(each["id"], NAME),
+            text(each["tokenId"], NAME),
             text(each["owner"]),
             text(", ".join(each["renewers"])),
-            *([time(each["issueTimestamp"])] if wide else []),
-            time(each["expirationTimestamp"]),
+            *([time(each["issueTimestampMs"])] if wide else []),
+            time(each["expirationTimestampMs"]),
         )
         for each in _objects(image, "delegationToken")
     )

@@ -32,7 +32,7 @@ from kraftool.image.scram import MECHANISMS
 from kraftool.image.state_hash import state_hash
 from kraftool.reports.state.load import LoadedState
 from kraftool.reports.state.summary import tally
-from kraftool.reports.words import many, span
+from kraftool.reports.text.words import many, span
 
 _LABEL_WIDTH = 16
 

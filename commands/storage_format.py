@@ -177,12 +177,12 @@ def format_(
     for note in (*plan.notes, *(f"{each}; left out" for each in plan.unusable)):
         to.note(note)
     if output is PlainFormat.JSON:
-        from kraftool.commands.output import json_document
+        from kraftool.commands.storage_format_json import format_document
 
         if not dry_run:
             for _ in _written(plan):
                 pass
-        to.write(json_document(_document(plan, release, dry_run=dry_run)))
+        to.document(format_document(plan, release, dry_run=dry_run))
     elif dry_run:
         _show(to, plan, release)
     else:
@@ -234,35 +234,4 @@ def _show_beginning(to: Output, plan: FormatPlan, release: Release) -> None:
         to.line(f"  {user.mechanism} for {printable(user.name)}")
     for voter in plan.voters or ():
         for name, at in voter.endpoints.items():
-            where = f"{printable(at.host)}:{at.port} ({printable(name)})"
-            to.line(f"  voter {voter.key.id} at {where}")
-
-
-def _document(plan: FormatPlan, release: Release, *, dry_run: bool) -> dict[str, object]:
-    return {
-        "schemaVersion": 1,
-        "dryRun": dry_run,
-        "clusterId": plan.cluster_id,
-        "nodeId": plan.node_id,
-        "features": dict(plan.levels),
-        "metadataVersionSource": release.source or None,
-        "scramUsers": [{"name": each.name, "mechanism": each.mechanism} for each in plan.scram],
-        "voters": [
-            {
-                "id": each.key.id,
-                "directoryId": each.key.directory_id,
-                "endpoints": [
-                    {"name": name, "host": at.host, "port": at.port}
-                    for name, at in each.endpoints.items()
-                ],
-            }
-            for each in plan.voters or ()
-        ],
-        "directories": [
-            {"path": each.path, "role": each.role.value, "directoryId": each.directory_id}
-            for each in plan.directories
-        ],
-        "formatted": list(plan.formatted),
-        "unusable": list(plan.unusable),
-        "notes": list(plan.notes),
-    }
+            to.line(f"  voter {voter.id} at {printable(str(at))} ({printable(name)})")

@@ -70,13 +70,16 @@ def timeline(
     Whether a record is committed cannot be seen in a directory: all of the log is told. An epoch
     without any record is what a failed election leaves, or a leader that wrote nothing.
 
+    Every record is decoded, also those that are not shown. Of a snapshot only the form and the name
+    are checked; verify-snapshot checks its records.
+
     Nothing is written to the directories, and nothing is locked; a running Kafka is not disturbed.
     """
     from kraftool.commands.finding_options import settle
     from kraftool.commands.read_progress import read_progress
     from kraftool.commands.times import time_zone
-    from kraftool.reports.locations import open_paths
-    from kraftool.reports.processes import quicken
+    from kraftool.reports.files.locations import open_paths
+    from kraftool.reports.logs.processes import quicken
     from kraftool.reports.timeline.report import build, other_clusters
     from kraftool.reports.timeline.sources import clusters, open_nodes
 
@@ -104,24 +107,15 @@ def timeline(
 
 
 def _write(to: Output, result: object, output: Format) -> None:
-    import orjson
-
-    from kraftool.commands.output import json_document
-    from kraftool.reports.timeline.document import CSV_COLUMNS, csv_row, document, lines
+    from kraftool.reports.timeline.document import lines, timeline_document
     from kraftool.reports.timeline.events import Timeline
 
     assert isinstance(result, Timeline), "what `build` gives"
-    if output is Format.JSON:
-        to.write(json_document(document(result)))
-    elif output is Format.JSONL:
+    if output is Format.JSONL:
         for each in lines(result):
-            to.write(orjson.dumps(each, option=orjson.OPT_APPEND_NEWLINE))
+            to.write(each + b"\n")
     else:
-        from kraftool.reports.csv_text import csv_text
-
-        to.write(csv_text([CSV_COLUMNS]))
-        for event in result.events:
-            to.write(csv_text([csv_row(event, result)]))
+        to.document(timeline_document(result), output)
 
 
 def _options(

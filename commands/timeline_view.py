@@ -12,11 +12,11 @@ from datetime import UTC, tzinfo
 from kraftool.commands.finding_view import write_findings
 from kraftool.commands.output import Output, printable
 from kraftool.commands.times import iso
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.text.words import many
 from kraftool.reports.timeline.events import Category, Event, Timeline, Visibility
 from kraftool.reports.timeline.report import TimelineOptions
 from kraftool.reports.timeline.words import duration
-from kraftool.reports.words import many
 
 _STYLES: Mapping[Category, str] = {
     Category.ELECTIONS: "type",

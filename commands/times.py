@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from kraftool.commands.output import UsageError
 from kraftool.decoders.errors import KraftoolError
-from kraftool.reports.moments import iso, read_time
+from kraftool.reports.text.moments import iso, read_time
 
 __all__ = ["as_usage", "iso", "parse_time", "time_zone"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
+from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput
 from kraftool.commands.output import ColorWhen, Output
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def verify_log(
             help="Data directories, __cluster_metadata-0, segments, server.properties, tar or -.",
         ),
     ],
-    output: PlainOutput = PlainFormat.TABLE,
+    output: RowOutput = RowFormat.TABLE,
     out: Out = "",
     color: Color = ColorWhen.AUTO,
     quiet: Quiet = False,
@@ -43,8 +43,8 @@ def verify_log(
     """
     from kraftool.commands.finding_options import settle
     from kraftool.commands.read_progress import read_progress
-    from kraftool.reports.locations import open_paths
-    from kraftool.reports.processes import quicken
+    from kraftool.reports.files.locations import open_paths
+    from kraftool.reports.logs.processes import quicken
     from kraftool.reports.verify.log import verify_logs
 
     quicken()
@@ -52,13 +52,12 @@ def verify_log(
     to = Output(color=color, quiet=quiet, out=out)
     with read_progress(to, locations) as progress:
         report = verify_logs(locations, progress, unopened=unopened)
-    if output is PlainFormat.JSON:
-        from kraftool.commands.output import json_document
-        from kraftool.reports.verify.log_json import document
-
-        to.write(json_document(document(report)))
-    else:
+    if output is RowFormat.TABLE:
         _write(to, report)
+    else:
+        from kraftool.reports.verify.log_json import verify_log_document
+
+        to.document(verify_log_document(report), output)
     settle(to, report.all_findings)
     to.finish()
 
@@ -93,14 +92,14 @@ def _write(to: Output, report: LogVerification) -> None:
 
 def _has_log(verified: Sequence[Verified]) -> bool:
     """True if any of these has more than a directory without a log."""
-    from kraftool.reports.kinds import log as log_kinds
+    from kraftool.reports.findings.kinds import log as log_kinds
 
     none = log_kinds.NONE.code
     return any(all(each.code != none for each in one.findings) for one in verified)
 
 
 def _checked(each: Verified) -> list[str]:
-    from kraftool.reports.words import many, size, span
+    from kraftool.reports.text.words import many, size, span
 
     checked = each.checked
     counts = (
@@ -109,7 +108,7 @@ def _checked(each: Verified) -> list[str]:
         many(checked.batches, "batch"),
         many(checked.records, "record"),
     )
-    lines = [f"{many(checked.files, 'file')}, {size(checked.bytes)}: {', '.join(counts)}"]
+    lines = [f"{many(checked.files, 'file')}, {size(checked.size)}: {', '.join(counts)}"]
     if checked.start_offset is not None and checked.end_offset is not None:
         last = max(checked.end_offset - 1, checked.start_offset)
         replayed = "nothing replayed"
@@ -127,7 +126,7 @@ def _checked(each: Verified) -> list[str]:
 
 def _compared(checked: Checked) -> str:
     """Which of the snapshots were compared with the state that the log makes, and what does all."""
-    from kraftool.reports.words import many
+    from kraftool.reports.text.words import many
 
     if checked.compared_snapshot is None:
         return "states of snapshots not compared with the log: kraftool verify-snapshot does"
@@ -139,7 +138,7 @@ def _compared(checked: Checked) -> str:
 
 def _sum(report: LogVerification) -> str:
     """What was checked, over all PATHs."""
-    from kraftool.reports.words import many
+    from kraftool.reports.text.words import many
 
     all_checked = [each.checked for each in report.verified]
     counts = [

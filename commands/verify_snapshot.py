@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
+from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput
 from kraftool.commands.output import ColorWhen, Output
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def verify_snapshot(
         bool,
         typer.Option(help="Compare a directory's snapshots with what its own log makes of them."),
     ] = True,
-    output: PlainOutput = PlainFormat.TABLE,
+    output: RowOutput = RowFormat.TABLE,
     out: Out = "",
     color: Color = ColorWhen.AUTO,
     quiet: Quiet = False,
@@ -61,8 +61,8 @@ def verify_snapshot(
     Nothing is written to the directory, and nothing is locked; a running Kafka is not disturbed.
     """
     from kraftool.commands.finding_options import settle
-    from kraftool.reports.locations import open_paths
-    from kraftool.reports.processes import quicken
+    from kraftool.reports.files.locations import open_paths
+    from kraftool.reports.logs.processes import quicken
     from kraftool.reports.verify.snapshot import verify_snapshots
     from kraftool.storage.paths import open_path
 
@@ -79,13 +79,12 @@ def verify_snapshot(
             progress=progress,
             unopened=unopened,
         )
-    if output is PlainFormat.JSON:
-        from kraftool.commands.output import json_document
-        from kraftool.reports.verify.snapshot_json import document
-
-        to.write(json_document(document(report)))
-    else:
+    if output is RowFormat.TABLE:
         _write(to, report)
+    else:
+        from kraftool.reports.verify.snapshot_json import verify_snapshot_document
+
+        to.document(verify_snapshot_document(report), output)
     settle(to, report.all_findings)
     to.finish()
 
@@ -109,8 +108,8 @@ def _progress(to: Output, locations: Sequence[Location]) -> Iterator[Callable[[s
 def _write(to: Output, report: SnapshotVerification) -> None:
     """The snapshots of each directory with their hashes, the findings, and the verdict."""
     from kraftool.commands.finding_view import NAME, headline, text, verdict, write_findings
-    from kraftool.reports.findings import in_order
-    from kraftool.reports.words import many
+    from kraftool.reports.findings.finding import in_order
+    from kraftool.reports.text.words import many
 
     for number, each in enumerate(report.directories):
         if number:
@@ -149,7 +148,7 @@ def _lines(of: VerifiedDirectory, each: VerifiedSnapshot) -> Iterator[Text]:
     from kraftool.commands.finding_view import QUIET, text
     from kraftool.decoders.names import FileState
     from kraftool.image.metadata_version import level_name
-    from kraftool.reports.words import ids, many, size
+    from kraftool.reports.text.words import ids, many, size
 
     left = {FileState.PART: "never finished", FileState.DELETED: "waits for its deletion"}
     name = each.file

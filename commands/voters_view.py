@@ -12,12 +12,12 @@ from datetime import tzinfo
 from rich.table import Table
 from rich.text import Text
 
-from kraftool.commands.dump_view import heading, plain_table
 from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, text, write_findings
 from kraftool.commands.output import Output
+from kraftool.commands.plain_tables import heading, plain_table
 from kraftool.commands.times import iso
 from kraftool.raft.endpoints import shown_endpoints
-from kraftool.reports.metadata_summary import SeenVoters
+from kraftool.reports.files.metadata_summary import SeenVoters
 from kraftool.reports.voters import matrix
 from kraftool.reports.voters.diff import VoterDiff
 from kraftool.reports.voters.matrix import HistoryRow, VoterMark

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
+from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput
 from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
@@ -59,7 +59,7 @@ def watch(
         ),
     ] = None,
     served: Annotated[bool, typer.Option("--served", hidden=True)] = False,
-    output: PlainOutput = PlainFormat.TABLE,
+    output: RowOutput = RowFormat.TABLE,
     out: Out = "",
     color: Color = ColorWhen.AUTO,
     quiet: Quiet = False,
@@ -85,7 +85,7 @@ def watch(
         raise UsageError(
             "there is nothing to watch", hint="name --bootstrap-controller, directories, or both"
         )
-    if (output is not PlainFormat.TABLE or out) and not once:
+    if (output is not RowFormat.TABLE or out) and not once:
         raise UsageError("-o and --out are for --once")
     target = None
     if bootstrap_controller:
@@ -105,17 +105,17 @@ def watch(
         return
     if once:
         to = Output(color=color, quiet=quiet, out=out)
-        _print(to, sources, timeout, is_json=output is PlainFormat.JSON)
+        _print(to, sources, timeout, output)
         to.finish()
     colours_of = f"kraftool-{theme.value}" if theme is not None else ""
     _show(sources, interval, view, colours_of, is_served=served)
 
 
-def _print(to: Output, sources: Sources, timeout_s: float, *, is_json: bool) -> None:
-    """One look, as text or JSON."""
+def _print(to: Output, sources: Sources, timeout_s: float, output: RowFormat) -> None:
+    """One look, as text, JSON or CSV."""
     import asyncio
 
-    from kraftool.watching.quorum import quorum_report
+    from kraftool.watching.quorum import of_directories, quorum_report
     from kraftool.watching.watcher import Watcher
 
     async def look() -> Picture:
@@ -126,17 +126,17 @@ def _print(to: Output, sources: Sources, timeout_s: float, *, is_json: bool) -> 
             await watcher.close()
 
     picture = asyncio.run(look())
-    report = quorum_report(picture)
-    if is_json:
-        from kraftool.commands.output import json_document
-        from kraftool.watching.document import quorum_document
-
-        to.write(json_document(quorum_document(report)))
-    else:
+    report = of_directories(quorum_report(picture), sources.directories)
+    is_table = output is RowFormat.TABLE
+    if is_table:
         from kraftool.commands.watch_view import write_watched
 
         write_watched(to, report)
-    _settle(to, picture, report, is_shown=not is_json)
+    else:
+        from kraftool.watching.document import watch_document
+
+        to.document(watch_document(report), output)
+    _settle(to, picture, report, is_shown=is_table)
 
 
 def _settle(to: Output, picture: Picture, report: QuorumReport, *, is_shown: bool) -> None:

@@ -18,9 +18,9 @@ from aiohttp import WSCloseCode, WSMsgType, web
 from aiohttp.typedefs import Handler
 
 from kraftool.commands.output import RefusedError, printable
-from kraftool.commands.watch_serve import Served
 from kraftool.commands.watch_serve_page import HTML, TEXT, Asset, headers, page
 from kraftool.commands.watch_serve_session import DashboardSession, bounded, columns, rows
+from kraftool.commands.watch_served import Served
 
 MOST_WINDOWS = 4
 """Each asks every node of the quorum again and again."""

@@ -15,7 +15,7 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 
-from kraftool.reports.processes import ends_with_parent
+from kraftool.reports.logs.processes import ends_with_parent
 
 _READY = b"__GANGLION__\n"
 """What the web driver writes before its first frame."""

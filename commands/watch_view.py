@@ -8,9 +8,9 @@ from __future__ import annotations
 from rich.table import Table
 from rich.text import Text
 
-from kraftool.commands.dump_view import plain_table
 from kraftool.commands.finding_view import BAD, GOOD, KEY, NAME, QUIET, WARN, text
 from kraftool.commands.output import Output
+from kraftool.commands.plain_tables import plain_table
 from kraftool.watching import summary
 from kraftool.watching.quorum import QuorumReport
 from kraftool.watching.summary import StyledText
@@ -40,7 +40,7 @@ def write_watched(output: Output, report: QuorumReport) -> None:
         output.line()
     for each in report.statements:
         said = _part(summary.sign(each.severity)).append(" ", style="")
-        output.rich(said.append_text(text(each.text)))
+        output.rich(said.append_text(text(each.reason)))
 
 
 def _part(part: StyledText) -> Text:

@@ -73,6 +73,12 @@ class Record(NamedTuple):
     headers: tuple[tuple[bytes, bytes | None], ...] = ()
 
 
+_MOST_SHARED = 10_000
+"""Records of a batch that are kept for the next observer: one that claims more is read again."""
+_shared: tuple[tuple[RecordBatch, list[Record]], ...] = ()
+"""Of the two batches that were read last: an observer may be one batch behind the others."""
+
+
 @dataclass(frozen=True, slots=True)
 class RecordBatch:
     """One whole batch: where it lies, its header, and its bytes."""
@@ -145,6 +151,21 @@ class RecordBatch:
         if self.compression == "none":
             return _records(self.data, HEADER_SIZE, self.header)
         return self._decompressed()
+
+    def shared_records(self) -> Iterable[Record]:
+        """The same for one of several observers of a walk: what they all read is read once."""
+        global _shared
+        for batch, kept in _shared:
+            if batch is self:
+                return kept
+        if self.compression != "none" or self.header.record_count > _MOST_SHARED:
+            return self.records()
+        try:
+            records = list(self.records())
+        except DecodeError:
+            return self.records()
+        _shared = ((self, records), *_shared[:1])
+        return records
 
     def _decompressed(self) -> Iterator[Record]:
         try:

@@ -8,7 +8,7 @@ text; see snapshot.py.)
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.findings import Findings, shown
@@ -39,9 +39,8 @@ _VERSION = 0
 Entry = TypeVar("Entry")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpochEntry:
-    """A leader epoch and the offset of its first record."""
+class EpochEntry(NamedTuple):
+    """A leader epoch and the offset of its first record, wherever a log or a file has them."""
 
     epoch: int
     start_offset: int

@@ -1,7 +1,7 @@
 """Control records: key, type, and the message in the value.
 
 Owns the table of control record types. Values open with their own version, by which they are
-decoded; Kafka 4.4 writes version 0 of all of them.
+decoded; Kafka has written version 0 of all of them so far.
 """
 
 from __future__ import annotations

@@ -1,8 +1,56 @@
-"""The errors of the whole project; every other error class derives from these.
+"""The errors of the whole project, and `Fault`: a problem at a place, which is a value.
 
-Owns the base class and the error of a decoder. It refuses to know about exit codes or
-rendering: `commands/output.py` maps errors to both.
+Owns the base class of errors, the error of a decoder, and the words of a fault. It refuses to know
+about exit codes: `commands/output.py` maps errors to them.
 """
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """A problem at a place, with both sides of a mismatch. What is unknown is empty.
+
+    `position` is a byte in `file`, `offset` a record in the log, `field` the field at that place.
+    """
+
+    reason: str
+    file: str = ""
+    position: int | None = None
+    offset: int | None = None
+    field: str = ""
+    expected: str = ""
+    found: str = ""
+
+    @property
+    def has_place(self) -> bool:
+        """True if it is at a byte or at an offset, not only in a file."""
+        return self.position is not None or self.offset is not None
+
+    def where(self) -> str:
+        """The place in the file, in words."""
+        words = [f"position {self.position}"] if self.position is not None else []
+        words += [f"offset {self.offset}"] if self.offset is not None else []
+        return " ".join(words)
+
+    def sides(self) -> str:
+        """Both sides of the mismatch in brackets, behind a space; empty without any."""
+        if self.expected:
+            return f" (expected {self.expected}, found {self.found or 'nothing'})"
+        return f" (found {self.found})" if self.found else ""
+
+    def sentence(self) -> str:
+        """The reason, with the field and both sides of the mismatch."""
+        head = f"{self.field}: {self.reason}" if self.field else self.reason
+        return head + self.sides()
+
+    def describe(self) -> str:
+        """The file, the byte and the sentence in one line, as an error has them."""
+        file = f"{self.file}: " if self.file else ""
+        field = f", {self.field}" if self.field else ""
+        return f"{file}position {self.position}{field}: {self.reason}{self.sides()}"
 
 
 class KraftoolError(Exception):
@@ -43,18 +91,23 @@ class DecodeError(KraftoolError):
         super().__init__(self.describe())
 
     def describe(self) -> str:
-        where = f"{self.file}: " if self.file else ""
-        where += f"position {self.position}"
-        if self.path:
-            where += f", {self.path}"
-        sides = ""
-        if self.expected or self.found:
-            sides = (
-                f" (expected {self.expected or 'something else'}, found {self.found or 'nothing'})"
-            )
-        return f"{where}: {self.reason}{sides}"
+        return self.fault().describe()
 
-    def at(self, base: int, *, path: str = "", file: str = "") -> "DecodeError":
+    def fault(
+        self, file: str = "", *, position: int | None = None, offset: int | None = None
+    ) -> Fault:
+        """The error as a value. `position` is the byte in the file, if the error's is not."""
+        return Fault(
+            reason=self.reason,
+            file=file or self.file,
+            position=self.position if position is None else position,
+            offset=offset,
+            field=self.path,
+            expected=self.expected,
+            found=self.found,
+        )
+
+    def at(self, base: int, *, path: str = "", file: str = "") -> DecodeError:
         """Return the same error seen from outside: shifted by `base`, its path below `path`."""
         joined = f"{path}.{self.path}" if path and self.path else path or self.path
         return DecodeError(

@@ -1,7 +1,7 @@
 """What can be wrong at a place in a log, in the words that every command uses.
 
 Owns the place of each fault: the field that is wrong, which `explain --position` shows. It refuses
-to say what to do about it; that is `reports/log_findings.py`.
+to say what to do about it; that is `reports/files/log_findings.py`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from kraftool.decoders.batch import CRC_START, RecordBatch
-from kraftool.decoders.errors import DecodeError
+from kraftool.decoders.errors import DecodeError, Fault
 from kraftool.decoders.segment import Damage
 
 WRONG_CRC = "the batch's CRC does not match its bytes"
@@ -41,39 +41,36 @@ offsets that do not follow on each other, or an epoch that goes back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class LogFault(Fault):
     """What is wrong at one place of a log. `size` is the number of bytes that it makes useless."""
 
     kind: FaultKind
-    reason: str
     position: int
-    file: str = ""
-    offset: int | None = None
     size: int = 0
-    field: str = ""
-    expected: str = ""
-    found: str = ""
+    flipped: str = ""
+    """The only bit that explains it, if one flipped bit does and somebody looked for it."""
 
     @property
     def cuts(self) -> bool:
         """True if Kafka's next start cuts the log here."""
         return self.kind in CUTTING
 
-    def describe(self) -> str:
-        """The place and the reason in one line, as a DecodeError has them."""
-        return DecodeError(
-            self.reason,
+    def plain(self, file: str) -> Fault:
+        """The fault alone, as a finding about a file has it."""
+        return Fault(
+            reason=self.reason,
+            file=file,
             position=self.position,
-            path=self.field,
+            offset=self.offset,
+            field=self.field,
             expected=self.expected,
             found=self.found,
-            file=self.file,
-        ).describe()
+        )
 
 
-def damage_fault(damage: Damage, offset: int | None, file: str = "") -> Fault:
+def damage_fault(damage: Damage, offset: int | None, file: str = "") -> LogFault:
     """Bytes that are no batch, where `offset` was expected."""
-    return Fault(
+    return LogFault(
         kind=FaultKind(damage.kind.value),
         reason=damage.reason,
         position=damage.position,
@@ -85,9 +82,9 @@ def damage_fault(damage: Damage, offset: int | None, file: str = "") -> Fault:
     )
 
 
-def crc_fault(batch: RecordBatch, offset: int | None, file: str = "") -> Fault:
+def crc_fault(batch: RecordBatch, offset: int | None, file: str = "") -> LogFault:
     """A batch whose bytes changed, where `offset` was expected."""
-    return Fault(
+    return LogFault(
         kind=FaultKind.CRC,
         reason=WRONG_CRC,
         position=batch.position + _CRC_FIELD,
@@ -99,9 +96,9 @@ def crc_fault(batch: RecordBatch, offset: int | None, file: str = "") -> Fault:
     )
 
 
-def gap_fault(position: int, base_offset: int, expected: int, file: str = "") -> Fault:
+def gap_fault(position: int, base_offset: int, expected: int, file: str = "") -> LogFault:
     """A batch that does not begin where the one before it ends."""
-    return Fault(
+    return LogFault(
         kind=FaultKind.GAP,
         reason="the offsets do not follow on the batch before",
         position=position,
@@ -114,9 +111,9 @@ def gap_fault(position: int, base_offset: int, expected: int, file: str = "") ->
 
 def epoch_back_fault(
     position: int, base_offset: int, epoch: int, highest: int, file: str = ""
-) -> Fault:
+) -> LogFault:
     """A batch of an earlier leader epoch than one before it."""
-    return Fault(
+    return LogFault(
         kind=FaultKind.EPOCH_BACK,
         reason="the leader epoch goes backwards",
         position=position + _EPOCH_FIELD,
@@ -135,9 +132,9 @@ def record_fault(
     *,
     kind: FaultKind = FaultKind.RECORDS,
     type: str = "",
-) -> Fault:
+) -> LogFault:
     """Records that cannot be decoded; `type` is that of the record where it is known."""
-    return Fault(
+    return LogFault(
         kind=kind,
         reason=f"{type}: {error.reason}" if type else error.reason,
         position=position,

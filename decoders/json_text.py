@@ -1,8 +1,7 @@
 """One JSON object with the position of every member, read as leniently as Jackson reads it.
 
 Owns what Kafka's JSON files need: members in order, duplicates, text after the object, bounded
-nesting. Nothing here calls itself; nested values are left to the json module, whose refusal of
-deep nesting becomes a `JsonError`.
+nesting. Nothing here calls itself; nested values are left to the json module.
 """
 
 import json
@@ -54,6 +53,9 @@ def _constant(text: str) -> object:
     raise _NotANumberError(f"{text} is not JSON")
 
 
+_MOST_NESTED = 1000
+"""Jackson's bound, by which Kafka refuses a file."""
+_TOO_DEEP = "not readable: values are nested too deeply"
 _DECODER = json.JSONDecoder(parse_int=_whole, parse_float=_fraction, parse_constant=_constant)
 
 
@@ -65,14 +67,32 @@ def skip_blanks(text: str, index: int) -> int:
 
 def _value(text: str, index: int) -> tuple[object, int]:
     try:
-        return _DECODER.raw_decode(text, index)
+        value, end = _DECODER.raw_decode(text, index)
     except json.JSONDecodeError as error:
         reason = error.msg[:1].lower() + error.msg[1:]
         raise JsonError(f"not JSON: {reason}", min(error.pos, len(text))) from error
     except RecursionError as error:
-        raise JsonError("not readable: values are nested too deeply", index) from error
+        raise JsonError(_TOO_DEEP, index) from error
     except _NotANumberError as error:
         raise JsonError(f"not readable: {error}", index) from error
+    # How deep the json module goes depends on Python and on who calls.
+    if _is_too_deep(value):
+        raise JsonError(_TOO_DEEP, index)
+    return value, end
+
+
+def _is_too_deep(value: object) -> bool:
+    level = [value]
+    for _ in range(_MOST_NESTED - 1):  # the object around the value counts, too
+        level = [
+            each
+            for outer in level
+            if isinstance(outer, dict | list)
+            for each in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _expect(text: str, index: int, wanted: str) -> str:

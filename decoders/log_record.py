@@ -13,6 +13,7 @@ from typing import NamedTuple
 from kraftool.decoders import codec, control, schema
 from kraftool.decoders.batch import HEADER_SIZE, Record, RecordBatch
 from kraftool.decoders.errors import DecodeError, KraftoolError
+from kraftool.decoders.fault import FaultKind, LogFault, record_fault
 from kraftool.decoders.framing import RecordFormat, read_frame, record_format
 from kraftool.decoders.generate import EXPECTED
 
@@ -138,6 +139,33 @@ def decode_control(record: Record) -> LogRecord:
         unsupported = DecodeError(error.message, position=0, path="version", found=str(version))
         return LogRecord(record, True, name, label, version, None, type_id, unsupported)
     return LogRecord(record, True, name, label, version, data, type_id)
+
+
+def fault_of(batch: RecordBatch, item: LogRecord) -> LogFault | None:
+    """What is wrong with a record of a batch; None if it could be decoded."""
+    if item.error is None:
+        return None
+    if item.is_control:
+        is_known = item.api_key in control.BY_ID
+    else:
+        is_known = item.api_key is None or item.version is None
+        is_known = is_known or record_format(item.api_key, item.version) is not None
+    return record_fault(
+        item.error,
+        position_of_error(batch, item.record, item.error),
+        item.record.offset,
+        kind=FaultKind.RECORDS if is_known else FaultKind.UNKNOWN,
+        type=item.type,
+    )
+
+
+def fault_between(batch: RecordBatch, error: DecodeError) -> LogFault:
+    """What ends the records of a batch early, at the batch's offset.
+
+    In a compressed batch the place is where the records begin.
+    """
+    within = error.position if batch.compression == "none" else HEADER_SIZE
+    return record_fault(error, batch.position + within, batch.base_offset)
 
 
 def position_in_file(batch: RecordBatch, record: Record) -> int:

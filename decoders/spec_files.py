@@ -1,9 +1,9 @@
 """The reference for files: batches, records, frames, indexes and producer snapshots in `construct`.
 
 Owns the layouts as descriptions that parse, build and annotate. It refuses to repair or to go on
-behind damage: whoever walks over a file (`reports/annotation.py`) applies a description to one
-stretch of bytes at a time. `batch.py`, `indexes.py` and `producer_state.py` are the fast readers
-of the same formats; tests hold them equal.
+behind damage: whoever walks over a file (`reports/explain/annotation.py`) applies a description to
+one stretch of bytes at a time. `batch.py`, `indexes.py` and `producer_state.py` are the fast
+readers of the same formats; tests hold them equal.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ from typing import NamedTuple
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.fault import (
-    Fault,
     FaultKind,
+    LogFault,
     crc_fault,
     damage_fault,
     epoch_back_fault,
@@ -39,7 +39,7 @@ class Faulty(NamedTuple):
 
     position: int
     size: int
-    fault: Fault
+    fault: LogFault
     batch: RecordBatch | None = None
     """The batch whose CRC is wrong, to be shown. It is evidence of nothing."""
 
@@ -106,7 +106,7 @@ BEGINNING = WalkState()
 """The state before a log."""
 
 
-def sequence_faults(before: WalkState, start: FirstBatch, file: str = "") -> Iterator[Fault]:
+def sequence_faults(before: WalkState, start: FirstBatch, file: str = "") -> Iterator[LogFault]:
     """What is wrong with the order of a sound batch and what came before it."""
     expected = before.next_offset
     if expected is not None and start.base_offset != expected and not _is_taken(before, start):
@@ -125,7 +125,7 @@ def _is_taken(before: WalkState, start: FirstBatch) -> bool:
     return start.position > 0 or start.base_offset == before.end_offset
 
 
-def seam_faults(before: WalkState, after: WalkState, file: str = "") -> Iterator[Fault]:
+def seam_faults(before: WalkState, after: WalkState, file: str = "") -> Iterator[LogFault]:
     """The same of two segments that were walked over separately: how the second one begins."""
     if after.start is not None:
         is_torn = before.is_torn or after.start.position > 0

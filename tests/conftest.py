@@ -5,13 +5,16 @@ it, where that is missing. KRAFTOOL_STRICT=1 turns every skip into a failure: CI
 KRAFTOOL_HYPOTHESIS chooses dev, ci or soak; KRAFTOOL_SOAK=1 adds the tests marked soak.
 """
 
+import ctypes
 import functools
+import gc
 import importlib.util
 import os
 import re
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
 
@@ -38,6 +41,8 @@ settings.register_profile(
 )
 settings.load_profile(os.environ.get("KRAFTOOL_HYPOTHESIS", "dev"))
 
+# The settings of each Spark that tests start, also by a command as a user types it.
+os.environ.setdefault("SPARK_CONF_DIR", str(Path(__file__).resolve().parent / "spark" / "conf"))
 
 # A shell's background job ignores SIGINT, and one under nohup SIGHUP. So would every process that
 # tests interrupt.
@@ -87,9 +92,12 @@ _NEEDS: dict[str, Callable[[], str]] = {
     "interop": _missing_for_interop,
     "spark": _missing_for_spark,
 }
+_LONGEST_FIRST = ("interop", "spark", "tui", "slow")
+"""Markers of files, in the order of what such a file takes."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    _start_with_long_files(items)
     if SOAK or "soak" in config.option.markexpr:
         return
     left_out = [item for item in items if item.get_closest_marker("soak")]
@@ -98,10 +106,29 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if not item.get_closest_marker("soak")]
 
 
+def _start_with_long_files(items: list[pytest.Item]) -> None:
+    """So that no worker runs a long file after the others have nothing left."""
+    rank: dict[Path, int] = {}
+    for item in items:
+        marked = map(item.get_closest_marker, _LONGEST_FIRST)
+        own = next((at for at, marker in enumerate(marked) if marker), len(_LONGEST_FIRST))
+        rank[item.path] = min(own, rank.get(item.path, own))
+    items.sort(key=lambda item: rank[item.path])
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     for marker, missing in _NEEDS.items():
         if item.get_closest_marker(marker) and (reason := missing()):
             pytest.skip(reason)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Return the memory of a file's tests to the system: a worker runs hundreds of files."""
+    if nextitem is None or nextitem.path != item.path:
+        gc.collect()
+        if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
+            libc.malloc_trim(0)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 LINKED = ("decoders", "commands", "tui")
 SOURCES = ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "kraftool", "man", *LINKED)

@@ -88,7 +88,7 @@ def test_no_file_names_a_path_of_somebodys_machine() -> None:
 
 def test_the_make_targets_that_documents_name_exist() -> None:
     targets = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    for name in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md"):
+    for name in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"):
         text = (ROOT / name).read_text(encoding="utf-8")
         named = set(re.findall(r"(?:^|`|\$ )make ([a-z][a-z-]*)", text, re.MULTILINE))
         assert named <= targets, name
@@ -102,7 +102,7 @@ def test_the_architecture_names_every_package() -> None:
     packages = {path.parent.name for path in (ROOT / "kraftool").glob("*/__init__.py")}
     assert {"decoders", "commands", "tui"} <= packages
     assert not {name for name in packages if not re.search(rf"\b{name}\b", text)}
-    for heading in ("Where we differ from Kafka", "Where we left the frame"):
+    for heading in ("Where kraftool differs from Kafka", "Decisions that surprise"):
         assert re.search(rf"^#+ {heading}", text, re.MULTILINE), heading
 
 

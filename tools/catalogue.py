@@ -1,7 +1,8 @@
 """Write the catalogue in decoders/schema from the JSON definitions inside released Kafka jars.
 
-    python tools/catalogue.py --version 4.4.0          write the three modules
-    python tools/catalogue.py --version 4.4.0 --check  compare, write nothing
+    python tools/catalogue.py                          write the modules of the same release again
+    python tools/catalogue.py --check                  compare, write nothing
+    python tools/catalogue.py --version 4.5.0          write those of another release
     python tools/catalogue.py --jars FOLDER            read jars that are there already
     python tools/catalogue.py --version 4.3.0 --out D  write elsewhere, to compare two versions
 
@@ -21,6 +22,8 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from kraftool.decoders import schema
+
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA = ROOT / "decoders" / "schema"
 ARTIFACTS = ("kafka-clients", "kafka-metadata", "kafka-raft")
@@ -29,6 +32,15 @@ TITLES = {
     "data_messages": "Control records, quorum-state and other plain data of Kafka {version}.",
     "rpc_messages": "Requests, responses and their headers of Kafka {version}.",
 }
+
+RELEASE = '''\
+"""The newest release of Kafka that kraftool knows: the one that the catalogue describes.
+
+Written by tools/catalogue.py.
+"""
+
+KAFKA = "{version}"
+'''
 
 
 def module_of(kind: str) -> str:
@@ -149,17 +161,18 @@ def modules(messages: list[dict[str, Any]], version: str) -> dict[str, str]:
     blocks: dict[str, list[str]] = {name: [] for name in TITLES}
     for message in sorted(messages, key=lambda each: str(each["name"])):
         blocks[module_of(message["type"])].append(block(message))
-    return {
+    texts = {
         name: f'"""{TITLES[name].format(version=version)}\n\n'
         "Written by tools/catalogue.py; the notation is described in notation.py.\n"
-        f'"""\n\nKAFKA = "{version}"\n\nMESSAGES = """\n' + "\n\n".join(blocks[name]) + '\n"""\n'
+        '"""\n\nMESSAGES = """\n' + "\n\n".join(blocks[name]) + '\n"""\n'
         for name in TITLES
     }
+    return texts | {"kafka_release": RELEASE.format(version=version)}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--version", default="4.4.0")
+    parser.add_argument("--version", default=schema.KAFKA)
     parser.add_argument("--jars", type=Path, help="a folder that holds the jars already")
     parser.add_argument("--out", type=Path, default=SCHEMA)
     parser.add_argument("--check", action="store_true")

@@ -13,7 +13,7 @@ somebody has thought about it.
 from __future__ import annotations
 
 import argparse
-import importlib.util
+import importlib
 import json
 import sys
 from collections.abc import Iterable
@@ -156,13 +156,8 @@ def is_harmless(config: ConfigName) -> bool:
 
 def runner() -> ModuleType:
     """The module that runs released Kafkas; it lives with the tests that need it most."""
-    spec = importlib.util.spec_from_file_location("interop_kafka", INTEROP / "kafka.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    sys.path.insert(0, str(ROOT))
+    return importlib.import_module("tests.interop.kafka")
 
 
 def read(kafka: ModuleType) -> list[ConfigName]:

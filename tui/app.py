@@ -9,48 +9,29 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
-from textual.app import App, ComposeResult, SystemCommand
+from textual.app import ComposeResult, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.events import Key
 from textual.screen import Screen
-from textual.timer import Timer
 from textual.widgets import ContentSwitcher, Footer, Input, Static
 
-from kraftool.reports.csv_text import csv_text
-from kraftool.reports.moments import utc
+from kraftool.reports.text.csv_text import csv_text
+from kraftool.reports.text.moments import utc
 from kraftool.tui.bars import Headline, ViewTabs
 from kraftool.tui.dialogs import Export, Help
+from kraftool.tui.frame import PictureSource, WatchFrame
 from kraftool.tui.headline import headline
-from kraftool.tui.palette import DARK, NAMES, NO_COLOUR, PALETTES, THEMES, Palette
+from kraftool.tui.palette import DARK, NAMES, NO_COLOUR, THEMES
 from kraftool.tui.view import View
 from kraftool.tui.views import VIEWS, named
 from kraftool.watching.attempt import Failed, attempt
 from kraftool.watching.export import Memory, json_text, write_new
-from kraftool.watching.overview import Overview
 from kraftool.watching.picture import Picture
-from kraftool.watching.sources import Sources
-from kraftool.watching.watcher import Shown
-
-_TOLD_S = 8.0
-"""How long a message stays."""
 
 
-class PictureSource(Protocol):
-    """Where pictures come from: a Watcher, or in tests what was recorded."""
-
-    @property
-    def sources(self) -> Sources: ...
-
-    async def run(self, show: Shown) -> None:
-        """Hand over pictures until cancelled."""
-
-    def look_now(self) -> None:
-        """Do not wait for the next turn."""
-
-
-class WatchApp(App[None]):
+class WatchApp(WatchFrame):
     """The program."""
 
     CSS_PATH = "watch.tcss"
@@ -86,12 +67,9 @@ class WatchApp(App[None]):
         environment: Mapping[str, str] | None = None,
     ) -> None:
         """`is_served`: shown to a browser, from where nothing is written to this machine."""
-        super().__init__()
+        super().__init__(watcher)
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (140, "-wide")]
-        self.watcher = watcher
-        self.picture: Picture | None = None
-        self.overview = Overview()
         self.is_served = is_served
         self.is_paused = False
         self._memory = None if is_served else memory
@@ -105,7 +83,6 @@ class WatchApp(App[None]):
         wanted = NO_COLOUR if surroundings.get("NO_COLOR") else theme or kept.get("theme", "")
         self.theme = wanted if wanted in NAMES else DARK
         self._search = ""
-        self._telling: Timer | None = None
 
     # --- the frame ----------------------------------------------------------------------------
 
@@ -151,10 +128,6 @@ class WatchApp(App[None]):
         self.query_one(ViewTabs).tell({each.name: overview.tab(each.name) for each in VIEWS})
 
     @property
-    def palette(self) -> Palette:
-        return PALETTES.get(self.theme, PALETTES[DARK])
-
-    @property
     def seen(self) -> View | None:
         """The view that is seen."""
         switcher = self.query_one("#views", ContentSwitcher)
@@ -163,16 +136,6 @@ class WatchApp(App[None]):
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._show)
-
-    def tell(self, words: str, *, is_bad: bool = False) -> None:
-        """A sentence at the bottom, for a while."""
-        line = self.query_one("#told", Static)
-        line.update(self.palette.text(words, "bad" if is_bad else "key"))
-        line.display = bool(words)
-        if self._telling is not None:
-            self._telling.stop()
-        if words:
-            self._telling = self.set_timer(_TOLD_S, lambda: self.tell(""))
 
     # --- views --------------------------------------------------------------------------------
 

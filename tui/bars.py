@@ -6,7 +6,6 @@ Owns their layout. They are one line each, as a terminal of 24 lines has few to 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, cast
 
 from rich.text import Text
 from textual import events
@@ -14,11 +13,9 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
+from kraftool.tui.frame import frame_of
 from kraftool.tui.views import ViewEntry
 from kraftool.watching.overview import TabStatus
-
-if TYPE_CHECKING:
-    from kraftool.tui.app import WatchApp
 
 
 class Headline(Static):
@@ -60,7 +57,7 @@ class ViewTabs(Widget):
         self.refresh()
 
     def render(self) -> Text:
-        palette = cast("WatchApp", self.app).palette
+        palette = frame_of(self).palette
         line = Text(no_wrap=True, end="")
         self._places = []
         room = self.size.width - sum(len(f" 1 {each.title} ") for each in self._views)

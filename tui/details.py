@@ -6,7 +6,7 @@ Owns their look. What they say comes from the view as Text, as everything that d
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
@@ -15,12 +15,12 @@ from textual.containers import VerticalScroll
 from textual.timer import Timer
 from textual.widgets import Static
 
+from kraftool.tui.frame import frame_of
 from kraftool.watching.task import Task
 
 if TYPE_CHECKING:
     from textual.widget import Widget
 
-    from kraftool.tui.app import WatchApp
     from kraftool.tui.palette import Palette
 
 _BAR = 24
@@ -97,4 +97,4 @@ class Working(Static):
 
 
 def _palette(widget: Widget) -> Palette:
-    return cast("WatchApp", widget.app).palette
+    return frame_of(widget).palette

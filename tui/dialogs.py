@@ -5,7 +5,7 @@ Owns their layout. What they decide they hand back; they do nothing themselves.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.table import Table
 from rich.text import Text
@@ -15,10 +15,10 @@ from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from kraftool.tui.frame import frame_of
 from kraftool.tui.views import VIEWS
 
 if TYPE_CHECKING:
-    from kraftool.tui.app import WatchApp
     from kraftool.tui.view import View
 
 _KEYS = (
@@ -57,7 +57,7 @@ class Help(ModalScreen[None]):
         self.query_one("#help", VerticalScroll).scroll_relative(y=lines, animate=False)
 
     def _text(self) -> Table:
-        palette = cast("WatchApp", self.app).palette
+        palette = frame_of(self).palette
         table = Table.grid(padding=(0, 2))
         table.add_column(no_wrap=True)
         table.add_column()

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from kraftool.reports.findings import Finding, Severity
-from kraftool.reports.status import status_of
+from kraftool.reports.findings.finding import Finding, Severity
+from kraftool.reports.findings.status import status_of
 from kraftool.tui.palette import Palette
 from kraftool.tui.table import Row
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from kraftool.reports.findings import Severity
-from kraftool.reports.moments import utc
-from kraftool.reports.words import listed, many
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.text.moments import utc
+from kraftool.reports.text.words import listed, many
 from kraftool.tui.palette import Palette
 from kraftool.watching.overview import Overview
 from kraftool.watching.picture import Picture
@@ -62,8 +62,8 @@ def _live(report: QuorumReport) -> Iterator[str]:
     if down:
         yield f"voter {listed(sorted(down))} down"
     # Its beginning is enough where a narrow terminal cuts the end off.
-    if report.tolerance.count is not None:
-        yield f"{many(report.tolerance.count, 'failure')} tolerated"
+    if report.tolerance.failures is not None:
+        yield f"{many(report.tolerance.failures, 'failure')} tolerated"
 
 
 def _directories(picture: Picture, overview: Overview) -> Iterator[str]:

@@ -12,7 +12,7 @@ from rich.style import Style
 from rich.text import Text
 from textual.theme import Theme
 
-from kraftool.reports.printable import printable
+from kraftool.reports.text.printable import printable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

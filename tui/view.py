@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from rich.text import Text
 from textual.containers import Vertical
 
+from kraftool.tui.frame import WatchFrame, frame_of
 from kraftool.tui.table import ReportTable
 from kraftool.watching.attempt import Failed, attempt
 
 if TYPE_CHECKING:
-    from kraftool.tui.app import WatchApp
     from kraftool.tui.palette import Palette
     from kraftool.watching.picture import Picture
     from kraftool.watching.sources import Sources
@@ -35,8 +35,8 @@ class View(Vertical):
     can_focus = False
 
     @property
-    def watch_app(self) -> WatchApp:
-        return cast("WatchApp", self.app)
+    def watch_app(self) -> WatchFrame:
+        return frame_of(self)
 
     @property
     def picture(self) -> Picture | None:

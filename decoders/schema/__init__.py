@@ -9,9 +9,12 @@ from __future__ import annotations
 from functools import cache, lru_cache
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.schema.kafka_release import KAFKA
 from kraftool.decoders.schema.notation import Field, MessageSchema, Versions, parse
 
 __all__ = [
+    "KAFKA",
+    "NEWEST_RELEASE",
     "Field",
     "MessageSchema",
     "UnknownMessage",
@@ -21,8 +24,8 @@ __all__ = [
     "names",
 ]
 
-KAFKA = "4.4.0"
-"""The release that the catalogue describes; its modules say the same, and a test compares."""
+NEWEST_RELEASE = ".".join(KAFKA.split(".")[:2])
+"""The newest release that is known, without its patch: whatever says "Kafka up to" names it."""
 
 MOST_KEYS = 1024
 """Lookups by api key that stay in memory. Each record of damaged data may have another key."""
@@ -64,7 +67,7 @@ def _keys(module: str) -> dict[tuple[str, int], str]:
 
 @lru_cache(maxsize=MOST_KEYS)
 def metadata_record(api_key: int) -> MessageSchema | None:
-    """Return the metadata record with this api key, or None for one that Kafka 4.4 lacks."""
+    """Return the metadata record with this api key, or None for one that the catalogue lacks."""
     name = _keys("metadata_records").get(("metadata", api_key))
     return message(name) if name is not None else None
 

@@ -3,8 +3,6 @@
 Written by tools/catalogue.py; the notation is described in notation.py.
 """
 
-KAFKA = "4.4.0"
-
 MESSAGES = """
 AbortedTxn data - versions 0
   producerId int64 0+

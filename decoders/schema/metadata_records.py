@@ -3,8 +3,6 @@
 Written by tools/catalogue.py; the notation is described in notation.py.
 """
 
-KAFKA = "4.4.0"
-
 MESSAGES = """
 AbortTransactionRecord metadata 25 versions 0 flexible 0+
   reason string 0+ nullable 0+ tag 0 default null

@@ -3,8 +3,6 @@
 Written by tools/catalogue.py; the notation is described in notation.py.
 """
 
-KAFKA = "4.4.0"
-
 MESSAGES = """
 AddOffsetsToTxnRequest request 25 versions 0-4 flexible 3+ listeners broker
   transactionalId string 0+ entity transactionalId

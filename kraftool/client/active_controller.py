@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from kraftool.client.model import QuorumView, leader_end
 from kraftool.raft.names import majority_of
-from kraftool.reports.words import listed, many
+from kraftool.reports.text.words import listed, many
 
 EVIDENCE = "runs no controller: its ApiVersions lacks CreateTopics"
 CONSEQUENCE = "topics cannot be created, and brokers that start exit"

@@ -12,7 +12,7 @@ from contextlib import AsyncExitStack
 
 from kraftool.client.asking import Access, ask, connected
 from kraftool.client.change import LeaderAnswer, QuorumChange
-from kraftool.client.model import QuorumView, is_broker
+from kraftool.client.model import QuorumView, is_broker, leader_end
 from kraftool.client.target import Target
 from kraftool.decoders.codec import Value
 from kraftool.image.metadata_version import KRAFT_VERSION
@@ -76,6 +76,30 @@ async def with_leader(
                 view = await target.survey()
                 if view.leader is not None:
                     break
+
+
+async def once_committed(
+    target: Target, asked: QuorumView, answer: LeaderAnswer | None
+) -> LeaderAnswer | None:
+    """Wait until what the leader has accepted is committed; None where that cannot be seen.
+
+    A leader answers an UpdateRaftVoter and an upgrade of kraft.version once the record is appended.
+    Until it is committed another leader can discard it, and no other change of the voters is taken.
+    """
+    if answer is None or answer.error:
+        return answer
+    gives_up = asyncio.get_running_loop().time() + CHANGE_S
+    end: int | None = None
+    while asyncio.get_running_loop().time() < gives_up:
+        view = await target.survey()
+        if view.epoch is not None and view.epoch != asked.epoch:
+            return None
+        if view.quorum is not None:
+            end = leader_end(view) if end is None else end
+            if view.quorum.high_watermark >= end:
+                return answer
+        await asyncio.sleep(_BETWEEN_LOOKS_S)
+    return None
 
 
 async def add_voter(

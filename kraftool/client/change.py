@@ -15,6 +15,7 @@ from kraftool.client.reaching import broker_words
 from kraftool.client.thresholds import keeping_up
 from kraftool.raft.messages import ReplicaState
 from kraftool.raft.names import majority_of
+from kraftool.reports.text.json_form import in_json
 
 
 class CheckResult(StrEnum):
@@ -30,20 +31,22 @@ class Check:
     """One thing that was looked at."""
 
     verdict: CheckResult
-    text: str
+    reason: str
+    """What was looked at, and why it blocks if it does."""
     advice: str = ""
+    """What to do; may be empty."""
 
 
 def fine(text: str) -> Check:
-    return Check(verdict=CheckResult.FINE, text=text)
+    return Check(verdict=CheckResult.FINE, reason=text)
 
 
 def caution(text: str, advice: str = "") -> Check:
-    return Check(verdict=CheckResult.CAUTION, text=text, advice=advice)
+    return Check(verdict=CheckResult.CAUTION, reason=text, advice=advice)
 
 
 def blocked(text: str, advice: str = "") -> Check:
-    return Check(verdict=CheckResult.BLOCKED, text=text, advice=advice)
+    return Check(verdict=CheckResult.BLOCKED, reason=text, advice=advice)
 
 
 class ChangeOutcome(StrEnum):
@@ -54,7 +57,7 @@ class ChangeOutcome(StrEnum):
     REFUSED = "refused"
     """By the leader."""
     UNKNOWN = "unknown"
-    """The answer did not come; a later look tells."""
+    """No answer came, or no commit was seen. A later look shows whether it was done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +76,9 @@ class QuorumChange:
     """What the leader said where it refused."""
 
     @property
+    @in_json
     def is_possible(self) -> bool:
+        """True if no check blocks."""
         return all(each.verdict is not CheckResult.BLOCKED for each in self.checks)
 
 
@@ -102,8 +107,7 @@ def leadership(view: QuorumView) -> list[Check]:
         return [
             blocked(
                 "no node leads",
-                "kraftool quorum health tells what is wrong; without a leader nobody can change"
-                " who votes",
+                "run kraftool quorum health to see why; without a leader nothing can be committed",
             )
         ]
     found = [fine(f"node {view.leader.node_id} leads epoch {view.epoch}")]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from kraftool.client.live_sources import leader_source
 from kraftool.client.model import QuorumView
@@ -22,9 +22,9 @@ from kraftool.reports.doctor.log_statistics import LogStatistics
 from kraftool.reports.doctor.model import ExaminedDirectory
 from kraftool.reports.doctor.partitions import Partition, counted, named
 from kraftool.reports.doctor.read import together
-from kraftool.reports.doctor.rules import rules
-from kraftool.reports.findings import Finding, FindingKind, Severity
-from kraftool.reports.kinds import live as kinds
+from kraftool.reports.doctor.rules import rules_of_state
+from kraftool.reports.findings.finding import Finding, FindingKind, Severity
+from kraftool.reports.findings.kinds import live as kinds
 from kraftool.reports.state.load import LoadedState
 from kraftool.reports.state.summary import (
     MIN_ISR,
@@ -42,13 +42,6 @@ SNAPSHOT_AGE_MS = 2 * HOUR_MS
 _IMBALANCE = 0.1
 """The default of leader.imbalance.per.broker.percentage."""
 _MOST_IDS = 10
-_RULES = frozenset(
-    {
-        "elr_min_isr", "feature_range", "last_known_elr", "lost_replicas", "min_isr",
-        "not_registered", "offline", "recovering", "stuck_reassignment",
-    }
-)  # fmt: skip
-"""Doctor's rules that look at the state alone; the one of fenced brokers knows less than this."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +89,7 @@ def cluster_health(observation: Observation, now: QuorumView, before: QuorumView
         *walk.findings(name),
         *_of_the_log(observation, now, elections),
         *_of_rules(observation, now),
-        *(replace(each, file=f"{name}: {each.file}") for each in observation.findings),
+        *(each.in_file(f"{name}: {each.file}") for each in observation.findings),
     ]
     return ClusterHealth(
         observation=observation,
@@ -267,6 +260,5 @@ def _of_rules(observation: Observation, now: QuorumView) -> Iterator[Finding]:
         is_stream=True,
     )
     examination = together([patient])
-    for rule in rules():
-        if rule.name in _RULES:
-            yield from (each.finding for each in rule.find(examination))
+    for rule in rules_of_state():
+        yield from (each.finding for each in rule.find(examination))

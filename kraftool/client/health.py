@@ -23,9 +23,9 @@ from kraftool.client.thresholds import (
 from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
 from kraftool.raft.names import majority_of
-from kraftool.reports.findings import Finding, Severity, in_order
-from kraftool.reports.kinds import live as kinds
-from kraftool.reports.words import many
+from kraftool.reports.findings.finding import Finding, Severity, in_order
+from kraftool.reports.findings.kinds import live as kinds
+from kraftool.reports.text.words import many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

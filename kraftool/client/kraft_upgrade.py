@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from kraftool.client import asking_changes
-from kraftool.client.asking_changes import with_leader
+from kraftool.client.asking_changes import once_committed, with_leader
 from kraftool.client.change import QuorumChange, blocked, caution, fine, finished, leadership
 from kraftool.client.model import QuorumView
 from kraftool.client.target import Target
@@ -90,4 +90,4 @@ async def _upgrade(target: Target, dry_run: bool, view: QuorumView) -> QuorumCha
     if dry_run or not change.is_possible:
         return change
     done = await asking_changes.upgrade(view, target.access, LEVEL, validate_only=False)
-    return finished(change, done)
+    return finished(change, await once_committed(target, view, done))

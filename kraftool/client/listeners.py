@@ -59,9 +59,9 @@ def candidate_of(path: str) -> NewVoter:
     if "controller" not in settings.roles:
         raise SettingsError(f"{path}: its process.roles have no controller")
     endpoints = {
-        each.listener: Endpoint(each.host or "localhost", each.port)
-        for each in settings.advertised
-        if each.port is not None
+        name: each._replace(host=each.host or "localhost")
+        for name, each in settings.advertised.items()
+        if each.port
     }
     missing = [each for each in settings.controller_listeners if each not in endpoints]
     if missing or not endpoints:

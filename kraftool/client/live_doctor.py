@@ -15,8 +15,8 @@ from kraftool.client.live import LiveQuorum
 from kraftool.client.live_sources import node_sources
 from kraftool.reports.doctor.model import Examination
 from kraftool.reports.doctor.read import examine
-from kraftool.reports.findings import Finding
-from kraftool.reports.kinds.signatures import AREA as SIGNATURES
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.findings.kinds.signatures import AREA as SIGNATURES
 from kraftool.storage.paths import Location
 
 

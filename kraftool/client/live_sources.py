@@ -14,9 +14,9 @@ from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.client.reaching import node_findings, unobserved_finding
 from kraftool.raft.messages import DescribeQuorumResponse
 from kraftool.raft.names import Voter, VoterSet
-from kraftool.reports.metadata_summary import NodeIds, SeenVoters, VoterSource
+from kraftool.reports.directory.voter_sources import Progress, read_sources_of
+from kraftool.reports.files.metadata_summary import NodeIds, SeenVoters, VoterSource
 from kraftool.reports.voters.model import VoterSourceReport
-from kraftool.reports.voters.read import Progress, read_sources_of
 from kraftool.storage.paths import LocationKind
 
 _KIND = LocationKind.LIVE.value

@@ -23,8 +23,9 @@ from kraftool.image.loader import ImageLoader, OpenTransaction
 from kraftool.net.errors import NetError
 from kraftool.raft.names import OffsetAndEpoch
 from kraftool.raft.records import Batch
-from kraftool.reports.findings import Finding
-from kraftool.reports.log_findings import snapshot_finding
+from kraftool.reports.files.log_findings import snapshot_finding
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.findings.kinds import snapshot as snapshot_kinds
 from kraftool.reports.state.replay import Control, Replay
 
 _MOST_LEADERS = 1000
@@ -123,7 +124,9 @@ class ImageTaker:
 
     def _end_snapshot(self, name: str, id: OffsetAndEpoch) -> None:
         replay = self.replay
-        replay.end_snapshot(name, is_whole=not self._rest)
+        if self._rest or ControlRecordType.SNAPSHOT_FOOTER not in replay.controls:
+            text = "it has no SnapshotFooter: what came last may be missing"
+            replay.found(snapshot_kinds.FORM.at(name, text))
         header = replay.controls.get(ControlRecordType.SNAPSHOT_HEADER)
         if header is not None:
             self.snapshot_timestamp = header.value["lastContainedLogTimestamp"]

@@ -1,167 +1,312 @@
-"""The shapes of what `quorum` writes with -o json, schemaVersion 1.
-
-Owns the names of the documents' members; docs/schemas/quorum.json describes them.
-"""
+"""The documents of `quorum`, of its subcommands that only look and of those that change it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
-from kraftool.client.change import QuorumChange
+from kraftool.client.change import Check, QuorumChange
 from kraftool.client.cluster_health import ClusterHealth
 from kraftool.client.health import Health
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
-from kraftool.raft.messages import ReplicaState
-from kraftool.raft.names import Endpoints
-from kraftool.reports.plain_json import finding_counts, finding_object
-
-SCHEMA_VERSION = 1
-
-
-def describe_document(view: QuorumView) -> dict[str, Any]:
-    """What the nodes said."""
-    return {"schemaVersion": SCHEMA_VERSION, **_quorum(view)}
-
-
-def health_document(health: Health) -> dict[str, Any]:
-    """What the nodes said, and what is wrong."""
-    return {
-        "schemaVersion": SCHEMA_VERSION,
-        **_quorum(health.view),
-        "health": {
-            "isWell": health.is_well,
-            "keepingUp": sorted(health.keeping_up),
-            "commitsPerSecond": None
-            if health.commits_per_s is None
-            else round(health.commits_per_s, 2),
-            "cluster": _cluster(health.cluster),
-            "unobserved": health.unobserved,
-            "findings": [finding_object(each) for each in health.findings],
-            "findingCounts": finding_counts(health.findings),
-        },
-    }
+from kraftool.client.stopping import StopPermission
+from kraftool.decoders.json_marks import Count, Ids, Moment
+from kraftool.raft.names import VersionRange
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.text.json_forms import (
+    EndpointObject,
+    FindingCounts,
+    endpoint_objects,
+    finding_counts,
+)
 
 
-def _cluster(found: ClusterHealth | None) -> dict[str, Any] | None:
-    if found is None:
-        return None
-    return {
-        "readFrom": found.observation.leader_id,
-        "endOffset": found.observation.end_offset,
-        "brokers": {
-            "registered": list(found.brokers),
-            "fenced": list(found.fenced),
-            "inControlledShutdown": list(found.shutting_down),
-            "notFetching": list(found.absent),
-        },
-        "controllers": list(found.controllers),
-        "topics": found.topics,
-        "partitions": {
-            "total": found.partitions,
-            "offline": found.offline,
-            "underReplicated": found.under_replicated,
-            "underMinIsr": found.under_min_isr,
-            "notPreferredLeader": found.not_preferred,
-            "reassigning": found.reassigning,
-        },
-        "leaderChangesLastHour": found.elections,
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaObject:
+    """A voter or an observer, as the leader knows it."""
+
+    id: int
+    is_voter: bool
+    directory_id: str | None
+    endpoints: tuple[EndpointObject, ...]
+    """From Kafka 3.9 on, of voters."""
+    log_end_offset: int | None
+    lag: int | None
+    """Records behind the leader's log end."""
+    last_fetch_timestamp: Moment | None
+    """By the leader's clock."""
+    last_caught_up_timestamp: Moment | None
+    """By the leader's clock."""
 
 
-def change_document(change: QuorumChange, *, dry_run: bool) -> dict[str, Any]:
-    """A change with its checks and what came of it."""
-    return {
-        "schemaVersion": SCHEMA_VERSION,
-        "change": {
-            "kind": change.kind,
-            "subject": change.subject,
-            "dryRun": dry_run,
-            "isNeeded": change.is_needed,
-            "isPossible": change.is_possible,
-            "checks": [
-                {"verdict": each.verdict.value, "text": each.text, "advice": each.advice}
-                for each in change.checks
-            ],
-            "outcome": change.outcome.value,
-            "reason": change.reason,
-        },
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuorumNodeObject:
+    """A controller that was asked, and its answer."""
+
+    id: int | None
+    """None where no node reports whose endpoint that is."""
+    endpoint: str
+    """Where it was asked."""
+    is_reached: bool
+    reason: str
+    """Why it was not reached, or what it refused; empty where it answered everything."""
+    advice: str
+    """What to do about that; empty where it is not known."""
+    took_ms: int
+    cluster_id: str | None
+    is_leader: bool
+    is_witness: bool | None
+    """True for a voter that runs no controller: its ApiVersions lacks CreateTopics. None where that
+    is unknown."""
+    leader_id: int | None
+    """The leader that it knows."""
+    epoch: int | None
+    finalized_features_epoch: int | None
+    """The offset of the metadata with which it last reported its levels."""
+    finalized_features: Mapping[str, int]
+    supported_features: Mapping[str, VersionRange]
 
 
-def _quorum(view: QuorumView) -> dict[str, Any]:
-    quorum = view.quorum
-    return {
-        "clusterId": view.cluster_id,
-        "leaderId": None if view.leader is None else view.leader.node_id,
-        "leaderRunsController": None if view.leader is None else view.leader.runs_controller,
-        "epoch": view.epoch,
-        "highWatermark": None
-        if quorum is None or quorum.high_watermark < 0
-        else quorum.high_watermark,
-        "voters": _replicas(view, view.voters) if quorum is not None else None,
-        "observers": _replicas(view, view.observers) if quorum is not None else None,
-        "nodes": [_node(view, each) for each in view.nodes],
-        "brokers": [_broker(each) for each in view.brokers],
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControllerAddress:
+    """A controller as a broker names it."""
+
+    id: int
+    endpoint: str
 
 
-def _replicas(view: QuorumView, replicas: Iterable[ReplicaState]) -> list[dict[str, Any]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerAnswer:
+    """An address that was asked and is a broker's. A broker names the controllers from Kafka 3.9
+    on."""
+
+    endpoint: str
+    reason: str
+    """Why it does not name the controllers; empty where it does."""
+    advice: str
+    cluster_id: str | None
+    controllers: tuple[ControllerAddress, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuorumAnswers:
+    """What the controllers of a live quorum reported."""
+
+    cluster_id: str | None
+    """None where the nodes report none, or not the same."""
+    leader_id: int | None
+    """None where no node leads."""
+    has_active_controller: bool | None
+    """False if the leader cannot be the active controller: topics cannot be created then. None
+    without a leader, or where that is unknown."""
+    epoch: int | None
+    """The newest that any node knows."""
+    high_watermark: int | None
+    replicas: tuple[ReplicaObject, ...] | None
+    """Voters, then observers, as the leader knows them; None without a leader."""
+    nodes: tuple[QuorumNodeObject, ...]
+    """Every controller that was asked."""
+    brokers: tuple[BrokerAnswer, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuorumDocument(QuorumAnswers):
+    """What the controllers of a live quorum reported."""
+
+    @property
+    def rows(self) -> tuple[ReplicaObject, ...]:
+        """The replicas."""
+        return self.replicas or ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterHealthObject:
+    """What the committed metadata says of brokers and partitions."""
+
+    leader_id: int | None
+    """The node with the log that was read."""
+    end_offset: int
+    """The metadata is that below this offset."""
+    registered_brokers: Ids
+    fenced_brokers: Ids
+    shutting_down_brokers: Ids
+    """Brokers in controlled shutdown."""
+    not_fetching_brokers: Ids
+    """Active brokers, and no observer that has fetched lately."""
+    controllers: Ids
+    """Those that have registered."""
+    topics: Count
+    partitions: Count
+    offline_partitions: Count
+    """Partitions without a leader."""
+    under_replicated_partitions: Count
+    """As kafka-topics counts: replicas that are being added do not lack."""
+    under_min_isr_partitions: Count
+    """By the dynamic configs of min.insync.replicas; those without a leader too."""
+    not_preferred_leader_partitions: Count
+    """Partitions with another leader than the first of their replicas."""
+    reassigning_partitions: Count
+    leader_changes: Count
+    """Within the last hour, as far as the log behind the leader's snapshot goes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HealthObject:
+    """What is wrong with a quorum."""
+
+    is_well: bool
+    keeping_up: Ids
+    """The voters that fetch."""
+    commits_per_second: float | None
+    """How fast the high watermark moved between two looks; None without a leader in both."""
+    cluster_health: ClusterHealthObject | None
+    """None where the committed metadata was not read."""
+    unobserved_reason: str
+    """Why the committed metadata could not be read. Empty where it was read or not wanted
+    (--quorum-only), and where no node was reached."""
+    findings: tuple[Finding, ...]
+    finding_counts: FindingCounts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HealthDocument(QuorumAnswers):
+    """What the controllers of a live quorum reported, and what is wrong."""
+
+    health: HealthObject
+
+    @property
+    def rows(self) -> tuple[Finding, ...]:
+        """The findings."""
+        return self.health.findings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeDocument:
+    """A change to a live quorum with its checks and its outcome."""
+
+    quorum_change: QuorumChange
+    is_dry_run: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MayStopDocument:
+    """Whether a node may stop."""
+
+    may_stop: StopPermission
+
+    @property
+    def rows(self) -> tuple[Check, ...]:
+        """The checks."""
+        return self.may_stop.checks
+
+
+def describe_document(view: QuorumView) -> QuorumDocument:
+    return QuorumDocument(**_members(_answers(view)))
+
+
+def health_document(health: Health) -> HealthDocument:
+    speed = health.commits_per_s
+    found = HealthObject(
+        is_well=health.is_well,
+        keeping_up=tuple(sorted(health.keeping_up)),
+        commits_per_second=None if speed is None else round(speed, 2),
+        cluster_health=None if health.cluster is None else _cluster(health.cluster),
+        unobserved_reason=health.unobserved,
+        findings=health.findings,
+        finding_counts=finding_counts(health.findings),
+    )
+    return HealthDocument(**_members(_answers(health.view)), health=found)
+
+
+def _members(answers: QuorumAnswers) -> dict[str, Any]:
+    return {each.name: getattr(answers, each.name) for each in fields(answers)}
+
+
+def _answers(view: QuorumView) -> QuorumAnswers:
+    leader, quorum = view.leader, view.quorum
+    return QuorumAnswers(
+        cluster_id=view.cluster_id,
+        leader_id=None if leader is None else leader.node_id,
+        has_active_controller=None if leader is None else leader.runs_controller,
+        epoch=view.epoch,
+        high_watermark=None if quorum is None else _known(quorum.high_watermark),
+        replicas=None if quorum is None else tuple(_replicas(view)),
+        nodes=tuple(_node(view, each) for each in view.nodes),
+        brokers=tuple(_broker(each) for each in view.brokers),
+    )
+
+
+def _replicas(view: QuorumView) -> Iterator[ReplicaObject]:
     end = leader_end(view)
-    return [
-        {
-            "id": each.replica.id,
-            "directoryId": each.replica.directory_id,
-            "endpoints": _endpoints(view.voter_endpoints.get(each.replica.id, {})),
-            "logEndOffset": _known(each.log_end_offset),
-            "lag": None if each.log_end_offset < 0 else max(end - each.log_end_offset, 0),
-            "lastFetchTimestamp": _known(each.last_fetch_timestamp),
-            "lastCaughtUpTimestamp": _known(each.last_caught_up_timestamp),
-        }
-        for each in replicas
-    ]
-
-
-def _endpoints(endpoints: Endpoints) -> list[dict[str, Any]]:
-    return [
-        {"listener": name, "host": each.host, "port": each.port} for name, each in endpoints.items()
-    ]
+    for each in (*view.voters, *view.observers):
+        log_end, is_voter = each.log_end_offset, each in view.voters
+        yield ReplicaObject(
+            id=each.replica.id,
+            is_voter=is_voter,
+            directory_id=each.replica.directory_id,
+            endpoints=endpoint_objects(view.voter_endpoints.get(each.replica.id, {})),
+            log_end_offset=_known(log_end),
+            lag=None if log_end < 0 else max(end - log_end, 0),
+            last_fetch_timestamp=_known(each.last_fetch_timestamp),
+            last_caught_up_timestamp=_known(each.last_caught_up_timestamp),
+        )
 
 
 def _known(number: int) -> int | None:
     return None if number < 0 else number
 
 
-def _broker(broker: NodeAnswer) -> dict[str, Any]:
-    return {
-        "endpoint": str(broker.endpoint),
-        "problem": broker.problem,
-        "advice": broker.advice,
-        "clusterId": broker.cluster_id,
-        "controllers": [
-            {"id": node_id, "endpoint": str(endpoint)}
-            for node_id, endpoint in sorted(broker.controllers.items())
-        ],
-    }
-
-
-def _node(view: QuorumView, each: NodeAnswer) -> dict[str, Any]:
-    return {
-        "id": each.node_id,
-        "endpoint": str(each.endpoint),
-        "isReached": each.is_reached,
-        "problem": each.problem,
-        "advice": each.advice,
-        "tookMs": each.took_ms,
-        "clusterId": each.cluster_id,
-        "isLeader": each.quorum is not None,
-        "isWitness": view.is_witness(each.node_id),
-        "leaderId": each.leader_id,
-        "epoch": each.epoch,
-        "finalizedFeaturesEpoch": _known(each.offered.finalized_epoch),
-        "finalizedFeatures": dict(sorted(each.offered.finalized.items())),
-        "supportedFeatures": {
-            name: {"min": low, "max": high}
-            for name, (low, high) in sorted(each.offered.supported.items())
+def _node(view: QuorumView, node: NodeAnswer) -> QuorumNodeObject:
+    offered = node.offered
+    return QuorumNodeObject(
+        id=node.node_id,
+        endpoint=str(node.endpoint),
+        is_reached=node.is_reached,
+        reason=node.problem,
+        advice=node.advice,
+        took_ms=node.took_ms,
+        cluster_id=node.cluster_id,
+        is_leader=node.quorum is not None,
+        is_witness=view.is_witness(node.node_id),
+        leader_id=node.leader_id,
+        epoch=node.epoch,
+        finalized_features_epoch=_known(offered.finalized_epoch),
+        finalized_features=dict(sorted(offered.finalized.items())),
+        supported_features={
+            name: VersionRange(*levels) for name, levels in sorted(offered.supported.items())
         },
-    }
+    )
+
+
+def _broker(broker: NodeAnswer) -> BrokerAnswer:
+    return BrokerAnswer(
+        endpoint=str(broker.endpoint),
+        reason=broker.problem,
+        advice=broker.advice,
+        cluster_id=broker.cluster_id,
+        controllers=tuple(
+            ControllerAddress(id=node_id, endpoint=str(endpoint))
+            for node_id, endpoint in sorted(broker.controllers.items())
+        ),
+    )
+
+
+def _cluster(health: ClusterHealth) -> ClusterHealthObject:
+    return ClusterHealthObject(
+        leader_id=health.observation.leader_id,
+        end_offset=health.observation.end_offset,
+        registered_brokers=health.brokers,
+        fenced_brokers=health.fenced,
+        shutting_down_brokers=health.shutting_down,
+        not_fetching_brokers=health.absent,
+        controllers=health.controllers,
+        topics=health.topics,
+        partitions=health.partitions,
+        offline_partitions=health.offline,
+        under_replicated_partitions=health.under_replicated,
+        under_min_isr_partitions=health.under_min_isr,
+        not_preferred_leader_partitions=health.not_preferred,
+        reassigning_partitions=health.reassigning,
+        leader_changes=health.elections,
+    )

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kraftool.client.model import NodeAnswer, QuorumView
-from kraftool.reports.findings import Finding, Severity
-from kraftool.reports.kinds import live as kinds
+from kraftool.reports.findings.finding import Finding, Severity
+from kraftool.reports.findings.kinds import live as kinds
 
 
 def node_findings(node: NodeAnswer) -> Iterator[Finding]:

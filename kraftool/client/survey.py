@@ -15,7 +15,7 @@ from kraftool.client.asking import Access, question
 from kraftool.client.failures import NAME_A_CONTROLLER
 from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.raft.names import Endpoint
-from kraftool.reports.home_cluster import by_cluster
+from kraftool.reports.files.home_cluster import by_cluster
 
 
 class Asking(Protocol):

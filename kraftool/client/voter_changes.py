@@ -11,7 +11,7 @@ from functools import partial
 
 from kraftool.client import asking_changes
 from kraftool.client.asking import question
-from kraftool.client.asking_changes import with_leader
+from kraftool.client.asking_changes import once_committed, with_leader
 from kraftool.client.change import (
     Check,
     QuorumChange,
@@ -309,7 +309,7 @@ async def _move(
     answer = await asking_changes.update_voter(
         view, target.access, voter.replica, endpoints, levels
     )
-    return finished(change, answer)
+    return finished(change, await once_committed(target, view, answer))
 
 
 async def _is_there(

@@ -16,7 +16,7 @@ from kraftool.decoders.wire import ZERO_UUID
 from kraftool.node.config import NodeConfig
 from kraftool.raft.control_history import ControlHistory
 from kraftool.raft.names import ReplicaKey
-from kraftool.reports.voters.read import read_sources
+from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.voters.voter_set import addresses
 from kraftool.storage.entry import METADATA_PARTITION
 from kraftool.storage.source import FileSource

@@ -91,6 +91,8 @@ def _ask(raft: Raft, tally: Tally, *, pre_vote: bool) -> None:
         voter = raft.control.voters.voters.get(voter_id)
         if voter is None:
             raise ProtocolError(f"voter {voter_id} is no longer one during an election")
+        if raft.is_waiting_for(voter_id):
+            continue
         raft.send_to_voter(
             voter_id,
             VoteRequest(

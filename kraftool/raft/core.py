@@ -135,7 +135,7 @@ def _settle(raft: Raft) -> list[Effect]:
             break
     else:
         raise ProtocolError(f"the role changes without end: {raft.role}")
-    if not raft.is_stopped:
+    if raft.parked and not raft.is_stopped:
         parking.expire(raft)
     raft.state_machine.update(raft.role, raft.log, raft.emit)
     raft.emit(SetDeadline(at_ms=raft.wake_ms))

@@ -82,7 +82,9 @@ def response(raft: Raft, source_id: int, answer: EndQuorumEpochResponse) -> bool
 def poll_resigned(raft: Raft, role: Resigned) -> None:
     """Tell everyone who has not heard; then go on in the next epoch, so that nobody is told any
     more that this node leads."""
-    for voter_id in sorted(role.unacknowledged & raft.control.voters.ids):
+    for voter_id in sorted(role.unacknowledged & raft.control.voters.voters.keys()):
+        if raft.is_waiting_for(voter_id):
+            continue
         raft.send_to_voter(
             voter_id,
             EndQuorumEpochRequest(

@@ -7,7 +7,7 @@ what Kafka takes for a host: settings and options each have their own rules.
 from __future__ import annotations
 
 from kraftool.decoders.addresses import host_and_port
-from kraftool.raft.names import Endpoint, Endpoints
+from kraftool.raft.names import Endpoint, Endpoints, Voter
 
 
 def read_endpoint(text: str) -> tuple[str, Endpoint]:
@@ -26,3 +26,13 @@ def shown_endpoint(listener: str, endpoint: Endpoint) -> str:
 
 def shown_endpoints(endpoints: Endpoints) -> tuple[str, ...]:
     return tuple(shown_endpoint(name, each) for name, each in endpoints.items())
+
+
+def shown_voter(voter: Voter) -> str:
+    """The id and all endpoints: of a static voter what controller.quorum.voters has of it."""
+    return f"{voter.id}@{','.join(shown_endpoints(voter.endpoints))}"
+
+
+def static_voter(voter: Voter) -> str:
+    """What controller.quorum.voters needs of a voter: ID@HOST:PORT, by its first endpoint."""
+    return f"{voter.id}@{voter.endpoint or ''}"

@@ -7,15 +7,15 @@ told back by `LogFlushed`, and only then counts towards the high watermark.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from kraftool.raft.messages import Request, Response
 from kraftool.raft.names import ElectionState, Endpoint, Error, OffsetAndEpoch, VoterSet
 from kraftool.raft.records import Batch
+from kraftool.raft.values import value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class RequestReceived:
     """Another node, or an operator, asks."""
 
@@ -26,7 +26,7 @@ class RequestReceived:
     """The name of the listener that it came in on, in upper case."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ResponseReceived:
     """An answer, or what the network has instead of one as its `top_error`."""
 
@@ -35,19 +35,19 @@ class ResponseReceived:
     response: Response
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class TimePassed:
     """Nothing but time."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class LogFlushed:
     """Everything below an offset is on the disk for good."""
 
     end_offset: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Append:
     """The leader's own state machine has records for the log; they stay in one batch."""
 
@@ -57,14 +57,14 @@ class Append:
     """Of their bytes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class SnapshotWritten:
     """The node's state machine has frozen a snapshot."""
 
     snapshot_id: OffsetAndEpoch
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class SnapshotInstalled:
     """A downloaded snapshot is in its place, durable; what its control records say."""
 
@@ -73,33 +73,33 @@ class SnapshotInstalled:
     voters: VoterSet | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class LogCleaned:
     """Old segments are gone; the log starts at a snapshot."""
 
     start_offset: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class StateMachineAt:
     """The node's state machine has consumed everything below an offset."""
 
     next_offset: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Resign:
     """The node's state machine wants to lead no more in an epoch."""
 
     epoch: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Shutdown:
     """The node shall end in an orderly way."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class UpgradeKRaftVersion:
     """The controller finalizes a level of kraft.version."""
 
@@ -124,7 +124,7 @@ Event = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class PersistElection:
     """Write quorum-state, durably, before anything that follows."""
 
@@ -133,28 +133,28 @@ class PersistElection:
     """Which decides the version of the file."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class AppendBatches:
     """Append to the log as it is."""
 
     batches: tuple[Batch, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Flush:
     """Make the log durable up to an offset."""
 
     end_offset: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Truncate:
     """Drop everything from an offset on."""
 
     offset: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Send:
     """Send a request to a node; ids below -1 are bootstrap servers."""
 
@@ -164,7 +164,7 @@ class Send:
     request: Request
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Reply:
     """Answer a request."""
 
@@ -172,14 +172,14 @@ class Reply:
     response: Response
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class StartSnapshotDownload:
     """Begin a partial file for a snapshot."""
 
     snapshot_id: OffsetAndEpoch
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class AppendToSnapshot:
     """Append to the partial file of a snapshot."""
 
@@ -187,7 +187,7 @@ class AppendToSnapshot:
     chunk: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class InstallSnapshot:
     """Make the partial file durable and whole, and begin the log anew after it; then tell
     `SnapshotInstalled`."""
@@ -195,14 +195,14 @@ class InstallSnapshot:
     snapshot_id: OffsetAndEpoch
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class DropSnapshotDownload:
     """Remove the partial file of a snapshot."""
 
     snapshot_id: OffsetAndEpoch
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Deliver:
     """The state machine may have everything committed below an offset; from a snapshot first where
     it is behind the log."""
@@ -212,7 +212,7 @@ class Deliver:
     snapshot_id: OffsetAndEpoch | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class LeaderChanged:
     """Tell the state machine who leads."""
 
@@ -220,14 +220,14 @@ class LeaderChanged:
     leader_id: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Appended:
     """The append got offsets; it is not committed yet."""
 
     last_offset: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Refused:
     """An append, a resignation or an upgrade was refused."""
 
@@ -235,12 +235,12 @@ class Refused:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Stopped:
     """The shutdown is complete."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class SetDeadline:
     """Call `step` again at this time at the latest; always the last effect."""
 

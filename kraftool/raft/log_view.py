@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
+from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.raft.names import (
     BOOTSTRAP_SNAPSHOT,
     CommittedTruncation,
@@ -30,12 +31,12 @@ class Validity(Enum):
 
 @dataclass(slots=True, kw_only=True)
 class LogView:
-    """One log. Epochs are (epoch, start offset), both rising."""
+    """One log. Its epochs and their start offsets both rise."""
 
     start_offset: int = 0
     end_offset: int = 0
     flushed_offset: int = 0
-    epochs: list[tuple[int, int]] = field(default_factory=list)
+    epochs: list[EpochEntry] = field(default_factory=list)
     snapshots: list[OffsetAndEpoch] = field(default_factory=list)
     uncommitted: list[int] = field(default_factory=list)
     """The base offsets of the batches that this process appended and does not know as committed."""
@@ -64,7 +65,7 @@ class LogView:
     def last_epoch(self) -> int:
         """The epoch of the last record; of the snapshot that an empty log begins after, else 0."""
         if self.epochs:
-            return self.epochs[-1][0]
+            return self.epochs[-1].epoch
         for each in reversed(self.snapshots):
             if each.offset == self.start_offset:
                 return each.epoch
@@ -77,11 +78,11 @@ class LogView:
     def start_epoch(self, epoch: int) -> None:
         """Note that the next record is of an epoch. One that began here without a record gives
         way."""
-        if self.epochs and self.epochs[-1][0] >= epoch:
+        if self.epochs and self.epochs[-1].epoch >= epoch:
             return
-        while self.epochs and self.epochs[-1][1] >= self.end_offset:
+        while self.epochs and self.epochs[-1].start_offset >= self.end_offset:
             self.epochs.pop()
-        self.epochs.append((epoch, self.end_offset))
+        self.epochs.append(EpochEntry(epoch, self.end_offset))
 
     def append(self, batch: Batch) -> None:
         """Take a batch at the end. One that leaves a gap, or goes back, breaks the log."""
@@ -119,7 +120,7 @@ class LogView:
         self.refuse_loss(offset)
         self.end_offset = min(self.end_offset, offset)
         self.flushed_offset = min(self.flushed_offset, self.end_offset)
-        while self.epochs and self.epochs[-1][1] >= self.end_offset:
+        while self.epochs and self.epochs[-1].start_offset >= self.end_offset:
             self.epochs.pop()
         del self.uncommitted[bisect_left(self.uncommitted, self.end_offset) :]
 
@@ -146,10 +147,11 @@ class LogView:
         """Move the start up to a snapshot; what lies below is gone."""
         self.start_offset = start_offset
         self.snapshots = [each for each in self.snapshots if each.offset >= start_offset]
-        kept = [each for each in self.epochs if each[1] > start_offset]
+        kept = [each for each in self.epochs if each.start_offset > start_offset]
         dropped = self.epochs[: len(self.epochs) - len(kept)]
-        if dropped and (not kept or kept[0][1] > start_offset) and start_offset < self.end_offset:
-            kept.insert(0, (dropped[-1][0], start_offset))
+        begins_inside = not kept or kept[0].start_offset > start_offset
+        if dropped and begins_inside and start_offset < self.end_offset:
+            kept.insert(0, EpochEntry(dropped[-1].epoch, start_offset))
         self.epochs = kept
 
     def end_of_epoch(self, epoch: int) -> OffsetAndEpoch:
@@ -159,13 +161,13 @@ class LogView:
         """
         if not self.epochs:
             return OffsetAndEpoch(self.end_offset, self.last_epoch)
-        at = bisect_right(self.epochs, epoch, key=lambda entry: entry[0])
+        at = bisect_right(self.epochs, epoch, key=lambda entry: entry.epoch)
         if at == len(self.epochs):
-            found = OffsetAndEpoch(self.end_offset, self.epochs[-1][0])
+            found = OffsetAndEpoch(self.end_offset, self.epochs[-1].epoch)
         elif at == 0:
-            found = OffsetAndEpoch(self.epochs[0][1], epoch)
+            found = OffsetAndEpoch(self.epochs[0].start_offset, epoch)
         else:
-            found = OffsetAndEpoch(self.epochs[at][1], self.epochs[at - 1][0])
+            found = OffsetAndEpoch(self.epochs[at].start_offset, self.epochs[at - 1].epoch)
         oldest = self.oldest_snapshot
         if oldest is not None and found.offset == oldest.offset and found.epoch == epoch:
             return oldest

@@ -7,7 +7,7 @@ that a version lacks has the default that its absence means.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kraftool.raft.names import (
     BOOTSTRAP_SNAPSHOT,
@@ -21,9 +21,10 @@ from kraftool.raft.names import (
     VersionRange,
 )
 from kraftool.raft.records import Batch
+from kraftool.raft.values import value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Message:
     """What all requests have in common."""
 
@@ -32,7 +33,7 @@ class Message:
     """Whether it names the metadata partition, and nothing else."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Answer:
     """What all responses have in common. `error` is of the partition, `top_error` of the whole."""
 
@@ -44,7 +45,7 @@ class Answer:
     """Of the leader, by the listener that the request came in on."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class VoteRequest(Message):
     replica_epoch: int
     replica: ReplicaKey
@@ -55,12 +56,12 @@ class VoteRequest(Message):
     pre_vote: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class VoteResponse(Answer):
     vote_granted: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class BeginQuorumEpochRequest(Message):
     leader_id: int
     leader_epoch: int
@@ -68,12 +69,12 @@ class BeginQuorumEpochRequest(Message):
     leader_endpoints: Endpoints = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class BeginQuorumEpochResponse(Answer):
     pass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class EndQuorumEpochRequest(Message):
     leader_id: int
     leader_epoch: int
@@ -81,12 +82,12 @@ class EndQuorumEpochRequest(Message):
     leader_endpoints: Endpoints = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class EndQuorumEpochResponse(Answer):
     pass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class FetchRequest(Message):
     replica: ReplicaKey | None
     """The fetching replica; None, or a key without an id, for a reader that is not a replica."""
@@ -98,7 +99,7 @@ class FetchRequest(Message):
     high_watermark: int = NO_HIGH_WATERMARK_FIELD
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ReadRange:
     """What whoever runs the core is to read from the log into an answer."""
 
@@ -106,7 +107,7 @@ class ReadRange:
     max_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class FetchResponse(Answer):
     high_watermark: int = UNKNOWN
     log_start_offset: int = UNKNOWN
@@ -117,7 +118,7 @@ class FetchResponse(Answer):
     """On its way out: to be replaced by `batches`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class FetchSnapshotRequest(Message):
     replica: ReplicaKey | None
     current_leader_epoch: int
@@ -126,7 +127,7 @@ class FetchSnapshotRequest(Message):
     max_bytes: int = 1 << 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class SnapshotRange:
     """What is to be read from a snapshot's file into an answer."""
 
@@ -135,7 +136,7 @@ class SnapshotRange:
     max_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class FetchSnapshotResponse(Answer):
     snapshot_id: OffsetAndEpoch = BOOTSTRAP_SNAPSHOT
     size: int = 0
@@ -145,12 +146,12 @@ class FetchSnapshotResponse(Answer):
     """On its way out: to be replaced by `chunk`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class DescribeQuorumRequest(Message):
     pass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ReplicaState:
     """How far a replica is, as the leader knows it; -1 where it does not."""
 
@@ -160,7 +161,7 @@ class ReplicaState:
     last_caught_up_timestamp: int = UNKNOWN
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class DescribeQuorumResponse(Answer):
     high_watermark: int = UNKNOWN
     voters: tuple[ReplicaState, ...] = ()
@@ -169,7 +170,7 @@ class DescribeQuorumResponse(Answer):
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class AddVoterRequest(Message):
     voter: ReplicaKey | None
     """None where id or directory id is missing."""
@@ -178,19 +179,19 @@ class AddVoterRequest(Message):
     ack_when_committed: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class RemoveVoterRequest(Message):
     voter: ReplicaKey | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class VoterChangeResponse(Answer):
     """Of AddRaftVoter and RemoveRaftVoter: a code and a sentence."""
 
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class UpdateVoterRequest(Message):
     current_leader_epoch: int
     voter: ReplicaKey | None
@@ -198,17 +199,17 @@ class UpdateVoterRequest(Message):
     kraft_version: VersionRange
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class UpdateVoterResponse(Answer):
     pass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ApiVersionsRequest(Message):
     """Asked of a node that shall become a voter, and by a leader without a controller."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class ApiVersionsResponse(Answer):
     kraft_version: VersionRange | None = None
     """The range that it supports; None where it names none."""

@@ -90,9 +90,14 @@ class OffsetAndEpoch(NamedTuple):
     offset: int
     epoch: int
 
+    @property
+    def rank(self) -> tuple[int, int]:
+        """The order of log ends in an election: the epoch first."""
+        return self.epoch, self.offset
+
     def is_at_least(self, other: OffsetAndEpoch) -> bool:
-        """Whether a log that ends here is as long as one that ends there: the epoch first."""
-        return (self.epoch, self.offset) >= (other.epoch, other.offset)
+        """True if a log that ends here is as long as one that ends there."""
+        return self.rank >= other.rank
 
 
 BOOTSTRAP_SNAPSHOT = OffsetAndEpoch(0, 0)
@@ -157,6 +162,11 @@ class Voter:
     def directory_id(self) -> str | None:
         return self.key.directory_id
 
+    @property
+    def endpoint(self) -> Endpoint | None:
+        """The first of its endpoints; None if none is known."""
+        return next(iter(self.endpoints.values()), None)
+
 
 @dataclass(frozen=True, slots=True)
 class VoterSet:
@@ -185,6 +195,9 @@ class VoterSet:
     @property
     def majority(self) -> int:
         return majority_of(len(self))
+
+    def get(self, node_id: int | None) -> Voter | None:
+        return None if node_id is None else self.voters.get(node_id)
 
     def has(self, key: ReplicaKey) -> bool:
         """Whether a replica is a member: the id, and the directory where the record has one."""

@@ -121,6 +121,13 @@ class Raft:
         self.wake_at(self.connections.ready_ms(destination, self.now_ms))
         return is_ready
 
+    def is_waiting_for(self, destination: int) -> bool:
+        """True if the connection is not free; wakes when it may be. It saves making a request."""
+        if self.connections.is_ready(destination, self.now_ms):
+            return False
+        self.wake_at(self.connections.ready_ms(destination, self.now_ms))
+        return True
+
     def send_to_voter(self, voter_id: int, request: Request) -> bool:
         """Send to a member of the newest voter set, by its default listener."""
         endpoint = self.control.voters.endpoints_of(voter_id).get(self.settings.default_listener)

@@ -93,6 +93,10 @@ class NodeSettings:
     hands_over: bool = False
     """True for a node that runs no controller: it leads only until a voter that runs one has caught
     up (`hand_over.py`). (Not of Kafka.)"""
+    stands_again: bool = False
+    """True for a node that starts as a Kafka does after a vote for itself: as a candidate of that
+    epoch, even if its log has records of the leader who won it. What it is asked then to grant is
+    called invalid. (kraftool's own node follows, or waits.)"""
     timing: Timing = field(default_factory=Timing)
     fetch_max_bytes: int = 1 << 20
     fetch_snapshot_max_bytes: int = 1 << 20

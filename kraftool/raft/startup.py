@@ -50,9 +50,8 @@ def _first(raft: Raft, stored: ElectionState) -> Role:
             election_deadline_ms=deadline,
         )
     has_stood = key is not None and stored.voted is not None and key.is_known_as(stored.voted)
-    # Records of the epoch are another's, who won it. (Kafka 4.3 stands again even then; its request
-    # is called invalid, and that ends the process at every start.)
-    is_open = raft.log.last_epoch < stored.epoch
+    # Records of the epoch are another's, who won it.
+    is_open = raft.settings.stands_again or raft.log.last_epoch < stored.epoch
     if key is not None and has_stood and is_open:
         if raft.stands:
             return Candidate(

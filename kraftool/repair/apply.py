@@ -32,8 +32,11 @@ from kraftool.repair.edits import (
     content,
     expected_size,
     in_turn,
+    is_index,
+    sources_needed,
 )
 from kraftool.repair.hosts import host_for
+from kraftool.repair.originals import DirectoryBeforePlan
 from kraftool.repair.plan import Edit, Fingerprint, HostPlan, Plan, PlanFileKind
 from kraftool.repair.plan_yaml import plan_to_yaml
 from kraftool.repair.record import (
@@ -46,7 +49,7 @@ from kraftool.repair.record import (
     facts_of,
     record_of,
 )
-from kraftool.reports.repairs import how_to_finish
+from kraftool.reports.directory.repairs import how_to_finish
 from kraftool.storage.files import Files
 from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.lock_taking import DirectoryInUse, DirectoryLock
@@ -128,9 +131,14 @@ class Apply(Repair):
         files: Files | None = None,
     ) -> None:
         super().__init__(plan, path, host=host, files=files)
-        self.sources = {
-            name: DataDirectory(self.files, where) for name, where in (sources or {}).items()
-        }
+        needed = sources_needed(self.host)
+        self.unneeded = tuple(sorted((sources or {}).keys() - needed))
+        """Hosts that were given as sources, and from which nothing is read."""
+        self.sources: dict[str, DataDirectory] = {}
+        for name, where in (sources or {}).items():
+            if name in needed:
+                with reading(where):
+                    self.sources[name] = DirectoryBeforePlan(self.files, where, plan)
 
     def check(self) -> None:
         """Raise RepairRefused where the plan cannot be applied, or finished, here and now."""
@@ -144,6 +152,7 @@ class Apply(Repair):
                 hint="a Kafka or a kraftool node runs on it; stop that first",
             )
         self.directory.check_lock_file()
+        self.directory.check_writable()
         self._check_other_plans()
         match self.stage:
             case Stage.NONE | Stage.BEGUN | Stage.UNDONE:
@@ -195,18 +204,11 @@ class Apply(Repair):
             name = other.plan_id[:12]
             if other.begin is None or any(other.moved(self.directory)):
                 continue  # a node has run since: nothing of it can be finished or undone any more
-            match other.stage:
-                case Stage.CHANGING | Stage.UNDOING:
-                    raise RepairRefused(
-                        f"plan {name} is {other.stage.value} in {self.directory.name}",
-                        hint=how_to_finish(each.path, other.stage, self.directory.path),
-                    )
-                case Stage.APPLIED:
-                    raise RepairRefused(
-                        f"plan {name} was applied to {self.directory.name}, and no node has run on"
-                        " it since: another plan on top is not applied",
-                        hint=f"start Kafka on it, or undo that one: {each.path}/plan.yaml",
-                    )
+            if other.stage in (Stage.CHANGING, Stage.UNDOING):
+                raise RepairRefused(
+                    f"plan {name} is {other.stage.value} in {self.directory.name}",
+                    hint=how_to_finish(each.path, other.stage, self.directory.path),
+                )
 
     def _check_room(self) -> None:
         directory = self.directory
@@ -317,14 +319,19 @@ class Apply(Repair):
         hint = "collect and plan again"
         if not moved:
             hint = "undo the plan with recover undo, then collect and plan again"
+        has_run = False
         for change, after in zip(self.record.changes, self.record.after, strict=True):
             if self.directory.fingerprint(change.target) not in (change.before, after):
+                has_run = has_run or is_index(change.target)
                 moved.append(f"{change.target.path} is neither as it was nor as planned")
         if moved:
-            raise RepairRefused(
-                f"{self.directory.name} changed after the plan was half applied: {moved[0]}",
-                hint=f"{hint}; the originals are in {self.backup.path}/old",
-            )
+            reason = f"{self.directory.name} changed after the plan was half applied: {moved[0]}"
+            if has_run:
+                reason = (
+                    f"a node has run on {self.directory.name} since the plan was half applied: it"
+                    " wrote its index files again"
+                )
+            raise RepairRefused(reason, hint=f"{hint}; the originals are in {self.backup.path}/old")
 
     def _switch(self, journal: Journal, tell: Tell) -> None:
         self._check_unmoved()

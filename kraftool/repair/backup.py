@@ -105,6 +105,9 @@ class Backup:
                 f"{path} is not the copy that it should be: the disk may be failing"
             )
 
+    def open_original(self, target: PlanFile) -> OpenFile:
+        return self._files.open_itself(self._at("old", target))
+
     def put_by(self, target: PlanFile, owner: Owner, wanted: Fingerprint) -> None:
         """Make a copy of the original that can take the target's name."""
         with_original = self._files.open_itself(self._at("old", target))

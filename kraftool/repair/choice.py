@@ -15,8 +15,12 @@ Each of them may be fenced off by a new cluster id. It refuses to make edits (`m
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.raft.endpoints import read_endpoint
+from kraftool.raft.names import NO_VOTERS, Endpoints, ReplicaKey, VersionRange, Voter, VoterSet
+from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION
 from kraftool.repair.making import (
     LARGEST_EPOCH,
     Frame,
@@ -24,12 +28,10 @@ from kraftool.repair.making import (
 from kraftool.repair.plan import (
     LostRecords,
     Method,
-    PlannedVoter,
 )
 from kraftool.repair.ranking import Host, beyond, is_ahead, is_voter
 from kraftool.repair.standing import QuorumAssessment, refuse_nameless
 from kraftool.repair.survey import Misfit, SurveyedState
-from kraftool.repair.surveying import planned_endpoint
 
 EPOCH_MARGIN = 1000
 """Beyond every epoch that is known: an election a minute, for most of a day, on nodes that nobody
@@ -53,7 +55,7 @@ class Choice:
     state_offset: int
     jumps: bool
     """Whether the state goes into a checkpoint beyond every log."""
-    voter: PlannedVoter
+    voter: Voter
     frame: Frame
     lost_records: tuple[LostRecords, ...]
     left_out: tuple[Misfit, ...] = ()
@@ -66,8 +68,8 @@ class Choice:
         return self.cluster_id != self.standing.cluster_id
 
     @property
-    def voters_after(self) -> tuple[PlannedVoter, ...]:
-        return (self.voter,)
+    def voters_after(self) -> VoterSet:
+        return VoterSet.of(self.voter)
 
     @property
     def static(self) -> bool:
@@ -128,7 +130,7 @@ def choose(standing: QuorumAssessment) -> Choice:
             offset=_offset(standing) if jumps else seed.survey.end.offset,
             epoch=epoch,
             kraft_version=standing.kraft_version,
-            voters=(voter,) if standing.kraft_version > 0 else (),
+            voters=VoterSet.of(voter) if standing.kraft_version > 0 else NO_VOTERS,
             timestamp_ms=request.now_ms,
         ),
         lost_records=tuple(found.values()),
@@ -236,7 +238,7 @@ def _can_stay(standing: QuorumAssessment, seed: Host, source: Host) -> bool:
 def _all_known(standing: QuorumAssessment, state: SurveyedState) -> bool:
     """Whether every registered node was looked at, but for voters that are lost."""
     known = {each.node_id for each in standing.hosts if each.has_metadata}
-    registered = {*state.brokers, *state.controllers} - {each.id for each in standing.lost}
+    registered = {*state.brokers, *state.controllers} - standing.lost.ids
     return registered <= known
 
 
@@ -249,7 +251,7 @@ def _method(standing: QuorumAssessment, seed: Host, source: Host) -> Method:
                 hint="use --method static-properties",
             )
         return Method.STATIC_PROPERTIES
-    can_append = _can_stay(standing, seed, source) and is_voter(seed, standing.keys)
+    can_append = _can_stay(standing, seed, source) and is_voter(seed, standing.voters)
     if request.method is Method.APPEND:
         if not can_append:
             raise KraftoolError(
@@ -309,17 +311,16 @@ def _offset(standing: QuorumAssessment) -> int:
     return reach + OFFSET_MARGIN
 
 
-def _voter(standing: QuorumAssessment, seed: Host) -> PlannedVoter:
+def _voter(standing: QuorumAssessment, seed: Host) -> Voter:
     """The seed as the one voter, with where it is reached."""
-    known = next((each for each in standing.voters if each.id == seed.node_id), None)
+    known = standing.voters.get(seed.node_id)
     refuse_nameless(seed)
     assert seed.node_id is not None, "or it is refused"
     endpoints = standing.request.endpoints_of(seed.node_id)
     if not endpoints and known is not None:
-        endpoints = tuple(each for each in known.endpoints if each.host and each.port)
+        endpoints = _reachable(known.endpoints)
     if not endpoints and seed.survey.settings is not None:
-        told = (planned_endpoint(each) for each in seed.survey.settings.listeners)
-        endpoints = tuple(each for each in told if each.host and each.port)
+        endpoints = _reachable(dict(map(read_endpoint, seed.survey.settings.listeners)))
     if not endpoints:
         raise KraftoolError(
             f"where node {seed.node_id} is reached as a controller is not known",
@@ -327,17 +328,22 @@ def _voter(standing: QuorumAssessment, seed: Host) -> PlannedVoter:
             " server.properties instead of the directory",
         )
     _refuse_without_ids(standing, seed)
-    directory_id = seed.survey.identity.directory_id
     if standing.kraft_version == 0:
-        return PlannedVoter(id=seed.node_id, endpoints=endpoints[:1])
-    low, high = (known.min_kraft_version, known.max_kraft_version) if known else (0, 1)
-    return PlannedVoter(
-        id=seed.node_id,
-        directory_id=directory_id,
+        return Voter(
+            key=ReplicaKey(seed.node_id),
+            endpoints=dict(islice(endpoints.items(), 1)),
+            kraft_version=SUPPORTED_KRAFT_VERSION,
+        )
+    supported = known.kraft_version if known is not None else SUPPORTED_KRAFT_VERSION
+    return Voter(
+        key=ReplicaKey(seed.node_id, seed.survey.identity.directory_id),
         endpoints=endpoints,
-        min_kraft_version=low,
-        max_kraft_version=max(high, standing.kraft_version),
+        kraft_version=VersionRange(supported.min, max(supported.max, standing.kraft_version)),
     )
+
+
+def _reachable(endpoints: Endpoints) -> Endpoints:
+    return {name: each for name, each in endpoints.items() if each.host and each.port}
 
 
 def _refuse_without_ids(standing: QuorumAssessment, seed: Host) -> None:
@@ -346,7 +352,7 @@ def _refuse_without_ids(standing: QuorumAssessment, seed: Host) -> None:
     has_ids = standing.kraft_version == 0 or survey.identity.directory_id
     if not survey.meta_complaint and has_ids:
         return
-    known = next((each for each in standing.voters if each.id == seed.node_id), None)
+    known = standing.voters.get(seed.node_id)
     cluster_id = standing.cluster_id or "CLUSTER_ID"
     lines = ["version=1", f"cluster.id={cluster_id}", f"node.id={seed.node_id}"]
     if known is not None and known.directory_id:

@@ -45,6 +45,13 @@ def encode(surveys: Sequence[Survey]) -> bytes:
     return gzip.compress(orjson.dumps(document), mtime=0)
 
 
+def without_prefix(surveys: Sequence[Survey], prefix: str) -> tuple[Survey, ...]:
+    """The surveys of copies below a folder, with the paths that the files have without it."""
+    document = to_document(Collected(kind=KIND, surveys=tuple(surveys)))
+    data = orjson.dumps(document).replace(orjson.dumps(prefix)[1:-1], b"")
+    return from_document(Collected, orjson.loads(data), "it").surveys
+
+
 def is_collect_file(path: str) -> bool:
     """Whether a PATH is a collect file, by its first bytes; a tar.gz is none."""
     if not os.path.isfile(path):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import pwd
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -167,6 +168,16 @@ class DataDirectory:
         if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
             raise RepairRefused(f"{path} is {_word(os.lstat(path))}: it is not taken as a lock")
 
+    def check_writable(self) -> None:
+        """Raise KraftoolError where no file can be made: a dry run shall not promise it."""
+        folders = [each for each in (self.path, self.partition) if os.path.isdir(each)]
+        for each in folders:
+            if os.statvfs(each).f_flag & os.ST_RDONLY:
+                raise refused_by_system(OSError(errno.EROFS, os.strerror(errno.EROFS), each), each)
+            if not os.access(each, os.W_OK | os.X_OK, effective_ids=True):
+                denied = PermissionError(errno.EACCES, os.strerror(errno.EACCES), each)
+                raise refused_by_system(denied, each)
+
     def is_one_file_system(self) -> bool:
         """Whether a file can be renamed from the metadata partition's folder to the directory."""
         if not os.path.isdir(self.partition):
@@ -184,22 +195,57 @@ def reading(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise KraftoolError(
-            f"{error.filename or path}: {error.strerror or error}; nothing was changed",
-            hint=hint_for(error),
-        ) from error
+        raise refused_by_system(error, path) from error
+
+
+def refused_by_system(error: OSError, path: str) -> KraftoolError:
+    """An error of the system before anything was changed. Where it denies, the folder counts."""
+    where = error.filename or path
+    if isinstance(error, PermissionError):
+        where = _denying(str(where))
+    return KraftoolError(
+        f"{where}: {error.strerror or error}; nothing was changed", hint=hint_for(error)
+    )
+
+
+def _denying(path: str) -> str:
+    """The first folder on the way to a path that we may not use; the path where there is none."""
+    folders = [path]
+    while os.path.dirname(folders[-1]) not in (folders[-1], ""):
+        folders.append(os.path.dirname(folders[-1]))
+    for each in reversed(folders):
+        is_denied = not os.access(each, os.R_OK | os.X_OK, effective_ids=True)
+        if is_denied and os.path.isdir(each):
+            return each
+    return path
 
 
 def hint_for(error: BaseException | None) -> str:
     """What helps where the system refuses; nothing where that is not known."""
     if isinstance(error, PermissionError):
-        return "run as the user that Kafka runs as, or as root"
+        return f"run as the user that Kafka runs as{_owner_of(error.filename)}, or as root"
     if isinstance(error, OSError) and error.errno == errno.EROFS:
         return (
             "the file system is read-only: mount it to be written; if it was and became so by"
             " itself, look for the disk's errors first (dmesg)"
         )
     return ""
+
+
+def _owner_of(path: str | None) -> str:
+    """The user that the folder of a path, or the nearest that can be seen, belongs to."""
+    if not path:
+        return ""
+    where = _denying(os.path.realpath(path))
+    try:
+        uid = os.stat(where).st_uid
+    except OSError:
+        return ""
+    try:
+        name = pwd.getpwuid(uid).pw_name
+    except KeyError:
+        name = f"user id {uid}"
+    return f" ({where} belongs to {name})"
 
 
 def _word(status: os.stat_result) -> str:

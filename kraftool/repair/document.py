@@ -1,7 +1,8 @@
 """Frozen values as documents of plain members, and back: how plans and collect files are kept.
 
 Owns the one mapping between a dataclass and a document: members in camel case, enums by their word,
-bytes as text or in base64, members that are at their default left out. Reading is strict, since a
+bytes as text or in base64, a voter set as a list of voters, members that are at their default left
+out. Reading is strict, since a
 document may come from anybody: a key that is not known, a value of another type, a number or a text
 beyond its bounds is refused with the path to it. It refuses to know what any value means; classes
 check that in `__post_init__` and raise DocumentError.
@@ -12,12 +13,15 @@ from __future__ import annotations
 import base64
 import binascii
 import types
-from dataclasses import MISSING, Field, fields, is_dataclass
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from functools import cache
+from typing import Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.reports.plain_json import camel
+from kraftool.raft.names import Endpoint, Endpoints, ReplicaKey, VersionRange, Voter, VoterSet
+from kraftool.reports.text.json_document import camel
 
 T = TypeVar("T")
 
@@ -31,23 +35,45 @@ class DocumentError(KraftoolError):
     """A document that is not what it should be."""
 
 
+class DocumentMember(NamedTuple):
+    """The type of a member, and the value that is left out; MISSING if it is always there."""
+
+    kind: Any
+    default: Any = MISSING
+
+
+_ENDPOINT = {
+    "listener": DocumentMember(str),
+    "host": DocumentMember(str),
+    "port": DocumentMember(int),
+}
+_VOTER = {
+    "id": DocumentMember(int),
+    "directoryId": DocumentMember(str, ""),
+    "endpoints": DocumentMember(Endpoints, ()),
+    "minKraftVersion": DocumentMember(int, 0),
+    "maxKraftVersion": DocumentMember(int, 1),
+}
+
+
 # --- to a document ---------------------------------------------------------------------------
 
 
 def to_document(value: Any) -> Any:
     """The value in plain members."""
+    if isinstance(value, VoterSet):
+        return [_written(_VOTER, _voter_members(each)) for each in value]
     if is_dataclass(value) and not isinstance(value, type):
-        return {
-            camel(each.name): to_document(getattr(value, each.name))
-            for each in fields(value)
-            if not _is_default(each, getattr(value, each.name))
-        }
+        members = {camel(each.name): getattr(value, each.name) for each in fields(value)}
+        return _written(_members(type(value)), members)
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, bytes):
         return _shown(value)
     if isinstance(value, str):  # a file's name can be any bytes, and a document is UTF-8
         return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {key: to_document(each) for key, each in value.items()}
     if isinstance(value, tuple):
         return [to_document(each) for each in value]
     return value
@@ -60,8 +86,25 @@ def _shown(value: bytes) -> str:
     return _BASE64 + base64.b64encode(value).decode()
 
 
-def _is_default(member: Field[Any], value: Any) -> bool:
-    return member.default is not MISSING and value == member.default
+def _written(members: Mapping[str, DocumentMember], values: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        key: to_document(value)
+        for key, value in values.items()
+        if members[key].default is MISSING or value != members[key].default
+    }
+
+
+def _voter_members(voter: Voter) -> dict[str, Any]:
+    return {
+        "id": voter.id,
+        "directoryId": voter.directory_id or "",
+        "endpoints": tuple(
+            {"listener": name, "host": endpoint.host, "port": endpoint.port}
+            for name, endpoint in voter.endpoints.items()
+        ),
+        "minKraftVersion": voter.kraft_version.min,
+        "maxKraftVersion": voter.kraft_version.max,
+    }
 
 
 # --- from a document -------------------------------------------------------------------------
@@ -73,9 +116,12 @@ def from_document(kind: type[T], document: Any, where: str = "the file") -> T:
     return value
 
 
-def _members(kind: type[Any]) -> dict[str, tuple[Field[Any], Any]]:
+@cache
+def _members(kind: Any) -> dict[str, DocumentMember]:
     hints = get_type_hints(kind)
-    return {camel(each.name): (each, hints[each.name]) for each in fields(kind)}
+    return {
+        camel(each.name): DocumentMember(hints[each.name], each.default) for each in fields(kind)
+    }
 
 
 def _read(kind: Any, told: Any, where: str) -> Any:
@@ -84,6 +130,12 @@ def _read(kind: Any, told: Any, where: str) -> Any:
         return None if told is None else _read(inner, told, where)
     if get_origin(kind) is tuple:
         return _tuple(get_args(kind), told, where)
+    if isinstance(kind, type) and issubclass(kind, tuple) and kind is not VoterSet:
+        return kind(*_tuple(tuple(get_type_hints(kind).values()), told, where))
+    if kind is VoterSet:
+        return _voters(told, where)
+    if kind == Endpoints:
+        return _endpoints(told, where)
     if is_dataclass(kind) and isinstance(kind, type):
         return _dataclass(kind, told, where)
     if isinstance(kind, type) and issubclass(kind, Enum):
@@ -91,9 +143,14 @@ def _read(kind: Any, told: Any, where: str) -> Any:
     return _scalar(kind, told, where)
 
 
-def _tuple(kinds: tuple[Any, ...], told: Any, where: str) -> tuple[Any, ...]:
+def _list(told: Any, where: str) -> list[Any]:
     if not isinstance(told, list):
         raise DocumentError(f"{where} is not a list")
+    return told
+
+
+def _tuple(kinds: tuple[Any, ...], document: Any, where: str) -> tuple[Any, ...]:
+    told = _list(document, where)
     if len(kinds) == 2 and kinds[1] is Ellipsis:
         kinds = (kinds[0],) * len(told)
     if len(kinds) != len(told):
@@ -104,10 +161,18 @@ def _tuple(kinds: tuple[Any, ...], told: Any, where: str) -> tuple[Any, ...]:
     )
 
 
-def _dataclass(kind: type[Any], told: Any, where: str) -> Any:
+def _dataclass(kind: Any, told: Any, where: str) -> Any:
+    values = _values(_members(kind), told, where)
+    try:
+        return kind(**{each.name: values[camel(each.name)] for each in fields(kind)})
+    except DocumentError as error:
+        raise DocumentError(f"{where}: {error.message}", hint=error.hint) from None
+
+
+def _values(members: Mapping[str, DocumentMember], told: Any, where: str) -> dict[str, Any]:
+    """All members of a mapping, with the defaults of those that it leaves out."""
     if not isinstance(told, dict):
         raise DocumentError(f"{where} is not a mapping")
-    members = _members(kind)
     for key in told:
         if key not in members:
             raise DocumentError(
@@ -115,15 +180,39 @@ def _dataclass(kind: type[Any], told: Any, where: str) -> Any:
                 hint=f"known are {', '.join(members)}; a newer kraftool may know more",
             )
     values = {}
-    for key, (member, hint) in members.items():
+    for key, member in members.items():
         if key in told:
-            values[member.name] = _read(hint, told[key], f"{where}.{key}")
+            values[key] = _read(member.kind, told[key], f"{where}.{key}")
         elif member.default is MISSING:
             raise DocumentError(f"{where} has no {key}")
-    try:
-        return kind(**values)
-    except DocumentError as error:
-        raise DocumentError(f"{where}: {error.message}", hint=error.hint) from None
+        else:
+            values[key] = member.default
+    return values
+
+
+def _voters(told: Any, where: str) -> VoterSet:
+    found: dict[int, Voter] = {}
+    for number, each in enumerate(_list(told, where)):
+        values = _values(_VOTER, each, f"{where}[{number}]")
+        id_ = values["id"]
+        if id_ in found:
+            raise DocumentError(f"{where} has voter {id_} twice")
+        found[id_] = Voter(
+            key=ReplicaKey(id_, values["directoryId"] or None),
+            endpoints=dict(values["endpoints"]),
+            kraft_version=VersionRange(values["minKraftVersion"], values["maxKraftVersion"]),
+        )
+    return VoterSet(found)
+
+
+def _endpoints(told: Any, where: str) -> Endpoints:
+    found: dict[str, Endpoint] = {}
+    for number, each in enumerate(_list(told, where)):
+        values = _values(_ENDPOINT, each, f"{where}[{number}]")
+        if values["listener"] in found:
+            raise DocumentError(f"{where} has listener {values['listener'][:60]!r} twice")
+        found[values["listener"]] = Endpoint(values["host"], values["port"])
+    return found
 
 
 def _word(kind: type[Enum], told: Any, where: str) -> Enum:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from kraftool.decoders import checkpoint_files, meta_properties, quorum_state
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.fault import FaultKind
 from kraftool.decoders.names import METADATA_FOLDER, parse_checkpoint_name, parse_segment_name
 from kraftool.decoders.walk import Faulty, Walk
 from kraftool.repair.disk import CHUNK, DataDirectory, RepairRefused
@@ -21,10 +22,11 @@ from kraftool.repair.plan import (
     Plan,
     PlanFile,
     PlanFileKind,
+    SnapshotRecipe,
     is_acted_on,
 )
 from kraftool.repair.state_records import snapshot_of
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
 from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.storage.files import OpenFile
 from kraftool.storage.paths import open_path
@@ -46,6 +48,9 @@ _TURN = {
 }
 _NEW_SEGMENT, _OLD_SNAPSHOT = 3, 5
 _OF_THE_LOG = frozenset({PlanFileKind.SEGMENT, PlanFileKind.SNAPSHOT})
+_INDEXES = frozenset({PlanFileKind.INDEX, PlanFileKind.TIME_INDEX})
+_TORN = (FaultKind.TORN_TAIL, FaultKind.ZERO_TAIL)
+"""Kafka cuts these at its start, and no record is lost by it."""
 
 
 def in_turn(edits: tuple[Edit, ...]) -> list[Edit]:
@@ -78,39 +83,61 @@ def _turn(edit: Edit) -> tuple[int, int, str]:
 def sources_needed(host: HostPlan) -> set[str]:
     """The hosts whose directories are read for this one's new files."""
     named = {piece.source for edit in host.edits for piece in edit.pieces}
-    named |= {edit.snapshot.source for edit in host.edits if edit.snapshot is not None}
-    return named - {""}
+    for edit in host.edits:
+        if edit.snapshot is not None:
+            named |= {edit.snapshot.source, *sources_of_recipe(edit.snapshot)}
+    return named - {"", host.name}
+
+
+def sources_of_recipe(recipe: SnapshotRecipe) -> set[str]:
+    """The hosts whose runs of batches are in restored segments that a state is made of."""
+    return {name for each in recipe.restored for name in each.sources}
 
 
 def check_sources(plan: Plan, host: HostPlan, sources: Mapping[str, DataDirectory]) -> None:
-    """Refuse directories that are not given, not wanted, or not what the plan read there."""
+    """Refuse directories that are not given, or are not what the plan read there."""
     needed = sources_needed(host)
     for name in sorted(needed - sources.keys()):
         raise RepairRefused(
             f"{host.name} is made from {name}'s directory, which is not given",
             hint=f"give --source {name}=PATH, a copy of that directory",
         )
-    for name in sorted(sources.keys() - needed):
-        raise RepairRefused(
-            f"nothing is read from {name} for {host.name}", hint=f"leave out --source {name}=…"
-        )
     for name in sorted(needed):
         there = plan.host(name)
         if there is None:
             raise RepairRefused(f"the plan has no host {name}")
-        check_as_planned(there, sources[name])
+        check_as_planned(
+            there,
+            sources[name],
+            hint=f"give --source {name}=PATH, a copy of {name}'s directory from before {name} was"
+            " started again; without one, run recover collect and recover plan again",
+        )
 
 
-def check_as_planned(host: HostPlan, directory: DataDirectory) -> None:
+def is_index(target: PlanFile) -> bool:
+    """True for a file that only a running node changes, and that no record is in."""
+    return target.kind in _INDEXES
+
+
+def check_as_planned(
+    host: HostPlan,
+    directory: DataDirectory,
+    hint: str = "nothing was changed; run recover collect and recover plan again",
+) -> None:
     """Refuse a directory whose files are not what they were when the plan was made."""
     relied_on = [(each.target, each.fingerprint) for each in host.expected]
     changed = [(each.target, each.before) for each in host.edits]
-    for target, wanted in (*relied_on, *changed):
+    for target, wanted in sorted((*relied_on, *changed), key=lambda each: is_index(each[0])):
         found = directory.fingerprint(target)
         if found == wanted:
             continue
         path = directory.at(target)
-        hint = "nothing was changed; run recover collect and recover plan again"
+        if is_index(target) and found is not None:
+            raise RepairRefused(
+                f"a node has run on {directory.name} since the plan was made: it wrote its index"
+                " files again",
+                hint=hint,
+            )
         if not directory.inventory():
             hint = f"nothing was changed; is it the right directory? {host.name}'s was {host.path}"
         if found is None:
@@ -154,7 +181,15 @@ def content(
     """The bytes of a new file, of what is there before anything is changed."""
     if edit.snapshot is not None:
         of = sources[edit.snapshot.source] if edit.snapshot.source else directory
-        yield from snapshot_of(edit.snapshot, of.path)
+        yield from snapshot_of(
+            edit.snapshot,
+            of.path,
+            lambda piece: _opened(
+                # a run may be of the directory itself that is written to
+                piece,
+                sources.get(piece.source, directory) if piece.source else of,
+            ),
+        )
         return
     for piece in edit.pieces:
         if piece.file is None:
@@ -162,6 +197,14 @@ def content(
         else:
             of = sources[piece.source] if piece.source else directory
             yield from _slice(piece, piece.file, of)
+
+
+def _opened(piece: Piece, directory: DataDirectory) -> OpenFile:
+    assert piece.file is not None, "a restored segment is made of files"
+    file = directory.open(piece.file)
+    if file is None:
+        raise RepairRefused(f"{directory.at(piece.file)} is not there")
+    return file
 
 
 def _slice(piece: Piece, target: PlanFile, directory: DataDirectory) -> Iterator[bytes]:
@@ -200,7 +243,7 @@ def check_content(target: PlanFile, file: OpenFile) -> None:
             _check_snapshot(path)
         case PlanFileKind.SEGMENT:
             for run in Walk(file.read_at).runs():
-                if isinstance(run, Faulty) and run.fault.cuts:
+                if isinstance(run, Faulty) and run.fault.cuts and run.fault.kind not in _TORN:
                     raise _unsound(path, run.fault.describe())
         case PlanFileKind.QUORUM_STATE:
             state, problems = quorum_state.decode(file.read_at(0, _SMALL))

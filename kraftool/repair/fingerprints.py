@@ -1,19 +1,21 @@
 """SHA-256 of files and of stretches of them, as a plan names what it was made for.
 
-Owns reading in chunks. It refuses to know what the bytes mean.
+Owns reading in chunks, and taking bytes that another reads. It refuses to know what they mean.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+from kraftool.decoders.walk import Item, batch_of
 from kraftool.repair.plan import Fingerprint
 from kraftool.storage.source import ByteSource
 
 MOST_OFFSETS = (1 << 31) - 1
 """A segment has no more: its indexes count in 32 bits."""
 _CHUNK = 1 << 20
+_RECENT = 1 << 16
 
 
 def fingerprint(source: ByteSource, *pieces: tuple[int, int] | bytes) -> Fingerprint:
@@ -48,29 +50,43 @@ def _chunks(source: ByteSource, start: int, end: int) -> Iterator[bytes]:
         start += len(data)
 
 
-class HashedSegment:
-    """A segment with the hash of what lies before any position, asked for in ascending order."""
+class PassingHash:
+    """The hash of a file from the items of a walk over it, which have all of its bytes.
 
-    def __init__(self, base: int, source: ByteSource) -> None:
-        self.base, self._source = base, source
-        self.farthest = base + (source.size() or MOST_OFFSETS)
-        """Where it can end."""
+    Only bytes that are no batch are read again: a fault does not have them.
+    """
+
+    def __init__(self, open_file: Callable[[], ByteSource]) -> None:
+        self._open = open_file
         self._digest, self._at = hashlib.sha256(), 0
-        self._kept: tuple[int, Fingerprint] | None = None
+        self._recent = bytearray()
+        """What follows the bytes in the digest: the last item at least."""
+
+    def take(self, item: Item) -> None:
+        batch = batch_of(item)
+        if batch is None and not item.size:
+            return
+        if batch is None or len(self._recent) >= _RECENT:
+            self._settle(self._recent)
+            self._recent.clear()
+        if batch is not None:
+            self._recent += batch.data
+            return
+        with self._open() as source:
+            for data in _chunks(source, item.position, item.position + item.size):
+                self._settle(data)
+
+    def _settle(self, data: bytes | bytearray) -> None:
+        self._digest.update(data)
+        self._at += len(data)
 
     def up_to(self, position: int) -> Fingerprint:
-        if self._kept is not None and self._kept[0] == position:
-            return self._kept[1]
-        for data in _chunks(self._source, self._at, position):
-            self._digest.update(data)
-            self._at += len(data)
-        return Fingerprint(size=self._at, sha256=self._digest.hexdigest())
+        """Of what comes before the last item that was taken, or of all that was."""
+        assert position >= self._at, "before the last item"
+        digest = self._digest.copy()
+        digest.update(self._recent[: position - self._at])
+        return Fingerprint(size=position, sha256=digest.hexdigest())
 
-    def whole(self, last: int | None) -> Fingerprint:
-        """Of all of it; what lies before the last batch, if it is told, is known still."""
-        if last is not None:
-            self._kept = (last, self.up_to(last))
-        while data := self._source.read_at(self._at, _CHUNK):
-            self._digest.update(data)
-            self._at += len(data)
-        return Fingerprint(size=self._at, sha256=self._digest.hexdigest())
+    def whole(self) -> Fingerprint:
+        """Of all items."""
+        return self.up_to(self._at + len(self._recent))

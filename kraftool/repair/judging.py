@@ -1,147 +1,132 @@
 """The surveys of a quorum as a case for the one judgement (`reports/election/assessment.py`).
 
-Owns the mapping, and the words for what the judgement means to a plan: an order of starts, or
-records that a start may lose. It refuses to judge by itself.
+Owns which surveys count. It refuses to judge by itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import replace
 
-from kraftool.raft.names import (
-    ElectionState,
-    Endpoint,
-    OffsetAndEpoch,
-    ReplicaKey,
-    VersionRange,
-    Voter,
-    VoterSet,
-)
-from kraftool.raft.settings import NodeSettings
-from kraftool.repair.plan import Action, PlannedVoter, PlanStep
-from kraftool.repair.ranking import Host
-from kraftool.repair.standing import QuorumAssessment, bootstrap_option
+from kraftool.raft.names import OffsetAndEpoch
+from kraftool.repair.plan import Plan, Risk
+from kraftool.repair.quorum_survey import surveyed_node
+from kraftool.repair.ranking import hosts_of
+from kraftool.repair.request import Acceptance
+from kraftool.repair.standing import QuorumAssessment
 from kraftool.repair.survey import Survey
-from kraftool.reports.election.assessment import Assessment, assess
+from kraftool.reports.election.assessment import Assessment, LossBound, assess
 from kraftool.reports.election.case import ElectionCase, Log, NodeCase
-from kraftool.reports.words import listed
-
-_LISTENER = "CONTROLLER"
-
-
-def judge(standing: QuorumAssessment) -> Assessment:
-    """Judge a quorum by its surveys. Voters that are said to be lost count as not given."""
-    hosts: dict[int, Host] = {}
-    for each in standing.hosts:
-        if each.node_id is not None and (each.has_metadata or each.node_id not in hosts):
-            hosts[each.node_id] = each
-    nodes = tuple(
-        _node(node_id, hosts[node_id].survey, standing.voters) for node_id in sorted(hosts)
-    )
-    return assess(ElectionCase(nodes=nodes))
+from kraftool.reports.election.losses import CommitEvidence, may_have_unseen_by_doubt
+from kraftool.reports.files.home_cluster import home_of
+from kraftool.reports.text.words import listed
 
 
-def _node(node_id: int, survey: Survey, known: tuple[PlannedVoter, ...]) -> NodeCase:
-    is_dynamic = survey.voters_offset is not None
-    voters = _voter_set(survey.voters or known)
-    state = survey.quorum_state
-    election = None
-    if not state.missing and not state.complaint:
-        election = ElectionState(
-            epoch=max(state.leader_epoch, 0),
-            leader_id=state.leader_id if state.leader_id >= 0 else None,
-        )
-    return NodeCase(
-        settings=NodeSettings(
-            node_id=node_id,
-            directory_id=survey.identity.directory_id or f"of-node-{node_id}",
-            cluster_id=survey.identity.cluster_id or "unknown",
-            listeners={_LISTENER: Endpoint(f"node-{node_id}", 0)},
-            static_voters=VoterSet() if is_dynamic else voters,
-        ),
-        log=_log(survey, voters if is_dynamic else None),
-        election=election,
-        source=survey.path,
-        is_running=survey.running,
-    )
+def judge(surveys: Sequence[Survey]) -> Assessment:
+    """Judge a quorum by its surveys. What a person says to be lost counts as it was given."""
+    return assess(surveyed_case(surveys))
 
 
-def _voter_set(voters: tuple[PlannedVoter, ...]) -> VoterSet:
-    return VoterSet.of(
-        *(
-            Voter(
-                key=ReplicaKey(each.id, each.directory_id or None),
-                endpoints={_LISTENER: Endpoint(f"node-{each.id}", 0)},
-                kraft_version=VersionRange(each.min_kraft_version, each.max_kraft_version),
-            )
-            for each in voters
-        )
+def forgetful_voters(standing: QuorumAssessment, found: Assessment) -> dict[int, str]:
+    """Given voters that count as lost for what they confirmed, though nobody says they are lost,
+    and why.
+
+    A damaged log is not one: its batches behind the damage show how far it went.
+    """
+    forgot = {
+        each.id: each.reason for each in found.forgetful if not (each.is_doubt or each.is_damage)
+    }
+    for host in standing.hosts:
+        if host.node_id is not None and host.lost_log and standing.votes(host):
+            forgot.setdefault(host.node_id, f"has lost its log, which {host.lost_log}")
+    for host in standing.hosts if forgot else ():
+        broken = host.survey.log.broken if host.survey.log is not None else None
+        if host.node_id is not None and standing.votes(host) and broken is not None and broken.torn:
+            # After a crash nothing that was confirmed is in it. But something went wrong here.
+            reason = "has a log with a torn tail, and it may have had more"
+            forgot.setdefault(host.node_id, reason)
+    lost = {each.id for each in standing.lost}
+    return {each: forgot[each] for each in sorted(forgot) if each not in lost}
+
+
+def forgetting_risk(standing: QuorumAssessment, found: Assessment, end: int) -> Risk | None:
+    """The risk that forgetful voters have committed records beyond the end of an outcome; None if
+    those that forgot nothing have every committed record between them."""
+    forgot = forgetful_voters(standing, found)
+    lost = {each.id for each in (*standing.lost, *standing.missing)}
+    known = len(standing.voters) - len(lost)
+    if known < standing.enough or known - len(forgot) >= standing.enough:
+        return None
+    reasons = listed(f"voter {each} {reason}" for each, reason in forgot.items())
+    return Risk(
+        word=Acceptance.AHEAD.value,
+        text=f"committed records from offset {end} on may exist that no directory shows: {reasons}."
+        f" {_counts_as_lost([*forgot])}",
     )
 
 
-def _log(survey: Survey, voters: VoterSet | None) -> Log:
-    log = survey.log
-    snapshots = tuple(
-        sorted(OffsetAndEpoch(each.offset, each.epoch) for each in survey.whole_snapshots)
+def doubted(plan: Plan, surveys: Sequence[Survey]) -> Plan:
+    """The plan; if it loses nothing only unless a directory is an old copy, it says so."""
+    if plan.loss.verdict is not LossBound.NONE:
+        return plan
+    undamaged = [each.survey for each in hosts_of(surveys)]
+    known = CommitEvidence.of(surveyed_case(undamaged))
+    if not may_have_unseen_by_doubt(known):
+        known = CommitEvidence.of(surveyed_case(surveys))
+    if not may_have_unseen_by_doubt(known):
+        return plan
+    reasons = listed(
+        f"voter {each} {known.forgotten[each].reason}"
+        for each in sorted(known.forgotten)
+        if each in known.case.voters.ids
     )
-    sets: tuple[tuple[int, VoterSet], ...] = ()
-    if voters is not None and survey.voters_offset is not None:
-        sets = ((survey.voters_offset, voters),)
-    if log is None:
-        return Log(snapshots=snapshots, voter_sets=sets)
-    broken = log.broken
-    return Log(
-        start=log.start_offset,
-        end=log.intact_end,
-        epochs=tuple(
-            (each.epoch, each.start_offset)
-            for each in log.epochs
-            if each.start_offset < log.intact_end
-        ),
-        snapshots=snapshots,
-        voter_sets=sets,
-        is_cut=broken is not None and not broken.torn and broken.end_offset > log.intact_end,
-        last_timestamp_ms=log.last_timestamp_ms,
+    condition = plan.loss.text.partition(", ")[2] if plan.loss.text.startswith("none, ") else ""
+    given = {each.id for each in known.case.nodes if not each.assumed}
+    whom = (
+        "each other" if known.case.voters.ids <= given else "a voter whose directory was not given"
     )
+    text = (
+        f"possible: nothing is lost{', ' if condition else ''}{condition}, unless a directory is an"
+        f" old copy or lost its end: {reasons}. What such a voter confirmed with {whom} is in no"
+        " directory here"
+    )
+    return replace(plan, loss=replace(plan.loss, verdict=LossBound.POSSIBLE, text=text))
 
 
-# --- words ------------------------------------------------------------------------------------
+def _counts_as_lost(ids: Sequence[int]) -> str:
+    if len(ids) == 1:
+        return f"Voter {ids[0]} counts as lost for what it confirmed"
+    return f"Voters {listed(ids)} count as lost for what they confirmed"
 
 
-def danger(found: Assessment) -> str:
-    """What a start in the wrong order loses, as a sentence."""
-    assert found.lost_range is not None, "only where something may be lost"
-    first, end = found.lost_range
-    what = f"offsets {first} to {end - 1}" if end is not None else f"everything from offset {first}"
-    who = listed(sorted(found.harmful), "or")
-    return (
-        f"If node {who} is elected, it cuts {what}, which may be committed"
-        f"{''.join(f'; node {each} {why}' for each, why in found.forgetful)}"
-    )
+def surveyed_case(surveys: Sequence[Survey]) -> ElectionCase:
+    """The quorum at rest, of the cluster that most surveys are of."""
+    home = home_of(each.identity.cluster_id for each in surveys)
+    nodes: dict[int, NodeCase] = {}
+    for each in surveys:
+        if each.quorum is None or (each.identity.cluster_id or home) != home:
+            continue
+        node = surveyed_node(each.quorum, each.path)
+        node = replace(node, log=_trusted(node.log, each))
+        other = nodes.get(node.id)
+        if other is None or not other.end.is_at_least(node.end):
+            nodes[node.id] = node
+    case = ElectionCase(nodes=tuple(nodes[each] for each in sorted(nodes)))
+    return case.with_static_voters()
 
 
-def start_steps(standing: QuorumAssessment, found: Assessment) -> Iterator[PlanStep]:
-    """An order of starts after which no voter can cut what may be committed."""
-    names = {each.node_id: each.name for each in standing.hosts}
-    first = tuple(names[each] for each in found.start_first)
-    rest = tuple(
-        each.name for each in standing.hosts if standing.votes(each) and each.name not in first
+def _trusted(log: Log, survey: Survey) -> Log:
+    """The log without what only a survey mistrusts: an epoch that no other batch confirms."""
+    if survey.log is None or survey.log.intact_end >= log.end:
+        return log
+    end = max(survey.log.intact_end, log.start)
+    return replace(
+        log,
+        end=end,
+        epochs=tuple(each for each in log.epochs if each.start_offset < end),
+        voter_sets=tuple(each for each in log.voter_sets if each[0] < end),
+        kraft_versions=tuple(each for each in log.kraft_versions if each[0] < end),
+        # How far the log really went is not known: its own headers cannot be trusted.
+        behind=OffsetAndEpoch(end, log.epoch_at(end - 1) or 0),
+        last_timestamp_ms=-1,
     )
-    yield PlanStep(
-        action=Action.STOP,
-        hosts=tuple(each.name for each in standing.hosts if standing.votes(each)),
-        text="stop every controller, and whatever would start it again",
-    )
-    yield PlanStep(action=Action.START, hosts=first, text="start these controllers, and no other")
-    yield PlanStep(
-        action=Action.CHECK,
-        hosts=first,
-        text="they have a leader, and all of them have caught up with its log: only then can no"
-        " other controller be elected over a shorter log",
-        commands=(f"kraftool quorum health{bootstrap_option(standing)}",),
-    )
-    text = "start the other controllers, and then the brokers"
-    if standing.lost:
-        ids = listed(each.id for each in standing.lost)
-        text = f"now start the other controllers, also the one that replaces voter {ids}"
-    yield PlanStep(action=Action.START, hosts=rest, text=text)

@@ -1,9 +1,12 @@
-"""A metadata log as a survey has it: one pass over the segments, each byte hashed on the way.
+"""A metadata log as a survey has it, made while another report walks over its segments.
 
 Owns up to where a log can be trusted. Kafka cuts it where the bytes are wrong; here it also ends at
 a gap in the offsets, and where an epoch cannot be, over which Kafka goes on: no CRC covers offset
 and epoch of a batch. It refuses to look at snapshots, and to judge what records say: that is a
 replay's.
+
+It reads little of what passes: bytes that are no batch, for the hash; later, what a misfit or the
+rest of a broken log asks for. Both are known only once the whole log has passed.
 """
 
 from __future__ import annotations
@@ -18,18 +21,26 @@ from typing import NamedTuple
 
 from kraftool.decoders import schema
 from kraftool.decoders.batch import HEADER_SIZE, RecordBatch, encode_batch
+from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.control import BY_ID, read_key
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.fault import REVERSED_OFFSETS, Fault, FaultKind
+from kraftool.decoders.fault import REVERSED_OFFSETS, FaultKind, LogFault
 from kraftool.decoders.framing import encode_record, read_frame
-from kraftool.decoders.walk import BEGINNING, Faulty, Walk, WalkState
-from kraftool.repair.fingerprints import HashedSegment, fingerprint
+from kraftool.decoders.walk import (
+    BEGINNING,
+    Faulty,
+    FirstBatch,
+    Item,
+    Walk,
+    WalkState,
+    sequence_faults,
+)
+from kraftool.repair.fingerprints import MOST_OFFSETS, PassingHash, fingerprint
 from kraftool.repair.plan import Fingerprint, RecordCount
 from kraftool.repair.reach import OffsetBounds
 from kraftool.repair.survey import (
     BLOCK,
     MOST_BATCHES,
-    EpochBegin,
     IntactBatches,
     LogBreak,
     Misfit,
@@ -37,7 +48,7 @@ from kraftool.repair.survey import (
     SurveyedBatch,
     SurveyedLog,
 )
-from kraftool.reports.log_reader import NOOP_BATCH
+from kraftool.reports.logs.reader import NOOP_BATCH
 from kraftool.storage.source import ByteSource
 
 NOOP = "NO_OP_RECORD"
@@ -145,26 +156,15 @@ def noops_like(batch: RecordBatch) -> bytes:
 
 
 def survey_log(files: Sequence[SegmentFile], *, known_epoch: int = -1) -> LogSurvey | None:
-    """Read all segments of a log; None where there is none. `known_epoch` is quorum-state's: a node
-    knows of an epoch before it has anything of it."""
-    if not files:
-        return None
-    ordered = sorted(files, key=lambda each: each.base_offset)
-    start = ordered[0].base_offset
-    reading = _LogPass(
-        next_offset=start, known_epoch=known_epoch, _state=WalkState(next_offset=start)
-    )
-    for file in ordered:
+    """Walk over a log that no other report reads; None if it has no segment."""
+    passing = LogPass()
+    for file in sorted(files, key=lambda each: each.base_offset):
+        passing.begin(file)
         with file.open() as source:
-            reading.segment(file.base_offset, source, is_last=file is ordered[-1])
-    return LogSurvey(
-        log=reading.surveyed(tuple(each.base_offset for each in ordered)),
-        fingerprints=reading.fingerprints,
-        segments={each.base_offset: each for each in ordered},
-        _bases=reading.bases,
-        _positions=reading.positions,
-        _of_segment=reading.of_segment,
-    )
+            for item in Walk(source.read_at):
+                passing.take(item)
+        passing.end()
+    return passing.finish(known_epoch)
 
 
 @dataclass(slots=True)
@@ -179,62 +179,109 @@ class _Block:
 
 
 @dataclass(slots=True, kw_only=True)
-class _LogPass:
-    """One pass."""
+class LogPass:
+    """A log that passes: its segments in order, each from `begin` to `end` with its items.
 
-    next_offset: int
-    known_epoch: int
+    `accept` gets each batch of the log up to its break, and the base offset of its segment.
+    """
+
+    accept: Callable[[int, RecordBatch], None] = lambda base, batch: None
+    next_offset: int = 0
     last_epoch: int = -1
     last_timestamp: int = -1
     broken: LogBreak | None = None
+    fingerprints: dict[int, Fingerprint] = field(default_factory=dict)
+    _segments: dict[int, SegmentFile] = field(default_factory=dict)
+    _segment: _Passing | None = None
+    """The one that passes."""
+    _misplaced: LogFault | None = None
+    """What is wrong with the place of the sound batch that comes next."""
     _reach: OffsetBounds = field(default_factory=lambda: OffsetBounds(line=0))
     """Of what lies behind the break."""
+    _behind_types: Counter[str] = field(default_factory=Counter)
+    _behind_batches: deque[SurveyedBatch] = field(
+        default_factory=lambda: deque(maxlen=MOST_BATCHES)
+    )
     _held: _Held | None = None
     """The last batch, until what follows it tells whether its epoch can be."""
-    epochs: list[EpochBegin] = field(default_factory=list)
-    blocks: list[IntactBatches] = field(default_factory=list)
-    batches: deque[SurveyedBatch] = field(default_factory=lambda: deque(maxlen=MOST_BATCHES))
-    fingerprints: dict[int, Fingerprint] = field(default_factory=dict)
-    bases: array[int] = field(default_factory=lambda: array("q"))
-    positions: array[int] = field(default_factory=lambda: array("q"))
-    of_segment: array[int] = field(default_factory=lambda: array("q"))
+    _epochs: list[EpochEntry] = field(default_factory=list)
+    _blocks: list[IntactBatches] = field(default_factory=list)
+    _batches: deque[SurveyedBatch] = field(default_factory=lambda: deque(maxlen=MOST_BATCHES))
+    _bases: array[int] = field(default_factory=lambda: array("q"))
+    _positions: array[int] = field(default_factory=lambda: array("q"))
+    _of_segment: array[int] = field(default_factory=lambda: array("q"))
     _block: _Block | None = None
-    _state: WalkState
-    """Where the walk is, from segment to segment."""
 
-    def segment(self, base: int, source: ByteSource, *, is_last: bool) -> None:
-        segment = HashedSegment(base, source)
-        begins = self._held.batch.last_offset + 1 if self._held is not None else self.next_offset
-        if self.broken is None and base != begins:
+    def begin(self, file: SegmentFile) -> None:
+        """The next segment begins."""
+        base = file.base_offset
+        if not self._segments:
+            self.next_offset = base
+        self._segments[base] = file
+        self._segment = segment = _Passing(file)
+        if self.broken is None and base != self._follows().next_offset:
             self._take_held()
             reason = f"it begins with offset {base} where {self.next_offset} comes"
             self._break(segment, 0, reason, reach=OffsetBounds(line=base, end=base))
         elif self.broken is not None and base > self.next_offset:  # its name tells of those before
             self.broken = replace(self.broken, torn=False)
             self._reach = OffsetBounds(line=base, end=max(self._reach.end, base))
-        walk, misplaced = Walk(source.read_at, self._state), None
-        for item in walk:
-            if isinstance(item, Faulty):
-                if item.fault.cuts:
-                    self._damaged(segment, item)
-                else:  # the sound batch that comes next has a wrong place
-                    misplaced = misplaced or item.fault
-                continue
-            if self.broken is None:
-                self._look(segment, item, misplaced)
-            misplaced = None
-            if self.broken is None:
-                self._held = _Held(segment, item)
-            else:
-                self._behind(segment, item, is_valid=True)
-        self._state = walk.state.next_segment()
-        if is_last:
-            self._end_of_log()
-        held = self._held
-        last = held.batch.position if held is not None and held.segment is segment else None
-        self.fingerprints[base] = segment.whole(last)
 
-    def _damaged(self, segment: HashedSegment, item: Faulty) -> None:
+    def _follows(self) -> WalkState:
+        """What the next batch is compared with, while nothing broke the log."""
+        if self._held is None:
+            return WalkState(next_offset=self.next_offset, epoch=self.last_epoch)
+        batch = self._held.batch
+        return WalkState(next_offset=batch.last_offset + 1, epoch=batch.epoch)
+
+    def take(self, item: Item) -> None:
+        """Take the next item of the walk over the segment."""
+        segment = self._segment
+        assert segment is not None, "a segment begins before its items"
+        if isinstance(item, Faulty):
+            if item.fault.cuts:
+                self._damaged(segment, item)
+            else:  # the sound batch that comes next has a wrong place
+                self._misplaced = self._misplaced or item.fault
+        else:
+            self._sound(segment, item)
+        segment.hashed.take(item)
+
+    def _sound(self, segment: _Passing, batch: RecordBatch) -> None:
+        misplaced, self._misplaced = self._misplaced, None
+        if self.broken is None:
+            if not segment.has_batch:
+                # A walk over one segment knows nothing of those before it.
+                faults = sequence_faults(self._follows(), FirstBatch.of(batch))
+                misplaced = next(faults, None)
+            self._look(segment, batch, misplaced)
+        segment.has_batch = True
+        if self.broken is None:
+            self._held = _Held(segment, batch)
+        else:
+            self._behind(segment, batch, is_valid=True)
+
+    def end(self) -> None:
+        """All items of the segment were taken."""
+        assert self._segment is not None, "a segment begins before it ends"
+        self.fingerprints[self._segment.base] = self._segment.hashed.whole()
+
+    def finish(self, known_epoch: int) -> LogSurvey | None:
+        """The survey, once all segments passed; None if there was none. `known_epoch` is
+        quorum-state's: a node knows of an epoch before it has anything of it."""
+        if not self._segments:
+            return None
+        self._end_of_log(known_epoch)
+        return LogSurvey(
+            log=self._surveyed(tuple(self._segments)),
+            fingerprints=self.fingerprints,
+            segments=self._segments,
+            _bases=self._bases,
+            _positions=self._positions,
+            _of_segment=self._of_segment,
+        )
+
+    def _damaged(self, segment: _Passing, item: Faulty) -> None:
         """Bytes that are no sound batch end the log, if nothing before them did."""
         self._take_held()
         is_torn = item.fault.kind in _TORN
@@ -245,7 +292,7 @@ class _LogPass:
         elif not is_torn:
             self._reach.lost()
 
-    def _look(self, segment: HashedSegment, item: RecordBatch, misplaced: Fault | None) -> None:
+    def _look(self, segment: _Passing, item: RecordBatch, misplaced: LogFault | None) -> None:
         """Break the log at a batch, or at the one before it, if it does not go on there."""
         held = self._held
         if held is not None and self._is_odd(held.batch, item):
@@ -259,10 +306,10 @@ class _LogPass:
         elif item.last_offset < item.base_offset:
             self._break(segment, item.position, REVERSED_OFFSETS)
 
-    def _end_of_log(self) -> None:
+    def _end_of_log(self, known_epoch: int) -> None:
         """Nothing more comes that could tell of the last batch."""
         held = self._held
-        if held is not None and self._is_from_nowhere(held.batch):
+        if held is not None and self._is_from_nowhere(held.batch, known_epoch):
             epoch = held.batch.epoch
             reason = f"epoch {epoch} begins with records, and not with a LeaderChange"
             self._break_at_held(held, reason)
@@ -283,14 +330,14 @@ class _LogPass:
         """Whether it is the former of two batches whose epoch is wrong: only it rose above."""
         return self.last_epoch <= after.epoch < held.epoch
 
-    def _is_from_nowhere(self, batch: RecordBatch) -> bool:
+    def _is_from_nowhere(self, batch: RecordBatch, known_epoch: int) -> bool:
         """Whether the last batch of all is of an epoch that nothing else speaks of."""
-        begins = bool(self.bases) and batch.epoch > self.last_epoch
-        return begins and not batch.is_control and batch.epoch > self.known_epoch
+        begins = bool(self._bases) and batch.epoch > self.last_epoch
+        return begins and not batch.is_control and batch.epoch > known_epoch
 
     def _break(
         self,
-        segment: HashedSegment,
+        segment: _Passing,
         position: int,
         reason: str,
         *,
@@ -305,14 +352,18 @@ class _LogPass:
             position=position,
             reason=reason,
             torn=torn,
-            prefix=segment.up_to(position),
+            prefix=segment.hashed.up_to(position),
         )
 
-    def _behind(self, segment: HashedSegment, batch: RecordBatch, *, is_valid: bool) -> None:
+    def _behind(self, segment: _Passing, batch: RecordBatch, *, is_valid: bool) -> None:
         """A batch from the break on; only a whole one counts as such."""
         assert self.broken is not None, "only behind a break"
         first, last, farthest = batch.base_offset, batch.last_offset, segment.farthest
         self._reach.take(first, last, farthest=farthest, is_valid=is_valid)
+        if is_valid:
+            types = types_of(batch)
+            self._behind_types += types
+            self._behind_batches.append(_surveyed(batch, types))
         self.broken = replace(
             self.broken,
             torn=False,
@@ -323,20 +374,13 @@ class _LogPass:
     def _batch(self, base: int, batch: RecordBatch) -> None:
         types = types_of(batch)
         if batch.epoch > self.last_epoch:
-            self.epochs.append(EpochBegin(epoch=batch.epoch, start_offset=batch.base_offset))
-        self.batches.append(
-            SurveyedBatch(
-                base_offset=batch.base_offset,
-                last_offset=batch.last_offset,
-                epoch=batch.epoch,
-                crc=batch.header.crc,
-                types=counted(types),
-            )
-        )
-        self.bases.append(batch.base_offset)
-        self.positions.append(batch.position)
-        self.of_segment.append(base)
+            self._epochs.append(EpochEntry(epoch=batch.epoch, start_offset=batch.base_offset))
+        self._batches.append(_surveyed(batch, types))
+        self._bases.append(batch.base_offset)
+        self._positions.append(batch.position)
+        self._of_segment.append(base)
         self._in_block(batch, types)
+        self.accept(base, batch)
         self.next_offset = batch.last_offset + 1
         self.last_epoch = batch.epoch
         self.last_timestamp = batch.header.max_timestamp
@@ -354,7 +398,7 @@ class _LogPass:
     def _end_block(self) -> None:
         block, self._block = self._block, None
         if block is not None:
-            self.blocks.append(
+            self._blocks.append(
                 IntactBatches(
                     first_offset=block.first,
                     end_offset=block.end,
@@ -364,11 +408,16 @@ class _LogPass:
                 )
             )
 
-    def surveyed(self, segments: tuple[int, ...]) -> SurveyedLog:
+    def _surveyed(self, segments: tuple[int, ...]) -> SurveyedLog:
         self._end_block()
         self._reach.ended()
         if self.broken is not None:
-            self.broken = replace(self.broken, end_offset=self._reach.end)
+            self.broken = replace(
+                self.broken,
+                end_offset=self._reach.end,
+                types=counted(self._behind_types),
+                batches=tuple(self._behind_batches),
+            )
         return SurveyedLog(
             start_offset=segments[0],
             end_offset=max(self.next_offset, self.broken.end_offset if self.broken else 0),
@@ -376,18 +425,51 @@ class _LogPass:
             last_epoch=self.last_epoch,
             last_timestamp_ms=self.last_timestamp,
             segments=segments,
-            epochs=tuple(self.epochs),
+            epochs=tuple(self._epochs),
             broken=self.broken,
-            blocks=tuple(self.blocks),
-            batches=tuple(self.batches),
+            blocks=tuple(self._blocks),
+            batches=tuple(self._batches),
         )
+
+
+class _Passing:
+    """A segment that passes."""
+
+    def __init__(self, file: SegmentFile) -> None:
+        self.base, self._file = file.base_offset, file
+        self.hashed = PassingHash(file.open)
+        self.has_batch = False
+        """True if a sound batch of it passed."""
+        self._farthest: int | None = None
+
+    @property
+    def farthest(self) -> int:
+        """Where it can end."""
+        if self._farthest is None:
+            with self._file.open() as source:
+                self._farthest = self.base + (source.size() or MOST_OFFSETS)
+        return self._farthest
 
 
 class _Held(NamedTuple):
     """A batch, and where it stands."""
 
-    segment: HashedSegment
+    segment: _Passing
     batch: RecordBatch
+
+
+def _surveyed(batch: RecordBatch, types: Counter[str]) -> SurveyedBatch:
+    return SurveyedBatch(
+        base_offset=batch.base_offset,
+        last_offset=batch.last_offset,
+        epoch=batch.epoch,
+        crc=batch.header.crc,
+        types=counted(types),
+    )
+
+
+_FRAME = 3
+"""Bytes of the frame of nearly all records: three varints of one byte each."""
 
 
 def types_of(batch: RecordBatch) -> Counter[str]:
@@ -395,9 +477,17 @@ def types_of(batch: RecordBatch) -> Counter[str]:
     if batch.header.record_count == 1 and batch.data[HEADER_SIZE:] == NOOP_BATCH:
         return Counter({NOOP: 1})
     found: Counter[str] = Counter()
+    names: dict[bytes, str] = {}
     try:
-        for record in batch.records():
-            found[_type(record.key if batch.is_control else record.value, batch.is_control)] += 1
+        for record in batch.shared_records():
+            head = record.key if batch.is_control else record.value
+            frame = head[:_FRAME] if head is not None else b""
+            name = names.get(frame)
+            if name is None:
+                name = _type(head, batch.is_control)
+                if len(frame) == _FRAME and frame.isascii() and not batch.is_control:
+                    names[frame] = name
+            found[name] += 1
     except KraftoolError:
         found["?"] += 1
     return found

@@ -10,11 +10,13 @@ from collections.abc import Iterable
 
 from kraftool import __version__
 from kraftool.decoders.meta_properties import MetaProperties
+from kraftool.raft.endpoints import static_voter
 from kraftool.repair import majority_words as words
-from kraftool.repair.cases import small_files
+from kraftool.repair.cases import identity, small_files
 from kraftool.repair.cases.endpoints import STATIC_VOTERS
 from kraftool.repair.cases.snapshots import bad_removed
 from kraftool.repair.choice import Choice, choose
+from kraftool.repair.judging import forgetful_voters, forgetting_risk, judge
 from kraftool.repair.making import (
     epochs_removed,
     jump_snapshot,
@@ -34,7 +36,6 @@ from kraftool.repair.plan import (
     Plan,
     PlanFileKind,
     PlannedLoss,
-    PlannedVoter,
     Quarantined,
     RequiredSetting,
     Risk,
@@ -43,8 +44,8 @@ from kraftool.repair.ranking import Host, is_voter, ranked
 from kraftool.repair.refusal import accepted, refuse_ignored
 from kraftool.repair.request import Acceptance
 from kraftool.repair.standing import QuorumAssessment, common_risks, kafka_risk, refuse_missing
-from kraftool.reports.election.assessment import LossBound
-from kraftool.reports.words import listed, many
+from kraftool.reports.election.assessment import Assessment, LossBound
+from kraftool.reports.text.words import listed, many
 
 
 def majority_plan(standing: QuorumAssessment) -> Plan:
@@ -52,7 +53,8 @@ def majority_plan(standing: QuorumAssessment) -> Plan:
     refuse_ignored(standing.request, one_leads=True)
     refuse_missing(standing)
     choice = choose(standing)
-    risks = accepted(standing.request, tuple(_risks(choice)))
+    judged = judge(standing.request.surveys)
+    risks = accepted(standing.request, tuple(_risks(choice, judged)))
     return Plan(
         schema_version=SCHEMA_VERSION,
         created_ms=standing.request.now_ms,
@@ -65,8 +67,8 @@ def majority_plan(standing: QuorumAssessment) -> Plan:
         kafka_version=standing.request.kafka_version,
         seed=choice.seed.name,
         why_seed=words.why_seed(choice),
-        ranking=ranked(standing.hosts, standing.keys),
-        loss=_loss(choice),
+        ranking=ranked(standing.hosts, standing.voters),
+        loss=_loss(choice, judged),
         voters_before=standing.voters,
         voters_after=choice.voters_after,
         risks=risks,
@@ -82,12 +84,20 @@ def _followers(choice: Choice) -> Iterable[str]:
     hosts = [
         each for each in standing.hosts if each is not choice.seed and not standing.votes(each)
     ]
-    return beside(standing, hosts, "is about who leads")
+    yield from (
+        mend.text
+        for each in standing.hosts
+        for mend in identity.other_nodes_disk(standing, each)
+        if standing.votes(each)
+    )
+    yield from beside(standing, hosts, "is about who leads")
 
 
-def _risks(choice: Choice) -> Iterable[Risk]:
+def _risks(choice: Choice, judged: Assessment) -> Iterable[Risk]:
     standing = choice.standing
     yield from common_risks(standing)
+    if (forgetting := forgetting_risk(standing, judged, choice.state_offset)) is not None:
+        yield forgetting
     if not choice.state.whole:
         yield Risk(
             word=Acceptance.INCOMPLETE.value,
@@ -118,12 +128,13 @@ def _risks(choice: Choice) -> Iterable[Risk]:
             yield found
 
 
-def _loss(choice: Choice) -> PlannedLoss:
+def _loss(choice: Choice, judged: Assessment) -> PlannedLoss:
     standing = choice.standing
     records = choice.lost_records
     with_log = {
         each.node_id for each in standing.hosts if standing.votes(each) and not each.lost_log
     }
+    with_log -= forgetful_voters(standing, judged).keys()
     gone = [each for each in standing.voters if each.id not in with_log]
     if len(standing.voters) - len(gone) < standing.enough:
         ids = listed(each.id for each in gone)
@@ -155,11 +166,11 @@ def _loss(choice: Choice) -> PlannedLoss:
 
 def _quarantine(choice: Choice) -> Iterable[Quarantined]:
     for each in choice.standing.voters:
-        if each.id == choice.voter.id and each.directory_id in ("", choice.voter.directory_id):
+        if each.id == choice.voter.id and each.directory_id in (None, choice.voter.directory_id):
             continue
         yield Quarantined(
             node_id=each.id,
-            directory_id=each.directory_id,
+            directory_id=each.directory_id or "",
             why=words.why_quarantined(choice),
             returns=words.how_it_returns(choice, each.id),
         )
@@ -176,9 +187,8 @@ def _host_plan(choice: Choice, host: Host) -> HostPlan:
         edits += removals(host.survey, "the node fetches everything anew", _EVERYTHING)
     if choice.is_fenced and not host.survey.meta_complaint:
         edits.append(_fenced(choice, host))
-    settings = (
-        (RequiredSetting(key=STATIC_VOTERS, value=_static(choice.voter)),) if choice.static else ()
-    )
+    voter = RequiredSetting(key=STATIC_VOTERS, value=static_voter(choice.voter))
+    settings = ((voter,) if choice.static else ()) + identity.own_node_id(host)
     relies = host in (choice.seed, choice.source)
     return HostPlan(
         name=host.name,
@@ -200,7 +210,7 @@ def _must_be_wiped(choice: Choice, host: Host) -> bool:
     A jump is taken over anything. After an append nobody is ahead; with a new cluster id an old
     voter would be one again by what its log says.
     """
-    is_old = is_voter(host, choice.standing.keys) and host is not choice.seed
+    is_old = is_voter(host, choice.standing.voters) and host is not choice.seed
     return is_old and choice.is_fenced and not choice.jumps
 
 
@@ -256,14 +266,8 @@ def _fenced(choice: Choice, host: Host) -> Edit:
 def _role(choice: Choice, host: Host) -> HostRole:
     if host is choice.seed:
         return HostRole.SEED
-    if host.node_id in {each.id for each in choice.standing.voters}:
+    if host.node_id in choice.standing.voters.ids:
         return HostRole.OLD_VOTER
     if host.node_id in choice.state.brokers:
         return HostRole.BROKER
     return HostRole.OBSERVER
-
-
-def _static(voter: PlannedVoter) -> str:
-    """A voter as controller.quorum.voters has it."""
-    endpoint = voter.endpoints[0]
-    return f"{voter.id}@{endpoint.address}"

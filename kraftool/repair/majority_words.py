@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kraftool.image.metadata_version import level_name
+from kraftool.raft.endpoints import static_voter
 from kraftool.repair.choice import Choice
 from kraftool.repair.plan import Action, Method, PlanStep
 from kraftool.repair.ranking import Host
 from kraftool.repair.standing import QuorumAssessment
-from kraftool.reports.words import listed
+from kraftool.repair.step_commands import copy_step, source_option
+from kraftool.reports.text.words import listed
 
 _PLAN = "plan.yaml"
 
@@ -30,9 +32,8 @@ def summary(choice: Choice) -> tuple[str, ...]:
     elif choice.method is Method.SNAPSHOT_JUMP:
         told.append(
             f"Node {seed} goes on as the only voter from a checkpoint of the whole state at offset"
-            f" {choice.state_offset}, under the offset {choice.frame.offset} and the epoch"
-            f" {choice.frame.epoch}, which are beyond everybody's; every other node takes it from"
-            " there."
+            f" {choice.state_offset}. It is stored as offset {choice.frame.offset}, epoch"
+            f" {choice.frame.epoch}: higher than on any node. Every other node takes it from there."
         )
     else:
         told.append(
@@ -141,7 +142,7 @@ def how_it_returns(choice: Choice, node_id: int) -> str:
         )
     anew = (
         "format an empty directory for this cluster (kraftool format -N), start it, and once it has"
-        " caught up add it with kafka-metadata-quorum add-controller"
+        " caught up add it with kraftool quorum add-controller"
     )
     if choice.is_fenced or not choice.jumps:
         return f"only wiped: {anew}"
@@ -176,7 +177,7 @@ def _steps(choice: Choice) -> Iterator[PlanStep]:
         " that run while another epoch begins under them can die of it",
     )
     if lost or left:
-        text = "whatever is left of the lost voters stays off; see quarantine"
+        text = "keep any surviving disks of the lost voters offline; see quarantine"
         if left:
             text = (
                 f"the old voters stay off, also those that are left: {choice.standing.majority} of"
@@ -184,13 +185,12 @@ def _steps(choice: Choice) -> Iterator[PlanStep]:
             )
         yield PlanStep(action=Action.KEEP_STOPPED, hosts=(*lost, *left), text=text)
     if choice.static:
-        endpoint = choice.voter.endpoints[0]
-        value = f"{choice.voter.id}@{endpoint.address}"
         yield PlanStep(
             action=Action.CONFIGURE,
             hosts=names,
-            text=f"set controller.quorum.voters={value} in every server.properties, also of nodes"
-            " that are not in this plan, before anything is started",
+            text=f"set controller.quorum.voters={static_voter(choice.voter)} in every"
+            " server.properties, also of nodes that are not in this plan, before anything is"
+            " started",
         )
     yield from _apply(choice)
     seed = choice.seed
@@ -221,15 +221,8 @@ def _steps(choice: Choice) -> Iterator[PlanStep]:
 def _apply(choice: Choice) -> Iterator[PlanStep]:
     source = ""
     if choice.source is not choice.seed:
-        where = choice.source.survey.directory
-        yield PlanStep(
-            action=Action.COPY,
-            hosts=(choice.source.name, choice.seed.name),
-            text=f"copy {where} of {choice.source.name} to {choice.seed.name}, with"
-            " meta.properties and __cluster_metadata-0 and without the topics' folders; the state"
-            " is made of it",
-        )
-        source = f" --source {choice.source.name}=COPY"
+        yield copy_step(choice.source, choice.seed, "; the state is made of it")
+        source = source_option(choice.source)
     for host in _edited(choice):
         own = source if host is choice.seed else ""
         yield PlanStep(
@@ -254,8 +247,8 @@ def _more_controllers(choice: Choice) -> Iterator[PlanStep]:
     release = level_name(choice.state.metadata_version or 0)
     if release:
         format_ += f" -r {release}"
-    add = f"kafka-metadata-quorum --bootstrap-controller {_address(choice)}"
-    add += " --command-config controller.properties add-controller"
+    add = f"kraftool quorum add-controller --bootstrap-controller {_address(choice)}"
+    add += " -c controller.properties"
     if choice.static:
         yield PlanStep(
             action=Action.RUN,
@@ -265,7 +258,7 @@ def _more_controllers(choice: Choice) -> Iterator[PlanStep]:
     yield PlanStep(
         action=Action.RUN,
         text="for each new controller: format an empty directory, start it, and add it once it has"
-        " caught up. Two voters bear no loss: go on to three",
+        " caught up. Two voters cannot lose one. Add a third",
         commands=(
             format_,
             add,
@@ -278,7 +271,7 @@ def _bootstrap(choice: Choice) -> PlanStep:
         action=Action.CONFIGURE,
         hosts=tuple(each.name for each in choice.standing.hosts),
         text="name the controllers that there are now in controller.quorum.bootstrap.servers of"
-        " every server.properties: by that alone do brokers find a new leader",
+        " every server.properties: brokers find a new leader only through this setting",
     )
 
 
@@ -296,5 +289,4 @@ def _brokers(choice: Choice) -> Iterator[PlanStep]:
 
 
 def _address(choice: Choice) -> str:
-    endpoint = choice.voter.endpoints[0]
-    return str(endpoint.address)
+    return str(choice.voter.endpoint)

@@ -13,6 +13,7 @@ from kraftool.decoders import checkpoint_files, meta_properties, quorum_state
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import write_checkpoint_name, write_segment_name
 from kraftool.decoders.quorum_state import QuorumState
+from kraftool.raft.names import VoterSet
 from kraftool.raft.records import Batch, Voters
 from kraftool.raft.wire.batches import encode
 from kraftool.repair.plan import (
@@ -22,11 +23,9 @@ from kraftool.repair.plan import (
     Piece,
     PlanFile,
     PlanFileKind,
-    PlannedVoter,
     SnapshotRecipe,
     is_acted_on,
 )
-from kraftool.repair.state_records import voter_set_of
 from kraftool.repair.survey import LEADER_EPOCHS, Survey, SurveyedLog, SurveyedState
 from kraftool.storage.format_plan import META_PROPERTIES
 
@@ -60,7 +59,7 @@ class Frame:
     offset: int
     epoch: int
     kraft_version: int
-    voters: tuple[PlannedVoter, ...]
+    voters: VoterSet
     timestamp_ms: int
 
 
@@ -161,7 +160,7 @@ def voters_appended(survey: Survey, frame: Frame, why: str) -> tuple[Edit, ...]:
             last_offset=frame.offset,
             epoch=frame.epoch,
             timestamp_ms=frame.timestamp_ms,
-            control=(Voters(voter_set_of(frame.voters)),),
+            control=(Voters(frame.voters),),
         )
     )
     target = PlanFile(kind=PlanFileKind.SEGMENT, name=write_segment_name(frame.offset, ".log"))
@@ -170,7 +169,7 @@ def voters_appended(survey: Survey, frame: Frame, why: str) -> tuple[Edit, ...]:
         edits += cut_at_break(survey, survey.log, "no whole batch stands there")
         broken = survey.log.broken
         last = survey.log.segments[-1:] if broken is None else (broken.segment,)
-        edits += _indexes_removed(survey, last)
+        edits += indexes_removed(survey, last)
     kept = {each.target: each for each in edits if each.target != target}
     return (*kept.values(), written(survey, target, data, why))
 
@@ -200,17 +199,18 @@ def segment_cut(
         pieces=(Piece(file=target, end=position),),
         why=why,
     )
-    return (edit, *_indexes_removed(survey, [segment]))
+    return (edit, *indexes_removed(survey, [segment]))
 
 
 def segments_removed(survey: Survey, segments: Iterable[int], why: str) -> tuple[Edit, ...]:
     """Whole segments go, with what belongs to them."""
     wanted = set(segments)
     found = [removed(survey, write_segment_name(each, ".log"), why) for each in sorted(wanted)]
-    return (*(each for each in found if each is not None), *_indexes_removed(survey, wanted))
+    return (*(each for each in found if each is not None), *indexes_removed(survey, wanted))
 
 
-def _indexes_removed(survey: Survey, segments: Iterable[int]) -> tuple[Edit, ...]:
+def indexes_removed(survey: Survey, segments: Iterable[int]) -> tuple[Edit, ...]:
+    """The indexes of changed segments go: Kafka makes them of the log."""
     found = [
         removed(survey, write_segment_name(each, suffix), "Kafka makes it anew of the log")
         for each in segments

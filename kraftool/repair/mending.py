@@ -14,16 +14,18 @@ from kraftool import __version__
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.cases import (
     endpoints,
+    flipped_bits,
     identity,
     leftovers,
     log_damage,
     poison,
     rebuild,
+    restored_runs,
     small_files,
     snapshots,
 )
 from kraftool.repair.cases.model import Mend
-from kraftool.repair.judging import danger, judge, start_steps
+from kraftool.repair.judging import forgetting_risk, judge
 from kraftool.repair.making import relied_on
 from kraftool.repair.plan import (
     SCHEMA_VERSION,
@@ -42,7 +44,7 @@ from kraftool.repair.plan import (
 from kraftool.repair.ranking import Host, is_voter, ranked
 from kraftool.repair.refusal import PlanRefused, accepted, refuse_ignored
 from kraftool.repair.request import Acceptance
-from kraftool.repair.shortfall import shortfall
+from kraftool.repair.shortfall import Shortfall, shortfall, unconfirmed
 from kraftool.repair.standing import (
     QuorumAssessment,
     bootstrap_option,
@@ -50,8 +52,11 @@ from kraftool.repair.standing import (
     refuse_missing,
     unknown_voters,
 )
-from kraftool.reports.election.assessment import LossBound, QuorumSafety
-from kraftool.reports.words import listed
+from kraftool.repair.step_commands import copy_step, source_option
+from kraftool.repair.ways import StartOrder, danger, is_better, start_order, start_steps
+from kraftool.reports.election.assessment import Assessment, LossBound, QuorumSafety
+from kraftool.reports.election.assessment_words import danger_with_reasons, state_sentence
+from kraftool.reports.text.words import listed
 
 Case = Callable[[QuorumAssessment, Host], Iterator[Mend]]
 
@@ -60,11 +65,18 @@ ASKED_FOR: tuple[Callable[[QuorumAssessment], Iterator[Mend]], ...] = (
     endpoints.asked_for,
     poison.asked_for,
 )
-OF_THE_LOG: tuple[Case, ...] = (log_damage.find, snapshots.find, small_files.leader_epochs)
+OF_THE_LOG: tuple[Case, ...] = (
+    flipped_bits.find,
+    restored_runs.find,
+    log_damage.find,
+    snapshots.find,
+    small_files.leader_epochs,
+)
 """Not asked where the log is made anew."""
 OF_THE_REST: tuple[Case, ...] = (
     identity.meta_properties,
     identity.directory_id,
+    identity.other_nodes_disk,
     small_files.quorum_state,
     small_files.partition_metadata,
     small_files.bootstrap,
@@ -84,28 +96,30 @@ def mending_plan(standing: QuorumAssessment) -> Plan:
     refuse_ignored(request, one_leads=False)
     asked = [each for case in ASKED_FOR for each in case(standing)]
     mends = asked or list(_found(standing, standing.hosts))
+    order = start_order(standing, mends)
+    if not asked:
+        mends, order = _with_best_log(standing, mends, order)
     real = [each for each in mends if not each.is_note]
     if not real:
         refuse_missing(standing)
         _refuse_broken(standing)
-        return _nothing(standing, mends)
+        return _nothing(standing, mends, order)
     _refuse_twice(real)
     _refuse_unknown_voters(standing, real)
     told: Iterable[str] = ()
     if asked:
         told = beside(standing, standing.hosts, "has only what was asked for", real)
-    fallen = list(
-        shortfall(
-            standing,
-            replaced={each.host.name for each in real if each.replaces_log},
-            sources={each.source.name for each in real if each.source is not None},
-        )
-    )
+    fallen = list(_given_up(standing, order, real))
     risks = [
         *common_risks(standing),
         *(each for one in real for each in one.risks),
         *(risk for own, _ in fallen for risk in own),
     ]
+    end = standing.leader.survey.end.offset
+    forgetting = forgetting_risk(standing, judge(request.surveys), end)
+    if forgetting is not None and all(each.word != forgetting.word for each in risks):
+        risks.append(forgetting)
+        fallen.append(((forgetting,), None))
     rebuilds = any(each.case == "rebuilt" for each in real)
     after = endpoints.new_voters(standing) if request.endpoints else standing.voters
     return Plan(
@@ -114,16 +128,16 @@ def mending_plan(standing: QuorumAssessment) -> Plan:
         tool=__version__,
         method=Method.REBUILD if rebuilds else Method.MEND,
         cases=tuple(dict.fromkeys(each.case for each in mends)),
-        summary=(*(each.text for each in mends), *told, *_replaced(standing)),
+        summary=(*(each.text for each in mends), *_ordered(order), *told, *_replaced(standing)),
         cluster_id=standing.cluster_id,
         kraft_version=standing.kraft_version,
         kafka_version=request.kafka_version,
-        ranking=ranked(standing.hosts, standing.keys),
-        loss=_loss([*((each.risks, each.lost) for each in real), *fallen]),
+        ranking=ranked(standing.hosts, standing.voters),
+        loss=_loss([*((each.risks, each.lost) for each in real), *fallen], order),
         voters_before=standing.voters,
         voters_after=after,
         risks=accepted(request, risks),
-        steps=tuple(_steps(standing, real)),
+        steps=tuple(_steps(standing, real, order)),
         hosts=tuple(_host_plan(standing, each, real) for each in standing.hosts),
     )
 
@@ -154,7 +168,6 @@ def beside(
 ) -> Iterator[str]:
     """What is wrong with directories that a plan leaves as it is, and why it does."""
     targets = {(mend.host.name, edit.target) for mend in planned for edit in mend.edits}
-    changed = {name for name, _ in targets}
 
     def is_left(mend: Mend) -> bool:
         files = {(mend.host.name, edit.target) for edit in mend.edits}
@@ -162,13 +175,11 @@ def beside(
 
     try:
         left = [each for each in _found(standing, hosts, planned) if is_left(each)]
-        found = [(each.text, each.host.name in changed) for each in left]
+        found = [each.text for each in left]
     except KraftoolError as error:
-        found = [(error.message, False)]
-    for text, is_changed in found:
+        found = [error.message]
+    for text in found:
         then = "Plan again for that, before the node is started."
-        if is_changed:  # no plan is applied on top of another before a node has run
-            then = "Plan for that alone first, apply it, and let Kafka run on it."
         yield f"Not mended by this plan, which {why}: {text}. {then}"
 
 
@@ -199,21 +210,23 @@ def _refuse_broken(standing: QuorumAssessment) -> None:
     """Nothing to mend is not the same as well."""
     for host in standing.hosts:
         state = host.survey.state
-        if is_voter(host, standing.keys) and state is not None and not state.whole:
+        if is_voter(host, standing.voters) and state is not None and not state.whole:
             raise PlanRefused(
                 f"{host.name}: its state is not whole: {state.complaint or 'its begin is missing'}",
                 hint="rebuild it from another node's directory: --set rebuild=ID",
             )
 
 
-def _nothing(standing: QuorumAssessment, notes: Sequence[Mend]) -> Plan:
+def _nothing(standing: QuorumAssessment, notes: Sequence[Mend], order: StartOrder | None) -> Plan:
     present = len(standing.present)
     if standing.voters and present < standing.majority:
         ids = ", ".join(str(each.id) for each in standing.voters)
+        there = {each.node_id for each in standing.present}
+        absent = [each.id for each in standing.voters if each.id not in there]
         raise PlanRefused(
             f"of the voters {ids} only {present} have a directory with metadata that is theirs",
             hint="kraftool diff-voters and doctor tell about the others; where they are lost, say"
-            " so: --set lost=ID,…",
+            f" so: --set lost={','.join(map(str, absent))}",
         )
     for host in standing.hosts:
         if not standing.voters and host.had_records and host.lost_log:
@@ -226,23 +239,21 @@ def _nothing(standing: QuorumAssessment, notes: Sequence[Mend]) -> Plan:
     ]
     about = (Acceptance.OTHER_CLUSTER.value, Acceptance.DIVERGED.value)
     risks = [each for each in common_risks(standing) if each.word in about]
-    fallen = list(shortfall(standing))
+    fallen = list(_given_up(standing, order))
     risks += [risk for own, _ in fallen for risk in own]
-    judged = judge(standing)
-    is_ordered = bool(judged.start_first)
-    if judged.state is QuorumSafety.AT_RISK and not is_ordered and not risks:
-        risks.append(Risk(word=Acceptance.AHEAD.value, text=danger(judged)))
+    unsafe = "" if order is not None else _unsafe(standing, judge(standing.request.surveys))
+    if unsafe and all(each.word != Acceptance.AHEAD.value for each in risks):
+        risks.append(Risk(word=Acceptance.AHEAD.value, text=unsafe))
         fallen.append(((risks[-1],), None))
     told = f"No action needed: {present} of {len(standing.voters)} voters have a whole directory,"
     told += " which is a majority, and nothing in it keeps Kafka from starting."
     told += " If they have no leader all the same: kraftool quorum health"
     told += " asks the running controllers, kraftool doctor compares settings and files."
-    unchanged = "none: nothing is changed"
-    if is_ordered:
-        unchanged = "none, if the controllers start in the order of the steps"
-        first = listed(judged.start_first)
-        told = f"No file needs a repair, but the order of starts matters: start {first} first."
-        told += f" {danger(judged)}."
+    if order is not None and order.first:
+        told = f"No file needs a repair, but t{next(_ordered(order))[1:]}"
+    elif fallen:
+        told = "No file needs a repair, and no repair brings back what is missing:"
+        told += f" {'; '.join(risk.text for own, _ in fallen for risk in own)}."
     return Plan(
         schema_version=SCHEMA_VERSION,
         created_ms=standing.request.now_ms,
@@ -253,13 +264,24 @@ def _nothing(standing: QuorumAssessment, notes: Sequence[Mend]) -> Plan:
         cluster_id=standing.cluster_id,
         kraft_version=standing.kraft_version,
         kafka_version=standing.request.kafka_version,
-        ranking=ranked(standing.hosts, standing.keys),
-        loss=_loss(fallen) if fallen else PlannedLoss(verdict=LossBound.NONE, text=unchanged),
+        ranking=ranked(standing.hosts, standing.voters),
+        loss=_loss(fallen, order, is_unchanged=True),
         risks=accepted(standing.request, risks),
         voters_before=standing.voters,
         voters_after=standing.voters,
-        steps=tuple(start_steps(standing, judged)) if is_ordered else (),
+        steps=tuple(start_steps(standing, order.first))
+        if order is not None and order.first
+        else (),
     )
+
+
+def _unsafe(standing: QuorumAssessment, judged: Assessment) -> str:
+    """Why no order of starts is known to be safe; empty if every order is."""
+    if judged.state is QuorumSafety.AT_RISK:
+        return danger_with_reasons(judged)
+    if judged.state is QuorumSafety.UNKNOWN and standing.voters:
+        return state_sentence(judged)
+    return ""
 
 
 def _replaced(standing: QuorumAssessment) -> Iterator[str]:
@@ -273,14 +295,80 @@ def _replaced(standing: QuorumAssessment) -> Iterator[str]:
     if standing.kraft_version > 0:
         yield told + (
             "once there is a leader, format a new controller (kraftool format -N), start it, and"
-            " use kafka-metadata-quorum: add-controller once it has caught up, then"
+            " use kraftool quorum add-controller once it has caught up, then kraftool quorum"
             " remove-controller for the lost one."
         )
     else:
-        yield told + "a new controller with its id takes its place in controller.quorum.voters."
+        yield told + (
+            "once there is a leader, start a new controller with its id; it takes its place in"
+            " controller.quorum.voters."
+        )
 
 
-def _loss(found: Sequence[tuple[Sequence[Risk], LostRecords | None]]) -> PlannedLoss:
+def _ordered(order: StartOrder | None) -> Iterator[str]:
+    if order is not None and order.first:
+        yield f"The order of starts matters: start {listed(order.first)} first; {danger(order)}."
+
+
+def _given_up(
+    standing: QuorumAssessment, order: StartOrder | None, mends: Sequence[Mend] = ()
+) -> Iterator[Shortfall]:
+    """What the quorum would go on without, in the best order of starts."""
+    replaced = {each.host.name for each in mends if each.replaces_log}
+    if order is None:
+        sources = {each.source.name for each in mends if each.source is not None}
+        yield from shortfall(standing, replaced, sources)
+        return
+    proofs = list(unconfirmed(standing, replaced))
+    yield from proofs
+    if order.lost_range is None or (order.lost_range[1] is None and proofs):
+        return
+    first, end = order.lost_range
+    if end is None or order.holder is None:
+        yield (Risk(word=Acceptance.AHEAD.value, text=danger(order)),), None
+        return
+    host = standing.host_of(order.holder)
+    assert host is not None, "a node of the judgement is a host"
+    lost = LostRecords(host=host.name, first_offset=first, end_offset=end)
+    known = [each.lost for each in mends if each.lost is not None]
+    if not any(one.first_offset <= first and end <= one.end_offset for one in known):
+        yield (Risk(word=Acceptance.AHEAD.value, text=danger(order)),), lost
+
+
+def _with_best_log(
+    standing: QuorumAssessment, mends: list[Mend], order: StartOrder | None
+) -> tuple[list[Mend], StartOrder | None]:
+    """The mends, and a voter that gets the log of another node if no voter has all of it."""
+    if order is None or order.lost_range is None:
+        return mends, order
+    if any(each.survey.running for each in standing.hosts):
+        return mends, order
+    others = [each for each in standing.hosts if not standing.votes(each)]
+    source = max(
+        (each for each in others if rebuild.can_be_source(each)),
+        key=lambda each: each.rank,
+        default=None,
+    )
+    voters = [each for each in standing.hosts if standing.votes(each)]
+    if source is None or not voters or source.rank <= max(each.rank for each in voters):
+        return mends, order
+    host = max(voters, key=lambda each: each.rank)
+    why = f"no voter has as many records as {source.name}"
+    made = list(rebuild.rebuilt(standing, host, why, source))
+    rest = [each for each in mends if each.host is not host]
+    found = [*rest, *made, *_found(standing, [host], made)]
+    better = start_order(standing, found)
+    if better is None or not is_better(better, order):
+        return mends, order
+    return found, better
+
+
+def _loss(
+    found: Sequence[tuple[Sequence[Risk], LostRecords | None]],
+    order: StartOrder | None,
+    *,
+    is_unchanged: bool = False,
+) -> PlannedLoss:
     lost = tuple(each for _, each in found if each is not None)
     told = [each.text for risks, lost in found for each in risks if _is_unknown(each, lost)]
     if told:
@@ -290,10 +378,12 @@ def _loss(found: Sequence[tuple[Sequence[Risk], LostRecords | None]]) -> Planned
             records=lost,
         )
     if not lost:
-        return PlannedLoss(
-            verdict=LossBound.NONE,
-            text="none: no record that can be trusted is given up",
-        )
+        text = "none: no record that can be trusted is given up"
+        if is_unchanged:
+            text = "none: nothing is changed"
+        if order is not None and order.first:
+            text = "none, if the controllers start in the order of the steps"
+        return PlannedLoss(verdict=LossBound.NONE, text=text)
     return PlannedLoss(
         verdict=LossBound.BOUNDED,
         text="bounded: the records that are listed are given up on those nodes; the quorum loses"
@@ -316,7 +406,7 @@ def _host_plan(standing: QuorumAssessment, host: Host, mends: Sequence[Mend]) ->
     lends = any(each.source is host for each in mends)
     return HostPlan(
         name=host.name,
-        role=HostRole.VOTER if is_voter(host, standing.keys) else _role(standing, host),
+        role=HostRole.VOTER if is_voter(host, standing.voters) else _role(standing, host),
         identity=host.survey.identity,
         path=host.survey.path,
         expected=relied_on(host.survey, edits.values()) if own or lends else (),
@@ -329,15 +419,20 @@ def _role(standing: QuorumAssessment, host: Host) -> HostRole:
     state = standing.leader.survey.state
     if state is not None and host.node_id in state.brokers:
         return HostRole.BROKER
-    if host.node_id in {each.id for each in standing.voters}:
+    if host.node_id in standing.voters.ids:
         return HostRole.VOTER
     return HostRole.OBSERVER
 
 
-def _steps(standing: QuorumAssessment, mends: Sequence[Mend]) -> Iterator[PlanStep]:
+def _steps(
+    standing: QuorumAssessment, mends: Sequence[Mend], order: StartOrder | None
+) -> Iterator[PlanStep]:
+    first = order.first if order is not None else ()
     mended = list(dict.fromkeys(each.host.name for each in mends))
     by_name = {each.name: each for each in standing.hosts}
-    if any(each.stops_all for each in mends):
+    runs = any(each.survey.running for each in standing.hosts if each.name not in mended)
+    stops_all = bool(first) or any(each.stops_all for each in mends)
+    if stops_all:
         yield PlanStep(
             action=Action.STOP,
             hosts=tuple(by_name),
@@ -348,33 +443,23 @@ def _steps(standing: QuorumAssessment, mends: Sequence[Mend]) -> Iterator[PlanSt
         yield PlanStep(
             action=Action.STOP,
             hosts=tuple(mended),
-            text="stop the node, and whatever would start it again; the others may go on",
+            text="stop the node, and whatever would start it again"
+            + ("; the others can keep running" if runs else ""),
         )
     for mend in mends:
         if mend.source is not None:
-            where = mend.source.survey.directory
-            yield PlanStep(
-                action=Action.COPY,
-                hosts=(mend.source.name, mend.host.name),
-                text=f"copy {where} of {mend.source.name} to {mend.host.name},"
-                " with meta.properties and __cluster_metadata-0 and without the topics' folders",
-            )
+            yield copy_step(mend.source, mend.host)
     for name in mended:
         own = [each for each in mends if each.host.name == name]
         for setting in dict.fromkeys(one for each in own for one in each.settings):
-            change = (
-                f"set {setting.key}={setting.value}"
-                if setting.value
-                else (f"take {setting.key} out")
-            )
             yield PlanStep(
                 action=Action.CONFIGURE,
                 hosts=(name,),
-                text=f"in its server.properties {change}",
+                text=identity.configuring(setting, by_name[name].survey.directory),
             )
         if any(each.edits for each in own):
-            sources = {each.source.name for each in own if each.source is not None}
-            more = "".join(f" --source {each}=COPY" for each in sorted(sources))
+            sources = {source_option(each.source) for each in own if each.source is not None}
+            more = "".join(sorted(sources))
             where = by_name[name].survey.directory
             yield PlanStep(
                 action=Action.APPLY,
@@ -382,11 +467,14 @@ def _steps(standing: QuorumAssessment, mends: Sequence[Mend]) -> Iterator[PlanSt
                 text="as the user that Kafka runs as; it keeps a backup",
                 commands=(f"kraftool recover apply plan.yaml --dir {where}{more}",),
             )
-    yield PlanStep(
-        action=Action.START,
-        hosts=tuple(by_name) if any(each.stops_all for each in mends) else tuple(mended),
-        text="start the controllers, and once they have a leader the brokers",
-    )
+    if first:
+        yield from start_steps(standing, first, is_stopped=True)
+    else:
+        yield PlanStep(
+            action=Action.START,
+            hosts=tuple(by_name) if stops_all else tuple(mended),
+            text="start the controllers, and once they have a leader the brokers",
+        )
     yield PlanStep(
         action=Action.CHECK,
         hosts=tuple(mended),

@@ -1,4 +1,4 @@
-"""What collect and plan tell on stderr, in lines: the story, while the file is the data.
+"""What collect says on stderr about the directories, in lines.
 
 Owns the sentences. Commands print them.
 """
@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kraftool.repair.plan import SHORT_ID, Method, Plan
 from kraftool.repair.survey import Survey
-from kraftool.reports.words import many
+from kraftool.reports.text.words import many
 
 
 def survey_lines(survey: Survey) -> Iterator[str]:
@@ -21,8 +20,8 @@ def survey_lines(survey: Survey) -> Iterator[str]:
         yield f"{survey.path}: {who}, without metadata"
     else:
         yield (
-            f"{survey.path}: {who} of cluster {identity.cluster_id or 'that is not known'}, to be"
-            f" trusted up to offset {end.offset} of epoch {end.epoch}"
+            f"{survey.path}: {who} of cluster {identity.cluster_id or 'that is not known'},"
+            f" readable up to offset {end.offset} of epoch {end.epoch}"
         )
     if survey.running:
         yield "  a process runs on it: stop it and collect again, or the plan will not fit"
@@ -63,6 +62,9 @@ def complaints(survey: Survey) -> Iterator[str]:
     for snapshot in survey.live_snapshots:
         if not snapshot.intact:
             yield f"{snapshot.name}: {snapshot.complaint}"
+    for flipped in survey.put_back.flipped if survey.put_back is not None else ():
+        for bit in flipped.bits:
+            yield f"{flipped.target.name}: {bit.describe()}"
     for misfit in log.misfits if log is not None else ():
         yield f"offset {misfit.offset} has a record that cannot be applied: {misfit.text}"
     if survey.state is not None and not survey.state.whole:
@@ -84,36 +86,3 @@ def is_well(survey: Survey) -> bool:
     """Whether nothing is wrong but a torn tail, which Kafka cuts off by itself."""
     torn = survey.log is not None and survey.log.broken is not None and survey.log.broken.torn
     return len(list(complaints(survey))) <= int(torn)
-
-
-def plan_lines(plan: Plan, out: str) -> Iterator[str]:
-    """A plan in short: what is done, what may be lost, and the next command."""
-    yield from plan.summary
-    for number, each in enumerate(plan.ranking, 1):
-        mark = "seed" if each.host == plan.seed else "voter" if each.voter else "observer"
-        note = f"; {each.note}" if each.note else ""
-        end = f"trusted up to offset {each.end_offset} of epoch {each.last_epoch}"
-        if each.end_offset == 0:
-            end = "has no record"
-        yield f"  {number}. {each.host} ({mark}): {end}{note}"
-    yield f"loss: {plan.loss.text}"
-    for lost in plan.loss.records:
-        types = (
-            ", ".join(f"{one.count} {one.type}" for one in lost.types) or "nothing known of them"
-        )
-        yield f"  {lost.host} has offsets {lost.first_offset} to {lost.end_offset - 1}: {types}"
-    for risk in plan.risks:
-        yield f"accepted ({risk.word}): {risk.text}"
-    name = out or "plan.yaml"
-    if plan.method is Method.NONE and not plan.steps:
-        return
-    if plan.method is Method.NONE:
-        yield "in this order:"
-    else:
-        yield f"plan {plan.id[:SHORT_ID]}, method {plan.method.value}: read {name}, and see with"
-        yield "kraftool recover rehearse, on copies, what comes of it; then, in order:"
-    for number, step in enumerate(plan.steps, 1):
-        where = f" {', '.join(step.hosts)}:" if step.hosts else ""
-        yield f"  {number}. {step.action.value}:{where} {step.text}"
-        for command in step.commands:
-            yield f"       {command.replace('plan.yaml', name)}"

@@ -24,10 +24,11 @@ from kraftool.decoders.names import (
     parse_checkpoint_name,
     parse_segment_name,
 )
-from kraftool.raft.names import Endpoint
+from kraftool.raft.names import NO_VOTERS, VoterSet
 from kraftool.repair.document import DocumentError, to_document
+from kraftool.repair.flipped_bit import FlippedBit
 from kraftool.reports.election.assessment import LossBound
-from kraftool.reports.file_names import misnamed
+from kraftool.reports.logs.file_names import misnamed
 from kraftool.storage.format_plan import META_PROPERTIES
 
 SCHEMA_VERSION = 1
@@ -201,6 +202,16 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FlippedFile:
+    """A file in which bits were flipped, before and after they are put back."""
+
+    target: PlanFile
+    before: Fingerprint
+    after: Fingerprint
+    bits: tuple[FlippedBit, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
     """A stretch of a new file's content: bytes, or a slice of a file as it was before the plan.
 
@@ -229,27 +240,34 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedEndpoint:
-    """A listener and where it is reached."""
+class RestoredRun:
+    """Good batches of another host's log that belong where a log is damaged."""
 
-    listener: str
-    host: str
-    port: int
+    source: str
+    """The host."""
+    first_offset: int
+    end_offset: int
 
-    @property
-    def address(self) -> Endpoint:
-        return Endpoint(self.host, self.port)
+    def describe(self) -> str:
+        if self.end_offset - self.first_offset == 1:
+            return f"offset {self.first_offset} from {self.source}"
+        return f"offsets {self.first_offset} to {self.end_offset - 1} from {self.source}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedVoter:
-    """A voter as a VotersRecord has it."""
+class RestoredFile:
+    """A damaged segment, and what it is made of: its own good bytes and runs of other hosts."""
 
-    id: int
-    directory_id: str = ""
-    endpoints: tuple[PlannedEndpoint, ...] = ()
-    min_kraft_version: int = 0
-    max_kraft_version: int = 1
+    target: PlanFile
+    before: Fingerprint
+    after: Fingerprint
+    pieces: tuple[Piece, ...]
+    runs: tuple[RestoredRun, ...]
+
+    @property
+    def sources(self) -> frozenset[str]:
+        """The other hosts."""
+        return frozenset(each.source for each in self.pieces if each.source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,7 +284,7 @@ class SnapshotRecipe:
     """Stands in its batches."""
     last_contained_log_timestamp_ms: int
     kraft_version: int
-    voters: tuple[PlannedVoter, ...] = ()
+    voters: VoterSet = NO_VOTERS
     """Empty with kraft.version 0."""
     state_offset: int
     """The state has seen the records below it."""
@@ -274,6 +292,10 @@ class SnapshotRecipe:
     records_sha256: str
     source: str = ""
     """The host whose directory the state is of; empty for the one that is written to."""
+    flipped: tuple[FlippedFile, ...] = ()
+    """The bits that are put back as its files are read for the state."""
+    restored: tuple[RestoredFile, ...] = ()
+    """The segments that are restored as they are read for the state."""
 
     def __post_init__(self) -> None:
         _check_hash(self.records_sha256)
@@ -298,6 +320,8 @@ class Edit:
     pieces: tuple[Piece, ...] = ()
     snapshot: SnapshotRecipe | None = None
     why: str = ""
+    flipped: tuple[FlippedBit, ...] = ()
+    """The evidence, if the edit puts flipped bits back."""
 
     def __post_init__(self) -> None:
         name = self.target.name
@@ -459,8 +483,8 @@ class Plan:
     why_seed: str = ""
     ranking: tuple[Ranked, ...] = ()
     loss: PlannedLoss
-    voters_before: tuple[PlannedVoter, ...] = ()
-    voters_after: tuple[PlannedVoter, ...] = ()
+    voters_before: VoterSet = NO_VOTERS
+    voters_after: VoterSet = NO_VOTERS
     risks: tuple[Risk, ...] = ()
     steps: tuple[PlanStep, ...] = ()
     quarantine: tuple[Quarantined, ...] = ()

@@ -10,13 +10,19 @@ from collections.abc import Callable, Sequence
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair import collect_file
+from kraftool.repair.judging import doubted
+from kraftool.repair.leadership import refuse_second_leader
 from kraftool.repair.majority import majority_plan
 from kraftool.repair.mending import mending_plan
+from kraftool.repair.on_disk import on_disk
 from kraftool.repair.plan import Plan
+from kraftool.repair.ranking import host_names
 from kraftool.repair.request import PlanRequest
+from kraftool.repair.run_survey import ReadDirectory, with_runs_restored
 from kraftool.repair.standing import standing_of
 from kraftool.repair.survey import Survey
-from kraftool.repair.surveying import survey_path
+from kraftool.repair.surveying import read_directories
+from kraftool.repair.whole_rest import with_whole_rests
 
 Progress = Callable[[str, int], None]
 
@@ -30,12 +36,17 @@ def read_surveys(
 ) -> tuple[Survey, ...]:
     """The surveys of PATHs and collect files."""
     found: list[Survey] = []
+    read: dict[int, ReadDirectory] = {}
     for each in paths:
         if collect_file.is_collect_file(each):
             found += collect_file.read(each)
-        else:
-            found += survey_path(each, now_ms=now_ms, at=at, progress=progress)
-    return tuple(found)
+            continue
+        for directory in read_directories(each, now_ms=now_ms, at=at, progress=progress):
+            read[len(found)] = directory
+            found.append(directory.survey)
+    names = host_names(found)
+    restored = with_runs_restored({names[number]: each for number, each in read.items()})
+    return tuple(restored.get(name, survey) for name, survey in zip(names, found, strict=True))
 
 
 def plan_for(request: PlanRequest) -> Plan:
@@ -43,6 +54,9 @@ def plan_for(request: PlanRequest) -> Plan:
     if not request.surveys:
         raise KraftoolError("there is nothing to plan for")
     standing = standing_of(request)
-    if standing.is_lost or request.rollback is not None or request.seed is not None:
-        return majority_plan(standing)
-    return mending_plan(standing)
+    is_lost = standing.is_lost or request.rollback is not None or request.seed is not None
+    if is_lost:
+        standing = with_whole_rests(standing)
+    plan = majority_plan(standing) if is_lost else mending_plan(standing)
+    refuse_second_leader(plan, standing)
+    return on_disk(doubted(plan, request.surveys), standing.hosts)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from kraftool.raft.names import OffsetAndEpoch
+from kraftool.raft.names import OffsetAndEpoch, ReplicaKey, VoterSet
+from kraftool.repair.bit_evidence import UNKNOWN_EVIDENCE, BitEvidence, bit_evidence
 from kraftool.repair.log_survey import counted
 from kraftool.repair.plan import LostRecords, Ranked, RecordCount
-from kraftool.repair.survey import Survey, SurveyedLog
-from kraftool.reports.words import many
+from kraftool.repair.survey import LogBreak, Survey, SurveyedLog
+from kraftool.reports.text.words import listed, many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +24,8 @@ class Host:
 
     name: str
     survey: Survey
+    evidence: BitEvidence = UNKNOWN_EVIDENCE
+    """About its flipped bits. The survey has them put back, unless others contradict."""
     had_records: bool = False
     """Whether a directory of its cluster tells that the quorum has had records."""
 
@@ -52,22 +55,45 @@ class Host:
 
     @property
     def rank(self) -> tuple[int, int]:
-        end = self.survey.end
-        return end.epoch, end.offset
+        return self.survey.end.rank
 
 
-def hosts_of(surveys: Sequence[Survey]) -> tuple[Host, ...]:
-    """A name for each directory; a node's further ones, without metadata, are told apart."""
-    names: Counter[str] = Counter()
+def host_names(surveys: Sequence[Survey]) -> list[str]:
+    """A name for each directory; a node's further ones get a number."""
+    counts: Counter[str] = Counter()
     found = []
     for number, survey in enumerate(surveys, 1):
         node_id = survey.node_id
         name = f"node-{node_id}" if node_id is not None else f"directory-{number}"
-        names[name] += 1
-        if names[name] > 1:
-            name = f"{name}-{names[name]}"
-        found.append(Host(name=name, survey=survey, had_records=_had_records(survey, surveys)))
-    return tuple(found)
+        counts[name] += 1
+        found.append(f"{name}-{counts[name]}" if counts[name] > 1 else name)
+    return found
+
+
+def hosts_of(surveys: Sequence[Survey]) -> tuple[Host, ...]:
+    """The directories by their names, with the bytes that they had before they were damaged."""
+    found = [
+        Host(name=name, survey=survey, had_records=_had_records(survey, surveys))
+        for name, survey in zip(host_names(surveys), surveys, strict=True)
+    ]
+    return tuple(_undamaged(each, found) for each in found)
+
+
+def _undamaged(host: Host, hosts: Sequence[Host]) -> Host:
+    restored = host.survey.restored
+    if restored is not None:
+        sources = {name for each in restored.restored_files for name in each.sources}
+        if sources <= {each.name for each in hosts}:
+            return replace(host, survey=restored)
+    put_back = host.survey.put_back
+    if put_back is None:
+        return host
+    others = [
+        (each.name, each.survey.put_back or each.survey) for each in hosts if each is not host
+    ]
+    evidence = bit_evidence(host.survey, others)
+    survey = host.survey if evidence.contradicted_by else put_back
+    return replace(host, survey=survey, evidence=evidence)
 
 
 def _had_records(survey: Survey, surveys: Iterable[Survey]) -> bool:
@@ -76,13 +102,13 @@ def _had_records(survey: Survey, surveys: Iterable[Survey]) -> bool:
     return any(each.tells_of_records for each in surveys if each.identity.cluster_id in own)
 
 
-def is_voter(host: Host, voters: Iterable[tuple[int, str]]) -> bool:
-    """Whether a directory is a voter's: the id, and the directory id where the record has one."""
-    mine = host.survey.identity.directory_id
-    return any(id_ == host.node_id and directory_id in ("", mine) for id_, directory_id in voters)
+def is_voter(host: Host, voters: VoterSet) -> bool:
+    """True if the directory is a voter's."""
+    directory_id = host.survey.identity.directory_id or None
+    return host.node_id is not None and voters.has(ReplicaKey(host.node_id, directory_id))
 
 
-def ranked(hosts: Iterable[Host], voters: Sequence[tuple[int, str]]) -> tuple[Ranked, ...]:
+def ranked(hosts: Iterable[Host], voters: VoterSet) -> tuple[Ranked, ...]:
     """All that have metadata, best first."""
     ordered = sorted(
         (each for each in hosts if each.has_metadata),
@@ -108,6 +134,12 @@ def _state_is_whole(survey: Survey) -> bool:
 
 def _note(survey: Survey) -> str:
     log, told = survey.log, []
+    told += [f"flipped bits of {each.target.name} are put back" for each in survey.flipped]
+    told += [
+        f"{each.target.name} is restored with {listed(run.describe() for run in each.runs)}"
+        for each in survey.restored_files
+        if each.runs
+    ]
     if log is not None and log.broken is not None:
         broken = log.broken
         what = "a torn tail" if broken.torn else "damaged"
@@ -210,7 +242,27 @@ def _behind_damage(host: Host, outcome_end: int) -> LostRecords | None:
     if broken is None or broken.end_offset <= outcome_end:
         return None
     first = max(broken.offset, outcome_end)
-    return LostRecords(host=host.name, first_offset=first, end_offset=broken.end_offset)
+    return behind_damage(host, first, broken)
+
+
+UNREADABLE = "unreadable"
+"""The type, in a plan, of records whose bytes are damaged."""
+
+
+def behind_damage(host: Host, first: int, broken: LogBreak) -> LostRecords:
+    """The records of a damaged log from an offset on, by the types that can be read."""
+    types = broken.types
+    if first > broken.offset:
+        found: Counter[str] = Counter()
+        for batch in broken.batches:
+            _add(found, batch.types if batch.base_offset >= first else ())
+        types = counted(found)
+    missing = broken.end_offset - first - sum(each.count for each in types)
+    if missing > 0:
+        types = (*types, RecordCount(type=UNREADABLE, count=missing))
+    return LostRecords(
+        host=host.name, first_offset=first, end_offset=broken.end_offset, types=types
+    )
 
 
 def types_between(log: SurveyedLog, first: int, end: int) -> tuple[RecordCount, ...]:
@@ -233,7 +285,4 @@ def _add(found: Counter[str], types: Iterable[RecordCount]) -> None:
 
 def is_ahead(survey: Survey, end: OffsetAndEpoch) -> bool:
     """Whether a directory speaks of anything beyond an end, trusted or not."""
-    return survey.reach > end.offset or (survey.end.epoch, survey.end.offset) > (
-        end.epoch,
-        end.offset,
-    )
+    return survey.reach > end.offset or survey.end.rank > end.rank

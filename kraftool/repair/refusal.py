@@ -25,7 +25,7 @@ def accepted(request: PlanRequest, risks: Sequence[Risk]) -> tuple[Risk, ...]:
         words = " ".join(f"--accept {each}" for each in dict.fromkeys(one.word for one in missing))
         raise PlanRefused(
             f"no plan is made: {texts}",
-            hint=f"better make that untrue; to take it on yourself, add {words}",
+            hint=f"remove the cause, if you can; to accept this, add {words}",
         )
     return tuple(risks)
 

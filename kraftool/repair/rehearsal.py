@@ -15,10 +15,15 @@ from kraftool import __version__
 from kraftool.decoders.errors import KraftoolError
 from kraftool.raft.names import majority_of
 from kraftool.repair.apply import Apply, Tell
-from kraftool.repair.disk import RepairRefused
 from kraftool.repair.edits import sources_needed
 from kraftool.repair.plan import Plan
-from kraftool.repair.rehearsal_copies import Progress, Rehearsed, copy_all, find_rehearsed
+from kraftool.repair.rehearsal_copies import (
+    Progress,
+    Rehearsed,
+    copy_all,
+    find_rehearsed,
+    named_directory,
+)
 from kraftool.repair.rehearsal_election import (
     ElectionRehearsal,
     findings_of,
@@ -29,10 +34,12 @@ from kraftool.repair.rehearsal_election import (
 from kraftool.repair.rehearsal_nodes import Cast, NodesRehearsal, rehearse_nodes
 from kraftool.repair.rehearsal_software import Software, kafka_at, own_node
 from kraftool.repair.verify import DirectoryCheck, check_directory
-from kraftool.reports.findings import Finding, Severity, in_order
-from kraftool.reports.kinds import repair as kinds
+from kraftool.reports.election.assessment import Assessment, assess
+from kraftool.reports.election.read import read_case
+from kraftool.reports.findings.finding import Finding, Severity, in_order
+from kraftool.reports.findings.kinds import repair as kinds
 from kraftool.reports.state.load import load_state
-from kraftool.reports.words import listed
+from kraftool.reports.text.words import listed
 from kraftool.sim.election.returning import Way
 from kraftool.storage.repair_journal import Stage
 
@@ -85,6 +92,8 @@ class Rehearsal:
     elections: ElectionRehearsal | None = None
     """None where apply refused a copy."""
     nodes: NodesRehearsal | None = None
+    assessment: Assessment
+    """The judgement of the quorum by the originals, as they are before the plan."""
 
     @property
     def refused(self) -> AppliedCopy | None:
@@ -94,7 +103,9 @@ class Rehearsal:
     def findings(self) -> tuple[Finding, ...]:
         found = [one for each in self.copies for one in _of_copy(each)]
         if self.elections is not None:
-            found += findings_of(self.plan, self.elections)
+            nodes = self.nodes
+            led_by = nodes.software if nodes is not None and nodes.leader is not None else ""
+            found += findings_of(self.plan, self.elections, led_by=led_by)
         if self.nodes is not None:
             found += self.nodes.findings
         return in_order(found)
@@ -118,7 +129,9 @@ def rehearse(
     if asked.with_nodes:
         software = kafka_at(asked.kafka, folder) if asked.kafka else own_node()
     rehearsed = find_rehearsed(plan, asked.directories)
-    _refuse_unneeded(rehearsed, asked.sources)
+    assessment = assessed([each.path for each in rehearsed])
+    for name in _unneeded(rehearsed, asked.sources):
+        tell(f"--source {name} is not used: nothing that is rehearsed needs a file of it")
     rehearsed = copy_all(rehearsed, folder, progress)
     copies = tuple(_applied(plan, each, rehearsed, asked.sources, tell) for each in rehearsed)
     given = {each.name for each in rehearsed}
@@ -126,6 +139,7 @@ def rehearse(
         plan=plan,
         folder=folder,
         copies=copies,
+        assessment=assessment,
         not_given=tuple(each.name for each in plan.hosts if each.name not in given),
     )
     if found.refused is not None:
@@ -137,16 +151,26 @@ def rehearse(
     return replace(found, nodes=_nodes(found, software, asked.timeout_s, tell))
 
 
+def without_changes(plan: Plan, directories: Sequence[str]) -> Rehearsal:
+    """The rehearsal of a plan that changes nothing: the judgement alone."""
+    paths = [named_directory(each)[1] for each in directories]
+    return Rehearsal(plan=plan, folder="", copies=(), assessment=assessed(paths))
+
+
+def assessed(paths: Sequence[str]) -> Assessment:
+    """The judgement of a quorum by data directories."""
+    return assess(read_case(paths))
+
+
 # --- apply ------------------------------------------------------------------------------------
 
 
-def _refuse_unneeded(rehearsed: Sequence[Rehearsed], sources: Mapping[str, str]) -> None:
+def _unneeded(rehearsed: Sequence[Rehearsed], sources: Mapping[str, str]) -> list[str]:
+    """The hosts that were given as sources, and from which nothing is read."""
     needed = {
         name for each in rehearsed if each.host is not None for name in sources_needed(each.host)
     }
-    for name in sources:
-        if name not in needed:
-            raise RepairRefused(f"nothing is read from {name} for what is rehearsed")
+    return sorted(sources.keys() - needed)
 
 
 def _applied(
@@ -184,9 +208,7 @@ def _checked(plan: Plan, each: Rehearsed) -> DirectoryCheck:
         path=each.path,
         findings=tuple(
             replace(
-                one,
-                file=_as_original(each, one.file),
-                text=_as_original(each, one.text),
+                one.saying(_as_original(each, one.text)).in_file(_as_original(each, one.file)),
                 advice=_as_original(each, one.advice),
             )
             for one in found.findings

@@ -56,6 +56,13 @@ class Rehearsed:
         return self.identity.node_id
 
 
+def named_directory(path: str) -> tuple[str, str]:
+    """The host and the directory of `HOST=DIR`; an empty host for `DIR`."""
+    name, mark, rest = path.partition("=")
+    is_named = bool(mark and name) and "/" not in name and not os.path.exists(path)
+    return (name, rest) if is_named else ("", path)
+
+
 def find_rehearsed(plan: Plan, paths: Sequence[str]) -> tuple[Rehearsed, ...]:
     """Which part of the plan each directory is: `DIR`, or `HOST=DIR` where its files do not tell.
 
@@ -63,9 +70,8 @@ def find_rehearsed(plan: Plan, paths: Sequence[str]) -> tuple[Rehearsed, ...]:
     """
     found: dict[str, Rehearsed] = {}
     for path in paths:
-        name, mark, rest = path.partition("=")
-        is_named = bool(mark and name) and "/" not in name and not os.path.exists(path)
-        each = _rehearsed(plan, rest if is_named else path, name if is_named else "")
+        name, directory = named_directory(path)
+        each = _rehearsed(plan, directory, name)
         if each.name in found:
             raise RepairRefused(
                 f"{each.path} and {found[each.name].path} are both {each.name} of the plan",

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
+from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.raft.names import OffsetAndEpoch, VoterSet, majority_of
 from kraftool.repair.cases.endpoints import STATIC_VOTERS
 from kraftool.repair.disk import DataDirectory
@@ -20,9 +21,9 @@ from kraftool.repair.rehearsal_copies import Progress, Rehearsed
 from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.reports.election.read import read_case
 from kraftool.reports.election.what_if import EQUAL, assumed_up
-from kraftool.reports.findings import Finding, Severity
-from kraftool.reports.kinds import repair as kinds
-from kraftool.reports.words import listed, many
+from kraftool.reports.findings.finding import Finding, Severity
+from kraftool.reports.findings.kinds import repair as kinds
+from kraftool.reports.text.words import listed, many
 from kraftool.sim.election.conditions import Conditions
 from kraftool.sim.election.returning import Ending, Returning, Way
 from kraftool.storage.files import Files
@@ -124,6 +125,7 @@ def _asked(told: ElectionRehearsal) -> Iterator[tuple[Way, bool]]:
         yield Way.AFTERWARDS, True
     if told.back or told.assumed:
         yield Way.APART, bool(told.assumed)
+        yield Way.LEADER_DIES, False
 
 
 # --- the nodes --------------------------------------------------------------------------------
@@ -159,7 +161,7 @@ def _ahead(
     known = max(((each.last_epoch, each.end_offset) for each in plan.ranking), default=(0, 0))
     new = {each.node_id for each in rehearsed if each.host is None}
     for each in nodes:
-        if each.id in new and (each.end.epoch, each.end.offset) > known:
+        if each.id in new and each.end.rank > known:
             yield each.id, each.end
 
 
@@ -190,7 +192,7 @@ def _further(node: NodeCase, random: Random) -> NodeCase:
     epoch = node.end.epoch
     if random.random() < 0.5:
         epoch += 1
-        log = replace(log, epochs=(*log.epochs, (epoch, log.end)))
+        log = replace(log, epochs=(*log.epochs, EpochEntry(epoch, log.end)))
     if election is not None:
         leader = election.leader_id if election.epoch >= epoch else None
         election = replace(election, epoch=max(election.epoch, epoch), leader_id=leader)
@@ -213,6 +215,10 @@ def is_promised(plan: Plan, way: Way, *, is_ahead: bool) -> bool:
     if is_fenced(plan):
         return True
     match plan.method:
+        case Method.SNAPSHOT_JUMP | Method.APPEND if way is Way.LEADER_DIES:
+            # Old voters that have heard of its epoch, and not of the new voters, elect a leader of
+            # a later one.
+            return False
         case Method.SNAPSHOT_JUMP:
             # Old voters ask each other, and so never hear of a node that is new among them.
             return not {each.id for each in plan.voters_after}.isdisjoint(
@@ -226,8 +232,11 @@ def is_promised(plan: Plan, way: Way, *, is_ahead: bool) -> bool:
             return True
 
 
-def findings_of(plan: Plan, found: ElectionRehearsal) -> Iterator[Finding]:
-    """What is not as it should be, or would not be if the plan were not kept to."""
+def findings_of(plan: Plan, found: ElectionRehearsal, *, led_by: str = "") -> Iterator[Finding]:
+    """What is not as it should be, or would not be if the plan were not kept to.
+
+    `led_by` names the software of real nodes that elected a leader: they refute the simulator.
+    """
     if not found.trials:
         text = f"of the plan's voters {listed(found.absent)} not given"
         yield kinds.NOT_SHOWN.at("", text)
@@ -238,10 +247,16 @@ def findings_of(plan: Plan, found: ElectionRehearsal) -> Iterator[Finding]:
         runs = len(trial.endings)
         if trial.without_leader:
             text = f"in {trial.without_leader} of {many(runs, 'run')} no leader came about"
-            yield kinds.NO_LEADER.at("", text)
+            if led_by and trial.without_leader == runs:
+                text += f" in the simulator, but {led_by} elected one on the same copies"
+                yield kinds.SIMULATOR_DIFFERS.at("", text)
+            else:
+                yield kinds.NO_LEADER.at("", text)
         way = in_words(found, trial)
         is_promise = is_promised(plan, trial.way, is_ahead=trial.is_ahead or bool(found.ahead))
         severity = _severity(found, is_promise=is_promise)
+        if trial.way is Way.LEADER_DIES and not is_promise:
+            severity = Severity.INFO  # a second failure, in the moments of the return
         if trial.losing:
             worst = trial.losing[0]
             yield kinds.LOSES.at(
@@ -259,7 +274,7 @@ def findings_of(plan: Plan, found: ElectionRehearsal) -> Iterator[Finding]:
                 f"{way}: in {len(trial.parted)} of {many(runs, 'run')} there are two quorums in"
                 f" the end, led by {leaders} (seed {worst.seed})",
                 # Those that never hear of the recovered leader go on without it.
-                severity=_severity(found, is_promise=is_promise and trial.way is Way.AFTERWARDS),
+                severity=_severity(found, is_promise=False) if trial.way is Way.APART else severity,
             )
         if trial.breaking:
             worst = trial.breaking[0]
@@ -289,5 +304,9 @@ def in_words(found: ElectionRehearsal, trial: Trial) -> str:
 
 def how_it_goes(trial: Trial) -> str:
     """How nodes of the quarantine return."""
-    how = "back afterwards" if trial.way is Way.AFTERWARDS else "apart first, then back"
+    how = {
+        Way.AFTERWARDS: "back afterwards",
+        Way.APART: "apart first, then back",
+        Way.LEADER_DIES: "back while the leader dies",
+    }[trial.way]
     return how + (", ahead of all" if trial.is_ahead else "")

@@ -181,7 +181,7 @@ def write_settings(
     static: Mapping[int, int],
 ) -> None:
     """A server.properties for each node; `static` are the ports of voters with kraft.version 0."""
-    where = ",".join(f"{each.host}:{each.port}" for each in servers)
+    where = ",".join(map(str, servers))
     quorum = f"controller.quorum.bootstrap.servers={where}"
     if static:
         named = ",".join(f"{each}@{HOST}:{static[each]}" for each in sorted(static))

@@ -25,11 +25,11 @@ from kraftool.raft.names import majority_of
 from kraftool.repair.apply import Tell
 from kraftool.repair.rehearsal_local import LocalNode, listener_of, localize, write_settings
 from kraftool.repair.rehearsal_software import Running, Software, free_ports, running
-from kraftool.reports.findings import Finding, Severity
-from kraftool.reports.kinds import repair as kinds
+from kraftool.reports.findings.finding import Finding, Severity
+from kraftool.reports.findings.kinds import repair as kinds
 from kraftool.reports.state.diff import IGNORABLE, ChangeType, DiffOptions, changes
 from kraftool.reports.state.diff_words import change_name
-from kraftool.reports.words import listed, many
+from kraftool.reports.text.words import listed, many
 
 _ASK_S, _PAUSE_S = 2.0, 0.2
 _MOST_TOLD = 5

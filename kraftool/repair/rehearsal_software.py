@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import kraftool
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.rehearsal_local import HOST, LocalNode
-from kraftool.reports.processes import ends_with_parent
+from kraftool.reports.logs.processes import ends_with_parent
 
 _PORTS = range(20_000, 30_000)
 _MOST_LOG = 64 << 10

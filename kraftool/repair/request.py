@@ -12,9 +12,10 @@ from enum import StrEnum
 from typing import Any
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.repair.plan import Method, PlannedEndpoint
+from kraftool.raft.endpoints import read_endpoint
+from kraftool.raft.names import Endpoint, Endpoints
+from kraftool.repair.plan import Method
 from kraftool.repair.survey import Survey
-from kraftool.repair.surveying import planned_endpoint
 
 
 class Acceptance(StrEnum):
@@ -57,11 +58,11 @@ class PlanRequest:
     """The offset of a record that kills controllers."""
     cluster_id: str = ""
     """The new one of --fence."""
-    endpoints: tuple[tuple[int, tuple[PlannedEndpoint, ...]], ...] = field(default_factory=tuple)
+    endpoints: tuple[tuple[int, Endpoints], ...] = field(default_factory=tuple)
     """Where voters are reached from now on."""
 
-    def endpoints_of(self, node_id: int) -> tuple[PlannedEndpoint, ...]:
-        return next((each for id_, each in self.endpoints if id_ == node_id), ())
+    def endpoints_of(self, node_id: int) -> Endpoints:
+        return dict(self.endpoints).get(node_id, {})
 
 
 _UUID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{20}[AQgw]")
@@ -103,7 +104,7 @@ KNOWN = (*_KEYS, f"{_ENDPOINT}ID")
 
 def with_settings(request: PlanRequest, settings: Sequence[str]) -> PlanRequest:
     """The request with what `--set` says. Raises KraftoolError for what cannot be understood."""
-    endpoints: list[tuple[int, tuple[PlannedEndpoint, ...]]] = []
+    endpoints: list[tuple[int, Endpoints]] = []
     told: set[str] = set()
     for each in settings:
         key, mark, value = each.partition("=")
@@ -117,7 +118,7 @@ def with_settings(request: PlanRequest, settings: Sequence[str]) -> PlanRequest:
                 raise ValueError(each)
             if key.startswith(_ENDPOINT):
                 node_id = _number(key.removeprefix(_ENDPOINT))
-                endpoints.append((node_id, tuple(_endpoint(one) for one in value.split(","))))
+                endpoints.append((node_id, _endpoints(value)))
                 continue
             name, read = _KEYS[key]
             request = replace(request, **{name: read(value)})
@@ -139,8 +140,12 @@ _FORMS = (
 )
 
 
-def _endpoint(text: str) -> PlannedEndpoint:
-    found = planned_endpoint(text.strip())
-    if not found.listener or not found.host or not found.port:
-        raise ValueError(text)
-    return replace(found, listener=found.listener.upper())
+def _endpoints(text: str) -> Endpoints:
+    found: dict[str, Endpoint] = {}
+    for each in text.split(","):
+        name, endpoint = read_endpoint(each.strip())
+        listener = name.upper()
+        if not listener or not endpoint.host or not endpoint.port or listener in found:
+            raise ValueError(text)
+        found[listener] = endpoint
+    return found

@@ -14,7 +14,7 @@ from kraftool.repair.plan import LostRecords, Risk
 from kraftool.repair.ranking import Host, beyond
 from kraftool.repair.request import Acceptance
 from kraftool.repair.standing import QuorumAssessment
-from kraftool.reports.words import listed
+from kraftool.reports.text.words import listed
 
 Shortfall = tuple[tuple[Risk, ...], LostRecords | None]
 
@@ -26,12 +26,15 @@ def shortfall(
     made from."""
     if not standing.voters or any(each.survey.running for each in standing.hosts):
         return
-    yield from _unconfirmed(standing, replaced)
+    yield from unconfirmed(standing, replaced)
     if not standing.lost and not standing.missing:
         yield from _only_others_have(standing, sources)
 
 
-def _unconfirmed(standing: QuorumAssessment, replaced: Collection[str]) -> Iterator[Shortfall]:
+def unconfirmed(standing: QuorumAssessment, replaced: Collection[str] = ()) -> Iterator[Shortfall]:
+    """The proof by a snapshot that voters lost what they confirmed."""
+    if not standing.voters or any(each.survey.running for each in standing.hosts):
+        return
     end = standing.leader.survey.end
     known = [
         (each.offset, host.name)

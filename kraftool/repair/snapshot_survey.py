@@ -1,7 +1,7 @@
-"""Whether Kafka could live on a checkpoint: its form, then its records replayed.
+"""The form of a checkpoint, judged while another report walks over it.
 
-Owns one sentence on what is wrong with one. Kafka believes a checkpoint's name and drops its log
-for it, so that none may be relied on that was not read from end to end.
+Owns one sentence on what is wrong with it. Kafka believes a checkpoint's name and drops its log for
+it, so that no checkpoint is relied on unless all of it passed.
 """
 
 from __future__ import annotations
@@ -9,51 +9,77 @@ from __future__ import annotations
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.control import BY_ID, ControlRecordType, read_key
 from kraftool.decoders.errors import DecodeError, KraftoolError
-from kraftool.decoders.segment import ReadAt
-from kraftool.decoders.walk import Faulty, Walk, WalkState
-from kraftool.reports.findings import Severity
+from kraftool.decoders.walk import Faulty, FirstBatch, Item, Walk, WalkState, sequence_faults
+from kraftool.reports.findings.finding import Severity
 from kraftool.reports.state.replay import Replay
 from kraftool.storage.entry import Entry
 
 _FIRST, _LAST = ControlRecordType.SNAPSHOT_HEADER, ControlRecordType.SNAPSHOT_FOOTER
+_START = WalkState(next_offset=0)
 
 
-def complaint_of(entry: Entry, epoch: int, *, replayed: bool) -> str:
-    """What is wrong with a checkpoint of this epoch; empty for one that is whole."""
-    replay = Replay() if replayed else None
+def complaint_of(entry: Entry, epoch: int) -> str:
+    """What is wrong with a checkpoint that no other report reads; empty if nothing is."""
+    form, replay = CheckpointForm(epoch), Replay()
     try:
         with entry.open() as source:
-            wrong = _form(source.read_at, epoch, entry.basename, replay)
-    except DecodeError as error:
-        return error.describe()
+            for item in Walk(source.read_at):
+                form.take(item)
+                if isinstance(item, Faulty):
+                    break
+                replay.batch(entry.basename, item, snapshot=True)
     except KraftoolError as error:
         return error.message
-    if wrong or replay is None:
-        return wrong
+    return form.complaint() or error_of(replay)
+
+
+def error_of(replay: Replay) -> str:
+    """The first error of replaying a checkpoint; empty if there was none."""
     told = [each for each in replay.findings if each.severity is Severity.ERROR]
     return told[0].sentence() if told else ""
 
 
-def _form(read_at: ReadAt, epoch: int, name: str, replay: Replay | None) -> str:
-    """The header first, the footer last, offsets without a gap, every batch whole and of the
-    epoch in the name."""
-    is_first, ended = True, False
-    for item in Walk(read_at, WalkState(next_offset=0)):
+class CheckpointForm:
+    """The form of a checkpoint that passes: the header first, the footer last, offsets without a
+    gap, every batch whole and of the epoch in the name."""
+
+    def __init__(self, epoch: int) -> None:
+        self._epoch = epoch
+        self._wrong = ""
+        self._has_begun = self._has_ended = False
+
+    def take(self, item: Item) -> None:
+        """Take the next item of the walk."""
+        if self._wrong:
+            return
+        try:
+            self._wrong = self._fault(item)
+        except DecodeError as error:
+            self._wrong = error.describe()
+        except KraftoolError as error:
+            self._wrong = error.message
+
+    def complaint(self) -> str:
+        """What is wrong with what passed; empty if nothing is."""
+        return self._wrong or ("" if self._has_ended else "it has no SnapshotFooter")
+
+    def _fault(self, item: Item) -> str:
         if isinstance(item, Faulty):
             return item.fault.describe()
         where = f"position {item.position}"
-        if ended:
+        if not self._has_begun:
+            for fault in sequence_faults(_START, FirstBatch.of(item)):
+                return fault.describe()
+        if self._has_ended:
             return f"{where}: a batch after the footer"
-        if item.epoch != epoch:
-            return f"{where}: epoch {item.epoch}, and the name has {epoch}"
+        if item.epoch != self._epoch:
+            return f"{where}: epoch {item.epoch}, and the name has {self._epoch}"
         kinds = _control_types(item)
-        if is_first and kinds[:1] != [_FIRST]:
+        if not self._has_begun and kinds[:1] != [_FIRST]:
             return f"{where}: it does not begin with a SnapshotHeader"
-        is_first = False
-        ended = _LAST in kinds
-        if replay is not None:
-            replay.batch(name, item, snapshot=True)
-    return "" if ended else "it has no SnapshotFooter"
+        self._has_begun = True
+        self._has_ended = _LAST in kinds
+        return ""
 
 
 def _control_types(batch: RecordBatch) -> list[ControlRecordType | None]:

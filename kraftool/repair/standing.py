@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.image.metadata_version import METADATA_VERSION, release_name
-from kraftool.raft.names import majority_of
-from kraftool.repair.plan import PlannedVoter, Risk
+from kraftool.raft.names import NO_VOTERS, Voter, VoterSet
+from kraftool.repair.plan import Risk
 from kraftool.repair.ranking import (
     Host,
     hosts_of,
@@ -24,7 +25,8 @@ from kraftool.repair.ranking import (
 )
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.request import Acceptance, PlanRequest
-from kraftool.reports.words import listed
+from kraftool.repair.survey import Survey
+from kraftool.reports.text.words import listed
 
 _FIRST_SAFE_LEVEL = 22
 """metadata.version 4.0-IV0: whoever runs on it is Kafka 4.0 or later."""
@@ -41,7 +43,7 @@ class QuorumAssessment:
     foreign: tuple[Host, ...] = ()
     cluster_id: str
     kraft_version: int
-    voters: tuple[PlannedVoter, ...]
+    voters: VoterSet
     leader: Host
     """The one that an election would put first, over what can be trusted."""
     present: tuple[Host, ...] = field(default_factory=tuple)
@@ -49,13 +51,13 @@ class QuorumAssessment:
     a snapshot is left alone."""
     renamed: tuple[Host, ...] = ()
     """Voters by their id, whose directory id is another than the record's."""
-    lost: tuple[PlannedVoter, ...] = ()
-    missing: tuple[PlannedVoter, ...] = ()
+    lost: VoterSet = NO_VOTERS
+    missing: VoterSet = NO_VOTERS
     """Neither given nor said to be lost."""
 
     @property
     def majority(self) -> int:
-        return majority_of(len(self.voters))
+        return self.voters.majority
 
     @property
     def enough(self) -> int:
@@ -74,7 +76,7 @@ class QuorumAssessment:
     @property
     def nameless(self) -> tuple[Host, ...]:
         """Directories with metadata that may be voters', but for meta.properties; best first."""
-        ids = {None, *(each.id for each in self.voters)}
+        ids = {None, *self.voters.ids}
         found = [
             each
             for each in self.hosts
@@ -83,15 +85,11 @@ class QuorumAssessment:
         return tuple(sorted(found, key=lambda each: each.rank, reverse=True))
 
     @property
-    def without_log(self) -> tuple[PlannedVoter, ...]:
+    def without_log(self) -> tuple[Voter, ...]:
         """Voters whose log is gone, with all that they confirmed: lost ones, and those of whose
         directory nothing or a snapshot is left. Of one that was not given nothing is known."""
         gone = {each.node_id for each in self.hosts if self.votes(each) and each.lost_log}
-        return tuple(each for each in self.voters if each in self.lost or each.id in gone)
-
-    @property
-    def keys(self) -> tuple[tuple[int, str], ...]:
-        return tuple((each.id, each.directory_id) for each in self.voters)
+        return tuple(each for each in self.voters if each.id in self.lost.ids | gone)
 
     @property
     def reach(self) -> int:
@@ -104,7 +102,7 @@ class QuorumAssessment:
     def votes(self, host: Host) -> bool:
         """Whether it is a voter's directory, or one again once its lost meta.properties is back."""
         is_nameless = bool(host.survey.meta_complaint) and not host.survey.identity.directory_id
-        return is_voter(host, self.keys) or (
+        return is_voter(host, self.voters) or (
             is_nameless and host.has_metadata and host in self.renamed
         )
 
@@ -113,6 +111,22 @@ class QuorumAssessment:
         own = [each for each in self.hosts if each.node_id == node_id]
         with_metadata = [each for each in own if each.has_metadata]
         return next(iter(with_metadata or own), None)
+
+
+def with_surveys(standing: QuorumAssessment, made: Mapping[str, Survey]) -> QuorumAssessment:
+    """The quorum with other surveys of some hosts, by their names."""
+
+    hosts = {
+        each.name: replace(each, survey=made[each.name]) if each.name in made else each
+        for each in standing.hosts
+    }
+    return replace(
+        standing,
+        hosts=tuple(hosts.values()),
+        present=tuple(hosts[each.name] for each in standing.present),
+        renamed=tuple(hosts[each.name] for each in standing.renamed),
+        leader=hosts.get(standing.leader.name, standing.leader),
+    )
 
 
 def standing_of(request: PlanRequest) -> QuorumAssessment:
@@ -129,29 +143,23 @@ def standing_of(request: PlanRequest) -> QuorumAssessment:
             "no directory has any metadata: there is nothing to go on from",
             hint="name the metadata directories of all controllers and brokers that are left",
         )
-    leader = max(with_metadata, key=lambda each: (each.rank, each.survey.voters != ()))
+    leader = max(with_metadata, key=lambda each: (each.rank, len(each.survey.voters) > 0))
     knowing = _knowing(leader, with_metadata)
     told = knowing.survey.voters or _told_voters(with_metadata)
-    voters = tuple(sorted(told, key=lambda each: each.id))
+    voters = VoterSet.of(*sorted(told, key=lambda each: each.id))
     level = knowing.survey.kraft_version
     if level is None:
         level = max((each.survey.kraft_version or 0 for each in with_metadata), default=0)
-    keys = [(each.id, each.directory_id) for each in voters]
     present = tuple(
         each
         for each in with_metadata
-        if is_voter(each, keys) and not (each.lost_log and each.node_id in request.lost)
+        if is_voter(each, voters) and not (each.lost_log and each.node_id in request.lost)
     )
     _refuse_one_voter_twice(present)
     ids = {each.node_id for each in present}
-    renamed = tuple(
-        each
-        for each in own
-        if each.node_id not in ids and each.node_id in {one.id for one in voters}
-    )
+    renamed = tuple(each for each in own if each.node_id not in ids and each.node_id in voters.ids)
     absent = [each for each in voters if each.id not in ids]
     _refuse_not_lost(request, voters, ids)
-    lost = tuple(each for each in absent if each.id in request.lost)
     known = {each.node_id for each in renamed}
     return QuorumAssessment(
         request=request,
@@ -163,8 +171,8 @@ def standing_of(request: PlanRequest) -> QuorumAssessment:
         leader=leader,
         present=present,
         renamed=renamed,
-        lost=lost,
-        missing=tuple(each for each in absent if each not in lost and each.id not in known),
+        lost=VoterSet.of(*(each for each in absent if each.id in request.lost)),
+        missing=VoterSet.of(*(each for each in absent if each.id not in request.lost | known)),
     )
 
 
@@ -196,11 +204,11 @@ def _knowing(leader: Host, hosts: list[Host]) -> Host:
     return max(recorded, key=lambda each: each.rank, default=leader)
 
 
-def _told_voters(hosts: list[Host]) -> tuple[PlannedVoter, ...]:
+def _told_voters(hosts: list[Host]) -> VoterSet:
     for each in sorted(hosts, key=lambda host: host.rank, reverse=True):
         if each.survey.voters:
             return each.survey.voters
-    return ()
+    return NO_VOTERS
 
 
 def _refuse_twice(hosts: tuple[Host, ...]) -> None:
@@ -241,11 +249,9 @@ def _refuse_one_voter_twice(present: tuple[Host, ...]) -> None:
             )
 
 
-def _refuse_not_lost(
-    request: PlanRequest, voters: tuple[PlannedVoter, ...], there: set[int | None]
-) -> None:
+def _refuse_not_lost(request: PlanRequest, voters: VoterSet, there: set[int | None]) -> None:
     """What is said to be lost has to be a voter, and one whose directory was not given."""
-    known = sorted({each.id for each in voters})
+    known = sorted(voters.ids)
     if request.lost and not known:
         raise unknown_voters("whether a majority is lost cannot be told")
     for each in sorted(request.lost):
@@ -360,8 +366,8 @@ def bootstrap_option(standing: QuorumAssessment) -> str:
     told = [
         standing.request.endpoints_of(each.id) or each.endpoints
         for each in standing.voters
-        if each not in standing.lost
+        if each.id not in standing.lost.ids
     ]
-    known = [one for each in told for one in each[:1] if one.host and one.port]
-    addresses = ",".join(str(each.address) for each in known)
+    first = [endpoint for each in told for endpoint in islice(each.values(), 1)]
+    addresses = ",".join(str(each) for each in first if each.host and each.port)
     return f" --bootstrap-controller {shlex.quote(addresses)}" if addresses else ""

@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import encode_record
 from kraftool.decoders.snapshot import encode_snapshot
 from kraftool.image.image import MetadataImage
 from kraftool.image.writer import snapshot_records
-from kraftool.raft.names import OffsetAndEpoch, ReplicaKey, VersionRange, Voter, VoterSet
-from kraftool.repair.plan import PlannedVoter, SnapshotRecipe
-from kraftool.reports.state.load import load_state
+from kraftool.raft.names import OffsetAndEpoch
+from kraftool.repair.flipped_bit import with_bits, with_content
+from kraftool.repair.plan import SnapshotRecipe
+from kraftool.repair.restored_file import PieceOpener, pieced_opener
+from kraftool.reports.logs.source import LogFile
+from kraftool.reports.state.files import StateFiles, open_state
+from kraftool.reports.state.load import load_from
 from kraftool.storage.snapshots import frame_of
 
 
@@ -45,13 +49,14 @@ def digest_of(records: Iterable[bytes]) -> RecordsDigest:
     return RecordsDigest(count=count, sha256=found.hexdigest())
 
 
-def snapshot_of(recipe: SnapshotRecipe, directory: str) -> Iterator[bytes]:
+def snapshot_of(recipe: SnapshotRecipe, directory: str, open_piece: PieceOpener) -> Iterator[bytes]:
     """The bytes of the checkpoint that a plan asks for, in pieces, of a directory's state.
 
     Raises KraftoolError before the first piece where the directory has not the state that the plan
     was made for.
     """
-    records = list(records_of(load_state(directory, at=recipe.state_offset).image))
+    files = _undamaged(open_state(directory), recipe, open_piece)
+    records = list(records_of(load_from(files, at=recipe.state_offset).image))
     found = digest_of(records)
     if (found.count, found.sha256) != (recipe.records, recipe.records_sha256):
         raise KraftoolError(
@@ -64,21 +69,23 @@ def snapshot_of(recipe: SnapshotRecipe, directory: str) -> Iterator[bytes]:
         OffsetAndEpoch(recipe.offset, recipe.epoch),
         recipe.last_contained_log_timestamp_ms,
         recipe.kraft_version,
-        voter_set_of(recipe.voters) if recipe.voters else None,
+        recipe.voters or None,
         recipe.timestamp_ms,
     )
     return encode_snapshot(records, frame)
 
 
-def voter_set_of(planned: Iterable[PlannedVoter]) -> VoterSet:
-    """A plan's voters as the protocol has them."""
-    return VoterSet.of(
-        *(
-            Voter(
-                key=ReplicaKey(each.id, each.directory_id or None),
-                endpoints={one.listener: one.address for one in each.endpoints},
-                kraft_version=VersionRange(each.min_kraft_version, each.max_kraft_version),
-            )
-            for each in planned
+def _undamaged(files: StateFiles, recipe: SnapshotRecipe, open_piece: PieceOpener) -> StateFiles:
+    """The files with the bits put back and the segments restored that the plan names."""
+    bits = {each.target.name: each.bits for each in recipe.flipped}
+    openers = {each.target.name: pieced_opener(each, open_piece) for each in recipe.restored}
+
+    def changed(found: tuple[LogFile, ...]) -> tuple[LogFile, ...]:
+        return tuple(
+            replace(each, entry=with_content(with_bits(each.entry, bits), openers))
+            for each in found
         )
-    )
+
+    if not bits and not openers:
+        return files
+    return replace(files, snapshots=changed(files.snapshots), segments=changed(files.segments))

@@ -11,17 +11,19 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, field
 
-from kraftool.decoders.checkpoint_files import LEADER_EPOCH_CHECKPOINT
-from kraftool.raft.names import OffsetAndEpoch
+from kraftool.decoders.checkpoint_files import LEADER_EPOCH_CHECKPOINT, EpochEntry
+from kraftool.raft.names import NO_VOTERS, OffsetAndEpoch, VoterSet
 from kraftool.repair.document import DocumentError
 from kraftool.repair.plan import (
     DirectoryIdentity,
     Fingerprint,
+    FlippedFile,
     PlanFile,
     PlanFileKind,
-    PlannedVoter,
     RecordCount,
+    RestoredFile,
 )
+from kraftool.repair.quorum_survey import SurveyedQuorum
 
 SCHEMA_VERSION = 1
 MOST_BATCHES = 4096
@@ -66,16 +68,12 @@ class IntactBatches:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EpochBegin:
-    """A leader epoch and its first offset."""
-
-    epoch: int
-    start_offset: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LogBreak:
-    """Where a log can no longer be trusted: bytes that are no batch, or a gap."""
+    """Where a log can no longer be trusted: bytes that are no batch, or a gap.
+
+    It is kept in collect files, and has what a plan weighs at that place beside the fault's reason:
+    what lies behind, and which bit explains it.
+    """
 
     offset: int
     """The log is intact below."""
@@ -93,6 +91,10 @@ class LogBreak:
     """Of the whole batches behind."""
     prefix: Fingerprint | None = None
     """Of the segment up to the position."""
+    types: tuple[RecordCount, ...] = ()
+    """Of the records in the whole batches behind it."""
+    batches: tuple[SurveyedBatch, ...] = ()
+    """The last of those batches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +110,8 @@ class Slice:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Misfit:
     """A record that the state before it has no place for, which kills the controller that applies
-    it; and what its batch may be replaced by."""
+    it; and what its batch may be replaced by. The edit of a plan, where a Fault would only say
+    what is wrong."""
 
     offset: int
     base_offset: int
@@ -136,7 +139,7 @@ class SurveyedLog:
     """Of the batch before it; -1 where there is none."""
     last_timestamp_ms: int = -1
     segments: tuple[int, ...] = ()
-    epochs: tuple[EpochBegin, ...] = ()
+    epochs: tuple[EpochEntry, ...] = ()
     broken: LogBreak | None = None
     rest: tuple[Slice, ...] = ()
     """What follows the newest whole snapshot, where the log is broken before it and whole after."""
@@ -224,7 +227,7 @@ class Survey:
     quorum_state: QuorumStateSurvey = field(default_factory=QuorumStateSurvey)
     kraft_version: int | None = None
     """None where nothing tells."""
-    voters: tuple[PlannedVoter, ...] = ()
+    voters: VoterSet = NO_VOTERS
     """Those that a node with these files goes by; static ones have no directory id."""
     voters_offset: int | None = None
     """Where the record is; None for static ones."""
@@ -233,6 +236,8 @@ class Survey:
     state: SurveyedState | None = None
     earlier: SurveyedState | None = None
     """The state at an offset that was asked for."""
+    rest_state: SurveyedState | None = None
+    """The state that the newest snapshot and the rest of a damaged log behind it lead to."""
     epochs_complaint: str = ""
     """What is wrong with leader-epoch-checkpoint."""
     topic_id_complaint: str = ""
@@ -248,6 +253,16 @@ class Survey:
     """Names in the metadata partition's folder at which Kafka's start ends."""
     unread: tuple[str, ...] = ()
     """What could not be read at all."""
+    flipped: tuple[FlippedFile, ...] = ()
+    """In the survey with bits put back: the files that it has with other bytes than the disk."""
+    put_back: Survey | None = None
+    """The same directory with flipped bits put back, if they explain a damaged file."""
+    restored: Survey | None = None
+    """The same directory with runs of good batches from the other directories that were given."""
+    restored_files: tuple[RestoredFile, ...] = ()
+    """In the restored survey: the segments that it has with other bytes than the disk."""
+    quorum: SurveyedQuorum | None = None
+    """For the judgement of the quorum; None if no file names the node."""
 
     def __post_init__(self) -> None:
         if self.schema_version != SCHEMA_VERSION:
@@ -299,14 +314,16 @@ class Survey:
     @property
     def has_no_record(self) -> bool:
         """Whether the log has not one, damaged or not. One that begins at a whole snapshot, and had
-        no record since, is as Kafka leaves it that took the snapshot from a leader."""
+        no record since, is as Kafka leaves it that took the snapshot from a leader. If it has a
+        torn tail, then that is as good as any other torn tail."""
         log = self.log
         if log is None or log.intact_end > log.start_offset:
             return False
         if log.broken is not None and log.broken.lost_batches:
             return False
         begins = any(each.offset == log.start_offset > 0 for each in self.whole_snapshots)
-        return not begins or self.has_epochs
+        is_torn = log.broken is not None and log.broken.torn
+        return not begins or (self.has_epochs and not is_torn)
 
     @property
     def has_epochs(self) -> bool:

@@ -1,8 +1,8 @@
 """PATHs read into surveys. Nothing is changed, and nothing is raised for what is damaged.
 
-Owns the order of work: the directory is read as every report reads it, then log and snapshots once
-more, hashed and up to where they can be trusted. A tar stream is kept in memory for that. It
-refuses to keep anything of a record but its type.
+Owns the order of work: the directory is read as every report reads it, and a `SurveyPass` observes
+the one walk over each log and snapshot. A tar stream is kept in memory, since its files come in any
+order. It refuses to keep anything of a record but its type.
 """
 
 from __future__ import annotations
@@ -12,37 +12,35 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kraftool import __version__
-from kraftool.decoders.addresses import shown_address
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import (
     BOOTSTRAP_CHECKPOINT,
     METADATA_FOLDER,
-    FileState,
     parse_checkpoint_name,
     parse_segment_name,
-    segment_offset,
 )
 from kraftool.decoders.quorum_state import QuorumStateFile
 from kraftool.decoders.wire import ZERO_UUID
 from kraftool.image.uuids import is_reserved_directory
-from kraftool.raft.endpoints import read_endpoint, shown_endpoints
-from kraftool.raft.names import Endpoint, OffsetAndEpoch, Voter
+from kraftool.raft.endpoints import shown_endpoints, shown_voter
+from kraftool.raft.names import OffsetAndEpoch, ReplicaKey, VoterSet
+from kraftool.repair.bit_survey import flipped_files
 from kraftool.repair.document import DocumentError
 from kraftool.repair.fingerprints import whole_fingerprint
+from kraftool.repair.flipped_bit import with_bits, with_content
 from kraftool.repair.half_done import half_done
-from kraftool.repair.log_survey import LogSurvey, SegmentFile, survey_log
+from kraftool.repair.log_survey import LogSurvey
 from kraftool.repair.plan import (
     DirectoryIdentity,
     Fingerprint,
     PlanFile,
     PlanFileKind,
-    PlannedEndpoint,
-    PlannedVoter,
     target_of,
 )
-from kraftool.repair.snapshot_survey import complaint_of
+from kraftool.repair.quorum_survey import quorum_survey
+from kraftool.repair.run_survey import ReadDirectory
 from kraftool.repair.state_records import digest_of, records_of
 from kraftool.repair.survey import (
     SCHEMA_VERSION,
@@ -53,34 +51,33 @@ from kraftool.repair.survey import (
     SurveyedFile,
     SurveyedLog,
     SurveyedSettings,
-    SurveyedSnapshot,
     SurveyedState,
 )
-from kraftool.reports.directory import DirectoryReport, read_location
-from kraftool.reports.file_names import misnamed
-from kraftool.reports.file_report import FileReport
-from kraftool.reports.findings import Severity
-from kraftool.reports.kinds import directory as dir_kinds
-from kraftool.reports.kinds import log as log_kinds
-from kraftool.reports.log_source import LogFile, kind_of
-from kraftool.reports.log_summary import LogSummary
-from kraftool.reports.state.files import MOST_STREAMED, StateFiles, files_of
+from kraftool.repair.survey_pass import SurveyPass, segments_of
+from kraftool.repair.whole_rest import files_from_snapshot_on
+from kraftool.reports.directory.report import DirectoryReport, DumpReport, read_location
+from kraftool.reports.directory.voter_sources import sources_of
+from kraftool.reports.files.file_report import FileReport
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import directory as dir_kinds
+from kraftool.reports.findings.kinds import log as log_kinds
+from kraftool.reports.logs.file_names import misnamed
+from kraftool.reports.logs.summary import LogSummary
+from kraftool.reports.state.files import MOST_STREAMED
 from kraftool.reports.state.load import LoadedState, load_from
+from kraftool.reports.state.one_pass import ordered
 from kraftool.reports.voters.model import QuorumSettings, VoterSourceReport
-from kraftool.reports.voters.read import sources_of
 from kraftool.reports.voters.settings import settings_of
 from kraftool.storage.entry import Entry, EntryPlace, EntryProblem, is_partition_file
 from kraftool.storage.format_plan import META_PROPERTIES
 from kraftool.storage.lock import LockState
 from kraftool.storage.paths import Location, LocationKind, open_path
-from kraftool.storage.source import BytesSource
+from kraftool.storage.source import ByteSource, BytesSource
 
 Progress = Callable[[str, int], None]
 _BESIDE_TOPICS = (METADATA_FOLDER, META_PROPERTIES, BOOTSTRAP_CHECKPOINT)
 """What a data directory has of a node's metadata."""
 _MOST_MISFITS = 8
-_MOST_REPLAYED = 4
-"""So many of the newest snapshots are replayed; of the others the form alone is looked at."""
 
 
 def survey_path(
@@ -94,6 +91,18 @@ def survey_path(
 
     With `at` the state at that offset is looked at, too.
     """
+    read = read_directories(path, now_ms=now_ms, at=at, progress=progress)
+    return tuple(each.survey for each in read)
+
+
+def read_directories(
+    path: str,
+    *,
+    now_ms: int,
+    at: int | None = None,
+    progress: Progress = lambda name, position: None,
+) -> tuple[ReadDirectory, ...]:
+    """The same surveys, of directories that can be read once more."""
     location = open_path(_whole(path))
     if location.kind is LocationKind.FILE:
         raise KraftoolError(
@@ -107,23 +116,42 @@ def survey_path(
                 f"{problem.name}: {problem.reason}",
                 hint=problem.hint or "nothing is planned on a part of a directory: mend this first",
             )
-    report = read_location(location, progress=progress, entries=entries)
+    report, passes = _read(location, entries, progress)
     settings = settings_of(path, location.server) if location.server is not None else None
     sources = sources_of(location, report, settings)
-    found = [
-        _Surveying(location, directory, source, entries, progress, at).survey(now_ms)
-        for directory, source in zip(report.directories, sources, strict=False)
-    ]
+    found = []
+    for directory, source in zip(report.directories, sources, strict=False):
+        passed = passes[directory.path]
+        surveying = _Surveying(location, directory, source, entries, passed, progress, at)
+        found.append(surveying.read(settings, now_ms))
     if not found:
         raise KraftoolError(
             f"{path}: there is no data directory in it", hint="name a directory of log.dirs"
         )
-    seen = {os.path.realpath(each.path) for each in found}
+    seen = {os.path.realpath(each.survey.path) for each in found}
     for each in location.log_dirs:
         # Every directory of a node has its cluster id, which a plan may change.
         if os.path.realpath(each) not in seen and os.path.isdir(each):
-            found += survey_path(each, now_ms=now_ms, progress=progress)
+            found += read_directories(each, now_ms=now_ms, progress=progress)
     return tuple(found)
+
+
+def _read(
+    location: Location, entries: Sequence[Entry | EntryProblem], progress: Progress
+) -> tuple[DumpReport, dict[str, SurveyPass]]:
+    """The report of a location, and of each directory what passed for its survey."""
+    files = [each for each in entries if isinstance(each, Entry)]
+    own: dict[str, list[Entry]] = {}
+    for each in files:
+        own.setdefault(each.directory, []).append(each)
+    passes = {path: SurveyPass(path, found, location) for path, found in own.items()}
+    report = read_location(
+        location,
+        progress=progress,
+        entries=[*(each for each in entries if isinstance(each, EntryProblem)), *ordered(files)],
+        read=lambda entry, options: passes[entry.directory].read(entry, options),
+    )
+    return report, passes
 
 
 def _hides(problem: EntryProblem, location: Location) -> bool:
@@ -193,19 +221,65 @@ class _Surveying:
     report: DirectoryReport
     source: VoterSourceReport
     all_entries: Sequence[Entry | EntryProblem]
+    passed: SurveyPass
     progress: Progress
     at: int | None
 
-    def survey(self, now_ms: int) -> Survey:
-        entries = [
+    def read(self, settings: QuorumSettings | None, now_ms: int) -> ReadDirectory:
+        """The survey of the directory, also with its flipped bits put back if there are any."""
+        survey = self.survey(now_ms)
+        own = self._entries()
+        flipped = flipped_files(survey, segments_of(own), own)
+        bits = {each.target.name: each.bits for each in flipped}
+
+        def again(openers: Mapping[str, Callable[[], ByteSource]]) -> Survey | None:
+            entries = [
+                with_content(with_bits(each, bits), openers) if each in own else each
+                for each in self.all_entries
+            ]
+            found = self._again(entries, settings, now_ms)
+            return None if found is None else replace(found, flipped=flipped)
+
+        return ReadDirectory(
+            survey=replace(survey, put_back=again({}) if flipped else None),
+            segments=sorted(
+                segments_of([with_bits(each, bits) for each in own]),
+                key=lambda each: each.base_offset,
+            ),
+            again=again,
+        )
+
+    def _again(
+        self,
+        entries: Sequence[Entry | EntryProblem],
+        settings: QuorumSettings | None,
+        now_ms: int,
+    ) -> Survey | None:
+        """The survey of the directory with other content of some files."""
+        report, passes = _read(self.location, entries, self.progress)
+        sources = sources_of(self.location, report, settings)
+        for directory, source in zip(report.directories, sources, strict=False):
+            if directory.path == self.report.path:
+                passed = passes[directory.path]
+                again = _Surveying(
+                    self.location, directory, source, entries, passed, self.progress, self.at
+                )
+                return again.survey(now_ms)
+        return None
+
+    def _entries(self) -> list[Entry]:
+        return [
             each
             for each in self.all_entries
             if isinstance(each, Entry) and each.directory == self.report.path
         ]
+
+    def survey(self, now_ms: int) -> Survey:
+        entries = self._entries()
         quorum_state = self._quorum_state()
-        read = survey_log(_segments(entries), known_epoch=quorum_state.leader_epoch)
-        files, unread = _files(entries, read.fingerprints if read is not None else {})
-        snapshots = tuple(self._snapshots(entries))
+        read = self.passed.log.finish(quorum_state.leader_epoch)
+        files, unread = _files(entries, self.passed.fingerprints)
+        snapshots = sorted(self.passed.snapshots, key=lambda each: (each.offset, each.epoch))
         meta = self._content(FileKind.META_PROPERTIES, MetaProperties)
         node = self.report.summary.node
         begun = Survey(
@@ -224,7 +298,7 @@ class _Surveying:
             settings=_settings(self.source.settings),
             quorum_state=quorum_state,
             log=read.log if read is not None else None,
-            snapshots=snapshots,
+            snapshots=tuple(snapshots),
             epochs_complaint=self._complaint(dir_kinds.EPOCHS.code, dir_kinds.EPOCHS_DIFFER.code),
             topic_id_complaint=self._complaint(dir_kinds.TOPIC_ID.code),
             bootstrap_complaint=self._bootstrap_complaint(),
@@ -232,9 +306,10 @@ class _Surveying:
             half_done=half_done(self.report.path) if self.location.is_on_disk else "",
             stopping=tuple(self._stopping(entries)),
             unread=unread,
+            quorum=quorum_survey(self.source),
         )
         begun = self._with_voters(begun)
-        return self._with_state(begun, entries, read)
+        return self._with_state(begun, read)
 
     def _path(self) -> str:
         return os.path.abspath(self.report.path) if self.location.is_on_disk else self.source.name
@@ -295,27 +370,6 @@ class _Surveying:
 
     # Snapshots, voters, state
 
-    def _snapshots(self, entries: Sequence[Entry]) -> Iterator[SurveyedSnapshot]:
-        named = []
-        for entry in entries:
-            name = parse_checkpoint_name(entry.basename)
-            if name is None or entry.place is not EntryPlace.PARTITION or not name.canonical:
-                continue
-            if name.state in (FileState.LIVE, FileState.DELETED):
-                named.append((name.offset, name.epoch, entry, name.state))
-        named.sort(key=lambda each: each[:2])
-        for number, (offset, epoch, entry, state) in enumerate(named):
-            is_new = offset > 0 and number >= len(named) - _MOST_REPLAYED
-            complaint = complaint_of(entry, epoch, replayed=is_new)
-            yield SurveyedSnapshot(
-                name=entry.basename,
-                offset=offset,
-                epoch=epoch,
-                deleted=state is FileState.DELETED,
-                intact=not complaint,
-                complaint=complaint,
-            )
-
     def _with_voters(self, survey: Survey) -> Survey:
         """The newest voters and kraft.version that can be trusted."""
         end = survey.end.offset
@@ -329,28 +383,19 @@ class _Surveying:
         if sets and sets[-1].voters is not None:
             return replace(
                 found,
-                voters=tuple(planned_voter(each) for each in sets[-1].voters),
+                voters=_without_reserved(sets[-1].voters),
                 voters_offset=sets[-1].offset,
             )
         told = self.source.told
         if told is not None:
-            found = replace(found, voters=tuple(planned_voter(each) for each in told.voters))
+            found = replace(found, voters=_without_reserved(told.voters))
         return found
 
-    def _with_state(
-        self, survey: Survey, entries: Sequence[Entry], read: LogSurvey | None
-    ) -> Survey:
+    def _with_state(self, survey: Survey, read: LogSurvey | None) -> Survey:
         end = survey.end
         if end.offset == 0:
             return survey
-        broken = {each.name for each in survey.live_snapshots if not each.intact}
-        files = []
-        for entry in entries:
-            kind = kind_of(entry, self.location)
-            if kind is not None and entry.basename not in broken:
-                files.append(LogFile(entry, kind, self.location))
-        state_files = files_of(self.report.path, files)
-        loaded = self._loaded(state_files, end)
+        loaded = self.passed.state(end.offset) or self._loaded(end)
         found = replace(
             survey, state=loaded if isinstance(loaded, SurveyedState) else _state(loaded, end)
         )
@@ -360,19 +405,41 @@ class _Surveying:
                 found = replace(found, registered_directories=broker.directories)
         if self.at is not None and survey.log is not None:
             place = OffsetAndEpoch(self.at, _epoch_before(survey.log, self.at))
-            then = self._loaded(state_files, place)
+            then = self._loaded(place)
             earlier = then if isinstance(then, SurveyedState) else _state(then, place)
             if isinstance(then, LoadedState) and (why := _not_an_end(then, self.at)):
                 earlier = replace(earlier, records=0, records_sha256="", complaint=why)
             found = replace(found, earlier=earlier)
         if read is None or found.log is None or isinstance(loaded, SurveyedState):
             return found
-        return replace(found, log=_with_replay(found, found.log, loaded, read))
+        log = _with_replay(found, found.log, loaded, read)
+        return replace(found, log=log, rest_state=self._rest_state(found, log))
 
-    def _loaded(self, files: StateFiles, end: OffsetAndEpoch) -> LoadedState | SurveyedState:
-        """The state at an offset, or why there is none."""
+    def _rest_state(self, survey: Survey, log: SurveyedLog) -> SurveyedState | None:
+        """The state at the end of what is whole behind the newest snapshot, if records fit it."""
+        if not log.rest or log.broken is None:
+            return None
+        files = files_from_snapshot_on(self.passed.state_files(), survey, log)
         try:
-            return load_from(files, at=end.offset, progress=self.progress)
+            loaded = load_from(files, at=log.broken.end_offset, progress=self.progress)
+        except KraftoolError:
+            return None
+        is_odd = loaded.open_transaction is not None or any(
+            each.code == log_kinds.REPLAY.code for each in loaded.findings
+        )
+        end = OffsetAndEpoch(log.broken.end_offset, max(survey.end.epoch, log.broken.highest_epoch))
+        if is_odd or loaded.end_offset != end.offset:
+            return None
+        return _state(loaded, end)
+
+    def _loaded(self, end: OffsetAndEpoch) -> LoadedState | SurveyedState:
+        """The state at an offset, or why there is none.
+
+        It reads again: for an earlier offset, which is a question of its own, and for a directory
+        whose end is not where all that passed leads to.
+        """
+        try:
+            return load_from(self.passed.state_files(), at=end.offset, progress=self.progress)
         except KraftoolError as error:
             return SurveyedState(
                 end_offset=end.offset,
@@ -460,9 +527,9 @@ def _state(loaded: LoadedState, end: OffsetAndEpoch) -> SurveyedState:
 
 
 def _files(
-    entries: Sequence[Entry], segments: Mapping[int, Fingerprint]
+    entries: Sequence[Entry], passed: Mapping[str, Fingerprint]
 ) -> tuple[tuple[SurveyedFile, ...], tuple[str, ...]]:
-    """Every file that a plan may name, hashed; segments were, when they were read. Raises
+    """Every file that a plan may name, hashed; logs and snapshots were, when they passed. Raises
     KraftoolError where one of Kafka's cannot be read: it is neither lost nor damaged."""
     found, unread = [], []
     for each in entries:
@@ -478,9 +545,8 @@ def _files(
             target = PlanFile(kind=PlanFileKind.BOOTSTRAP, name=BOOTSTRAP_CHECKPOINT)
         if target is None:
             continue
-        base = segment_offset(each.basename) if target.kind is PlanFileKind.SEGMENT else None
         try:
-            fingerprint = _hash(each) if base is None else segments[base]
+            fingerprint = passed.get(each.name) or _hash(each)
         except KraftoolError as error:
             if _is_kafkas(target):
                 raise
@@ -503,34 +569,16 @@ def _hash(entry: Entry) -> Fingerprint:
         return whole_fingerprint(source)
 
 
-def _segments(entries: Sequence[Entry]) -> list[SegmentFile]:
-    found = []
-    for each in entries:
-        base = segment_offset(each.basename) if each.place is EntryPlace.PARTITION else None
-        if base is not None:
-            found.append(SegmentFile(base_offset=base, open=each.open))
-    return found
-
-
-def planned_voter(voter: Voter) -> PlannedVoter:
-    """A voter of a report as a plan has it; a static one has an endpoint without a listener."""
-    directory_id = voter.directory_id or ZERO_UUID
-    return PlannedVoter(
-        id=voter.id,
-        directory_id="" if is_reserved_directory(directory_id) else directory_id,
-        endpoints=tuple(_planned(name, each) for name, each in voter.endpoints.items()),
-        min_kraft_version=voter.kraft_version.min,
-        max_kraft_version=voter.kraft_version.max,
+def _without_reserved(voters: VoterSet) -> VoterSet:
+    """The voters as a plan has them: a directory id that no directory can have is not known."""
+    return VoterSet.of(
+        *(
+            replace(each, key=ReplicaKey(each.id))
+            if each.directory_id is not None and is_reserved_directory(each.directory_id)
+            else each
+            for each in voters
+        )
     )
-
-
-def planned_endpoint(text: str) -> PlannedEndpoint:
-    """`NAME://host:port`, or `host:port`."""
-    return _planned(*read_endpoint(text))
-
-
-def _planned(listener: str, endpoint: Endpoint) -> PlannedEndpoint:
-    return PlannedEndpoint(listener=listener, host=endpoint.host, port=endpoint.port)
 
 
 def _settings(settings: QuorumSettings | None) -> SurveyedSettings | None:
@@ -540,13 +588,7 @@ def _settings(settings: QuorumSettings | None) -> SurveyedSettings | None:
         file=settings.file,
         node_id=settings.node_id,
         roles=settings.roles,
-        static_voters=",".join(
-            f"{each.id}@{','.join(shown_endpoints(each.endpoints))}"
-            for each in settings.static_voters
-        ),
+        static_voters=",".join(map(shown_voter, settings.static_voters)),
         bootstrap_servers=",".join(settings.bootstrap_servers),
-        listeners=tuple(
-            f"{each.listener}://{shown_address(each.host, each.port or 0)}"
-            for each in settings.advertised
-        ),
+        listeners=shown_endpoints(settings.advertised),
     )

@@ -11,6 +11,7 @@ from contextlib import suppress
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.apply import Repair, Tell
+from kraftool.repair.backup import backups
 from kraftool.repair.disk import RepairRefused, hint_for, reading
 from kraftool.repair.record import record_of
 from kraftool.storage.repair_journal import Journal, Stage
@@ -33,6 +34,7 @@ class Undo(Repair):
             case Stage.UNDONE | Stage.BEGUN:
                 """Nothing is changed."""
             case _:
+                self._check_later_plans()
                 self._check_unmoved()
                 self._check_originals()
                 self._check_room()
@@ -72,12 +74,27 @@ class Undo(Repair):
             f"{told}; nothing was changed: the plan is still {self.stage.value}", hint=hint
         )
 
+    def _check_later_plans(self) -> None:
+        """Refuse while a later plan is applied: it was made for the files as this one left them."""
+        assert self.record.begin is not None, "it was applied"
+        began_ms = self.record.begin.time_ms
+        for each in backups(self.directory):
+            other = record_of(each.entries(), each.path)
+            if other.begin is None or other.begin.time_ms <= began_ms:
+                continue
+            is_applied = other.stage in (Stage.CHANGING, Stage.APPLIED, Stage.UNDOING)
+            if is_applied and not any(other.moved(self.directory)):
+                raise RepairRefused(
+                    f"plan {other.plan_id[:12]} was applied to {self.directory.name} later",
+                    hint=f"undo that one first: {each.path}/plan.yaml",
+                )
+
     def _check_unmoved(self) -> None:
         moved = list(self.record.moved(self.directory))
         if moved:
             raise RepairRefused(
-                f"the quorum has moved on since the plan was applied: {moved[0]}"
-                + (f", and {len(moved) - 1} more" if len(moved) > 1 else ""),
+                f"a node has run on {self.directory.name} since the plan was {self.stage.value}:"
+                f" {moved[0]}" + (f", and {len(moved) - 1} more" if len(moved) > 1 else ""),
                 hint=f"make a new plan; the originals stay in {self.backup.path}/old",
             )
 

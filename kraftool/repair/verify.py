@@ -21,14 +21,15 @@ from kraftool.raft.names import Endpoint, ReplicaKey
 from kraftool.repair.apply import Repair
 from kraftool.repair.backup import backups
 from kraftool.repair.disk import DataDirectory
-from kraftool.repair.plan import HostPlan, Method, Plan, PlanFileKind, PlannedVoter, Quarantined
+from kraftool.repair.edits import is_index
+from kraftool.repair.plan import HostPlan, Method, Plan, PlanFileKind, Quarantined
 from kraftool.repair.record import JournalState, record_of
 from kraftool.reports.election.read import read_case
-from kraftool.reports.findings import Finding, Severity, in_order
-from kraftool.reports.kinds import live as live_kinds
-from kraftool.reports.kinds import log as log_kinds
-from kraftool.reports.kinds import repair as kinds
-from kraftool.reports.kinds import signatures
+from kraftool.reports.findings.finding import Finding, Severity, in_order
+from kraftool.reports.findings.kinds import live as live_kinds
+from kraftool.reports.findings.kinds import log as log_kinds
+from kraftool.reports.findings.kinds import repair as kinds
+from kraftool.reports.findings.kinds import signatures
 from kraftool.reports.verify.log import verify_logs
 from kraftool.storage.files import Files, read_whole
 from kraftool.storage.lock import LockState, lock_holder
@@ -36,8 +37,6 @@ from kraftool.storage.paths import open_path
 from kraftool.storage.repair_journal import Stage
 
 _MOST_SETTINGS = 1 << 20
-_Key = tuple[int, str]
-"""A voter's id and directory id, empty where there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +51,7 @@ class DirectoryCheck:
     ended_ms: int = 0
     has_moved_on: bool = False
     is_running: bool = False
-    voters: tuple[_Key, ...] = ()
+    voters: tuple[ReplicaKey, ...] = ()
     """By its own log and snapshots; none where the voters are static."""
     findings: tuple[Finding, ...] = ()
 
@@ -117,12 +116,8 @@ def begun_offset(plan: Plan) -> int | None:
     return next((each.end_offset for each in plan.ranking if each.host == plan.seed), None)
 
 
-def _keys(voters: Iterable[PlannedVoter]) -> tuple[_Key, ...]:
-    return tuple(sorted((each.id, each.directory_id) for each in voters))
-
-
-def _key(replica: ReplicaKey) -> _Key:
-    return replica.id, replica.directory_id or ""
+def _in_order(keys: Iterable[ReplicaKey]) -> tuple[ReplicaKey, ...]:
+    return tuple(sorted(keys, key=lambda each: (each.id, each.directory_id or "")))
 
 
 _OF_VOTERS = frozenset({PlanFileKind.SEGMENT, PlanFileKind.SNAPSHOT})
@@ -153,7 +148,7 @@ def check_directory(plan: Plan, path: str, *, host: str = "", config: str = "") 
     if moved or stage not in (Stage.CHANGING, Stage.UNDOING):  # a half-done one is not to be read
         findings += _as_read(path, wanted_so)
     voters = _voters(path)
-    wanted = _keys(plan.voters_after)
+    wanted = _in_order(plan.voters_after.keys)
     tells = any(not edit.is_removal and edit.target.kind in _OF_VOTERS for edit in planned.edits)
     if tells and has_begun and wanted and plan.kraft_version > 0 and voters != wanted:
         text = f"by its log and snapshots {_told(voters)}; the plan has {_told(wanted)}"
@@ -192,13 +187,29 @@ def _progress(
         case Stage.UNDONE:
             yield kinds.UNDONE.at(path, "the plan was applied and undone")
         case Stage.APPLIED if moved:
-            yield kinds.MOVED_ON.at(path, f"since the plan was applied, {moved[0]}")
+            yield kinds.MOVED_ON.at(
+                path, f"a node has run on it since the plan was applied: {moved[0]}"
+            )
         case Stage.APPLIED:
-            for change, after in zip(record.changes, record.after, strict=True):
-                if directory.fingerprint(change.target) != after:
-                    yield kinds.NOT_AS_PLANNED.at(
-                        directory.at(change.target), "it is not what the plan made it"
-                    )
+            yield from _as_applied(directory, record)
+
+
+def _as_applied(directory: DataDirectory, record: JournalState) -> Iterator[Finding]:
+    """Files that are not what the plan made them, though a node has moved nothing on."""
+    others = [
+        change.target
+        for change, after in zip(record.changes, record.after, strict=True)
+        if directory.fingerprint(change.target) != after
+    ]
+    if any(is_index(each) for each in others):
+        yield kinds.MOVED_ON.at(
+            directory.name,
+            "a node has run on it since the plan was applied, and wrote only its index files again",
+            advice="recover undo still works, as long as no log and no quorum-state has changed",
+        )
+    for each in others:
+        if not is_index(each):
+            yield kinds.NOT_AS_PLANNED.at(directory.at(each), "it is not what the plan made it")
 
 
 def _other_plans(repair: Repair) -> Iterator[Finding]:
@@ -218,12 +229,12 @@ def _as_read(path: str, wanted_so: Collection[str]) -> Iterator[Finding]:
             yield each
 
 
-def _voters(path: str) -> tuple[_Key, ...]:
+def _voters(path: str) -> tuple[ReplicaKey, ...]:
     """The voters that a node would go by that starts on the directory."""
     case = read_case([path])
     if not case.nodes or case.kraft_version == 0:
         return ()
-    return tuple(sorted(_key(each.key) for each in case.nodes[0].voters))
+    return _in_order(case.nodes[0].voters.keys)
 
 
 def settings_missing(host: HostPlan, config: str) -> Iterator[Finding]:
@@ -247,7 +258,7 @@ def _plain(value: str) -> str:
     return ",".join(each.strip() for each in value.split(","))
 
 
-def _told(voters: Sequence[_Key]) -> str:
+def _told(voters: Sequence[ReplicaKey]) -> str:
     if not voters:
         return "no voters"
     return ", ".join(f"{id_} ({directory_id})" if directory_id else str(id_)
@@ -269,9 +280,7 @@ async def ask_quarantined(plan: Plan, target: Target) -> tuple[Stray, ...]:
     """Ask each node of the quarantine, at every endpoint that is known of it."""
     asked: list[tuple[Quarantined, Endpoint]] = []
     for each in plan.quarantine:
-        known = [one for voter in plan.voters_before if voter.id == each.node_id
-                 for one in voter.endpoints]  # fmt: skip
-        where = {Endpoint(one.host, one.port) for one in known}
+        where = set(plan.voters_before.endpoints_of(each.node_id).values())
         if each.node_id in target.resolved:
             where = {target.resolved[each.node_id]}
         asked += [(each, endpoint) for endpoint in sorted(where)]
@@ -295,7 +304,7 @@ def check_quorum(
     leader = None if view.leader is None or _is_old(plan, view.leader) else view.leader
     findings += [one for each in strays for one in _stray(each, leader)]
     if leader is not None:
-        live = tuple(sorted(_key(each.replica) for each in view.voters))
+        live = _in_order(each.replica for each in view.voters)
         findings += [*_live_voters(plan, live), *_apart(live, directories)]
         findings += _stale_brokers(plan, health)
     kept_off = _kept_off(plan, view)
@@ -360,10 +369,10 @@ def _stray(stray: Stray, leader: NodeAnswer | None) -> Iterator[Finding]:
     )
 
 
-def _live_voters(plan: Plan, live: Sequence[_Key]) -> Iterator[Finding]:
-    wanted: Sequence[_Key] = _keys(plan.voters_after)
+def _live_voters(plan: Plan, live: Sequence[ReplicaKey]) -> Iterator[Finding]:
+    wanted: Sequence[ReplicaKey] = _in_order(plan.voters_after.keys)
     if plan.kraft_version == 0:
-        live, wanted = [(id_, "") for id_, _ in live], [(id_, "") for id_, _ in wanted]
+        live, wanted = ([ReplicaKey(each.id) for each in keys] for keys in (live, wanted))
     if not wanted or set(wanted) == set(live):
         return
     if set(wanted) & set(live):
@@ -374,7 +383,7 @@ def _live_voters(plan: Plan, live: Sequence[_Key]) -> Iterator[Finding]:
         yield kinds.VOTERS.at("", text)
 
 
-def _apart(live: Sequence[_Key], directories: Sequence[DirectoryCheck]) -> Iterator[Finding]:
+def _apart(live: Sequence[ReplicaKey], directories: Sequence[DirectoryCheck]) -> Iterator[Finding]:
     """Running nodes whose own log names other voters than the leader does."""
     for each in directories:
         if each.is_running and each.voters and set(each.voters) != set(live):

@@ -6,15 +6,11 @@ Owns when a snapshot is written and when the log before it is dropped. What is i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kraftool.raft import snapshots
 from kraftool.raft.events import Deliver, LogCleaned, SnapshotWritten, StateMachineAt
 from kraftool.raft.names import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch
 from kraftool.sim.machine import Snapshot
-
-if TYPE_CHECKING:
-    from kraftool.sim.node import Node
+from kraftool.sim.node import Node
 
 
 def deliver(node: Node, delivery: Deliver) -> None:

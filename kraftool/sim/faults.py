@@ -6,17 +6,13 @@ what no quorum survives: a second disk is wiped only once the first is no voter 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kraftool.raft.events import Resign, Shutdown, UpgradeKRaftVersion
 from kraftool.raft.messages import AddVoterRequest, RemoveVoterRequest
 from kraftool.raft.names import ReplicaKey
 from kraftool.raft.roles import Leader
 from kraftool.sim.disk import Disk
 from kraftool.sim.node import Node
-
-if TYPE_CHECKING:
-    from kraftool.sim.world import World
+from kraftool.sim.world import World
 
 _PAUSE_MS = 700
 """Between the beginnings of two faults, at most."""

@@ -7,23 +7,35 @@ incarnation of who asked.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from kraftool.raft.events import Send
 from kraftool.raft.messages import UNREACHABLE, FetchResponse, Request, Response
+from kraftool.sim.simulation import Simulation
 
-if TYPE_CHECKING:
-    from kraftool.sim.node import Node
-    from kraftool.sim.world import World
+
+class NetworkNode(Protocol):
+    """A node as the network knows it."""
+
+    id: int
+    name: str
+    incarnation: int
+    is_up: bool
+
+    def asked(self, asked: Asked) -> None:
+        """A request arrives."""
+
+    def answered(self, asked: Asked, response: Response) -> None:
+        """An answer arrives."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A request on its way, with the way back."""
 
-    source: Node
+    source: NetworkNode
     incarnation: int
     known_as: int
     """The destination's id for the one who asked; below -1 for a bootstrap server."""
@@ -35,8 +47,8 @@ class Asked:
 class Network:
     """All connections between all nodes."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, world: Simulation, nodes: Mapping[int, NetworkNode]) -> None:
+        self._world, self._nodes = world, nodes
         self.cut: set[tuple[int, int]] = set()
         """Pairs (from, to) between which nothing gets through."""
         self.loss = self.duplication = self.long_delay = self.corruption = 0.0
@@ -51,7 +63,7 @@ class Network:
         self.heal()
         self.loss = self.duplication = self.long_delay = self.corruption = 0.0
 
-    def send(self, source: Node, send: Send) -> None:
+    def send(self, source: NetworkNode, send: Send) -> None:
         asked = Asked(
             source,
             source.incarnation,
@@ -96,7 +108,7 @@ class Network:
             world.after(delay, arrive, *what)
 
     def _arrives(self, asked: Asked) -> None:
-        node = self._world.nodes.get(asked.destination)
+        node = self._nodes.get(asked.destination)
         if node is None or not node.is_up:
             # A closed port is known at once, a machine that is off is not.
             if self._world.random.random() < 0.5:

@@ -8,8 +8,10 @@ disk goes on.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
+from functools import partial
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.raft import core
@@ -50,15 +52,12 @@ from kraftool.raft.raft import Raft
 from kraftool.raft.reading import filled
 from kraftool.raft.roles import Leader
 from kraftool.raft.settings import NodeSettings
-from kraftool.sim import application
 from kraftool.sim.batches import Batches
 from kraftool.sim.clock import Clock
 from kraftool.sim.disk import Disk, stored_form
 from kraftool.sim.machine import Machine, Snapshot
-from kraftool.sim.network import Asked
-
-if TYPE_CHECKING:
-    from kraftool.sim.world import World
+from kraftool.sim.network import Asked, Network
+from kraftool.sim.simulation import Simulation
 
 
 class Node:
@@ -67,9 +66,18 @@ class Node:
     raft: Raft
 
     def __init__(
-        self, world: World, settings: NodeSettings, disk: Disk, clock: Clock, random: Random
+        self,
+        world: Simulation,
+        network: Network,
+        settings: NodeSettings,
+        disk: Disk,
+        clock: Clock,
+        random: Random,
+        deliver: Callable[[Node, Deliver], None],
     ) -> None:
+        """`deliver` takes what the core gives to the state machine of this node."""
         self.world, self.settings, self.disk, self.clock = world, settings, disk, clock
+        self._network = network
         self.id = settings.node_id if settings.node_id is not None else -1
         self.key = ReplicaKey(self.id, disk.directory_id)
         self.name = f"n{self.id}"
@@ -109,7 +117,7 @@ class Node:
             Truncate: self._truncate,
             Send: self._send,
             Reply: self._reply,
-            Deliver: self._deliver,
+            Deliver: partial(deliver, self),
             StartSnapshotDownload: self._start_download,
             AppendToSnapshot: self._append_to_download,
             DropSnapshotDownload: self._drop_download,
@@ -168,7 +176,7 @@ class Node:
                 kraft_version=self.settings.kraft_version,
                 runs_controller=self.settings.runs_controller,
             )
-            self.world.network.answer(self.id, asked, known)
+            self._network.answer(self.id, asked, known)
             return
         self._request(asked, asked.request)
 
@@ -225,7 +233,7 @@ class Node:
         """Let the core handle what happened."""
         world = self.world
         if world.is_tracing:
-            world.note_event(self, event)
+            world.note_event(self.name, event)
         before = self.raft.role
         try:
             effects = core.step(self.raft, self.clock.local(world.now), event)
@@ -271,7 +279,7 @@ class Node:
         hooks = world.hooks
         role = self.raft.role
         if world.is_tracing:
-            world.note_effects(self, effects)
+            world.note_effects(self.name, self.raft, effects)
         delivery = None
         for effect in effects:
             match effect:
@@ -327,7 +335,7 @@ class Node:
 
     def _sync(self, effect: Effect) -> None:
         """Begin to make something durable; what follows waits."""
-        wait = self.world.sync_ms(self)
+        wait = self.world.sync_ms(self.slow_ms)
         if wait:
             self.is_busy, self._pending = True, effect
             self.world.after(wait, self._synced, self.incarnation, effect)
@@ -387,7 +395,7 @@ class Node:
 
     def _send(self, effect: Send) -> None:
         self.world.hooks.sends(self, effect)
-        self.world.network.send(self, effect)
+        self._network.send(self, effect)
 
     def _reply(self, effect: Reply) -> None:
         asked = self._requests.pop(effect.request_id, None)
@@ -398,7 +406,7 @@ class Node:
             self.world.count(f"operator told {response.error.name}")
             return
         self.world.hooks.replies(self, asked, response)
-        self.world.network.answer(self.id, asked, response)
+        self._network.answer(self.id, asked, response)
 
     def _start_download(self, effect: StartSnapshotDownload) -> None:
         self.disk.downloads[effect.snapshot_id] = bytearray()
@@ -412,9 +420,6 @@ class Node:
     def _stopped(self, _: Stopped) -> None:
         self.world.count("stopped in order")
         self.end(power=True)
-
-    def _deliver(self, effect: Deliver) -> None:
-        application.deliver(self, effect)
 
     @property
     def is_idle(self) -> bool:

@@ -14,11 +14,12 @@ from random import Random
 from kraftool.raft.names import ReplicaKey
 from kraftool.raft.roles import Follower, Leader
 from kraftool.sim.checkers import CHECKERS
-from kraftool.sim.checkers.base import Checker
+from kraftool.sim.checkers.base import Checker, checked_world
 from kraftool.sim.faults import Faults
 from kraftool.sim.node import Node
 from kraftool.sim.options import Options
-from kraftool.sim.world import ViolationError, World
+from kraftool.sim.simulation import ViolationError
+from kraftool.sim.world import World
 
 _APPEND_EVERY_MS = 120
 _LOOK_EVERY_MS = 10_000
@@ -48,7 +49,7 @@ def run(
 ) -> SeedResult:
     """Play a seed to its end, or to the first invariant that does not hold."""
     options = options if options is not None else Options()
-    world = World(options, Random(seed), [each() for each in checkers])
+    world = checked_world(options, Random(seed), [each() for each in checkers])
     invariant, text = None, ""
     try:
         Play(world).all()

@@ -1,18 +1,14 @@
-"""The simulated world: one queue of what is to happen, one source of chance, all nodes.
+"""The simulated world: the nodes of one run with their disks, and the network between them.
 
-Owns virtual time and the trace. Nothing in it depends on the real clock, on hash seeds or on the
-order of anything but the queue.
+Owns which nodes there are, how each is formatted, and what is committed. Time and chance are
+`simulation.py`'s.
 """
 
 from __future__ import annotations
 
-import heapq
-from collections import Counter
-from collections.abc import Callable
 from random import Random
-from typing import Any, NoReturn
 
-from kraftool.raft.events import Append, Effect, Event, SetDeadline
+from kraftool.raft.events import Append
 from kraftool.raft.names import (
     BOOTSTRAP_SNAPSHOT,
     ONLY_STATIC,
@@ -23,39 +19,26 @@ from kraftool.raft.names import (
     VoterSet,
 )
 from kraftool.raft.settings import NodeSettings
+from kraftool.sim import application
 from kraftool.sim.batches import Batches
-from kraftool.sim.checkers.base import Checker, Hooks
 from kraftool.sim.clock import Clock
 from kraftool.sim.disk import Disk
 from kraftool.sim.machine import CHUNK_BYTES, Snapshot
 from kraftool.sim.network import Network
 from kraftool.sim.node import Node
 from kraftool.sim.options import Options
-from kraftool.sim.trace import short
+from kraftool.sim.simulation import Simulation
 
 CLUSTER = "a-simulated-cluster"
 LISTENER = "CONTROLLER"
 RECORD_BYTES = 100
 
 
-class ViolationError(Exception):
-    """An invariant does not hold."""
-
-    def __init__(self, invariant: str, text: str, at_ms: int) -> None:
-        super().__init__(f"{invariant}: {text} (at {at_ms} ms)")
-        self.invariant, self.text, self.at_ms = invariant, text, at_ms
-
-
-class World:
+class World(Simulation):
     """Everything there is in one run."""
 
-    def __init__(self, options: Options, random: Random, checkers: list[Checker]) -> None:
-        self.options, self.random = options, random
-        self.now = 0
-        self.events = 0
-        self.counts: Counter[str] = Counter()
-        self.is_tracing = options.trace
-        self.trace: list[str] = []
+    def __init__(self, options: Options, random: Random) -> None:
+        super().__init__(options, random)
         self.nodes: dict[int, Node] = {}
         self.lost_disks: dict[ReplicaKey, Disk] = {}
         """Of directories that were wiped, as they were then."""
@@ -63,77 +46,10 @@ class World:
         """What any leader has said is committed."""
         self.base: Snapshot | None = None
         """What came before it: nothing, or what a quorum was recovered from."""
-        self.contents: dict[bytes, Snapshot] = {}
-        """Every snapshot ever written, by its bytes."""
-        self.network = Network(self)
-        self.hooks = Hooks(checkers, self)
-        self._queue: list[tuple[int, int, Any, tuple[Any, ...]]] = []
-        self._number = 0
+        self.network = Network(self, self.nodes)
         self.next_value = 0
         """The next record, one higher than the one before: a log has its records in this order."""
         self._build()
-
-    # Time
-
-    def at(self, when_ms: int, action: Callable[..., object], *what: Any) -> None:
-        self._number += 1
-        heapq.heappush(self._queue, (when_ms, self._number, action, what))
-
-    def after(self, wait_ms: int, action: Callable[..., object], *what: Any) -> None:
-        self._number += 1
-        heapq.heappush(self._queue, (self.now + wait_ms, self._number, action, what))
-
-    def run(self, until_ms: int, is_over: Callable[[], bool] | None = None) -> bool:
-        """Let things happen up to a time; whether `is_over` came true by then."""
-        queue, pop = self._queue, heapq.heappop
-        most = self.options.most_events
-        while queue and queue[0][0] <= until_ms:
-            self.now, _, action, what = pop(queue)
-            action(*what)
-            if is_over is not None and is_over():
-                return True
-            if self.events > most:
-                self.violated("liveness", f"more than {most} events: the nodes do not come to rest")
-        self.now = until_ms
-        return False
-
-    # What happened
-
-    def count(self, what: str) -> None:
-        self.counts[what] += 1
-
-    def violated(self, invariant: str, text: str) -> NoReturn:
-        raise ViolationError(invariant, text, self.now)
-
-    def note(self, text: str) -> None:
-        if self.is_tracing:
-            self.trace.append(f"{self.now:>7} {text}")
-
-    def note_event(self, node: Node, event: Event) -> None:
-        self.note(f"{node.name} <- {short(event)}")
-
-    def note_effects(self, node: Node, effects: list[Effect]) -> None:
-        for each in effects:
-            if not isinstance(each, SetDeadline):
-                self.note(f"{node.name}    -> {short(each)}")
-        role = node.raft.role
-        self.note(
-            f"{node.name}    {type(role).__name__} e{role.epoch} leader={role.leader_id}"
-            f" end={node.raft.log.end_offset} hwm={role.high_watermark}"
-        )
-
-    # Chance
-
-    def sync_ms(self, node: Node) -> int:
-        """How long a disk takes to make something durable."""
-        chance = self.random.random()
-        if node.slow_ms:
-            return int(chance * node.slow_ms)
-        return 0 if chance < 0.7 else 1 + int((chance - 0.7) * 10)
-
-    def apply_ms(self) -> int:
-        """How long a state machine takes."""
-        return 1 + int(self.random.random() * 4)
 
     # Who there is
 
@@ -205,7 +121,15 @@ class World:
         clock = Clock(1000)
         if "skew" in self.options.faults:
             clock = Clock(1000 + random.randrange(5000), 900 + random.randrange(201))
-        node = Node(self, settings, disk, clock, Random(random.randrange(1 << 30)))
+        node = Node(
+            self,
+            self.network,
+            settings,
+            disk,
+            clock,
+            Random(random.randrange(1 << 30)),
+            application.deliver,
+        )
         node.snapshot_every = random.choice((15, 30, 60, 1_000_000))
         self.nodes[node.id] = node
         return node

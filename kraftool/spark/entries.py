@@ -15,7 +15,7 @@ from operator import itemgetter
 from kraftool.decoders import schema
 from kraftool.decoders.batch import Record, RecordBatch
 from kraftool.decoders.control import ControlRecordType
-from kraftool.decoders.errors import DecodeError, KraftoolError
+from kraftool.decoders.errors import DecodeError, Fault, KraftoolError
 from kraftool.decoders.log_record import (
     LogRecord,
     decode_batch,
@@ -24,8 +24,8 @@ from kraftool.decoders.log_record import (
     decode_metadata,
 )
 from kraftool.decoders.redact import SENSITIVE_KEYS, redact
-from kraftool.decoders.segment import scan
-from kraftool.reports.log_dump import BatchEntry, Entry, LogDump, Problem, type_words
+from kraftool.decoders.walk import Faulty, Item, Walk, WalkState, batch_of
+from kraftool.reports.logs.dump import BatchEntry, Entry, LogDump, type_words
 from kraftool.spark.narrowing import Narrowing
 from kraftool.spark.splits import Split
 
@@ -35,8 +35,8 @@ _PART = 10_000
 _api_key, _error = (itemgetter(LogRecord._fields.index(name)) for name in ("api_key", "error"))
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable(Problem):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unreadable(Fault):
     """The file itself cannot be read, so that neither its records nor its batches are known."""
 
 
@@ -86,27 +86,34 @@ class EntryReader:
             return
         try:
             with file.open() as source:
-                for item in scan(source.read_at, split.start, split.stop):
-                    if not isinstance(item, RecordBatch):
-                        if self._problems:
+                start = WalkState.at(split.start)
+                for item in Walk(source.read_at, start, stop=split.stop):
+                    batch = batch_of(item)
+                    if isinstance(item, Faulty) and batch is None:
+                        # The audit judges the order of batches: it knows what is before a range.
+                        if self._problems and item.fault.cuts:
                             yield from self._dump.item(file.name, item)
                         continue
-                    wanted = self._any_batch or self._narrowing.may_hold(item)
+                    assert batch is not None, "what is not faulty is a batch"
+                    sound = not isinstance(item, Faulty)
+                    wanted = self._any_batch or self._narrowing.may_hold(batch, sound=sound)
                     plain = self._plain(file.name, item) if wanted and self._whole else None
                     if plain is not None:
                         yield plain
                     elif wanted and self._rows:
-                        yield from self._batch(file.name, item)
+                        yield from self._batch(file.name, item, batch)
                     elif self._problems:
                         yield from self._problems_of(file.name, item)
         except KraftoolError as error:
             if self._problems:
                 hint = f" ({error.hint})" if error.hint else ""
-                yield Unreadable(file.name, split.start, f"{error.message}{hint}")
+                yield Unreadable(
+                    file=file.name, position=split.start, reason=f"{error.message}{hint}"
+                )
 
-    def _plain(self, file: str, batch: RecordBatch) -> BatchEntry | None:
+    def _plain(self, file: str, batch: Item) -> BatchEntry | None:
         """A batch in which nothing is wrong, as nearly all are; the others are looked into."""
-        if batch.header.record_count > _PART or not batch.is_valid:
+        if isinstance(batch, Faulty) or batch.header.record_count > _PART:
             return None
         try:
             records = list(decode_batch(batch))
@@ -118,12 +125,13 @@ class EntryReader:
             records = [self._masked(each) for each in records]
         return BatchEntry(file, batch, True, records)
 
-    def _batch(self, file: str, batch: RecordBatch) -> Iterator[Entry]:
+    def _batch(self, file: str, item: Item, batch: RecordBatch) -> Iterator[Entry]:
         if self._keys is not None and not self._problems:
-            yield from self._of_types(file, batch, *self._keys)
+            valid = not isinstance(item, Faulty)
+            yield from self._of_types(file, batch, *self._keys, valid=valid)
             return
-        for entry in self._dump.batch(file, batch):
-            if isinstance(entry, Problem):
+        for entry in self._dump.item(file, item):
+            if isinstance(entry, Fault):
                 if self._problems:
                     yield entry
             elif self._selected is not None and not self._batches_only:
@@ -132,14 +140,14 @@ class EntryReader:
             else:
                 yield entry
 
-    def _problems_of(self, file: str, batch: RecordBatch) -> Iterator[Entry]:
+    def _problems_of(self, file: str, item: Item) -> Iterator[Entry]:
         """The problems of a batch whose records are not wanted."""
-        for entry in self._dump.batch(file, batch):
-            if isinstance(entry, Problem):
+        for entry in self._dump.item(file, item):
+            if isinstance(entry, Fault):
                 yield entry
 
     def _of_types(
-        self, file: str, batch: RecordBatch, keys: frozenset[int], control: bool
+        self, file: str, batch: RecordBatch, keys: frozenset[int], control: bool, *, valid: bool
     ) -> Iterator[BatchEntry]:
         """The records of some types alone; the others are not decoded."""
         if batch.is_control:
@@ -151,7 +159,7 @@ class EntryReader:
             found = decode_data(each for each in batch.records() if _may_be(each, prefixes, keys))
         else:
             return
-        valid, first = batch.is_valid, True
+        first = True
         while True:
             part: list[LogRecord] = []
             ended = False

@@ -12,10 +12,10 @@ from typing import Any
 from kraftool.decoders.batch import HEADER_SIZE
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import HEAD_SIZE, detect
-from kraftool.reports.file_report import BATCH_KINDS, FileReport, read_file
-from kraftool.reports.findings import Finding, in_order
-from kraftool.reports.kinds import directory as dir_kinds
-from kraftool.reports.printable import file_text
+from kraftool.reports.files.file_report import BATCH_KINDS, FileReport, read_file
+from kraftool.reports.findings.finding import Finding, in_order
+from kraftool.reports.findings.kinds import directory as dir_kinds
+from kraftool.reports.text.printable import file_text
 from kraftool.spark.arrow import ArrowBatch, ArrowSchema
 from kraftool.spark.fleet import FleetDirectory, FleetFile, Unread
 from kraftool.spark.rows import ArrowRows, identity

@@ -17,10 +17,10 @@ import orjson
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import KraftoolError
-from kraftool.reports.log_dump import Selection, type_words
-from kraftool.reports.log_query import offset_range, record_types
-from kraftool.reports.moments import is_relative, read_time
-from kraftool.reports.printable import file_text
+from kraftool.reports.logs.dump import Selection, type_words
+from kraftool.reports.logs.query import offset_range, record_types
+from kraftool.reports.text.moments import is_relative, read_time
+from kraftool.reports.text.printable import file_text
 from kraftool.spark.columns import BATCHES, FILES, FINDINGS, RECORDS
 from kraftool.spark.fleet import FleetDirectory
 
@@ -83,16 +83,16 @@ class Narrowing:
         by_type = Selection(types=self.selection.types)
         return self.epochs == (None, None) and self.selection == by_type
 
-    def may_hold(self, batch: RecordBatch) -> bool:
+    def may_hold(self, batch: RecordBatch, *, sound: bool) -> bool:
         """True if a batch can have records that are wanted, by its header.
 
-        The last offset and the time in a header are believed only if the CRC holds.
+        The last offset and the time in a header are believed only of a sound batch.
         """
         first, last = self.epochs
         epoch = batch.header.partition_leader_epoch
         if (first is not None and epoch < first) or (last is not None and epoch > last):
             return False
-        return self.selection.may_hold(batch) or not batch.is_valid
+        return not sound or self.selection.may_hold(batch)
 
 
 def narrowing_of(given: Mapping[str, str], source: str) -> Narrowing:

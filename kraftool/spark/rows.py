@@ -12,10 +12,12 @@ from typing import Any
 
 from kraftool.decoders import schema
 from kraftool.decoders.codec import has_doubles, json_text
+from kraftool.decoders.errors import Fault
+from kraftool.decoders.fault import LogFault
 from kraftool.decoders.log_record import LogRecord, position_in_file
 from kraftool.decoders.schema import KAFKA
-from kraftool.reports.log_dump import BatchEntry, Problem, raw_value
-from kraftool.reports.printable import file_text
+from kraftool.reports.logs.dump import BatchEntry, raw_value
+from kraftool.reports.text.printable import file_text
 from kraftool.spark.arrow import Array, ArrowBatch, ArrowSchema, ArrowType, pa, pc
 from kraftool.spark.columns import column_of, typed_fields
 from kraftool.spark.entries import EntryReader, type_text
@@ -29,7 +31,7 @@ PAYLOAD = 16 << 20
 """Bytes of payload after which an Arrow batch is handed on, however few rows it has."""
 
 Fill = Callable[[BatchEntry], Sequence[Any]]
-Tell = Callable[[Problem], Any]
+Tell = Callable[[Fault], Any]
 
 
 class ArrowRows:
@@ -148,7 +150,7 @@ class RowReader:
         for split in splits:
             file = split.file
             for entry in self._entries.of(split):
-                if isinstance(entry, Problem):
+                if isinstance(entry, Fault):
                     for name, tell in self._tells.items():
                         table.columns[name].append(tell(entry))
                     count = 1
@@ -175,7 +177,7 @@ class RowReader:
         return count
 
 
-def _nothing(problem: Problem) -> None:
+def _nothing(fault: Fault) -> None:
     return None
 
 
@@ -239,11 +241,11 @@ _OF_PLACE: dict[str, Fill] = {
 }
 
 OF_PROBLEMS: dict[str, Tell] = {
-    "kind": lambda problem: "problem",
-    "position": lambda problem: problem.position,
-    "error": lambda problem: file_text(problem.sentence()),
-    "damage": lambda problem: problem.kind.value if problem.kind is not None else None,
-    "size": lambda problem: problem.size if problem.kind is not None else None,
+    "kind": lambda fault: "problem",
+    "position": lambda fault: fault.position,
+    "error": lambda fault: file_text(fault.sentence()),
+    "damage": lambda fault: fault.kind.value if isinstance(fault, LogFault) else None,
+    "size": lambda fault: fault.size if isinstance(fault, LogFault) else None,
 }
 
 

@@ -36,8 +36,8 @@ from kraftool.spark.live.changes import (
 from kraftool.spark.live.logs import Logs
 from kraftool.spark.settings import SourceOptions
 from kraftool.spark.splits import Split, cut, packed
-from kraftool.spark.tail import TailState, look
 from kraftool.spark.tasks import ReadTask, row_reader, without_collector
+from kraftool.storage.tail import TailState, look
 
 Offset = dict[str, Any]
 VERSION = 1

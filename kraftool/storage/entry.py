@@ -45,7 +45,8 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryProblem:
-    """Something that could not be read or was passed over, while the rest could.
+    """Something that could not be read or was passed over, while the rest could. It is no Fault:
+    reading stopped there, nothing was decoded, and how bad that is depends on the source alone.
 
     `name` is the path as the user would write it. `position` is a byte position in that file, or
     in the unpacked tar stream.

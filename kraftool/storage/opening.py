@@ -9,7 +9,7 @@ that says how long its log is must not be wrong about it later.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from kraftool.decoders import checkpoint_files
@@ -51,12 +51,12 @@ class _Gathered:
 
     after: int
     """Control records below are in the snapshot."""
-    epochs: list[tuple[int, int]] = field(default_factory=list)
+    epochs: list[EpochEntry] = field(default_factory=list)
     control: list[RecordBatch] = field(default_factory=list)
 
     def take(self, batch: RecordBatch) -> None:
-        if not self.epochs or batch.epoch > self.epochs[-1][0]:
-            self.epochs.append((batch.epoch, batch.base_offset))
+        if not self.epochs or batch.epoch > self.epochs[-1].epoch:
+            self.epochs.append(EpochEntry(batch.epoch, batch.base_offset))
         if batch.is_control and batch.base_offset >= self.after:
             self.control.append(batch)
 
@@ -146,10 +146,9 @@ def begin_after(
     return [Segment.create(files, folder, snapshot_id.offset, config.index_interval_bytes)]
 
 
-def write_epochs(files: Files, folder: str, epochs: list[tuple[int, int]]) -> bool:
+def write_epochs(files: Files, folder: str, epochs: Sequence[EpochEntry]) -> bool:
     """Have leader-epoch-checkpoint say what the log does; say if it said otherwise."""
-    entries = tuple(EpochEntry(epoch=epoch, start_offset=start) for epoch, start in epochs)
-    data = checkpoint_files.encode_leader_epochs(entries)
+    data = checkpoint_files.encode_leader_epochs(tuple(epochs))
     path = os.path.join(folder, checkpoint_files.LEADER_EPOCH_CHECKPOINT)
     if read_whole(files, path, len(data) + 1) == data:
         return False

@@ -222,12 +222,13 @@ def _resolved(directory: str, path: str) -> str:
     """A configured directory as it is from here.
 
     Kafka resolves a relative one against its working directory; failing that, beside the file is
-    the next best guess.
+    the next best guess. A folder that only has the name is no guess where the other one has data.
     """
-    if os.path.isabs(directory) or os.path.isdir(directory):
+    if os.path.isabs(directory):
         return directory
     beside = os.path.join(os.path.dirname(path), directory)
-    return beside if os.path.isdir(beside) else directory
+    there = [each for each in (directory, beside) if os.path.isdir(each)]
+    return next((each for each in there if looks_like_data_directory(each)), (*there, directory)[0])
 
 
 def _elsewhere(path: str, directory: str, log_dirs: list[str]) -> Iterator[EntryProblem]:

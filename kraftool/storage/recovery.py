@@ -39,7 +39,8 @@ _STRAY = (FileState.DELETED, FileState.CLEANED)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """Where a log ended before the files did."""
+    """Where a log ended before the files did: what recovery did there, and no Fault, which says
+    what a reader sees. Its kind and reason are those of the fault at that place."""
 
     file: str
     position: int

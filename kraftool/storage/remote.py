@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from importlib import import_module
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.storage.source import ClosingSource
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(::|://)")
 # Of these the part before the @ is a container's name and no secret.
@@ -195,7 +195,7 @@ def _nanoseconds(when: object) -> int:
     return int(when * 1_000_000) * 1_000 if isinstance(when, int | float) else 0
 
 
-class RemoteSource:
+class RemoteSource(ClosingSource):
     """One remote file as it was when it was opened: reads end where it then ended."""
 
     def __init__(self, files: RemoteFiles, path: str, name: str, size: int) -> None:
@@ -217,14 +217,3 @@ class RemoteSource:
 
     def close(self) -> None:
         """Nothing is held open between reads."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

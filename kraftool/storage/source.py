@@ -43,8 +43,8 @@ class ByteSource(Protocol):
     ) -> None: ...
 
 
-class _Closing:
-    """The with-statement half of a source."""
+class ClosingSource:
+    """A source that a with-statement closes."""
 
     def close(self) -> None:
         raise NotImplementedError
@@ -61,7 +61,7 @@ class _Closing:
         self.close()
 
 
-class FileSource(_Closing):
+class FileSource(ClosingSource):
     """A regular file, read with pread, so that several readers may share it."""
 
     def __init__(self, path: str, *, name: str = "") -> None:
@@ -126,7 +126,7 @@ class HeldFile(FileSource):
         self._fd = os.dup(fd)
 
 
-class BytesSource(_Closing):
+class BytesSource(ClosingSource):
     """Bytes at hand under a name."""
 
     def __init__(self, name: str, data: bytes) -> None:
@@ -149,7 +149,7 @@ class BytesSource(_Closing):
         pass
 
 
-class StreamSource(_Closing):
+class StreamSource(ClosingSource):
     """A source over something that can only be read onwards, such as a member of a tar stream.
 
     `read(n)` gives at most n bytes and b"" at the end. A reader may always go back by

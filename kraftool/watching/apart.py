@@ -19,7 +19,7 @@ from threading import Thread
 from typing import IO, Any, TypeVar
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.reports.processes import ends_with_parent
+from kraftool.reports.logs.processes import ends_with_parent
 from kraftool.watching.task import StoppedError, Task
 
 T = TypeVar("T")

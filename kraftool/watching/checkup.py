@@ -21,14 +21,22 @@ from kraftool.client.observer import SilentObserver
 from kraftool.client.observing import UnobservableError
 from kraftool.client.target import Target
 from kraftool.client.thresholds import LAG_MS, LAG_RECORDS, LOOKS_APART_S, SILENT_MS
+from kraftool.decoders.json_marks import Ids, Moment
 from kraftool.reports.doctor.explain import explain
 from kraftool.reports.doctor.model import Evidence
 from kraftool.reports.doctor.read import examine, locations_of
 from kraftool.reports.doctor.report import DoctorReport, diagnose
-from kraftool.reports.findings import Finding, Severity, tally
-from kraftool.reports.kinds import live as live_kinds
-from kraftool.reports.plain_json import finding_counts, finding_object, plain
-from kraftool.reports.words import many
+from kraftool.reports.findings.finding import Finding, Severity, tally
+from kraftool.reports.findings.kinds import live as live_kinds
+from kraftool.reports.text.json_document import json_object
+from kraftool.reports.text.json_form import form
+from kraftool.reports.text.json_forms import (
+    FindingCounts,
+    FindingObject,
+    finding_counts,
+    finding_members,
+)
+from kraftool.reports.text.words import many
 from kraftool.watching.pace import is_due
 from kraftool.watching.task import Task
 
@@ -59,9 +67,9 @@ class Complaint:
     @property
     def key(self) -> str:
         """The same for the same complaint at the next look."""
-        told = self.finding
-        where = told.file, told.position, told.offset, told.field
-        return "\0".join(map(str, (self.subject, told.code, *where)))
+        fault = self.finding.fault
+        where = fault.file, fault.position, fault.offset, fault.field
+        return "\0".join(map(str, (self.subject, self.finding.code, *where)))
 
     def meaning(self) -> str:
         """What a finding of this code means for Kafka."""
@@ -204,25 +212,55 @@ def document(
     live: Health | None, examined: DoctorCheckup | None, found: Sequence[Complaint]
 ) -> dict[str, Any]:
     """As an exported view."""
-    findings = [each.finding for each in found]
-    return {
-        "schemaVersion": 1,
-        "live": None
-        if live is None
-        else {
-            "isWell": live.is_well,
-            "keepingUp": list(live.keeping_up),
-            "commitsPerSecond": live.commits_per_s,
-        },
-        "examinedAt": None if examined is None else examined.at_ms,
-        "complaints": [
-            {
-                "subject": plain(each.subject),
-                **finding_object(each.finding),
-                "evidence": [plain(one) for one in each.evidence],
-                "commands": [plain(one) for one in each.commands],
-            }
-            for each in found
-        ],
-        "findingCounts": finding_counts(findings),
-    }
+    return json_object(
+        CheckupView(
+            live=None
+            if live is None
+            else LiveCheckup(
+                is_well=live.is_well,
+                keeping_up=tuple(live.keeping_up),
+                commits_per_second=live.commits_per_s,
+            ),
+            examined_at=None if examined is None else examined.at_ms,
+            complaints=tuple(found),
+            finding_counts=finding_counts([each.finding for each in found]),
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComplaintObject(FindingObject):
+    """A finding, of whom, and what to do about it."""
+
+    subject: str
+    evidence: tuple[Evidence, ...]
+    commands: tuple[str, ...]
+
+
+@form
+def complaint_object(complaint: Complaint) -> ComplaintObject:
+    return ComplaintObject(
+        **finding_members(complaint.finding),
+        subject=complaint.subject,
+        evidence=complaint.evidence,
+        commands=complaint.commands,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveCheckup:
+    """What the nodes say."""
+
+    is_well: bool
+    keeping_up: Ids
+    commits_per_second: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckupView:
+    """The health of the quorum, live and of the directories."""
+
+    live: LiveCheckup | None
+    examined_at: Moment | None
+    complaints: tuple[Complaint, ...]
+    finding_counts: FindingCounts

@@ -21,11 +21,16 @@ from kraftool.decoders.names import (
 )
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.decoders.walk import Faulty, Walk
-from kraftool.raft.names import VoterSet
-from kraftool.reports.directory_summary import record_voters, static_voters, voters_of_ids
-from kraftool.reports.metadata_summary import LastLeaderChange, NodeIds, SeenVoters, VoterSource
+from kraftool.raft.names import OffsetAndEpoch, VoterSet
+from kraftool.reports.files.directory_summary import record_voters, static_voters, voters_of_ids
+from kraftool.reports.files.metadata_summary import (
+    LastLeaderChange,
+    NodeIds,
+    SeenVoters,
+    VoterSource,
+)
 from kraftool.storage.entry import Entry, EntryProblem
-from kraftool.storage.lock import lock_holder
+from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.paths import Location, LocationKind, open_path
 from kraftool.storage.source import read_whole
 from kraftool.watching.directory_look import DirectoryLook
@@ -67,7 +72,9 @@ class DirectoryWatch:
         node = _meta(by_name.get("meta.properties"), problems)
         state = _state(by_name.get("quorum-state"), problems)
         until = time.monotonic() + budget_s
-        segments = self._read_segments(entries, by_name, until, problems)
+        lock = lock_holder(location.data_directory).state
+        is_live = lock is LockState.HELD
+        segments = self._read_segments(entries, by_name, until, problems, is_live=is_live)
         snapshots = self._read_checkpoints(entries, problems)
         controls = [each for one in segments for each in one.controls.values()]
         sets = self._voter_sets(controls)
@@ -87,17 +94,17 @@ class DirectoryWatch:
             quorum_state=state,
             log_end_offset=last.end_offset
             if last is not None
-            else (snapshots[-1][0] if snapshots else None),
+            else (snapshots[-1].offset if snapshots else None),
             last_epoch=last.last_epoch
             if last is not None
-            else (snapshots[-1][1] if snapshots else None),
+            else (snapshots[-1].epoch if snapshots else None),
             last_timestamp=last.last_timestamp if last is not None else None,
             snapshots=snapshots,
             voters=voters,
             previous_voters=before,
             voter_sets=sets[-_MOST_CHANGES:],
             leader_changes=_leader_changes(controls),
-            lock=lock_holder(location.data_directory).state,
+            lock=lock,
             problem="; ".join(problems),
             is_complete=all(each.is_complete for each in segments),
             segments=len(segments),
@@ -124,6 +131,8 @@ class DirectoryWatch:
         by_name: dict[str, Entry],
         until: float,
         problems: list[str],
+        *,
+        is_live: bool,
     ) -> list[SegmentLook]:
         """The segments in the order of the log; the newest has the first claim on the time."""
         present = {
@@ -137,7 +146,8 @@ class DirectoryWatch:
         for path, (base, entry) in sorted(present.items(), key=lambda each: -each[1][0]):
             segment = self._segments.setdefault(path, SegmentLook(base_offset=base))
             try:
-                segment.look(entry, by_name.get(entry.basename[:-4] + ".index"), until)
+                index = by_name.get(entry.basename[:-4] + ".index")
+                segment.look(entry, index, until, is_live=is_live)
             except KraftoolError as error:
                 problems.append(error.message)
             looks.append(segment)
@@ -145,13 +155,13 @@ class DirectoryWatch:
 
     def _read_checkpoints(
         self, entries: Iterable[Entry], problems: list[str]
-    ) -> tuple[tuple[int, int], ...]:
-        """Offset and epoch of each, by their names; their voters are read once, as they stay."""
-        found: dict[tuple[int, int], Entry] = {}
+    ) -> tuple[OffsetAndEpoch, ...]:
+        """The id of each, by their names; their voters are read once, as they stay."""
+        found: dict[OffsetAndEpoch, Entry] = {}
         for each in entries:
             name = parse_checkpoint_name(each.basename)
             if name is not None and name.state is FileState.LIVE and name.offset is not None:
-                found[name.offset, name.epoch or 0] = each
+                found[OffsetAndEpoch(name.offset, name.epoch or 0)] = each
         kept = {}
         for (offset, _), entry in sorted(found.items()):
             try:

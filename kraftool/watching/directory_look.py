@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kraftool.decoders.quorum_state import QuorumState
-from kraftool.reports.metadata_summary import LastLeaderChange, NodeIds, SeenVoters
+from kraftool.raft.names import OffsetAndEpoch
+from kraftool.reports.files.metadata_summary import LastLeaderChange, NodeIds, SeenVoters
 from kraftool.storage.lock import LockState
 
 NO_NODE = NodeIds()
@@ -30,7 +31,7 @@ class DirectoryLook:
     """Of the last batch."""
     last_timestamp: int | None = None
     """Of the last batch."""
-    snapshots: tuple[tuple[int, int], ...] = ()
+    snapshots: tuple[OffsetAndEpoch, ...] = ()
     """Offset and epoch of each, the oldest first."""
     voters: SeenVoters | None = None
     """The newest that the control records, or else quorum-state, tell."""

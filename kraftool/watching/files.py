@@ -14,10 +14,10 @@ from itertools import pairwise
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind, detect
 from kraftool.decoders.names import FileState, parse_checkpoint_name, parse_segment_name
-from kraftool.reports.file_report import FileReport, read_file
-from kraftool.reports.file_words import holds
-from kraftool.reports.findings import Finding, Severity
-from kraftool.reports.words import many
+from kraftool.reports.files.file_report import FileReport, read_file
+from kraftool.reports.files.file_words import holds
+from kraftool.reports.findings.finding import Finding, Severity
+from kraftool.reports.text.words import many
 from kraftool.storage.entry import Entry, EntryProblem, FolderCounts
 from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.paths import open_path

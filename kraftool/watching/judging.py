@@ -13,9 +13,10 @@ from kraftool.client.active_controller import next_step, only_controller, withou
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
 from kraftool.client.reaching import broker_words, reason
 from kraftool.client.thresholds import keeping_up
+from kraftool.decoders.json_marks import Count
 from kraftool.raft.names import ReplicaKey
-from kraftool.reports.findings import Severity
-from kraftool.reports.words import listed, many
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.text.words import listed, many
 from kraftool.storage.lock import LockState
 from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.picture import Picture
@@ -33,7 +34,7 @@ class Statement:
     """A sentence that whoever watches should read."""
 
     severity: Severity
-    text: str
+    reason: str
     is_of_old_log: bool = False
     """True if a log is only older than the newest: nodes and directories still agree."""
 
@@ -42,9 +43,9 @@ class Statement:
 class Tolerance:
     """How many more voters may fail now."""
 
-    count: int | None
-    """None where it cannot be told; 0 also where nothing commits any more."""
-    text: str
+    failures: Count | None
+    """None where it is not known; 0 also where nothing commits any more."""
+    reason: str
     is_lost: bool = False
     """Whether there is no majority as it is."""
 
@@ -64,44 +65,46 @@ def tolerance(view: QuorumView | None, voters: VoterState) -> Tolerance:
     """How many of the voters that keep up may fail, and commits still go on."""
     count, majority = len(voters.now), voters.majority
     if view is None:
-        return Tolerance(count=None, text="directories do not tell who is up")
+        return Tolerance(failures=None, reason="directories do not tell who is up")
     if view.quorum is None:
         return _without_leader(view, voters)
     ids = keeping_up(view.quorum)
     keeping = len(ids)
     said = f"{keeping} of {many(count, 'voter')} keep up, {majority} {_are(majority)} needed"
     if keeping < majority:
-        return Tolerance(count=0, text=f"{said}: nothing can be committed", is_lost=True)
+        return Tolerance(failures=0, reason=f"{said}: nothing can be committed", is_lost=True)
     if view.lacks_controller:
-        return Tolerance(count=0, text=f"{said}; the leader runs no controller")
+        return Tolerance(failures=0, reason=f"{said}; the leader runs no controller")
     only = only_controller(view, ids)
     if only is not None and keeping > majority:
-        return Tolerance(count=0, text=f"{said}; only node {only} is known to run a controller")
-    return Tolerance(count=keeping - majority, text=said)
+        return Tolerance(
+            failures=0, reason=f"{said}; only node {only} is known to run a controller"
+        )
+    return Tolerance(failures=keeping - majority, reason=said)
 
 
 def _without_leader(view: QuorumView, voters: VoterState) -> Tolerance:
     if not voters.now:
-        return Tolerance(count=None, text="no node leads, and only a leader tells who votes")
+        return Tolerance(failures=None, reason="no node leads, and only a leader tells who votes")
     reached = {each.node_id for each in view.reached}
     up = [each for each in voters.now if each.id in reached]
     said = f"{len(up)} of {many(len(voters.now), 'voter')} {_are(len(up))} reached"
     if len(up) < voters.majority:
         missing = voters.majority - len(up)
         return Tolerance(
-            count=0,
-            text=f"{said}, {voters.majority} {_are(voters.majority)} needed to elect a leader:"
+            failures=0,
+            reason=f"{said}, {voters.majority} {_are(voters.majority)} needed to elect a leader:"
             f" {missing} more must come back",
             is_lost=True,
         )
     if all(view.runs_controller(each.id) is False for each in up):
         return Tolerance(
-            count=0,
-            text=f"{said}, and no one of them runs a controller: a voter that runs Kafka must come"
-            " back",
+            failures=0,
+            reason=f"{said}, and no one of them runs a controller: a voter that runs Kafka must"
+            " come back",
             is_lost=True,
         )
-    return Tolerance(count=None, text=f"{said}, enough to elect a leader")
+    return Tolerance(failures=None, reason=f"{said}, enough to elect a leader")
 
 
 def restarts(view: QuorumView | None, voters: VoterState) -> Mapping[int, RestartSafety]:
@@ -216,7 +219,7 @@ def _live(view: QuorumView, voters: VoterState) -> Iterator[Statement]:
             yield _warning(f"{_node(each)} did not answer everything: {reason(each)}.")
     for each in view.brokers:
         severity = Severity.INFO if each.controllers else Severity.WARNING
-        yield Statement(severity=severity, text=f"{broker_words(each)}.")
+        yield Statement(severity=severity, reason=f"{broker_words(each)}.")
 
 
 def _no_leader(view: QuorumView) -> Iterator[Statement]:
@@ -303,7 +306,7 @@ def _directories(picture: Picture, voters: VoterState) -> Iterator[Statement]:
         found = currency(picture, each)
         if found.stale:
             said = f"{each.path} is stale: {found.words}."
-            yield Statement(severity=Severity.WARNING, text=said, is_of_old_log=True)
+            yield Statement(severity=Severity.WARNING, reason=said, is_of_old_log=True)
         yield from _as_voter(each, voters)
     for one, other in combinations(picture.directories, 2):
         yield from _between(one, other)
@@ -321,7 +324,7 @@ def _beside_live(each: DirectoryLook, view: QuorumView) -> Iterator[Statement]:
         is_running = each.lock is LockState.HELD
         why = "its node does not follow" if is_running else "it is a copy, or its node is down"
         said = f"{each.path} is at epoch {state.leader_epoch}, the quorum at {view.epoch}: {why}."
-        yield Statement(severity=Severity.WARNING if is_running else Severity.INFO, text=said)
+        yield Statement(severity=Severity.WARNING if is_running else Severity.INFO, reason=said)
     if view.quorum is not None and each.log_end_offset is not None:
         ahead = each.log_end_offset - leader_end(view)
         if ahead > _SLACK:
@@ -364,11 +367,11 @@ def _between(one: DirectoryLook, other: DirectoryLook) -> Iterator[Statement]:
 
 
 def _error(text: str) -> Statement:
-    return Statement(severity=Severity.ERROR, text=text)
+    return Statement(severity=Severity.ERROR, reason=text)
 
 
 def _warning(text: str) -> Statement:
-    return Statement(severity=Severity.WARNING, text=text)
+    return Statement(severity=Severity.WARNING, reason=text)
 
 
 def _node(answer: NodeAnswer) -> str:

@@ -1,56 +1,74 @@
-"""The rows of a log that are shown, as JSON and CSV have them.
-
-Owns the members. Rows hold no secret, so that none is left out here.
-"""
+"""The rows of a log that are shown, as JSON and CSV have them. They hold no secret, so that none is
+left out here."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import Literal
 
+from kraftool.decoders.json_marks import Moment
 from kraftool.reports.browse.feed import RowRange
-from kraftool.reports.browse.rows import LogRow
-from kraftool.reports.plain_json import plain
-
-COLUMNS = (
-    "kind", "offset", "epoch", "timestamp", "position", "file", "batch", "control", "valid",
-    "transaction", "type", "text",
-)  # fmt: skip
+from kraftool.reports.browse.rows import Border, LogRow, RowKind
 
 
-def log_document(path: str, stretch: RowRange, high_watermark: int | None) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownRow:
+    """A row of a log."""
+
+    kind: RowKind
+    offset: int | None
+    epoch: int | None
+    timestamp: Moment | None
+    position: int
+    file: str
+    border: Border
+    is_control: bool
+    is_valid: bool
+    transaction: str | None
+    type: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownLog:
     """What is at hand of a log, with what it was asked for."""
-    return {
-        "schemaVersion": 1,
-        "view": "log",
-        "path": plain(path),
-        "startOffset": stretch.extent.start_offset,
-        "endOffset": stretch.extent.end_offset,
-        "highWatermark": high_watermark,
-        "filter": plain(stretch.query.text) or None,
-        "rows": [dict(zip(COLUMNS, log_cells(each), strict=True)) for each in stretch.rows],
-    }
+
+    view: Literal["log"] = "log"
+    path: str = ""
+    start_offset: int | None = None
+    end_offset: int | None = None
+    high_watermark: int | None = None
+    filter: str | None = None
+    shown: tuple[ShownRow, ...] = ()
+
+    @property
+    def rows(self) -> tuple[ShownRow, ...]:
+        return self.shown
 
 
-def log_table(stretch: RowRange) -> Iterator[tuple[object, ...]]:
-    """The same rows below their headings."""
-    yield COLUMNS
-    for each in stretch.rows:
-        yield log_cells(each)
+def log_view(path: str, stretch: RowRange, high_watermark: int | None) -> ShownLog:
+    return ShownLog(
+        path=path,
+        start_offset=stretch.extent.start_offset,
+        end_offset=stretch.extent.end_offset,
+        high_watermark=high_watermark,
+        filter=stretch.query.text or None,
+        shown=tuple(_row(each) for each in stretch.rows),
+    )
 
 
-def log_cells(row: LogRow) -> tuple[Any, ...]:
-    return (
-        row.kind.value,
-        row.offset,
-        row.epoch,
-        row.timestamp,
-        row.position,
-        plain(row.file),
-        row.border.value,
-        row.is_control,
-        row.is_valid,
-        row.transaction or None,
-        plain(row.label),
-        plain(row.text),
+def _row(row: LogRow) -> ShownRow:
+    return ShownRow(
+        kind=row.kind,
+        offset=row.offset,
+        epoch=row.epoch,
+        timestamp=row.timestamp,
+        position=row.position,
+        file=row.file,
+        border=row.border,
+        is_control=row.is_control,
+        is_valid=row.is_valid,
+        transaction=row.transaction or None,
+        type=row.label,
+        what=row.text,
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from kraftool.client.model import QuorumView
 from kraftool.client.thresholds import keeping_up
+from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.raft.names import (
     BOOTSTRAP_SNAPSHOT,
     ElectionState,
@@ -29,7 +30,7 @@ from kraftool.reports.election.read import (
     placeholder,
     read_case,
 )
-from kraftool.reports.words import listed
+from kraftool.reports.text.words import listed
 from kraftool.sim.election.conditions import Conditions, partition
 from kraftool.sim.election.report import Report, simulate
 from kraftool.watching.picture import Picture, QuorumSample
@@ -93,30 +94,31 @@ def case_of_live(picture: Picture) -> ElectionCase | None:
             continue
         if known is not newest:
             late.append(key.id)
-        epochs = [each for each in starts if each[0] <= (known.epoch or 0)]
+        epochs = [each for each in starts if each.epoch <= (known.epoch or 0)]
         nodes.append(_node(key, known.ends[key], epochs, voters, newest, picture.view))
     ids = {each.id for each in nodes}
     return ElectionCase(
         nodes=tuple(replace(each, settings=reachable_by(each.settings, nodes)) for each in nodes),
         unknown=tuple(sorted(voters.ids - ids)),
+        is_live=True,
         notes=tuple(_assumed(newest, picture, late)),
     )
 
 
-def _epoch_starts(samples: Sequence[QuorumSample]) -> list[tuple[int, int]]:
-    """(epoch, start offset): each begins where the logs ended before, as far as that was seen."""
-    starts: list[tuple[int, int]] = []
+def _epoch_starts(samples: Sequence[QuorumSample]) -> list[EpochEntry]:
+    """Each begins where the logs ended before, as far as that was seen."""
+    starts: list[EpochEntry] = []
     end = 0
     for each in samples:
         ends = max(each.ends.values(), default=0)
         if not starts:
-            starts.append((each.epoch or 0, 0))
-        elif (each.epoch or 0) > starts[-1][0]:
+            starts.append(EpochEntry(each.epoch or 0, 0))
+        elif (each.epoch or 0) > starts[-1].epoch:
             start = min(end, ends - 1)  # a leader begins with a record of its own
-            if start > starts[-1][1]:
-                starts.append((each.epoch or 0, start))
+            if start > starts[-1].start_offset:
+                starts.append(EpochEntry(each.epoch or 0, start))
             else:
-                starts[-1] = (each.epoch or 0, starts[-1][1])
+                starts[-1] = EpochEntry(each.epoch or 0, starts[-1].start_offset)
         end = ends
     return starts
 
@@ -160,7 +162,7 @@ def _endpoints(view: QuorumView | None, node_id: int) -> Endpoints:
 def _node(
     key: ReplicaKey,
     end: int,
-    epochs: Sequence[tuple[int, int]],
+    epochs: Sequence[EpochEntry],
     voters: VoterSet,
     sample: QuorumSample,
     view: QuorumView | None,
@@ -180,7 +182,7 @@ def _node(
     epoch, formatted = sample.epoch or 0, BOOTSTRAP_SNAPSHOT.offset - 1
     log = Log(
         end=end,
-        epochs=tuple(each for each in epochs if each[1] < end),
+        epochs=tuple(each for each in epochs if each.start_offset < end),
         snapshots=() if is_static else (BOOTSTRAP_SNAPSHOT,),
         voter_sets=() if is_static else ((formatted, voters),),
         kraft_versions=() if is_static else ((formatted, 1),),

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from kraftool.client.health import Health
-from kraftool.reports.findings import Severity
-from kraftool.reports.status import Status, overall_status
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.status import Status, overall_status
 from kraftool.watching.checkup import DoctorCheckup, LiveHealth, MetadataHealth, complaints
 from kraftool.watching.judging import Tolerance
 from kraftool.watching.picture import Picture
@@ -75,7 +75,7 @@ class Overview:
         report = self.report
         is_complete = False
         if report is not None:
-            is_live = report.is_live and report.tolerance.count is not None
+            is_live = report.is_live and report.tolerance.failures is not None
             is_complete = is_live or (not report.is_live and self.examined is not None)
         every = (each for found in self._found.values() for each in found)
         return overall_status(every, is_complete=is_complete)
@@ -88,4 +88,4 @@ def _loud(severities: Iterable[Severity]) -> tuple[Severity, ...]:
 def _of_tolerance(tolerance: Tolerance) -> tuple[Severity, ...]:
     if tolerance.is_lost:
         return (Severity.ERROR,)
-    return (Severity.WARNING,) if tolerance.count == 0 else ()
+    return (Severity.WARNING,) if tolerance.failures == 0 else ()

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kraftool.client.model import QuorumView
+from kraftool.decoders.json_marks import Moment
 from kraftool.raft.names import ReplicaKey
 from kraftool.watching.directory_look import DirectoryLook
 
@@ -36,7 +37,7 @@ class ObservedElection:
     epoch: int
     leader_id: int | None
     """None where the epoch was seen, and who leads it is not known."""
-    at_ms: int
+    timestamp: Moment
     """Of the LeaderChange record; without one, when it was noticed."""
     is_recorded: bool
     """Whether a log tells of it. If not, it was seen happening."""

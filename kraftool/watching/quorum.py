@@ -6,13 +6,15 @@ clock, which all its timestamps are of. What follows from it is `judging.py`'s.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
 from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
 from kraftool.raft.names import ReplicaKey
+from kraftool.reports.election.assessment import Assessment, assess
+from kraftool.reports.election.read import read_case
 from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.judging import (
     RestartSafety,
@@ -22,6 +24,7 @@ from kraftool.watching.judging import (
     statements,
     tolerance,
 )
+from kraftool.watching.outage import case_of_live
 from kraftool.watching.picture import ObservedElection, Picture, QuorumSample
 from kraftool.watching.staleness import currency
 from kraftool.watching.voter_state import VoterState, voter_state
@@ -113,6 +116,8 @@ class QuorumReport:
     unreached: int = 0
     leader_runs_controller: bool | None = None
     """By the leader's ApiVersions; None without a live leader."""
+    assessment: Assessment | None = None
+    """What a restart of all nodes can do to committed records; None if nothing was reported."""
 
 
 def quorum_report(picture: Picture) -> QuorumReport:
@@ -129,6 +134,7 @@ def quorum_report(picture: Picture) -> QuorumReport:
         for each in found
     ]
     leader_id, epoch = _leader(picture)
+    case = case_of_live(picture)
     quorum = view.quorum if view is not None else None
     mark = None if quorum is None or quorum.high_watermark < 0 else quorum.high_watermark
     cluster_ids = {each.node.cluster_id for each in picture.directories if each.node.cluster_id}
@@ -156,7 +162,15 @@ def quorum_report(picture: Picture) -> QuorumReport:
         leader_runs_controller=None
         if view is None or view.leader is None
         else view.leader.runs_controller,
+        assessment=None if case is None else assess(case),
     )
+
+
+def of_directories(report: QuorumReport, paths: Sequence[str]) -> QuorumReport:
+    """The report with the judgement by directories, if no leader reported log ends."""
+    if report.assessment is not None or not paths:
+        return report
+    return replace(report, assessment=assess(read_case(paths)))
 
 
 def _leader(picture: Picture) -> tuple[int | None, int | None]:

@@ -43,7 +43,7 @@ class Remembering:
                 self._elections[change.epoch] = ObservedElection(
                     epoch=change.epoch,
                     leader_id=change.leader_id,
-                    at_ms=change.timestamp,
+                    timestamp=change.timestamp,
                     is_recorded=True,
                 )
         for epoch in sorted(self._elections)[:-MOST_ELECTIONS]:
@@ -66,7 +66,7 @@ class Remembering:
             seen = ObservedElection(
                 epoch=sample.epoch,
                 leader_id=sample.leader_id,
-                at_ms=sample.at_ms,
+                timestamp=sample.at_ms,
                 is_recorded=False,
             )
             self._elections.setdefault(sample.epoch, seen)

@@ -17,8 +17,8 @@ from kraftool.decoders.indexes import decode_offset_index
 from kraftool.decoders.log_record import decode_batch
 from kraftool.decoders.walk import Faulty, Walk, WalkState
 from kraftool.storage.entry import Entry
-from kraftool.storage.follow import SeenBatch
 from kraftool.storage.source import ByteSource, read_whole
+from kraftool.storage.tail import BatchMark
 
 _TAIL = 1 << 20
 """A segment with less than this before its end is read from its beginning."""
@@ -48,7 +48,7 @@ class SegmentLook:
     controls: dict[int, ControlSeen] = field(default_factory=dict)
     _seen: tuple[int, int] | None = None
     """Size and time of the file at the last look."""
-    _last: SeenBatch | None = None
+    _last: BatchMark | None = None
     """The last batch that was read."""
     _position: int = 0
     """Up to where the end was read."""
@@ -56,32 +56,40 @@ class SegmentLook:
     """What lies before and is not read yet: from, to."""
     _damage: int | None = None
     """The position of the damage at which reading the end stopped."""
+    _is_settled: bool = True
+    """False at the first look that sees this damage while a node runs: it may be half a batch."""
     _damage_before: int | None = None
     """The position of the first damage in the part before."""
 
     @property
     def damaged_at(self) -> int | None:
         """The position of the first known damage, where Kafka would cut."""
-        return self._damage if self._damage_before is None else self._damage_before
+        if self._damage_before is not None:
+            return self._damage_before
+        return self._damage if self._is_settled else None
 
     @property
     def is_complete(self) -> bool:
         return self._before[0] >= self._before[1]
 
-    def look(self, entry: Entry, index: Entry | None, until: float) -> None:
+    def look(self, entry: Entry, index: Entry | None, until: float, *, is_live: bool) -> None:
         """Read what is new, and of what is old as much as there is time for (a monotonic clock).
 
-        Raises KraftoolError where the file cannot be read.
+        `is_live` is whether a node runs on the directory. Raises KraftoolError where the file
+        cannot be read.
         """
         stamp = (entry.size, entry.mtime_ns)
+        is_first, before = self._seen is None, self._damage
         if stamp == self._seen and self.is_complete:
+            self._is_settled = True
             return
         with entry.open() as source:
             if stamp != self._seen:
-                if self._last is None or not self._last.is_in(source, entry.size):
+                if self._last is None or not self._last.is_in(source.read_at, entry.size):
                     self._begin(source, entry.size, index)
                 self._read(source)
                 self._seen = stamp
+            self._is_settled = not is_live or is_first or self._damage == before
             while not self.is_complete and time.monotonic() < until:
                 began, ended = self._before
                 stop = min(began + _SLICE, ended)
@@ -115,13 +123,13 @@ class SegmentLook:
             if isinstance(run, Faulty):
                 if not run.fault.cuts:
                     continue
-                # A batch that is being written looks like damage. The next look reads it again.
+                # The next look reads it again.
                 self._damage = run.position
                 return
             for batch in run:
                 self._take(batch)
             last = run[-1]
-            self._last = SeenBatch.of(last.position, last.data)
+            self._last = BatchMark.of("", last)
             self._position = last.position + last.size
             self.end_offset = last.last_offset + 1
             self.last_epoch = last.epoch

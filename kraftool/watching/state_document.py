@@ -1,59 +1,98 @@
-"""What the dashboard shows of a state, as JSON and CSV have it.
-
-Owns the members. Secrets were masked when the lines were made.
-"""
+"""What the dashboard shows of a state, as JSON and CSV have it. Secrets were masked when the lines
+were made."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
+from kraftool.decoders.json_marks import Hidden
+from kraftool.image.image import Provenance
 from kraftool.reports.browse.state_changes import StateComparison
 from kraftool.reports.browse.state_tree import TreeRow
-from kraftool.reports.plain_json import finding_object, plain
-from kraftool.reports.state.diff_json import change_object
-from kraftool.reports.state.export import provenance_object
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.state.diff import ChangeType, EntityChange
 from kraftool.reports.state.load import LoadedState
 
 
-def state_document(state: LoadedState, rows: Sequence[TreeRow]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateLeaf:
+    """A line of the tree."""
+
+    path: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateView:
     """The branches that are open, with what they say."""
-    return {
-        "schemaVersion": 1,
-        "view": "state",
-        "path": plain(state.path),
-        "offset": state.end_offset,
-        "provenance": provenance_object(state.image.provenance),
-        "nodes": [
-            {"path": "/".join(map(plain, each.path)), "text": plain(each.text())}
-            for each in rows
-            if not each.is_directory
-        ],
-        "findings": [finding_object(each) for each in state.findings],
-    }
+
+    view: Literal["state"] = "state"
+    path: str = ""
+    offset: int | None = None
+    provenance: Provenance | None = None
+    leaves: tuple[StateLeaf, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def rows(self) -> tuple[StateLeaf, ...]:
+        return self.leaves
 
 
-def state_table(rows: Sequence[TreeRow]) -> Iterator[tuple[object, ...]]:
-    yield ("path", "text")
-    for each in rows:
-        if not each.is_directory:
-            yield ("/".join(map(plain, each.path)), plain(each.text()))
+def state_view(state: LoadedState, rows: Sequence[TreeRow]) -> StateView:
+    return StateView(
+        path=state.path,
+        offset=state.end_offset,
+        provenance=state.image.provenance,
+        leaves=leaves(rows),
+        findings=state.findings,
+    )
 
 
-def difference_document(path: str, found: StateComparison) -> dict[str, Any]:
+def leaves(rows: Sequence[TreeRow]) -> tuple[StateLeaf, ...]:
+    return tuple(
+        StateLeaf(path="/".join(each.path), value=each.text())
+        for each in rows
+        if not each.is_directory
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DifferenceLine:
+    """A line of the difference."""
+
+    sign: str
+    name: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DifferenceView:
     """The difference of two offsets; so many changes of a kind, all of them counted."""
-    return {
-        "schemaVersion": 1,
-        "view": "state-difference",
-        "path": plain(path),
-        "oldOffset": found.old_offset,
-        "newOffset": found.new_offset,
-        "changes": [change_object(each) for each in found.kept],
-        "counts": found.counts.ordered(),
-    }
+
+    view: Literal["state-difference"] = "state-difference"
+    path: str
+    old_offset: int
+    new_offset: int
+    changes: tuple[EntityChange, ...]
+    counts: Mapping[str, Mapping[ChangeType, int]]
+    lines: Hidden[tuple[DifferenceLine, ...]]
+
+    @property
+    def rows(self) -> tuple[DifferenceLine, ...]:
+        return self.lines
 
 
-def difference_table(found: StateComparison) -> Iterator[tuple[object, ...]]:
-    yield ("sign", "name", "text")
-    for each in found.rows:
-        yield (each.sign, "  " * each.depth + plain(each.name), plain(each.text))
+def difference_view(path: str, found: StateComparison) -> DifferenceView:
+    return DifferenceView(
+        path=path,
+        old_offset=found.old_offset,
+        new_offset=found.new_offset,
+        changes=tuple(found.kept),
+        counts=found.counts.ordered(),
+        lines=tuple(
+            DifferenceLine(sign=each.sign, name="  " * each.depth + each.name, what=each.text)
+            for each in found.rows
+        ),
+    )

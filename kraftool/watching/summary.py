@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kraftool.client.thresholds import LAG_MS, LAG_RECORDS, SILENT_MS
-from kraftool.reports.findings import Severity
-from kraftool.reports.status import Status, status_of
+from kraftool.reports.election.assessment import Assessment, QuorumSafety
+from kraftool.reports.election.assessment_words import state_sentence
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.status import Status, status_of
 from kraftool.watching.quorum import QuorumReport, ReplicaStatus
 from kraftool.watching.voter_state import Commit
 from kraftool.watching.words import age, clock, count, sparkline
@@ -55,8 +57,16 @@ def lines(report: QuorumReport, width: int = 80) -> Iterator[SummaryLine]:
         yield SummaryLine("Committed", tuple(_committed(report, 20 if width < 100 else 40)))
     yield SummaryLine("Voters", tuple(_voters(report)))
     yield SummaryLine("May fail", tuple(_tolerance(report)))
+    if report.assessment is not None:
+        yield from _at_risk(report.assessment)
     if report.elections or report.looks > 1:
         yield SummaryLine("Elections", tuple(_elections(report)))
+
+
+def _at_risk(found: Assessment) -> Iterator[SummaryLine]:
+    """What a start in any order may lose; nothing if no possible leader lacks committed records."""
+    if found.state is QuorumSafety.AT_RISK:
+        yield SummaryLine("At risk", (StyledText(f"{state_sentence(found)}.", "bad"),))
 
 
 def _leader(report: QuorumReport) -> Iterator[StyledText]:
@@ -111,15 +121,15 @@ def _voters(report: QuorumReport) -> Iterator[StyledText]:
 def _tolerance(report: QuorumReport) -> Iterator[StyledText]:
     told = report.tolerance
     if told.is_lost:
-        yield StyledText(f"✖ none: {told.text}", "bad")
-    elif told.count is None:
-        yield StyledText(f"? {told.text}", "warn" if report.is_live else "quiet")
+        yield StyledText(f"✖ none: {told.reason}", "bad")
+    elif told.failures is None:
+        yield StyledText(f"? {told.reason}", "warn" if report.is_live else "quiet")
     else:
-        status = Status.GOOD if told.count else Status.WARN
+        status = Status.GOOD if told.failures else Status.WARN
         if report.leader_runs_controller is False:
             status = Status.BAD
-        yield StyledText(str(told.count), status.meaning)
-        yield StyledText(told.text, "quiet")
+        yield StyledText(str(told.failures), status.meaning)
+        yield StyledText(told.reason, "quiet")
 
 
 def _elections(report: QuorumReport) -> Iterator[StyledText]:
@@ -129,7 +139,9 @@ def _elections(report: QuorumReport) -> Iterator[StyledText]:
         yield StyledText(f"{seen or 'none'} seen since {since}", "warn" if seen else "quiet")
     for each in report.elections[: -MOST_ELECTIONS - 1 : -1]:
         who = "?" if each.leader_id is None else f"node {each.leader_id}"
-        yield StyledText(f"epoch {each.epoch}: {who}, {clock(each.at_ms, report.at_ms)}", "quiet")
+        yield StyledText(
+            f"epoch {each.epoch}: {who}, {clock(each.timestamp, report.at_ms)}", "quiet"
+        )
 
 
 # --- replicas ---------------------------------------------------------------------------------

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from kraftool.client.model import QuorumView
 from kraftool.client.observing import UnobservableError
 from kraftool.decoders.errors import KraftoolError
-from kraftool.reports.findings import Finding
-from kraftool.reports.locations import open_paths
+from kraftool.reports.files.locations import open_paths
+from kraftool.reports.findings.finding import Finding
 from kraftool.reports.timeline.events import Category, Event, Statistics, Timeline
 from kraftool.reports.timeline.report import TimelineOptions, build, other_clusters
 from kraftool.reports.timeline.sources import clusters, open_nodes
@@ -83,7 +83,7 @@ def seen_timeline(history: WatchHistory) -> Timeline:
             type="leader-elected" if each.leader_id is not None else "epoch",
             offset=-1,
             epoch=each.epoch,
-            timestamp=each.at_ms,
+            timestamp=each.timestamp,
             what=f"{each.leader_id} elected leader of epoch {each.epoch}"
             if each.leader_id is not None
             else f"epoch {each.epoch} began, whose leader is not known",

@@ -6,17 +6,18 @@ is decided in `reports/verify/`, as for the commands.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.reports.findings import Finding, Severity, in_order, tally
-from kraftool.reports.locations import open_paths
-from kraftool.reports.plain_json import finding_counts, finding_object, plain
+from kraftool.decoders.json_marks import Moment
+from kraftool.reports.files.locations import open_paths
+from kraftool.reports.findings.finding import Finding, Severity, in_order, tally
+from kraftool.reports.text.json_form import form
+from kraftool.reports.text.json_forms import FindingCounts, finding_counts
+from kraftool.reports.text.words import many, size
 from kraftool.reports.verify.log import LogVerification, verify_logs
 from kraftool.reports.verify.snapshot import verify_snapshots
-from kraftool.reports.words import many, size
 from kraftool.storage.entry import Entry
 from kraftool.storage.paths import Location
 from kraftool.watching.task import StoppedError, Task
@@ -87,7 +88,8 @@ def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
     """What both commands say, once."""
     seen = set()
     for each in findings:
-        key = each.code, each.file, each.position, each.offset, each.field
+        fault = each.fault
+        key = each.code, fault.file, fault.position, fault.offset, fault.field
         if key not in seen:
             seen.add(key)
             yield each
@@ -97,20 +99,33 @@ def _checked(logs: LogVerification) -> str:
     told = [each.checked for each in logs.verified]
     counts = (
         many(sum(each.files for each in told), "file"),
-        size(sum(each.bytes for each in told)),
+        size(sum(each.size for each in told)),
         many(sum(each.batches for each in told), "batch"),
         many(sum(each.records for each in told), "record"),
     )
     return ", ".join(counts)
 
 
-def document(each: DirectoryVerification) -> dict[str, Any]:
-    """As a part of an exported view."""
-    return {
-        "path": plain(each.path),
-        "at": each.at_ms,
-        "checked": each.checked,
-        "states": [{"file": plain(file), "stateHash": hash} for file, hash in each.states],
-        "findings": [finding_object(one) for one in each.findings],
-        "findingCounts": finding_counts(each.findings),
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerificationView:
+    """A verification as a part of an exported view."""
+
+    path: str
+    began: Moment
+    what_was_checked: str
+    state_hashes: Mapping[str, str]
+    """By the snapshot's file."""
+    findings: tuple[Finding, ...]
+    finding_counts: FindingCounts
+
+
+@form
+def verification_view(each: DirectoryVerification) -> VerificationView:
+    return VerificationView(
+        path=each.path,
+        began=each.at_ms,
+        what_was_checked=each.checked,
+        state_hashes=dict(each.states),
+        findings=each.findings,
+        finding_counts=finding_counts(each.findings),
+    )

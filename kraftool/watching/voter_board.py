@@ -16,9 +16,9 @@ from kraftool.client.live import LiveQuorum, look
 from kraftool.client.live_sources import live_sources
 from kraftool.client.model import QuorumView
 from kraftool.client.target import Target
+from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.voters.diff import VoterDiff, diff_voters
 from kraftool.reports.voters.model import VoterSourceReport
-from kraftool.reports.voters.read import read_sources
 from kraftool.watching.apart import apart
 from kraftool.watching.pace import is_due
 from kraftool.watching.picture import Picture

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from kraftool.raft.names import ReplicaKey, majority_of
-from kraftool.reports.metadata_summary import SeenVoters, VoterSource
+from kraftool.reports.files.metadata_summary import SeenVoters, VoterSource
 from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.picture import Picture, QuorumSample
 
@@ -153,10 +153,10 @@ def _by_directories(newest: DirectoryLook, directories: tuple[DirectoryLook, ...
     if voters.source is not VoterSource.RECORD or offset is None:
         return VoterState(now=now, commit=Commit.STATIC, source="directory", offset=offset)
     in_snapshot = any(
-        snapshot > offset
+        snapshot.offset > offset
         for each in directories
         if each.voters is not None and set(_keys(each.voters)) == set(now)
-        for snapshot, _ in each.snapshots
+        for snapshot in each.snapshots
     )
     state = VoterState(now=now, source="directory", offset=offset)
     holders = {

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kraftool.reports.moments import utc
+from kraftool.reports.text.moments import utc
 
 _BARS = "▁▂▃▄▅▆▇█"
 

@@ -20,14 +20,12 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
-import inspect_state
 
 from kraftool.decoders.framing import decode_record
 from kraftool.image.loader import ImageLoader
 from kraftool.image.replay import RecordValue
+from tests.bench import inspect_state
 from tests.raft.parked_fetches import append, leader, park
 
 ROUNDS = 9

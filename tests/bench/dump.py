@@ -24,13 +24,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "interop"))
-
-import kafka
-from dumplog import DECODER
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.segment import scan
+from tests.interop import kafka
+from tests.interop.dumplog import DECODER
 
 ROOT = Path(__file__).resolve().parents[2]
 LOG = f"{0:020}.log"

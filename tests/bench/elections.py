@@ -29,7 +29,6 @@ from typing import Any
 import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "interop"))
 
 from kraftool.reports.election.case import ElectionCase
 from kraftool.reports.election.scenario import parse_scenario
@@ -90,7 +89,7 @@ def read() -> list[Quorum]:
 
 def measure(version: str, situation: str, starts: int) -> None:
     """Prepare a quorum, start it so often at each pace, and keep what was seen."""
-    import real_elections
+    from tests.interop import real_elections
 
     chance = Random()
     with (
@@ -104,7 +103,7 @@ def measure(version: str, situation: str, starts: int) -> None:
         for pace, plan in real_elections.PACES.items():
             for number in range(starts):
                 election = real_elections.start(cluster, plan(chance, sorted(cluster.nodes)))
-                seen.append({"pace": pace.value, **real_elections.as_json(election)})
+                seen.append({"pace": pace, **real_elections.as_json(election)})
                 sys.stdout.write(
                     f"{version} {situation}, {pace} {number + 1} of {starts}: {election.leader}"
                     f" leads epoch {election.epoch} after {election.at_ms} ms,"
@@ -355,8 +354,7 @@ def main() -> int:
         DOCS.write_text(with_table(DOCS.read_text(), shown))
         sys.stdout.write(f"{shown}\n")
         return 0
-    import kafka
-    import real_elections
+    from tests.interop import kafka, real_elections
 
     versions = given.version or VERSIONS
     if problem := kafka.available(*versions):

@@ -23,17 +23,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "interop"))
-
-import dump
-import kafka
 
 from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.framing import decode_record, encode_record
 from kraftool.decoders.names import write_checkpoint_name
 from kraftool.decoders.snapshot import SnapshotFrame, encode_snapshot
+from tests.bench import dump
+from tests.interop import kafka
 
 PER_TOPIC = 1_000
 BROKERS = 60

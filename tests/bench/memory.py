@@ -18,8 +18,7 @@ import tempfile
 from pathlib import Path
 from random import Random
 
-FUZZ = Path(__file__).resolve().parents[1] / "fuzz"
-ROOT = FUZZ.parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 ROUNDS = 5
 FILES = 150
 CASES = {"same": {}, "new": {}, "arena": {"MALLOC_ARENA_MAX": "1"}}
@@ -33,9 +32,9 @@ def memory(field: str) -> float:
 
 def child(case: str, files: int, rounds: int) -> None:
     """Read damaged files with every decoder and one command each; print the memory."""
-    sys.path[:0] = [str(FUZZ), str(ROOT)]
-    import checks
-    from mutations import corpus, mutate
+    sys.path.insert(0, str(ROOT))
+    from tests.fuzz import checks
+    from tests.fuzz.mutations import corpus, mutate
 
     samples = corpus(ROOT / "fixtures")
     shown = [f"{case:6}", f"{memory('VmRSS'):7.1f}"]

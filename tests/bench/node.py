@@ -24,19 +24,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "interop"))
-
-import kafka
-import raft_load
-from clusters import Cluster, Node
-from our_nodes import start_ours
-from processes import cpu_s, memory_mb
-from wireprobes import Prober
 
 from kraftool.raft.messages import DescribeQuorumRequest, DescribeQuorumResponse
 from kraftool.raft.wire import responses
+from tests.bench.processes import cpu_s, memory_mb
+from tests.interop import kafka, raft_load
+from tests.interop.clusters import Cluster, Node
+from tests.interop.our_nodes import start_ours
+from tests.interop.wireprobes import Prober
 
 LEADS = ("--role", "voter", "--lead-without-controller")
 _PROBE_S = 0.005

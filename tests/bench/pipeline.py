@@ -22,7 +22,6 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
@@ -30,7 +29,8 @@ from fleets.answers import answers
 from fleets.build import FleetPlan, build, write_cluster
 from fleets.cluster import cluster_spec
 from fleets.faults import MANIFEST
-from processes import Watched, watched
+
+from tests.bench.processes import Watched, watched
 
 CLUSTERS, NODES = 8, 3
 HUGE_SHARE = 0.8

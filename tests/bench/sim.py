@@ -6,7 +6,8 @@ One process, so one core; seconds are the process's own, so that a busy machine 
 start is mostly fetches: who knows of no leader asks the others for one as fast as they answer, as
 Kafka's does, until the first election timeout. An election after a resignation has only its own
 messages. A run of simulate-election starts three voters from the directories of a fixture, without
-checkers. Each line is the fastest of three rounds.
+checkers; most of its messages repeat an exchange, and the core handles the others. The nodes start
+together, or one after another. Each line is the fastest of three rounds.
 """
 
 from __future__ import annotations
@@ -15,14 +16,18 @@ import argparse
 import sys
 import time
 from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 from random import Random
 
 from kraftool.raft.events import Resign
+from kraftool.reports.election.case import ElectionCase
 from kraftool.reports.election.read import read_case
 from kraftool.sim.checkers import CHECKERS
-from kraftool.sim.election.conditions import Conditions
-from kraftool.sim.election.run import ElectionRun
+from kraftool.sim.checkers.base import checked_world
+from kraftool.sim.election.conditions import Conditions, StartPace
+from kraftool.sim.election.parallel import Runs
+from kraftool.sim.election.patience import horizon_ms
 from kraftool.sim.options import Options
 from kraftool.sim.runner import run
 from kraftool.sim.world import World
@@ -47,7 +52,7 @@ def start_cold(seeds: int) -> tuple[int, int]:
 
 def elect(times: int, seed: int = 0) -> tuple[int, int]:
     """One quorum whose leader resigns, as soon as it has something committed, again and again."""
-    world = World(_THREE, Random(seed), [each() for each in CHECKERS])
+    world = checked_world(_THREE, Random(seed), [each() for each in CHECKERS])
     for node in world.nodes.values():
         node.start()
     before = 0
@@ -61,12 +66,19 @@ def elect(times: int, seed: int = 0) -> tuple[int, int]:
     return times, world.events - before
 
 
-def simulate_elections(seeds: int) -> tuple[int, int]:
+def simulate_elections(seeds: int, pace: StartPace = StartPace.TOGETHER) -> tuple[int, int]:
     """The runs of simulate-election, until a leader has committed."""
-    case = read_case([str(_QUORUM / f"node-{each}/data") for each in (2, 3, 4)])
-    outcomes = [ElectionRun(case, Conditions(), seed).go() for seed in range(seeds)]
+    case, conditions = _quorum(), Conditions(paces=(pace,))
+    runs = Runs(case, conditions, horizon_ms(case, conditions))
+    outcomes = list(runs.outcomes(range(seeds)))
     assert all(each.leader is not None for each in outcomes), "a run without a leader"
     return seeds, sum(each.events for each in outcomes)
+
+
+@cache
+def _quorum() -> ElectionCase:
+    """The case of the runs. It is read once; the fastest round does not include that."""
+    return read_case([str(_QUORUM / f"node-{each}/data") for each in (2, 3, 4)])
 
 
 def _leads(world: World) -> bool:
@@ -94,6 +106,7 @@ def main() -> int:
         ("elections after a resignation", elect, 600),
         ("cold starts to the first commit", start_cold, 40),
         ("runs of simulate-election", simulate_elections, 200),
+        ("the same, started apart", partial(simulate_elections, pace=StartPace.APART), 200),
     ):
         each, events, size = measured(play_it, max(1, int(count * factor)))
         sys.stdout.write(

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-import changes
 import pytest
+
+from tests.bench import changes
 
 
 def test_the_records_of_the_bench_change_the_images_that_it_loads() -> None:

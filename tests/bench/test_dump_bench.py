@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-import dump
-
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.log_record import decode_batch
 from kraftool.decoders.segment import scan
+from tests.bench import dump
 
 
 def test_the_log_of_the_bench_is_healthy_and_mostly_partition_records(tmp_path: Path) -> None:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import os
-import sys
 from math import sqrt
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-import elections
 
 from kraftool.sim.election.conditions import Conditions, StartPace
 from kraftool.sim.election.evidence import LIKELY, MeasuredStarts, is_measured, kinds, signature
 from kraftool.sim.election.measured import MEASURED
+from tests.bench import elections
 
 QUORUMS = elections.read()
 RUNS = 200 if os.environ.get("KRAFTOOL_SOAK") == "1" else 10

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-import dump
-import inspect_state
-
 from kraftool.reports.state.load import load_state
+from tests.bench import dump, inspect_state, passes
 
 PARTITIONS = 2_500
 
@@ -34,6 +29,15 @@ def test_every_record_of_the_log_of_the_bench_replays(tmp_path: Path) -> None:
     assert state.is_whole
     assert (state.records, state.end_offset) == (count, count)
     assert count > 3 * inspect_state.PER_TOPIC
+
+
+def test_the_directory_of_the_bench_of_passes_is_one_that_every_command_reads(
+    tmp_path: Path,
+) -> None:
+    count = passes.build_directory(tmp_path / "data", 200_000)
+    assert count > 3 * inspect_state.PER_TOPIC
+    for words in passes.COMMANDS:
+        dump.measure(passes.command(passes.ROOT, tmp_path / "data", *words), tmp_path)
 
 
 @pytest.mark.interop

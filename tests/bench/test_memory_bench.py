@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-import memory
+from tests.bench import memory
 
 
 def test_each_case_prints_its_rounds_and_its_peak(capfd: pytest.CaptureFixture[str]) -> None:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parents[1] / "interop"))
-
-import kafka
-import node
-import raft_load
-from clusters import Cluster
-from our_nodes import start_ours
+from tests.bench import node
+from tests.interop import kafka, raft_load
+from tests.interop.clusters import Cluster
+from tests.interop.our_nodes import start_ours
 
 pytestmark = pytest.mark.interop
 

@@ -8,12 +8,10 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-import pipeline
-import processes
-
 from kraftool.reports.state.load import load_state
+from tests.bench import pipeline, processes
+
+pytestmark = pytest.mark.slow
 
 PYTHON = sys.executable
 SIZE = 24_000_000

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-import sim
+from tests.bench import sim
 
 
 def test_every_resignation_is_followed_by_an_election_with_few_messages() -> None:

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-import watch
 
 from kraftool.client.target import target_of
+from tests.bench import watch
 
 
 def test_the_quorum_that_it_watches_answers_as_one_does() -> None:

@@ -18,7 +18,13 @@ from kraftool.decoders.rpc_frames import RequestFrame
 from kraftool.decoders.segment import scan
 from kraftool.net.guests import Listener
 from kraftool.net.server import Peer, Server
-from kraftool.raft.messages import FetchResponse, FetchSnapshotResponse, Response
+from kraftool.raft.messages import (
+    FetchRequest,
+    FetchResponse,
+    FetchSnapshotRequest,
+    FetchSnapshotResponse,
+    Response,
+)
 from kraftool.raft.names import Endpoint, Error, OffsetAndEpoch, ReplicaKey
 from kraftool.raft.wire import requests, responses
 from kraftool.raft.wire.batches import decode
@@ -100,14 +106,15 @@ class ScriptedLeader:
             ]
             return {"errorCode": 0, "apiKeys": keys}
         asked = requests.from_kafka(request.name, request.body)
-        if request.name == "Fetch":
+        if isinstance(asked, FetchRequest):
             told: Response = self._fetch(asked)
         else:
+            assert isinstance(asked, FetchSnapshotRequest), "it serves nothing else"
             told = self._chunk(asked)
         self.asked.append(_asked(request.name, asked))
         return responses.to_kafka(request.name, self.spoil(told), request.version)
 
-    def _fetch(self, asked: requests.Request) -> FetchResponse:
+    def _fetch(self, asked: FetchRequest) -> FetchResponse:
         mine = FetchResponse(
             leader_id=1, leader_epoch=self.epoch, high_watermark=self.high_watermark
         )
@@ -122,7 +129,7 @@ class ScriptedLeader:
                 size += each.size
         return replace(mine, batches=tuple(sent))
 
-    def _chunk(self, asked: requests.Request) -> FetchSnapshotResponse:
+    def _chunk(self, asked: FetchSnapshotRequest) -> FetchSnapshotResponse:
         assert self.snapshot_id is not None
         return FetchSnapshotResponse(
             leader_id=1,
@@ -134,8 +141,8 @@ class ScriptedLeader:
         )
 
 
-def _asked(name: str, asked: requests.Request) -> Asked:
-    offset = asked.fetch_offset if name == "Fetch" else asked.position
+def _asked(name: str, asked: FetchRequest | FetchSnapshotRequest) -> Asked:
+    offset = asked.fetch_offset if isinstance(asked, FetchRequest) else asked.position
     return Asked(name, -1 if asked.replica is None else asked.replica.id, offset)
 
 

@@ -51,7 +51,9 @@ class Quorum:
         """Whether the leader names the voters' endpoints, which are where they listen."""
         self.fetched_as: set[int] = set()
         self.cluster_id, self.epoch = "cluster", 5
-        self.registered = (1, 2, 3)
+        self.registered: tuple[int, ...] = (1, 2, 3)
+        self.high_watermarks = [100]
+        """What its leader says, one after the other; the last one from then on."""
         self.servers: dict[int, Server] = {}
         self.broker: Endpoint | None = None
 
@@ -121,9 +123,10 @@ class Quorum:
         if request.name == "DescribeQuorum":
             answer = DescribeQuorumResponse(error=Error.NOT_LEADER_OR_FOLLOWER)
             if leads:
-                answer = described(
-                    [replica(each) for each in self.registered], leader=number, epoch=self.epoch
-                )
+                mark = self.high_watermarks[0]
+                self.high_watermarks = self.high_watermarks[1:] or [mark]
+                voters = [replica(each) for each in self.registered]
+                answer = described(voters, leader=number, epoch=self.epoch, mark=mark)
                 if self.told_voters:
                     nodes = {id_: {"CONTROLLER": self.bound[id_]} for id_ in self.registered}
                     answer = replace(answer, nodes=nodes)

@@ -14,10 +14,11 @@ from kraftool.client.quorum_json import describe_document
 from kraftool.client.thresholds import SILENT_MS, keeping_up
 from kraftool.net.api_versions import Offered
 from kraftool.node.serving import SERVED
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.text.json_document import json_value
 from kraftool.reports.voters.diff import diff_voters
 from kraftool.reports.voters.matrix import about
-from kraftool.reports.voters.voters_json import document
+from kraftool.reports.voters.voters_json import diff_voters_document
 from tests.client.views import NOW, described, gone, node, replica, view, well, without_controller
 
 
@@ -67,8 +68,8 @@ def test_what_is_not_known_is_not_called_a_witness() -> None:
 
 @pytest.mark.parametrize("leader", [1, 3])
 def test_a_witness_is_one_in_json(leader: int) -> None:
-    told = describe_document(without_controller(leader=leader))
-    assert told["leaderRunsController"] is (leader == 1)
+    told = json_value(describe_document(without_controller(leader=leader)))
+    assert told["hasActiveController"] is (leader == 1)
     assert {each["id"]: each["isWitness"] for each in told["nodes"]} == {
         1: False,
         2: False,
@@ -80,7 +81,11 @@ def test_a_witness_is_one_among_sources_of_voters() -> None:
     sources = node_sources(without_controller())
     assert [each.is_witness for each in sources] == [False, False, True]
     diff = diff_voters(sources)
-    assert [each["isWitness"] for each in document(diff)["sources"]] == [False, False, True]
+    assert [each["isWitness"] for each in json_value(diff_voters_document(diff).sources)] == [
+        False,
+        False,
+        True,
+    ]
     words = [*about(diff.sources[2])]
     assert "a witness: it runs no controller" in words
 

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kraftool.client.asking import Access
+from kraftool.client.asking import Access, question
 from kraftool.client.change import CheckResult, QuorumChange
 from kraftool.client.listeners import NewVoter
 from kraftool.client.model import QuorumView
+from kraftool.client.survey import Asking
 from kraftool.client.target import Target
 from kraftool.client.voter_changes import add_controller
 from kraftool.raft.messages import ReplicaState
@@ -30,7 +31,7 @@ class Scripted(Target):
     leader: ScriptedLeader
     observers: Sequence[ReplicaState]
 
-    async def survey(self) -> QuorumView:
+    async def survey(self, asking: Asking = question) -> QuorumView:
         view = self.leader.view()
         quorum = view.quorum
         assert quorum is not None
@@ -61,7 +62,7 @@ def _plan(node_id: int, *directory_ids: str) -> QuorumChange:
 
 
 def _blocks(change: QuorumChange) -> list[tuple[str, str]]:
-    return [(e.text, e.advice) for e in change.checks if e.verdict is CheckResult.BLOCKED]
+    return [(e.reason, e.advice) for e in change.checks if e.verdict is CheckResult.BLOCKED]
 
 
 def test_directory_id_and_endpoints_are_those_that_the_quorum_knows() -> None:

@@ -9,7 +9,12 @@ import pytest
 
 from kraftool.client import asking_changes
 from kraftool.client.asking import Access
-from kraftool.client.asking_changes import LeaderLostError, at_leader, with_leader
+from kraftool.client.asking_changes import (
+    LeaderLostError,
+    at_leader,
+    once_committed,
+    with_leader,
+)
 from kraftool.client.change import LeaderAnswer, QuorumChange, finished
 from kraftool.client.model import QuorumView
 from kraftool.client.target import Target
@@ -83,3 +88,39 @@ def test_nothing_is_sent_to_a_broker_in_the_leaders_place() -> None:
 
     with pytest.raises(LeaderLostError, match="is a broker"):
         asyncio.run(run())
+
+
+def _accepted(quorum: Quorum, *, epoch: int = 5) -> LeaderAnswer | None:
+    """What is said of a change that the leader of epoch 5 accepted, where `epoch` is led by now."""
+
+    async def run() -> LeaderAnswer | None:
+        async with quorum.running():
+            target = Target(bootstrap=(quorum.bound[1],), access=ACCESS)
+            view = await target.survey()
+            quorum.epoch = epoch
+            return await once_committed(target, view, LeaderAnswer())
+
+    return asyncio.run(run())
+
+
+def test_what_is_accepted_is_done_once_it_is_committed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A leader answers UpdateRaftVoter when the record is appended. Before it is committed, the
+    next change is refused: "waiting for voters to commit the latest voter change"."""
+    monkeypatch.setattr(asking_changes, "_BETWEEN_LOOKS_S", 0.0)
+    quorum = Quorum(leader=1)
+    quorum.high_watermarks = [99, 99, 99, 100]
+    assert _accepted(quorum) == LeaderAnswer()
+    assert quorum.high_watermarks == [100], "it looked until then"
+
+
+def test_what_nobody_sees_committed_is_not_called_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking_changes, "_BETWEEN_LOOKS_S", 0.0)
+    assert _accepted(Quorum(leader=1), epoch=6) is None, "another leader may have discarded it"
+    monkeypatch.setattr(asking_changes, "CHANGE_S", 0.1)
+    never = Quorum(leader=1)
+    never.high_watermarks = [99]
+    assert _accepted(never) is None
+    refused = LeaderAnswer(error="INVALID_REQUEST")
+    view = QuorumView(nodes=())
+    target = Target(bootstrap=(), access=ACCESS)
+    assert asyncio.run(once_committed(target, view, refused)) is refused

@@ -22,7 +22,7 @@ from kraftool.image.image import EMPTY
 from kraftool.image.loader import OpenTransaction
 from kraftool.raft.messages import ReplicaState
 from kraftool.raft.names import OffsetAndEpoch, ReplicaKey
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
 from kraftool.reports.state.replay import Control
 from kraftool.reports.state.summary import state_counts
 from tests.client.views import NOW, described, endpoint, gone, node, replica, view, well

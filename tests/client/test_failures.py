@@ -19,6 +19,7 @@ from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.decoders.codec import Value
 from kraftool.decoders.rpc_frames import RequestFrame
 from kraftool.net import connection
+from kraftool.net.framing import read_frame
 from kraftool.net.server import Peer
 from kraftool.net.settings import client_security
 from kraftool.raft.names import Endpoint
@@ -72,7 +73,7 @@ def test_a_close_while_requests_are_on_their_way(
     error: type[OSError], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """How far they came decides what asyncio raises; the advice is that of a close."""
-    read = connection.read_frame
+    read = read_frame
 
     async def fails_after_one(*args: Any, **named: Any) -> bytes | None:
         monkeypatch.setattr(connection, "read_frame", fails)

@@ -8,7 +8,7 @@ from kraftool.client.health import health
 from kraftool.client.model import QuorumView
 from kraftool.client.thresholds import LAG_MS, LAG_RECORDS, SILENT_MS
 from kraftool.raft.names import Endpoint
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
 from tests.client.views import NOW, described, gone, node, replica, view, well
 
 

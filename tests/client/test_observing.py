@@ -19,7 +19,7 @@ from kraftool.client.observing import UnobservableError
 from kraftool.image.state_hash import state_hash
 from kraftool.raft.messages import FetchResponse, FetchSnapshotResponse, Response
 from kraftool.raft.names import Endpoint, Error, OffsetAndEpoch
-from kraftool.reports.directory import read_location
+from kraftool.reports.directory.report import read_location
 from kraftool.reports.state.load import load_state
 from tests.client.scripted_leader import ScriptedLeader
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kraftool.client.asking import Access
+from kraftool.client.asking import Access, question
 from kraftool.client.capture import Captured, Capturing
 from kraftool.client.model import QuorumView
+from kraftool.client.survey import Asking
 from kraftool.client.tail import LogTail
 from kraftool.client.target import Target
 from kraftool.raft.messages import FetchResponse
@@ -134,7 +135,7 @@ class OneNode(Target):
 
     leader: ScriptedLeader
 
-    async def survey(self) -> QuorumView:
+    async def survey(self, asking: Asking = question) -> QuorumView:
         return self.leader.view()
 
 

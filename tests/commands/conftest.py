@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from kraftool.commands import main
+from tests import json_contract
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 120
@@ -64,6 +65,7 @@ def kraftool(monkeypatch: pytest.MonkeyPatch) -> Run:
             code = ending.code if isinstance(ending.code, int) else 0
         out.flush()
         err.flush()
+        json_contract.hold([*map(str, arguments)], out.buffer.getvalue())
         return Ran(code, out.buffer.getvalue(), err.buffer.getvalue().decode())
 
     return run

@@ -3,20 +3,24 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import pty
+import select
 import signal
+import struct
 import subprocess
 import sys
-from collections.abc import Sequence
-from functools import cache
+import termios
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
-
-from jsonschema import Draft202012Validator
 
 from kraftool.repair.plan import Plan
 from kraftool.repair.plan_yaml import plan_to_yaml
 from tests.commands.conftest import ROOT, Ran
+from tests.json_contract import validator
 
 _DEADLY = """
 import os, sys
@@ -39,17 +43,10 @@ def written(plan: Plan, folder: Path) -> Path:
     return path
 
 
-@cache
-def _schema() -> Draft202012Validator:
-    found = json.loads((ROOT / "docs/schemas/recover.json").read_text())
-    Draft202012Validator.check_schema(found)
-    return Draft202012Validator(found)
-
-
 def fitting(text: str) -> Any:
-    """A document, which the schema in docs/ has."""
+    """A document that is what its schema says."""
     document = json.loads(text)
-    _schema().validate(document)
+    validator("recover").validate(document)
     return document
 
 
@@ -63,3 +60,39 @@ def signalled(words: Sequence[object], after: int, number: signal.Signals) -> Ra
         check=False,
     )
     return Ran(done.returncode, done.stdout, done.stderr.decode())
+
+
+Answer = str | Callable[[str], str]
+
+
+def on_terminal(
+    words: Sequence[object], answers: Sequence[tuple[str, Answer]] = (), *, columns: int = 80
+) -> tuple[int, str]:
+    """Run kraftool on a terminal of its own. Type each answer when the terminal shows its question:
+    the end of the last line. An answer may be made of all that was shown."""
+    child, terminal = pty.fork()
+    if child == 0:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm"}
+        for each in ("COLUMNS", "LINES", "NO_COLOR"):
+            environment.pop(each, None)
+        command = [sys.executable, "-m", "kraftool", *map(str, words)]
+        os.execve(sys.executable, command, environment)
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    said, left, asked_at = b"", list(answers), 0
+    while True:
+        ready, _, _ = select.select([terminal], [], [], 120)
+        assert ready, said.decode()
+        try:
+            data = os.read(terminal, 4096)
+        except OSError:
+            break
+        said += data
+        new = said[asked_at:].decode(errors="replace")
+        if left and new.rstrip().endswith(left[0][0]):
+            _, answer = left.pop(0)
+            asked_at = len(said)
+            os.write(
+                terminal, (answer if isinstance(answer, str) else answer(said.decode())).encode()
+            )
+    assert not left, said.decode()
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), said.decode().replace("\r\n", "\n")

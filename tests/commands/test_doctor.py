@@ -1,5 +1,6 @@
 """`kraftool doctor`: what it prints, the document, --explain, --ignore, and how it ends."""
 
+import csv
 import json
 import os
 import shutil
@@ -9,33 +10,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
+
+from tests.json_contract import schema
+from tests.repair.directories import APART, EQUAL, Quorum, batches, cut_log
 
 Run = Callable[..., Any]
 
 ROOT = Path(__file__).resolve().parents[2]
-SCHEMAS = ROOT / "docs/schemas"
 DAMAGED = ROOT / "fixtures" / "damaged"
 HEALTHY = "kafka-4.3.0/static-single/node-1/data"
 FALSE_UPGRADE = "kafka-3.9.1/upgrade/node-1/data"
 LOG = f"{0:020}.log"
 
 
-@pytest.fixture(scope="module")
-def schema() -> Draft202012Validator:
-    loaded = json.loads((SCHEMAS / "doctor.json").read_text())
-    Draft202012Validator.check_schema(loaded)
-    return Draft202012Validator(loaded)
+def test_a_diagnosis_is_a_finding_with_evidence_and_commands() -> None:
+    finding = schema("verify-log")["$defs"]["finding"]["properties"]
+    diagnosis = schema("doctor")["$defs"]["diagnosis"]["properties"]
+    assert diagnosis.keys() - finding.keys() == {"evidence", "commands"}
+    assert {**diagnosis, **finding} == diagnosis
 
 
-def test_a_diagnosis_is_a_finding_with_evidence_and_commands():
-    of_dump = json.loads((SCHEMAS / "dump.json").read_text())["$defs"]["finding"]
-    ours = json.loads((SCHEMAS / "doctor.json").read_text())["$defs"]["diagnosis"]
-    assert {**ours["properties"], **of_dump["properties"]} == ours["properties"]
-    assert set(ours["required"]) == {*of_dump["required"], "evidence", "commands"}
-
-
-def test_a_clean_bill_says_how_many_rules_looked(kraftool: Run, fixtures_dir: Path):
+def test_a_clean_bill_says_how_many_rules_looked(kraftool: Run, fixtures_dir: Path) -> None:
     ran = kraftool("doctor", fixtures_dir / HEALTHY)
     assert ran.code == 0
     assert "no problems found, 3 info: " in ran.text
@@ -43,7 +38,9 @@ def test_a_clean_bill_says_how_many_rules_looked(kraftool: Run, fixtures_dir: Pa
     assert f"kraftool verify-log {fixtures_dir / HEALTHY}" in ran.text
 
 
-def test_a_finding_has_cause_evidence_and_the_next_command(kraftool: Run, fixtures_dir: Path):
+def test_a_finding_has_cause_evidence_and_the_next_command(
+    kraftool: Run, fixtures_dir: Path
+) -> None:
     ran = kraftool("doctor", fixtures_dir / FALSE_UPGRADE)
     assert ran.code == 1
     lines = ran.text.splitlines()
@@ -58,13 +55,13 @@ def test_a_finding_has_cause_evidence_and_the_next_command(kraftool: Run, fixtur
     ]
 
 
-def test_the_place_stands_beside_the_code(kraftool: Run, fixtures_dir: Path):
+def test_the_place_stands_beside_the_code(kraftool: Run, fixtures_dir: Path) -> None:
     ran = kraftool("doctor", fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-4/data")
     snapshot = "__cluster_metadata-0/00000000000000000183-0000000003.checkpoint"
     assert f"error    KT-SNAP-SCRAM-LOST  {snapshot}: offset 183" in ran.text.splitlines()
 
 
-def test_commands_are_not_broken_over_lines(kraftool: Run, fixtures_dir: Path):
+def test_commands_are_not_broken_over_lines(kraftool: Run, fixtures_dir: Path) -> None:
     nodes = sorted(fixtures_dir.glob("kafka-4.3.0/dynamic-quorum/node-*/server.properties"))
     ran = kraftool("doctor", *nodes)
     assert f"  kraftool diff-voters {' '.join(map(str, nodes))}" in ran.text.splitlines()
@@ -86,18 +83,18 @@ def test_commands_are_not_broken_over_lines(kraftool: Run, fixtures_dir: Path):
 )
 def test_the_exit_code_goes_by_severity_and_what_is_ignored(
     kraftool: Run, fixtures_dir: Path, name: str, arguments: tuple[str, ...], code: int
-):
+) -> None:
     assert kraftool("doctor", *arguments, fixtures_dir / name).code == code
 
 
-def test_an_unknown_code_and_no_path_are_usage_errors(kraftool: Run, fixtures_dir: Path):
+def test_an_unknown_code_and_no_path_are_usage_errors(kraftool: Run, fixtures_dir: Path) -> None:
     ran = kraftool("doctor", "--ignore", "KT-NOTHING", fixtures_dir / HEALTHY)
     assert (ran.code, "--explain list" in ran.err) == (2, True)
     assert kraftool("doctor").code == 2
     assert kraftool("doctor", "--explain", "nothing").code == 2
 
 
-def test_explain_tells_one_code_in_full_and_all_in_a_line_each(kraftool: Run):
+def test_explain_tells_one_code_in_full_and_all_in_a_line_each(kraftool: Run) -> None:
     ran = kraftool("doctor", "--explain", "KT-SIG-STUCK-REASSIGNMENT")
     assert ran.code == 0
     assert ran.text.startswith("KT-SIG-STUCK-REASSIGNMENT  warning\nmeaning  ")
@@ -107,26 +104,33 @@ def test_explain_tells_one_code_in_full_and_all_in_a_line_each(kraftool: Run):
     assert len(lines) > 100
 
 
-def test_the_document_fits_the_schema(
-    kraftool: Run, fixtures_dir: Path, schema: Draft202012Validator
-):
+def test_the_document_counts_the_findings_and_csv_has_them_all(
+    kraftool: Run, fixtures_dir: Path
+) -> None:
     cases = [[each] for each in sorted(DAMAGED.iterdir())]
     cases += [sorted(fixtures_dir.glob("kafka-4.3.0/dynamic-quorum/node-*/server.properties"))]
     for paths in cases:
         ran = kraftool("doctor", "-o", "json", *paths)
         document = json.loads(ran.out)
-        schema.validate(document)
         counts = document["findingCounts"]
         assert ran.code == (0 if not counts["error"] + counts["warning"] else ran.code)
     assert len(document["directories"]) == 6
-    schema.validate(json.loads(kraftool("doctor", "--explain", "list", "-o", "json").out))
+    rows = list(csv.DictReader(kraftool("doctor", "-o", "csv", *paths).text.splitlines()))
+    assert len(rows) == sum(counts.values())
+    assert {each["code"] for each in rows} == set(_all_codes(document))
 
 
-def test_what_is_no_document_is_refused(schema: Draft202012Validator):
-    assert not schema.is_valid({"schemaVersion": 1, "directories": []})
+def test_explanations_in_json_and_csv(kraftool: Run) -> None:
+    document = json.loads(kraftool("doctor", "--explain", "list", "-o", "json").out)
+    rows = list(
+        csv.DictReader(kraftool("doctor", "--explain", "list", "-o", "csv").text.splitlines())
+    )
+    assert [each["code"] for each in rows] == [each["code"] for each in document["codes"]]
 
 
-def test_a_tar_of_a_directory_is_looked_at_too(kraftool: Run, fixtures_dir: Path, tmp_path: Path):
+def test_a_tar_of_a_directory_is_looked_at_too(
+    kraftool: Run, fixtures_dir: Path, tmp_path: Path
+) -> None:
     node = fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-4"
     archive = shutil.make_archive(str(tmp_path / "node"), "tar", node, "data")
     assert "KT-SNAP-SCRAM-LOST" in kraftool("doctor", archive).text
@@ -136,7 +140,7 @@ def test_a_tar_of_a_directory_is_looked_at_too(kraftool: Run, fixtures_dir: Path
 
 def test_a_stream_tells_what_the_directory_and_the_archive_tell(
     kraftool: Run, fixtures_dir: Path, tmp_path: Path
-):
+) -> None:
     """Two nodes in one archive, too: the state of each is looked at."""
     node = fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-4"
     archive = shutil.make_archive(str(tmp_path / "node"), "tar", node, "data")
@@ -154,14 +158,18 @@ def test_a_stream_tells_what_the_directory_and_the_archive_tell(
 
 def _codes(document: dict[str, Any]) -> list[str]:
     """The findings that are not about the file system, which a stream has none of."""
-    found = [each["code"] for one in document["directories"] for each in one["diagnoses"]]
-    found += [each["code"] for each in document["between"]]
+    found = _all_codes(document)
     return sorted(each for each in found if each not in ("KT-DIR-OWNER", "KT-DIR-MODE"))
+
+
+def _all_codes(document: dict[str, Any]) -> list[str]:
+    found = [each["code"] for one in document["directories"] for each in one["diagnoses"]]
+    return found + [each["code"] for each in document["diagnoses"]]
 
 
 def test_names_from_data_do_not_act_on_a_terminal_nor_on_a_shell(
     kraftool: Run, fixtures_dir: Path, tmp_path: Path
-):
+) -> None:
     """A user of this fixture has a line break, an escape and an override in the name."""
     node = tmp_path / "node"
     shutil.copytree(fixtures_dir / "kafka-4.4.0/upgrade/node-2/data", node)
@@ -171,7 +179,7 @@ def test_names_from_data_do_not_act_on_a_terminal_nor_on_a_shell(
     assert "\x1b" not in ran.text
     assert "\u202e" not in ran.text
     document = json.loads(kraftool("doctor", "-o", "json", strange).out)
-    (told, *_) = document["deeper"]
+    (told, *_) = document["deeperCommands"]
     assert told.isprintable()
     words = subprocess.run(
         ["bash", "-c", f"kraftool() {{ printf '%s\\0' \"$@\"; }}; {told}"],
@@ -181,7 +189,9 @@ def test_names_from_data_do_not_act_on_a_terminal_nor_on_a_shell(
     assert words[1] == os.fsencode(strange)
 
 
-def test_nothing_in_the_directory_changes(kraftool: Run, fixtures_dir: Path, tmp_path: Path):
+def test_nothing_in_the_directory_changes(
+    kraftool: Run, fixtures_dir: Path, tmp_path: Path
+) -> None:
     copy = tmp_path / "data"
     shutil.copytree(fixtures_dir / HEALTHY, copy)
 
@@ -192,3 +202,62 @@ def test_nothing_in_the_directory_changes(kraftool: Run, fixtures_dir: Path, tmp
     before = seen()
     assert kraftool("doctor", copy).code == 0
     assert seen() == before
+
+
+# --- the quorum by what was given ---------------------------------------------------------------
+
+
+def told_of(ran: Any) -> str:
+    """The part on the quorum and the verdict, as one line."""
+    _, found, rest = ran.text.partition("The quorum\n")
+    return " ".join(f"{found}{rest}".split())
+
+
+def test_one_directory_of_a_quorum_is_no_whole_quorum(kraftool: Run, fixtures_dir: Path) -> None:
+    path = fixtures_dir / "kafka-4.3.0/upgrade/node-1/data"
+    ran = kraftool("doctor", path)
+    told = told_of(ran)
+    assert ran.code == 0, "one healthy directory is no alarm"
+    assert "1 of 3 voters' directories looked at: voters 2 and 3 were not given." in told
+    assert "Committed records from offset 160 on may exist that no directory shows" in told
+    assert f"kraftool recover plan {path} --set lost=2,3 --out plan.yaml" in ran.text
+    assert f"kraftool simulate-election {path}\n" in ran.text
+    assert "no problems found in what was looked at, 3 info: 44 rules looked at 1 of 3" in told
+    whole = kraftool("doctor", *sorted(path.parents[1].glob("node-[123]/data")))
+    assert "3 of 3 voters' directories looked at. In any order of starts" in told_of(whole)
+    assert "rules looked at 3 directories" in told_of(whole)
+
+
+def test_a_voter_behind_the_broker_that_was_given_too(
+    kraftool: Run, fixtures_dir: Path, tmp_path: Path
+) -> None:
+    quorum = Quorum(tmp_path, EQUAL, [1, 11])
+    cut_log(quorum, 1, 5)
+    end = batches(quorum.segment(1))[-1].last_offset + 1
+    told = told_of(kraftool("doctor", quorum[1], quorum[11]))
+    assert f"Node 1 ends at offset {end}, {160 - end} offsets behind node 11." in told
+    assert "looked at 1 of 3 voters' directories and 1 other directory" in told
+
+
+def test_what_an_emptied_voter_needs(kraftool: Run, tmp_path: Path) -> None:
+    dynamic = Quorum(tmp_path / "dynamic", APART, [2, 3])
+    shutil.rmtree(dynamic.partition(3))
+    ran = kraftool("doctor", dynamic[2], dynamic[3])
+    told = told_of(ran)
+    assert "Node 3 is a voter with an empty log" in told
+    assert "Start 3 only after the other voters have a leader." in told
+    assert "with directory.id=2Z8JApBiRl-Vj1-Gz3rfbg in meta.properties" in told
+    assert "Static voters" not in told
+    assert "quorum remove-controller --bootstrap-controller HOST:PORT -i 3 -d 2Z8J" in ran.text
+    static = Quorum(tmp_path / "static", "kafka-3.7.2/static-quorum", [1, 2])
+    shutil.rmtree(static.partition(2))
+    told = told_of(kraftool("doctor", static[1], static[2]))
+    assert "Static voters (controller.quorum.voters): format 2 with its node.id" in told
+    assert "Dynamic voters" not in told
+    alone = told_of(kraftool("doctor", static[2]))
+    assert "Static voters" in alone
+    assert "Dynamic voters" in alone
+    (tmp_path / "nothing").mkdir()
+    nothing = kraftool("doctor", tmp_path / "nothing")
+    assert nothing.code == 3
+    assert "If a voter had it, the voter lost its log and its identity." in told_of(nothing)

@@ -5,14 +5,23 @@ import hashlib
 import io
 import json
 import os
+import re
+import tarfile
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kraftool.commands import log_run
 from kraftool.decoders import framing
-from kraftool.decoders.batch import encode_batch
+from kraftool.decoders.batch import RecordBatch, encode_batch
+from kraftool.decoders.walk import Walk
+from kraftool.reports.logs import parallel as log_parallel
+from kraftool.storage.source import FileSource
+
+pytestmark = pytest.mark.slow
 
 Run = Callable[..., Any]
 
@@ -34,7 +43,7 @@ def partition(fixtures_dir: Path) -> Path:
 
 def test_every_fixture_is_dumped_as_kafka_dump_log_4_3_0_dumped_it(
     fixtures_dir: Path, kraftool: Run, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     compared = 0
     groups: dict[tuple[Path, str], dict[str, dict[str, Any]]] = {}
     for scenario, path, facts in goldens(fixtures_dir):
@@ -54,7 +63,7 @@ def test_every_fixture_is_dumped_as_kafka_dump_log_4_3_0_dumped_it(
     assert compared >= 1000
 
 
-def test_jsonl_carries_the_payloads_of_the_kafka_format(partition: Path, kraftool: Run):
+def test_jsonl_carries_the_payloads_of_the_kafka_format(partition: Path, kraftool: Run) -> None:
     text = kraftool("dump-log", "-o", "kafka", partition / LOG).text
     payloads = [
         line.partition(" payload: ")[2] for line in text.splitlines() if " payload: " in line
@@ -66,14 +75,55 @@ def test_jsonl_carries_the_payloads_of_the_kafka_format(partition: Path, kraftoo
         assert record.decode().endswith(payload[1:]), payload
 
 
-def test_json_is_one_document_with_the_same_entries(partition: Path, kraftool: Run):
+@pytest.mark.parametrize("processes", [1, 2])
+def test_offsets_that_are_missing_between_two_segments_are_damage(
+    processes: int, partition: Path, tmp_path: Path, kraftool: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As dump and verify-log report it. Between segments that are named by themselves others may
+    lie."""
+    monkeypatch.setattr(log_run, "WORTH_SPLITTING", 0)
+    folder = tmp_path / "__cluster_metadata-0"
+    folder.mkdir()
+    data = (partition / LOG).read_bytes()
+    with FileSource(str(partition / LOG)) as source:
+        first, _, third = islice(Walk(source.read_at), 3)
+    assert isinstance(third, RecordBatch)
+    assert isinstance(first, RecordBatch)
+    (folder / LOG).write_bytes(first.data)
+    (folder / f"{third.base_offset:020}.log").write_bytes(data[third.position :])
+    ran = kraftool("dump-log", "-o", "jsonl", "--jobs", str(processes), folder)
+    assert ran.code == 1
+    gaps = [each for line in ran.out.splitlines() if "damage" in (each := json.loads(line))]
+    assert [(each["damage"], each["position"]) for each in gaps] == [("gap", 0)]
+    assert f"expected {first.last_offset + 1}, found {third.base_offset}" in gaps[0]["reason"]
+    assert kraftool("dump-log", "-o", "jsonl", *sorted(folder.glob("*.log"))).code == 0
+
+
+def test_segments_in_no_order_are_not_compared(
+    partition: Path, tmp_path: Path, kraftool: Run
+) -> None:
+    """A tar has its members in any order, and a directory may be named twice."""
+    folder = tmp_path / "__cluster_metadata-0"
+    folder.mkdir()
+    with FileSource(str(partition / LOG)) as source:
+        for batch in islice(Walk(source.read_at), 3):
+            assert isinstance(batch, RecordBatch)
+            (folder / f"{batch.base_offset:020}.log").write_bytes(batch.data)
+    assert kraftool("dump-log", "-o", "jsonl", folder, folder).code == 0
+    with tarfile.open(tmp_path / "unsorted.tar", "w") as tar:
+        for each in sorted(folder.iterdir(), reverse=True):
+            tar.add(each, f"{folder.name}/{each.name}")
+    assert kraftool("dump-log", "-o", "jsonl", tmp_path / "unsorted.tar").code == 0
+
+
+def test_json_is_one_document_with_the_same_entries(partition: Path, kraftool: Run) -> None:
     document = json.loads(kraftool("dump-log", "-o", "json", partition).out)
     lines = kraftool("dump-log", "-o", "jsonl", partition).out.splitlines()
-    assert document["schemaVersion"] == 1
+    assert document["schemaVersion"] == 2
     assert document["entries"] == [json.loads(line) for line in lines]
 
 
-def test_csv_has_a_row_for_each_record(partition: Path, kraftool: Run):
+def test_csv_has_a_row_for_each_record(partition: Path, kraftool: Run) -> None:
     rows = list(csv.DictReader(io.StringIO(kraftool("dump-log", "-o", "csv", partition).text)))
     lines = kraftool("dump-log", "-o", "jsonl", partition).out.splitlines()
     records = [json.loads(line) for line in lines if b'"kind":"record"' in line]
@@ -88,7 +138,7 @@ def offsets(ran: bytes) -> list[int]:
 
 def test_a_directory_is_its_segments_and_with_snapshots_its_checkpoints_too(
     partition: Path, kraftool: Run
-):
+) -> None:
     plain = kraftool("dump-log", "-o", "jsonl", partition.parent)
     files = {json.loads(line)["file"] for line in plain.out.splitlines()}
     assert files == {str(partition / LOG)}
@@ -101,12 +151,14 @@ def test_a_directory_is_its_segments_and_with_snapshots_its_checkpoints_too(
     ("range_", "expected"),
     [("15..17", [15, 16, 17]), ("3", [3]), ("..2", [0, 1, 2])],
 )
-def test_offsets_are_inclusive(partition: Path, kraftool: Run, range_: str, expected: list[int]):
+def test_offsets_are_inclusive(
+    partition: Path, kraftool: Run, range_: str, expected: list[int]
+) -> None:
     ran = kraftool("dump-log", "-o", "jsonl", "--offsets", range_, partition)
     assert offsets(ran.out) == expected
 
 
-def test_types_are_found_in_any_spelling(partition: Path, kraftool: Run):
+def test_types_are_found_in_any_spelling(partition: Path, kraftool: Run) -> None:
     found = [
         kraftool("dump-log", "-o", "jsonl", "--type", spelling, partition).out
         for spelling in ("TopicRecord", "TOPIC_RECORD", "topic")
@@ -116,7 +168,7 @@ def test_types_are_found_in_any_spelling(partition: Path, kraftool: Run):
     assert {each["type"] for each in records if each["kind"] == "record"} == {"TOPIC_RECORD"}
 
 
-def test_a_topic_is_followed_through_all_record_types(partition: Path, kraftool: Run):
+def test_a_topic_is_followed_through_all_record_types(partition: Path, kraftool: Run) -> None:
     ran = kraftool("dump-log", "-o", "jsonl", "--topic", "payments-a", partition)
     records = [json.loads(line) for line in ran.out.splitlines()]
     types = {each["type"] for each in records if each["kind"] == "record"}
@@ -125,25 +177,25 @@ def test_a_topic_is_followed_through_all_record_types(partition: Path, kraftool:
     assert "orders-a" not in names
 
 
-def test_a_broker_is_found_wherever_its_id_stands(partition: Path, kraftool: Run):
+def test_a_broker_is_found_wherever_its_id_stands(partition: Path, kraftool: Run) -> None:
     ran = kraftool("dump-log", "-o", "jsonl", "--broker", "1", partition)
     types = {json.loads(line).get("type") for line in ran.out.splitlines()}
     assert types >= {"REGISTER_BROKER_RECORD", "PARTITION_RECORD", "CONFIG_RECORD"}
     assert offsets(kraftool("dump-log", "-o", "jsonl", "--broker", "77", partition).out) == []
 
 
-def test_grep_looks_at_types_and_payloads(partition: Path, kraftool: Run):
+def test_grep_looks_at_types_and_payloads(partition: Path, kraftool: Run) -> None:
     ran = kraftool("dump-log", "-o", "jsonl", "--grep", "orders-[ab]", partition)
     lines = [line for line in ran.out.splitlines() if b'"record"' in line]
     assert lines
     assert all(b"orders-" in line for line in lines)
 
 
-def test_grep_cannot_find_what_is_masked(partition: Path, kraftool: Run):
+def test_grep_cannot_find_what_is_masked(partition: Path, kraftool: Run) -> None:
     assert offsets(kraftool("dump-log", "-o", "jsonl", "--grep", "CANARY", partition).out) == []
 
 
-def test_control_records_alone_and_left_out(partition: Path, kraftool: Run):
+def test_control_records_alone_and_left_out(partition: Path, kraftool: Run) -> None:
     every = offsets(kraftool("dump-log", "-o", "jsonl", partition).out)
     only = offsets(kraftool("dump-log", "-o", "jsonl", "--control", partition).out)
     without = offsets(kraftool("dump-log", "-o", "jsonl", "--no-control", partition).out)
@@ -151,7 +203,7 @@ def test_control_records_alone_and_left_out(partition: Path, kraftool: Run):
     assert only
 
 
-def test_epoch_and_time_select_batches(partition: Path, kraftool: Run):
+def test_epoch_and_time_select_batches(partition: Path, kraftool: Run) -> None:
     lines = kraftool("dump-log", "-o", "jsonl", "--epoch", "2", partition).out.splitlines()
     found = [json.loads(line) for line in lines]
     assert {each["epoch"] for each in found} == {2}
@@ -162,23 +214,23 @@ def test_epoch_and_time_select_batches(partition: Path, kraftool: Run):
     assert max(json.loads(line)["timestamp"] for line in until.splitlines()) == first
 
 
-def test_head_and_tail_count_records(partition: Path, kraftool: Run):
+def test_head_and_tail_count_records(partition: Path, kraftool: Run) -> None:
     every = offsets(kraftool("dump-log", "-o", "jsonl", partition).out)
     assert offsets(kraftool("dump-log", "-o", "jsonl", "--head", "7", partition).out) == every[:7]
     assert offsets(kraftool("dump-log", "-o", "jsonl", "--tail", "7", partition).out) == every[-7:]
     assert offsets(kraftool("dump-log", "-o", "jsonl", "--tail", "0", partition).out) == []
 
 
-def test_batches_only_leaves_the_records_out(partition: Path, kraftool: Run):
+def test_batches_only_leaves_the_records_out(partition: Path, kraftool: Run) -> None:
     ran = kraftool("dump-log", "-o", "jsonl", "--batches-only", partition)
     assert {json.loads(line)["kind"] for line in ran.out.splitlines()} == {"batch"}
 
 
 def test_several_processes_write_the_same_bytes(
     partition: Path, kraftool: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     monkeypatch.setattr("kraftool.commands.log_run.WORTH_SPLITTING", 1)
-    monkeypatch.setattr("kraftool.reports.log_parallel.SLICE", 3000)
+    monkeypatch.setattr("kraftool.reports.logs.parallel.SLICE", 3000)
     for form in ("kafka", "jsonl", "csv", "json"):
         one = kraftool("dump-log", "-o", form, "--jobs", 1, partition / LOG)
         two = kraftool("dump-log", "-o", form, "--jobs", 2, partition / LOG)
@@ -196,7 +248,7 @@ def test_several_processes_write_the_same_bytes(
 
 def test_kafka_flags_are_understood(
     partition: Path, kraftool: Run, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     monkeypatch.chdir(partition)
     plain = kraftool("dump-log", "-o", "kafka", LOG)
     flags = ["--cluster-metadata-decoder", "--print-data-log", "--deep-iteration"]
@@ -222,7 +274,7 @@ def transaction_log(tmp_path: Path) -> Path:
     return path
 
 
-def test_transactions_are_marked_with_how_they_ended(tmp_path: Path, kraftool: Run):
+def test_transactions_are_marked_with_how_they_ended(tmp_path: Path, kraftool: Run) -> None:
     path = transaction_log(tmp_path)
     ran = kraftool("dump-log", "-o", "jsonl", "--transactions", "mark", path)
     records = [json.loads(line) for line in ran.out.splitlines() if b'"record"' in line]
@@ -235,7 +287,9 @@ def test_transactions_are_marked_with_how_they_ended(tmp_path: Path, kraftool: R
     ]
 
 
-def test_hiding_transactions_leaves_what_readers_of_the_metadata_see(tmp_path: Path, kraftool: Run):
+def test_hiding_transactions_leaves_what_readers_of_the_metadata_see(
+    tmp_path: Path, kraftool: Run
+) -> None:
     path = transaction_log(tmp_path)
     ran = kraftool("dump-log", "-o", "jsonl", "--transactions", "hide", path)
     assert offsets(ran.out) == [0, 2, 7]
@@ -254,7 +308,7 @@ def test_hiding_transactions_leaves_what_readers_of_the_metadata_see(tmp_path: P
         ["--tz", "Nowhere/None", "f"],
     ],
 )
-def test_a_wrong_command_line_ends_with_2_and_says_why(kraftool: Run, arguments: list[str]):
+def test_a_wrong_command_line_ends_with_2_and_says_why(kraftool: Run, arguments: list[str]) -> None:
     ran = kraftool("dump-log", *arguments)
     assert (ran.code, ran.out) == (2, b"")
     assert ran.err
@@ -262,14 +316,16 @@ def test_a_wrong_command_line_ends_with_2_and_says_why(kraftool: Run, arguments:
 
 def test_a_file_that_is_not_there_ends_with_3_and_the_others_are_shown(
     partition: Path, kraftool: Run
-):
+) -> None:
     ran = kraftool("dump-log", "-o", "jsonl", partition / "missing.log", partition / LOG)
     assert ran.code == 3
     assert "missing.log" in ran.err
     assert offsets(ran.out)
 
 
-def test_an_output_file_is_new_and_its_owners_alone(partition: Path, kraftool: Run, tmp_path: Path):
+def test_an_output_file_is_new_and_its_owners_alone(
+    partition: Path, kraftool: Run, tmp_path: Path
+) -> None:
     target = tmp_path / "out.jsonl"
     ran = kraftool("dump-log", "-o", "jsonl", "--out", target, partition)
     assert (ran.code, ran.out) == (0, b"")
@@ -279,7 +335,7 @@ def test_an_output_file_is_new_and_its_owners_alone(partition: Path, kraftool: R
     assert (again.code, "exists already" in again.err) == (5, True)
 
 
-def test_a_closed_pipe_is_not_an_error(partition: Path):
+def test_a_closed_pipe_is_not_an_error(partition: Path) -> None:
     import subprocess
     import sys
 
@@ -307,7 +363,7 @@ def big_log(path: Path, flip: int | None = None, count: int = 1500) -> list[int]
 @pytest.mark.parametrize("bit", [0, 6, 13, 16, 20, 21, 22, 23, 24, 31])
 def test_one_flipped_bit_of_a_length_costs_one_batch_in_one_process_and_in_several(
     tmp_path: Path, kraftool: Run, bit: int
-):
+) -> None:
     path = tmp_path / LOG
     positions = big_log(path, bit)
     runs = [
@@ -325,7 +381,7 @@ def test_one_flipped_bit_of_a_length_costs_one_batch_in_one_process_and_in_sever
 
 def test_a_small_file_that_holds_millions_of_records_does_not_fill_the_memory(
     tmp_path: Path, kraftool: Run
-):
+) -> None:
     import gzip
     import tracemalloc
 
@@ -350,7 +406,7 @@ def test_a_small_file_that_holds_millions_of_records_does_not_fill_the_memory(
     assert offsets(kraftool("dump-log", "-o", "jsonl", path).out) == list(range(count))
 
 
-def test_a_transaction_goes_on_in_the_next_segment(tmp_path: Path, kraftool: Run):
+def test_a_transaction_goes_on_in_the_next_segment(tmp_path: Path, kraftool: Run) -> None:
     whole = transaction_log(tmp_path).read_bytes()
     partition = tmp_path / "data" / "__cluster_metadata-0"
     partition.mkdir(parents=True)
@@ -363,7 +419,7 @@ def test_a_transaction_goes_on_in_the_next_segment(tmp_path: Path, kraftool: Run
     assert offsets(ran.out) == [0, 2, 7]
 
 
-def test_transactions_of_two_directories_are_told_apart(tmp_path: Path, kraftool: Run):
+def test_transactions_of_two_directories_are_told_apart(tmp_path: Path, kraftool: Run) -> None:
     log = transaction_log(tmp_path).read_bytes()
     plain = b"".join(
         encode_batch([(None, b"\x01\x14\x00\x00")], base_offset=n, epoch=1, timestamp=1)
@@ -381,7 +437,7 @@ def test_transactions_of_two_directories_are_told_apart(tmp_path: Path, kraftool
 
 def test_a_topic_whose_record_is_only_in_a_checkpoint_is_found_by_name(
     fixtures_dir: Path, kraftool: Run
-):
+) -> None:
     data = fixtures_dir / "kafka-4.3.0/log-cleaning/node-1/data"
     found = offsets(kraftool("dump-log", "-o", "jsonl", "--topic", "orders-a", data).out)
     assert len(found) >= 5
@@ -391,7 +447,7 @@ def test_a_topic_whose_record_is_only_in_a_checkpoint_is_found_by_name(
 
 def test_a_control_bit_that_flipped_brings_no_secret_to_light(
     partition: Path, kraftool: Run, tmp_path: Path
-):
+) -> None:
     data = bytearray((partition / LOG).read_bytes())
     for line in kraftool("dump-log", "-o", "jsonl", "--type", "config", partition).out.splitlines():
         value = json.loads(line)
@@ -408,7 +464,7 @@ def test_a_control_bit_that_flipped_brings_no_secret_to_light(
 
 def test_one_file_that_cannot_be_read_does_not_keep_the_others_back(
     partition: Path, kraftool: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     first = tmp_path / "a" / "__cluster_metadata-0"
     first.mkdir(parents=True)
     (first / LOG).write_bytes((partition / LOG).read_bytes())
@@ -427,11 +483,13 @@ def test_one_file_that_cannot_be_read_does_not_keep_the_others_back(
 
 
 @pytest.mark.parametrize("arguments", [["--type", "nosuch", "f"], ["--offsets", "5..3", "f"]])
-def test_filters_that_can_find_nothing_are_usage_errors(kraftool: Run, arguments: list[str]):
+def test_filters_that_can_find_nothing_are_usage_errors(
+    kraftool: Run, arguments: list[str]
+) -> None:
     assert kraftool("dump-log", *arguments).code == 2
 
 
-def test_head_and_tail_of_a_topics_log_count_batches(fixtures_dir: Path, kraftool: Run):
+def test_head_and_tail_of_a_topics_log_count_batches(fixtures_dir: Path, kraftool: Run) -> None:
     topic = fixtures_dir / "kafka-4.3.0/static-single/node-1/data/orders-a-0"
 
     def bases(*arguments: str) -> list[int]:
@@ -442,3 +500,32 @@ def test_head_and_tail_of_a_topics_log_count_batches(fixtures_dir: Path, kraftoo
     assert len(every) >= 4
     assert bases("--head", "2") == every[:2]
     assert bases("--tail", "2") == every[-2:]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_batch_that_does_not_follow_on_is_shown_as_by_verify_log(
+    jobs: int, kraftool: Run, partition: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the hole is at the border between two processes' parts of the file."""
+    monkeypatch.setattr(log_parallel, "SLICE", 1)
+    monkeypatch.setattr(log_run, "WORTH_SPLITTING", 1)
+    log = tmp_path / f"{0:020}.log"
+    with FileSource(str(partition / LOG)) as source:
+        whole = [batch.data for batch in Walk(source.read_at) if isinstance(batch, RecordBatch)]
+    log.write_bytes(b"".join(whole[:3] + whole[4:]))
+    shown = kraftool("dump-log", "-o", "jsonl", "--jobs", str(jobs), log)
+    errors = [each for each in map(json.loads, shown.out.splitlines()) if each["kind"] == "error"]
+    assert [(each["position"], each["damage"]) for each in errors] == [
+        (sum(map(len, whole[:3])), "gap")
+    ]
+    assert shown.code == kraftool("verify-log", log).code
+
+
+def test_record_types_are_spelled_as_in_kafka_s_sources(partition: Path, kraftool: Run) -> None:
+    """In tables; the lines have Kafka's converters' spelling, and --type takes both."""
+    table = kraftool("dump-log", partition, "--type", "FEATURE_LEVEL_RECORD").text
+    assert "FeatureLevelRecord  metadata.version=" in table
+    assert table == kraftool("dump-log", partition, "--type", "FeatureLevelRecord").text
+    counted = kraftool("dump", partition).text
+    assert re.search(r"^ *\d+ +PartitionChangeRecord +\d+ +\w+", counted, re.MULTILINE)
+    assert "LeaderChange" in counted

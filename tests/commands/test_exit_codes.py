@@ -55,7 +55,7 @@ def run(kraftool: Run, name: str, *paths: Path) -> Any:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_healthy_directory_ends_with_0(kraftool: Run, path: Path, name: str):
+def test_a_healthy_directory_ends_with_0(kraftool: Run, path: Path, name: str) -> None:
     assert run(kraftool, name, path).code == 0
 
 
@@ -63,13 +63,13 @@ def test_a_healthy_directory_ends_with_0(kraftool: Run, path: Path, name: str):
 @pytest.mark.parametrize("damage", [torn, zeroed])
 def test_what_a_kill_leaves_at_the_end_is_a_finding_and_no_failure(
     kraftool: Run, path: Path, name: str, damage: Callable[[Path], None]
-):
+) -> None:
     damage(path)
     assert run(kraftool, name, path).code == 1
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_batch_with_a_wrong_crc_is_not_decoded(kraftool: Run, path: Path, name: str):
+def test_a_batch_with_a_wrong_crc_is_not_decoded(kraftool: Run, path: Path, name: str) -> None:
     flipped(path)
     assert run(kraftool, name, path).code == 3
 
@@ -77,7 +77,7 @@ def test_a_batch_with_a_wrong_crc_is_not_decoded(kraftool: Run, path: Path, name
 @pytest.mark.parametrize("name", ["dump", "verify-log", "doctor"])
 def test_an_index_that_is_readable_and_does_not_fit_is_a_finding(
     kraftool: Run, path: Path, name: str
-):
+) -> None:
     log = path / PARTITION / LOG
     index = log.with_suffix(".index")
     index.write_bytes(index.read_bytes() + (242).to_bytes(4, "big") + (1 << 20).to_bytes(4, "big"))
@@ -87,7 +87,7 @@ def test_an_index_that_is_readable_and_does_not_fit_is_a_finding(
 @pytest.mark.parametrize("name", ["dump", "verify-log", "doctor", "diff-voters", "features"])
 def test_an_upgrade_that_never_happened_weighs_the_same_everywhere(
     kraftool: Run, fixtures_dir: Path, name: str
-):
+) -> None:
     claimed = fixtures_dir / "kafka-3.9.1/upgrade/node-1/data"
     ran = kraftool(name, claimed)
     assert ran.code == 1
@@ -101,7 +101,7 @@ def test_an_upgrade_that_never_happened_weighs_the_same_everywhere(
 @pytest.mark.parametrize("name", ["verify-log", "verify-snapshot", "timeline"])
 def test_a_path_that_leads_nowhere_costs_no_other(
     kraftool: Run, path: Path, tmp_path: Path, name: str
-):
+) -> None:
     missing, empty = tmp_path / "missing", tmp_path / "empty"
     empty.mkdir()
     ran = kraftool(name, path, missing, empty, "-o", "json")
@@ -117,13 +117,13 @@ def test_a_path_that_leads_nowhere_costs_no_other(
 
 
 @pytest.mark.parametrize("name", ["dump", "verify-log", "verify-snapshot", "timeline"])
-def test_an_empty_directory_alone_has_a_document(kraftool: Run, tmp_path: Path, name: str):
+def test_an_empty_directory_alone_has_a_document(kraftool: Run, tmp_path: Path, name: str) -> None:
     ran = kraftool(name, tmp_path, "-o", "json")
     assert ran.code == 3
     assert [each["code"] for each in json.loads(ran.out)["findings"]] == ["KT-DIR-READ"]
 
 
-def test_a_directory_without_a_log_is_not_called_verified(kraftool: Run, path: Path):
+def test_a_directory_without_a_log_is_not_called_verified(kraftool: Run, path: Path) -> None:
     for each in (path / PARTITION).iterdir():
         each.unlink()
     ran = kraftool("verify-log", path)
@@ -131,7 +131,7 @@ def test_a_directory_without_a_log_is_not_called_verified(kraftool: Run, path: P
     assert ran.text.splitlines()[-1].startswith("no log to verify, 1 info: ")
 
 
-def test_the_verdict_says_which_snapshots_were_compared(kraftool: Run, path: Path):
+def test_the_verdict_says_which_snapshots_were_compared(kraftool: Run, path: Path) -> None:
     told = " ".join(kraftool("verify-log", path).text.split())
     assert "state compared with the snapshot at 196 of 3 snapshots" in told
     assert "kraftool verify-snapshot does all" in told
@@ -141,7 +141,7 @@ def test_the_verdict_says_which_snapshots_were_compared(kraftool: Run, path: Pat
     assert "states of snapshots not compared with the log: kraftool verify-snapshot does" in told
 
 
-def test_a_data_directory_may_be_named_like_a_topics_partition(kraftool: Run, path: Path):
+def test_a_data_directory_may_be_named_like_a_topics_partition(kraftool: Run, path: Path) -> None:
     named = path.rename(path.with_name("disk-1"))
     flipped(named)
     document = json.loads(kraftool("verify-log", named, "-o", "json").out)

@@ -79,7 +79,7 @@ def test_a_node_that_joins_needs_no_release(
     ran = _format(kraftool, tmp_path, settings, *options, "-o", "json")
     assert ran.code == 0, ran.err
     document = json.loads(ran.out)
-    assert (document["features"], document["metadataVersionSource"]) == ({}, None)
+    assert (document["levels"], document["metadataVersionSource"]) == ({}, None)
     assert _files(tmp_path) == {"meta.properties"}
 
 
@@ -93,7 +93,7 @@ def test_the_lines_name_no_level_where_no_record_is_written(kraftool: Run, tmp_p
 def test_a_level_of_metadata_version_is_a_source(kraftool: Run, tmp_path: Path) -> None:
     ran = _format(kraftool, tmp_path, {}, "-s", "-f", "metadata.version=25", "-o", "json")
     document = json.loads(ran.out)
-    assert document["features"]["metadata.version"] == 25
+    assert document["levels"]["metadata.version"] == 25
     assert document["metadataVersionSource"] == "--feature metadata.version"
 
 

@@ -19,6 +19,8 @@ from kraftool.commands.live_reading import options_again
 from kraftool.commands.quorum_options import TIMEOUT_S
 from tests.commands.conftest import Run
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 DIRECTORY = ROOT / "fixtures/kafka-4.3.0/dynamic-quorum/node-2/data"
 BESIDE = ("diff-voters", "doctor", "features")
@@ -49,13 +51,13 @@ def silent_server() -> Iterator[socket.socket]:
 )
 def test_what_cannot_be_meant_is_usage(
     kraftool: Run, command: str, options: tuple[str, ...], said: str
-):
+) -> None:
     done = kraftool(command, *options)
     assert (done.code, done.out) == (2, b""), done.err
     assert said in done.err
 
 
-def test_the_commands_that_are_told_ask_as_this_one_did():
+def test_the_commands_that_are_told_ask_as_this_one_did() -> None:
     assert options_again("a:1", "", TIMEOUT_S, None) == ("--bootstrap-controller", "a:1")
     told = options_again("a:1,b:2", "/etc/client.properties", 7.5, ["1=c:3", "2=d:4"])
     assert told == (
@@ -68,7 +70,9 @@ LIVE = (*COMMANDS, "quorum health", "quorum describe", "watch --once")
 
 
 @pytest.mark.parametrize("command", LIVE)
-def test_nobody_there_ends_with_4_and_the_reason_is_printed_once(kraftool: Run, command: str):
+def test_nobody_there_ends_with_4_and_the_reason_is_printed_once(
+    kraftool: Run, command: str
+) -> None:
     done = kraftool(*command.split(), *NOWHERE)
     assert done.code == 4
     assert (done.text + done.err).count("connection refused") == 1
@@ -78,21 +82,21 @@ def test_nobody_there_ends_with_4_and_the_reason_is_printed_once(kraftool: Run, 
 
 
 @pytest.mark.parametrize("command", ["quorum health", "quorum describe", "watch --once"])
-def test_scripts_read_the_reason_on_stderr_too(kraftool: Run, command: str):
+def test_scripts_read_the_reason_on_stderr_too(kraftool: Run, command: str) -> None:
     done = kraftool(*command.split(), *NOWHERE, "-o", "json")
     assert done.code == 4
     assert done.err.count("127.0.0.1:1: connection refused") == 1
 
 
 @pytest.mark.parametrize("command", INSTEAD)
-def test_a_path_and_a_quorum_are_two_things(kraftool: Run, command: str):
+def test_a_path_and_a_quorum_are_two_things(kraftool: Run, command: str) -> None:
     done = kraftool(command, DIRECTORY, *NOWHERE)
     assert (done.code, done.out) == (2, b"")
     assert "name one of them" in done.err
 
 
 @pytest.mark.parametrize("command", BESIDE)
-def test_nobody_there_costs_no_directory(kraftool: Run, command: str):
+def test_nobody_there_costs_no_directory(kraftool: Run, command: str) -> None:
     both = kraftool(command, DIRECTORY, *NOWHERE, "-o", "json")
     assert both.code == 4
     alone = kraftool(command, DIRECTORY, "-o", "json")
@@ -107,7 +111,7 @@ def test_nobody_there_costs_no_directory(kraftool: Run, command: str):
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, "quorum health"])
-def test_an_interrupted_wait_ends_with_130(command: str, silent_server: socket.socket):
+def test_an_interrupted_wait_ends_with_130(command: str, silent_server: socket.socket) -> None:
     port = silent_server.getsockname()[1]
     arguments = (*command.split(), "--bootstrap-controller", f"127.0.0.1:{port}")
     process = subprocess.Popen(
@@ -129,7 +133,7 @@ def test_an_interrupted_wait_ends_with_130(command: str, silent_server: socket.s
     assert "Traceback" not in err
 
 
-def test_a_server_that_is_no_kafka_is_nobody(kraftool: Run, silent_server: socket.socket):
+def test_a_server_that_is_no_kafka_is_nobody(kraftool: Run, silent_server: socket.socket) -> None:
     port = silent_server.getsockname()[1]
     done = kraftool("doctor", "--bootstrap-controller", f"127.0.0.1:{port}", "--timeout", "0.2")
     assert done.code == 4

@@ -25,6 +25,8 @@ from tests.client.scripted_leader import ScriptedLeader
 from tests.commands.conftest import Run, apart
 from tests.net.certificates import authority, node
 
+pytestmark = pytest.mark.slow
+
 DIRECTORY = "kafka-4.3.0/dynamic-quorum/node-2/data"
 """Of voter 2 of 1, 2, 3."""
 
@@ -133,12 +135,13 @@ def test_a_directory_without_meta_properties_is_not_formatted_at_first(
         return " ".join(ran.err.split())
 
     data = server.parent / "data"
-    override = ("--override", f"log.dirs={data / '__cluster_metadata-0'}")
+    override: tuple[str, ...] = ("--override", f"log.dirs={data / '__cluster_metadata-0'}")
     assert "log.dirs wants the directory that it lies in" in told()
     override = ("--override", f"log.dirs={server.parent / 'mistyped'}")
     assert "correct log.dirs, or mount its disk" in told()
     override = ("--override", f"log.dirs={server.parent}")
     assert "is it the right directory?" in told()
+    override = ()
     override = ()
     (data / "meta.properties").unlink()
     assert "bring its meta.properties back, and do not format it" in told()

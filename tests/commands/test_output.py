@@ -20,6 +20,9 @@ import pytest
 from kraftool.commands import output as output_module
 from kraftool.commands.output import ExitCode, Output, UsageError
 from kraftool.commands.times import iso, parse_time
+from kraftool.decoders.errors import KraftoolError
+
+pytestmark = pytest.mark.slow
 
 Run = Callable[..., Any]
 PATIENCE_SECONDS = 60
@@ -67,7 +70,7 @@ class Terminal(io.StringIO):
 @pytest.mark.parametrize("name", ["m[/x]", "m[link=file:///etc]x", "m[red]x", "m:smile:"])
 def test_the_progress_bar_shows_a_name_that_looks_like_markup_as_it_is(
     name: str, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO()))
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
     with Output().progress(100 << 20, name) as done:
@@ -87,7 +90,7 @@ def test_the_progress_bar_shows_a_name_that_looks_like_markup_as_it_is(
 )
 def test_a_full_disk_at_stdout_is_told_in_a_sentence(
     partition: Path, arguments: list[str], unbuffered: str
-):
+) -> None:
     path = [] if "--help" in arguments else [partition]
     ran = shell(f'export PYTHONUNBUFFERED={unbuffered}; "$@" >/dev/full', *arguments, *path)
     assert ran.stderr == "kraftool: stdout cannot be written: No space left on device\n"
@@ -97,7 +100,7 @@ def test_a_full_disk_at_stdout_is_told_in_a_sentence(
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_disk_that_fills_up_amid_the_output_is_told(
     partition: Path, tmp_path: Path, unbuffered: str
-):
+) -> None:
     # The shell's limit on a file's size stands in for a disk: 4 blocks of 1024 bytes. A write
     # across it is cut short without an error.
     limited = f'export PYTHONUNBUFFERED={unbuffered}; trap "" XFSZ; ulimit -f 4; "$@"'
@@ -109,13 +112,13 @@ def test_a_disk_that_fills_up_amid_the_output_is_told(
 
 
 @needs_full
-def test_a_full_disk_at_out_is_told_in_a_sentence(partition: Path):
+def test_a_full_disk_at_out_is_told_in_a_sentence(partition: Path) -> None:
     ran = shell('"$@"', "dump", partition, "--out", FULL)
     assert ran.stderr == "kraftool: /dev/full cannot be written: No space left on device\n"
     assert ran.returncode == ExitCode.INTERNAL
 
 
-def test_a_file_of_out_that_fills_the_disk_is_removed(partition: Path, tmp_path: Path):
+def test_a_file_of_out_that_fills_the_disk_is_removed(partition: Path, tmp_path: Path) -> None:
     target = tmp_path / "out"
     # The shell's limit on a file's size stands in for a disk; 8 blocks of 1024 bytes.
     ran = shell(
@@ -127,7 +130,7 @@ def test_a_file_of_out_that_fills_the_disk_is_removed(partition: Path, tmp_path:
 
 
 @pytest.mark.parametrize("arguments", [["dump"], ["dump-log"], ["--help"]])
-def test_a_closed_stdout_is_a_usage_error(partition: Path, arguments: list[str]):
+def test_a_closed_stdout_is_a_usage_error(partition: Path, arguments: list[str]) -> None:
     path = [] if "--help" in arguments else [partition]
     ran = shell('"$@" >&-', *arguments, *path)
     assert ran.returncode == ExitCode.USAGE
@@ -135,7 +138,9 @@ def test_a_closed_stdout_is_a_usage_error(partition: Path, arguments: list[str])
     assert "Traceback" not in ran.stderr
 
 
-def test_a_closed_stdout_does_not_matter_where_out_names_a_file(partition: Path, tmp_path: Path):
+def test_a_closed_stdout_does_not_matter_where_out_names_a_file(
+    partition: Path, tmp_path: Path
+) -> None:
     ran = shell('"$@" >&-', "dump", partition, "--out", tmp_path / "out")
     assert (ran.returncode, ran.stderr) == (0, "")
     assert (tmp_path / "out").stat().st_size > 0
@@ -153,7 +158,7 @@ def test_a_closed_stdout_does_not_matter_where_out_names_a_file(partition: Path,
 @pytest.mark.parametrize("lost", ["gone", "closed", "full"])
 def test_narration_that_nobody_reads_does_not_change_the_exit_code(
     partition: Path, arguments: list[str], code: ExitCode, lost: str
-):
+) -> None:
     # The pipe's reader has ended before kraftool starts: the read comes back with its end.
     words = {
         "gone": 'exec 3> >(exec true); wait $!; "$@" 2>&3 >/dev/null',
@@ -163,20 +168,20 @@ def test_narration_that_nobody_reads_does_not_change_the_exit_code(
     assert shell(words[lost], *arguments, partition).returncode == code
 
 
-def test_narration_does_not_go_to_stdout_where_stderr_is_closed(partition: Path):
+def test_narration_does_not_go_to_stdout_where_stderr_is_closed(partition: Path) -> None:
     kept = shell('"$@" 2>/dev/null', "dump-log", "-o", "kafka", partition)
     lost = shell('"$@" 2>&-', "dump-log", "-o", "kafka", partition)
     assert lost.stdout == kept.stdout != ""
 
 
-def test_a_help_that_nobody_reads_is_no_finding():
+def test_a_help_that_nobody_reads_is_no_finding() -> None:
     ran = shell('exec 3> >(exec true); wait $!; "$@" >&3', "--help")
     assert (ran.returncode, ran.stderr) == (0, "")
 
 
 def test_an_internal_error_is_told_where_no_report_can_be_written(
     kraftool: Run, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     import tempfile
 
     def full(*_: object, **__: object) -> None:
@@ -207,7 +212,7 @@ def break_dump(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
         (OSError("on \x1b purpose"), ExitCode.INTERNAL),
         (UsageError("on \x1b purpose"), ExitCode.USAGE),
         (output_module.RefusedError("on \x1b purpose"), ExitCode.REFUSED),
-        (output_module.KraftoolError("on \x1b purpose"), ExitCode.UNREADABLE),
+        (KraftoolError("on \x1b purpose"), ExitCode.UNREADABLE),
     ],
     ids=lambda each: type(each).__name__,
 )
@@ -217,7 +222,7 @@ def test_debug_adds_the_traceback_and_keeps_the_exit_code(
     kraftool: Run,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
-):
+) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     break_dump(monkeypatch, error)
     plain, traced = kraftool("dump", "."), kraftool("dump", "--debug", ".")
@@ -232,7 +237,7 @@ def test_debug_adds_the_traceback_and_keeps_the_exit_code(
 @pytest.mark.parametrize(
     "arguments", [["dump", "--", "--debug"], ["dump-log", "/nope", "--grep", "--debug"]]
 )
-def test_debug_counts_only_where_it_is_the_option(arguments: list[str], kraftool: Run):
+def test_debug_counts_only_where_it_is_the_option(arguments: list[str], kraftool: Run) -> None:
     kraftool("dump", "--debug", "/nope")  # which the next run must not remember
     ran = kraftool(*arguments)
     assert ran.code == ExitCode.UNREADABLE
@@ -244,7 +249,7 @@ def test_debug_counts_only_where_it_is_the_option(arguments: list[str], kraftool
 
 def test_a_failed_run_leaves_no_file_and_can_be_tried_again(
     partition: Path, kraftool: Run, tmp_path: Path
-):
+) -> None:
     target = tmp_path / "out"
     for command in ("dump", "dump-log"):
         assert kraftool(command, "/nope", "--out", target).code == ExitCode.UNREADABLE
@@ -257,23 +262,23 @@ def test_a_failed_run_leaves_no_file_and_can_be_tried_again(
 
 def test_a_run_that_prints_nothing_and_is_fine_makes_an_empty_file(
     partition: Path, kraftool: Run, tmp_path: Path
-):
+) -> None:
     target = tmp_path / "out"
     ran = kraftool("dump-log", "-o", "jsonl", "--epoch", "999", "--out", target, partition)
     assert (ran.code, target.read_bytes()) == (0, b"")
 
 
-def test_what_was_printed_around_damage_is_kept(torn: Path, kraftool: Run, tmp_path: Path):
+def test_what_was_printed_around_damage_is_kept(torn: Path, kraftool: Run, tmp_path: Path) -> None:
     target = tmp_path / "out"
     ran = kraftool("dump-log", "-o", "jsonl", "--out", target, torn)
-    assert ran.code == ExitCode.UNREADABLE
+    assert ran.code == ExitCode.FINDING
     assert target.read_bytes() == kraftool("dump-log", "-o", "jsonl", torn).out
     assert [each.name for each in tmp_path.iterdir()] == ["out"]
 
 
 def test_an_error_amid_the_output_leaves_no_file(
     partition: Path, kraftool: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     def broken(*_: object) -> None:
         raise ZeroDivisionError
 
@@ -286,7 +291,7 @@ def test_an_error_amid_the_output_leaves_no_file(
 
 def test_a_file_that_came_up_meanwhile_is_not_overwritten(
     partition: Path, kraftool: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     target = tmp_path / "out"
     finish = Output.finish
 
@@ -314,7 +319,7 @@ def without_links(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_file_system_without_links_does(
     partition: Path, kraftool: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     without_links(monkeypatch)
     target = tmp_path / "out"
     assert kraftool("dump", "--out", target, partition).code == 0
@@ -324,7 +329,7 @@ def test_a_file_system_without_links_does(
 
 def test_a_rename_that_fails_leaves_no_file(
     partition: Path, kraftool: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -336,7 +341,7 @@ def test_a_rename_that_fails_leaves_no_file(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_interrupt_leaves_no_file(tmp_path: Path):
+def test_an_interrupt_leaves_no_file(tmp_path: Path) -> None:
     target = tmp_path / "out"
     command = [sys.executable, "-m", "kraftool", "dump-log", "-", "--out", str(target)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as running:
@@ -347,7 +352,7 @@ def test_an_interrupt_leaves_no_file(tmp_path: Path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_follow_wrote_is_there_at_once_and_stays(partition: Path, tmp_path: Path):
+def test_what_follow_wrote_is_there_at_once_and_stays(partition: Path, tmp_path: Path) -> None:
     """An interrupt is how --follow ends; it is no failure."""
     target = tmp_path / "out"
     command = [sys.executable, "-m", "kraftool", "dump-log", "-f", "--head", "100000"]
@@ -360,7 +365,9 @@ def test_what_follow_wrote_is_there_at_once_and_stays(partition: Path, tmp_path:
     assert [each.name for each in tmp_path.iterdir()] == ["out"]
 
 
-def test_where_no_file_can_be_a_sentence_says_so(partition: Path, kraftool: Run, tmp_path: Path):
+def test_where_no_file_can_be_a_sentence_says_so(
+    partition: Path, kraftool: Run, tmp_path: Path
+) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "dangling").symlink_to("nothing")
     cases = {
@@ -376,7 +383,7 @@ def test_where_no_file_can_be_a_sentence_says_so(partition: Path, kraftool: Run,
     assert sorted(each.name for each in tmp_path.iterdir()) == ["dangling", "file"]
 
 
-def test_out_writes_to_a_pipe_as_it_is(partition: Path, kraftool: Run, tmp_path: Path):
+def test_out_writes_to_a_pipe_as_it_is(partition: Path, kraftool: Run, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     ran = shell(f'cat "{pipe}" & "$@" --out "{pipe}"; code=$?; wait; exit $code', "dump", partition)
@@ -392,7 +399,7 @@ def test_out_writes_to_a_pipe_as_it_is(partition: Path, kraftool: Run, tmp_path:
     "text",
     ["20300101", "1893456000", "0", "20300101120000", "1893456000000000", "9" * 5000, "٣" * 13],
 )
-def test_digits_that_are_no_epoch_milliseconds_are_refused(text: str, kraftool: Run):
+def test_digits_that_are_no_epoch_milliseconds_are_refused(text: str, kraftool: Run) -> None:
     ran = kraftool("dump-log", "--since", text, "f")
     assert ran.code == ExitCode.USAGE
     assert ran.err.startswith("kraftool: --since '")
@@ -401,17 +408,17 @@ def test_digits_that_are_no_epoch_milliseconds_are_refused(text: str, kraftool: 
 
 
 @pytest.mark.parametrize("unit", ["ms", "h", "d"])
-def test_an_absurdly_long_time_ago_is_refused(unit: str, kraftool: Run):
+def test_an_absurdly_long_time_ago_is_refused(unit: str, kraftool: Run) -> None:
     assert kraftool("dump-log", "--until", "9" * 5000 + unit, "f").code == ExitCode.USAGE
 
 
-def test_epoch_milliseconds_and_dates_are_taken():
+def test_epoch_milliseconds_and_dates_are_taken() -> None:
     assert parse_time("1893456000000", "--since") == 1893456000000
     assert parse_time("2030-01-01", "--since") == 1893456000000
     assert parse_time("2030-01-01T05:30+05:30", "--since") == 1893456000000
 
 
-def test_times_in_a_zone_have_an_iso_offset_with_a_colon():
+def test_times_in_a_zone_have_an_iso_offset_with_a_colon() -> None:
     assert iso(1893456000007, ZoneInfo("Asia/Kolkata")) == "2030-01-01T05:30:00.007+05:30"
     assert iso(1893456000007, ZoneInfo("America/Caracas")) == "2029-12-31T20:00:00.007-04:00"
     assert iso(-5, ZoneInfo("Africa/Monrovia")) == "1969-12-31T23:15:29.995-00:44:30"

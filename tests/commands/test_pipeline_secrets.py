@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,12 +16,11 @@ from tests.commands.test_secrets import FIXTURES, SCENARIOS, assert_no_secret
 @pytest.mark.spark
 def test_the_pipelines_show_no_secret(tmp_path: Path) -> None:
     pytest.importorskip("pyspark", reason="pip install 'kraftool[spark]'")
-    import pyarrow.parquet as pq
+    pq: Any = import_module("pyarrow.parquet")
 
     roots = [FIXTURES / each for each in SCENARIOS]
     page, tables, log = tmp_path / "audit.html", tmp_path / "tables", tmp_path / "jvm.log"
-    quick = "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-    spark = ("--spark-log", log, "--master", "local[2]", "--conf", quick)
+    spark = ("--spark-log", log, "--master", "local[2]")
     run = partial(apart, "pipeline", timeout=None)  # there may be a Spark session in this process
     audited = run("audit", "-o", "json", "--html", page, *spark, *roots)
     assert audited.code == 1, audited.err

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from kraftool.commands.recover_run import read_plan, steps_after
+from kraftool.raft.names import VoterSet
 from kraftool.repair.backup import FOLDER
 from kraftool.repair.plan import (
     Action,
@@ -36,6 +37,8 @@ from tests.repair.repair_cases import (
     jump_plan,
     plan_of,
 )
+
+pytestmark = pytest.mark.slow
 
 SCENARIO = "kafka-4.3.0/dynamic-quorum"
 
@@ -168,6 +171,9 @@ def test_a_wrong_id_a_missing_word_and_no_terminal_are_refused(
         assert (ran.code, f"--accept {word} is no word" in ran.err) == (2, True)
     assert contents(directory) == before
     assert kraftool(*apply, "--yes", risky.id[:12], "--accept", "ahead").code == 0
+    for again in (apply, (*apply, "--dry-run")):
+        ran = kraftool(*again, "--yes", made.id)
+        assert (ran.code, "is not the id of this plan" in ran.err) == (5, True), "applied already"
     assert kraftool("recover", "undo", file, "--dir", directory).code == 5
     assert kraftool("recover", "undo", file, "--dir", directory, "--yes", risky.id).code == 0
 
@@ -176,8 +182,8 @@ def test_after_an_error_a_start_is_not_the_next_step(
     kraftool: Run, directory: Path, made: Plan, tmp_path: Path
 ) -> None:
     start = PlanStep(action=Action.START, hosts=("node-3",), text="It leads within seconds.")
-    other = replace(VOTER, id=4)
-    wrong = replace(made, voters_after=(other,), steps=(*made.steps, start))
+    other = replace(VOTER, key=VOTER.key._replace(id=4))
+    wrong = replace(made, voters_after=VoterSet.of(other), steps=(*made.steps, start))
     file = written(wrong, tmp_path)
     apply = ("recover", "apply", file, "--dir", directory, "--yes", wrong.id)
     for is_first in (True, False):
@@ -186,7 +192,7 @@ def test_after_an_error_a_start_is_not_the_next_step(
         assert ("already applied" in ran.text) != is_first
         assert "Do not start the node" in ran.text
         assert "It leads within seconds." not in ran.text
-    assert fitting(kraftool(*apply, "-o", "json").text)["next"] == []
+    assert fitting(kraftool(*apply, "-o", "json").text)["nextSteps"] == []
 
 
 def test_what_is_the_matter_with_a_file_that_the_plan_relies_on_hinders_no_start(

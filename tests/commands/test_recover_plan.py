@@ -17,6 +17,7 @@ from kraftool.repair import collect_file
 from kraftool.repair.plan import Method
 from kraftool.repair.plan_yaml import plan_from_yaml
 from tests.commands.test_secrets import assert_no_secret
+from tests.repair.repair_cases import copied
 
 Run = Callable[..., Any]
 SCENARIO = "kafka-4.3.0/dynamic-quorum"
@@ -52,7 +53,7 @@ def test_a_collect_file_is_its_owners_alone_and_never_over_another(
     file = tmp_path / "a.collect"
     ran = kraftool("recover", "collect", nodes[2], "--out", file)
     assert ran.code == 0
-    assert "trusted up to offset 224 of epoch 3" in ran.err
+    assert "readable up to offset 224 of epoch 3" in ran.err
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert file.stat().st_size < 64 << 10
     data = file.read_bytes()
@@ -68,8 +69,8 @@ def test_a_plan_is_the_same_from_files_and_from_directories(
     for each in (3, 11):
         files.append(tmp_path / f"{each}.collect")
         assert kraftool("recover", "collect", nodes[each], "--out", files[-1]).code == 0
-    options = ("--set", "lost=2,4", "--set", "offset=5000", "--set", "epoch=50")
-    options += ("--method", "snapshot-jump")
+    options = [*("--set", "lost=2,4", "--set", "offset=5000", "--set", "epoch=50")]
+    options += ["--method", "snapshot-jump"]
     carried = kraftool("recover", "plan", *files, *options)
     here = kraftool("recover", "plan", nodes[3], nodes[11], *options)
     assert (carried.code, here.code) == (0, 0)
@@ -92,6 +93,28 @@ def test_nothing_but_the_id_is_needed_to_know_that_a_plan_is_whole(
     assert plan.id[:12] in ran.err
     assert f"kraftool recover apply {file} --dir" in ran.err
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_the_steps_in_the_file_name_the_file_itself(
+    kraftool: Run, nodes: dict[int, Path], tmp_path: Path
+) -> None:
+    """Also where it is read under another path, and with a name that a shell would split."""
+    file = tmp_path / "the night.yaml"
+    directory = copied(nodes[3], tmp_path / "data")
+    assert kraftool("recover", "plan", directory, "--set", "lost=2,4", "--out", file).code == 0
+    plan = plan_from_yaml(file.read_bytes())
+    commands = [each for step in plan.steps for each in step.commands]
+    apply = "kraftool recover apply 'the night.yaml' --dir "
+    assert any(each.startswith(apply) for each in commands)
+    assert not any("plan.yaml" in each for each in commands)
+    other = tmp_path / "other.yaml"
+    file.rename(other)
+    ran = kraftool("recover", "apply", other, "--dir", directory, "--yes", plan.id, "-o", "json")
+    told = [each for step in json.loads(ran.out)["nextSteps"] for each in step["commands"]]
+    assert any(each.startswith(f"kraftool recover verify {other} --dir ") for each in told)
+    assert any(
+        each.startswith("kraftool quorum add-controller --bootstrap-controller ") for each in told
+    )
 
 
 def test_no_action_needed(kraftool: Run, nodes: dict[int, Path]) -> None:

@@ -28,9 +28,11 @@ from kraftool.decoders.batch import HEADER_SIZE, RecordBatch
 from kraftool.decoders.framing import decode_record
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.segment import scan
-from kraftool.reports.annotation import explain
-from kraftool.reports.annotation_rows import ExplainRequest, Row
-from kraftool.reports.log_render import RenderPlan, render
+from kraftool.reports.explain.annotation import explain
+from kraftool.reports.explain.rows import ExplainRequest, Row
+from kraftool.reports.logs.render import RenderPlan, render
+
+pytestmark = pytest.mark.slow
 
 Run = Callable[..., Any]
 
@@ -338,6 +340,7 @@ def test_no_damaged_fixture_makes_a_command_show_a_secret(kraftool: Run) -> None
     for path in paths:
         if path.name == "SOURCE":
             continue
+        commands: list[tuple[object, ...]]
         commands = [("dump", "-o", form) for form in ("table", "json")]
         commands += [("explain", "-o", form) for form in ("table", "json")]
         commands += [("verify-log", "-o", form) for form in ("table", "json")]

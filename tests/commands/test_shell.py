@@ -24,7 +24,7 @@ from kraftool.commands.shell_session import ShellSession
 from kraftool.commands.shell_words import BadCommand, quoted_word, read_command, split_line
 from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.framing import encode_record
-from kraftool.reports.shell.nodes import Directory, fixed, leaf
+from kraftool.reports.state.shell.nodes import Directory, fixed, leaf
 
 Run = Callable[..., Any]
 ROOT = Path(__file__).resolve().parents[2]
@@ -282,7 +282,7 @@ def test_an_archive_on_stdin_leaves_no_stdin_for_commands(kraftool: Run) -> None
 
 
 def test_an_open_transaction_is_hidden_and_said(kraftool: Run, tmp_path: Path) -> None:
-    records = [
+    records: list[tuple[str, dict[str, Any]]] = [
         ("FeatureLevelRecord", {"name": "metadata.version", "featureLevel": 30}),
         ("TopicRecord", {"name": "seen", "topicId": "3FTLKdJCRwqNMkl3-Vr8mQ"}),
         ("BeginTransactionRecord", {"name": "big"}),

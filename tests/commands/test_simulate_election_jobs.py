@@ -17,7 +17,7 @@ import pytest
 from kraftool.reports.election.read import read_case
 from kraftool.sim.election import parallel
 from kraftool.sim.election.conditions import Conditions
-from kraftool.sim.election.document import document
+from kraftool.sim.election.document import simulate_election_document
 from kraftool.sim.election.parallel import Runs
 from kraftool.sim.election.report import simulate
 from kraftool.sim.election.run import ElectionRun
@@ -44,7 +44,9 @@ def test_the_report_is_the_same_whatever_the_number_of_processes(
 
     go = ElectionRun.go
     monkeypatch.setattr(ElectionRun, "go", elsewhere)
-    assert document(simulate(case, Conditions(), seed=3, runs=45, jobs=3)) == document(one)
+    assert simulate_election_document(
+        simulate(case, Conditions(), seed=3, runs=45, jobs=3)
+    ) == simulate_election_document(one)
 
 
 def test_no_process_is_left_when_no_more_outcomes_are_needed(

@@ -62,8 +62,9 @@ def test_doctor_is_green_without_any_finding(kraftool: Run, fixtures_dir: Path) 
     ran, lines = coloured(kraftool, "doctor", path)
     assert ran.code == 0
     assert [line for line in lines if "no problems found" in line]
-    for line in (line for line in lines if "no problems found" in line):
-        assert style_of(line, "no problems found") == GREEN
+    own, verdict = (line for line in lines if "no problems found" in line)
+    assert style_of(own, "no problems found") == GREEN
+    assert style_of(verdict, "no problems found") == DIM, "voter 2 was not given"
 
 
 def test_what_doctor_could_not_look_at_is_not_green(kraftool: Run, fixtures_dir: Path) -> None:

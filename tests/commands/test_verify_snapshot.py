@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
 Run = Callable[..., Any]
 
 ROOT = Path(__file__).resolve().parents[2]
-SCHEMAS = ROOT / "docs/schemas"
 DAMAGED = ROOT / "fixtures" / "damaged"
 NODE = "kafka-4.3.0/dynamic-quorum/node-2/data"
 LOST = "kafka-4.3.0/dynamic-quorum/node-4/data"
@@ -21,19 +19,9 @@ NAME = f"{203:020}-{3:010}.checkpoint"
 HASH = "1de0822f94381559499f9a9031274dade16ce1a99a638f38f780fb4c8c65263d"
 
 
-@pytest.fixture(scope="module")
-def schema() -> Draft202012Validator:
-    loaded = json.loads((SCHEMAS / "verify-snapshot.json").read_text())
-    Draft202012Validator.check_schema(loaded)
-    return Draft202012Validator(loaded)
-
-
-def test_a_finding_has_one_form_in_all_documents():
-    of_log = json.loads((SCHEMAS / "verify-log.json").read_text())["$defs"]["finding"]
-    assert json.loads((SCHEMAS / "verify-snapshot.json").read_text())["$defs"]["finding"] == of_log
-
-
-def test_each_snapshot_is_told_with_the_hash_of_its_state(kraftool: Run, fixtures_dir: Path):
+def test_each_snapshot_is_told_with_the_hash_of_its_state(
+    kraftool: Run, fixtures_dir: Path
+) -> None:
     ran = kraftool("verify-snapshot", fixtures_dir / NODE)
     assert ran.code == 0
     lines = ran.text.splitlines()
@@ -48,7 +36,9 @@ def test_each_snapshot_is_told_with_the_hash_of_its_state(kraftool: Run, fixture
     )
 
 
-def test_a_finding_says_where_what_it_means_and_what_to_do(kraftool: Run, fixtures_dir: Path):
+def test_a_finding_says_where_what_it_means_and_what_to_do(
+    kraftool: Run, fixtures_dir: Path
+) -> None:
     ran = kraftool("verify-snapshot", fixtures_dir / LOST)
     assert ran.code == 1
     words = " ".join(ran.text.split())
@@ -59,13 +49,15 @@ def test_a_finding_says_where_what_it_means_and_what_to_do(kraftool: Run, fixtur
     assert ran.text.splitlines()[-1].startswith("2 errors: 3 snapshots")
 
 
-def test_the_replay_is_left_out_on_request(kraftool: Run, fixtures_dir: Path):
+def test_the_replay_is_left_out_on_request(kraftool: Run, fixtures_dir: Path) -> None:
     ran = kraftool("verify-snapshot", "--no-replay", fixtures_dir / LOST)
     assert ran.code == 0
     assert ran.text.splitlines()[-1].endswith("0 compared with a log")
 
 
-def test_against_names_the_directory_whose_log_was_replayed(kraftool: Run, fixtures_dir: Path):
+def test_against_names_the_directory_whose_log_was_replayed(
+    kraftool: Run, fixtures_dir: Path
+) -> None:
     path = fixtures_dir / NODE / "__cluster_metadata-0" / NAME
     ran = kraftool("verify-snapshot", path, "--against", fixtures_dir / NODE)
     assert ran.code == 0
@@ -82,12 +74,12 @@ def test_against_names_the_directory_whose_log_was_replayed(kraftool: Run, fixtu
         ("truncated-snapshot", 3),
     ],
 )
-def test_the_exit_code_tells_odd_from_undecoded(kraftool: Run, name: str, code: int):
+def test_the_exit_code_tells_odd_from_undecoded(kraftool: Run, name: str, code: int) -> None:
     (file,) = (DAMAGED / name).glob("*.checkpoint")
     assert kraftool("verify-snapshot", file).code == code
 
 
-def test_a_file_that_is_no_snapshot_cannot_be_verified(kraftool: Run, fixtures_dir: Path):
+def test_a_file_that_is_no_snapshot_cannot_be_verified(kraftool: Run, fixtures_dir: Path) -> None:
     path = fixtures_dir / NODE / "__cluster_metadata-0" / f"{0:020}.log"
     ran = kraftool("verify-snapshot", path)
     assert ran.code == 3
@@ -95,9 +87,7 @@ def test_a_file_that_is_no_snapshot_cannot_be_verified(kraftool: Run, fixtures_d
     assert "is no snapshot: log" in ran.err
 
 
-def test_the_document_fits_the_schema(
-    kraftool: Run, fixtures_dir: Path, schema: Draft202012Validator
-):
+def test_the_document_s_counts_are_of_the_exit_code(kraftool: Run, fixtures_dir: Path) -> None:
     paths = [
         *sorted(fixtures_dir.glob("kafka-*/*/node-*/data")),
         *sorted(DAMAGED.glob("*/*.checkpoint")),
@@ -106,29 +96,28 @@ def test_the_document_fits_the_schema(
     for path in paths:
         ran = kraftool("verify-snapshot", "-o", "json", path)
         document = json.loads(ran.out)
-        schema.validate(document)
         counts = document["findingCounts"]
         assert (ran.code == 0) == (counts["error"] + counts["warning"] == 0), path
         codes.add(ran.code)
     assert codes == {0, 1, 3}
 
 
-def test_the_document_has_what_the_table_has(kraftool: Run, fixtures_dir: Path):
+def test_the_document_has_what_the_table_has(kraftool: Run, fixtures_dir: Path) -> None:
     path = fixtures_dir / NODE
     document = json.loads(kraftool("verify-snapshot", "-o", "json", path).out)
     (verified,) = document["verified"]
     *_, newest = verified["snapshots"]
     assert newest["file"].endswith(NAME)
     assert (newest["offset"], newest["epoch"], newest["state"]) == (203, 3, "live")
-    assert (newest["metadataVersionName"], sorted(newest["voters"])) == ("4.3-IV0", [2, 3, 4])
+    assert (newest["metadataVersionName"], sorted(newest["voterIds"])) == ("4.3-IV0", [2, 3, 4])
     assert (newest["stateHash"], newest["comparedWith"]) == (HASH, ["its own log"])
     bootstrap = verified["snapshots"][0]
-    assert (bootstrap["offset"], bootstrap["records"]) == (None, 6)
+    assert (bootstrap["offset"], bootstrap["recordCount"]) == (None, 6)
 
 
 def test_snapshots_that_differ_between_two_paths_are_a_finding_of_neither(
-    kraftool: Run, fixtures_dir: Path, tmp_path: Path, schema: Draft202012Validator
-):
+    kraftool: Run, fixtures_dir: Path, tmp_path: Path
+) -> None:
     one = fixtures_dir / NODE / "__cluster_metadata-0" / NAME
     other = tmp_path / NAME
     source = fixtures_dir / NODE / "__cluster_metadata-0" / f"{153:020}-{3:010}.checkpoint"
@@ -137,14 +126,13 @@ def test_snapshots_that_differ_between_two_paths_are_a_finding_of_neither(
     assert ran.code == 1
     assert "Between the snapshots of the PATHs" in ran.text
     document = json.loads(kraftool("verify-snapshot", "-o", "json", one, other).out)
-    schema.validate(document)
     (finding,) = document["findings"]
     assert finding["code"] == "KT-SNAP-DIVERGED"
     assert (finding["file"], finding["offset"]) == (str(other), 203)
-    assert str(one) in finding["text"]
+    assert str(one) in finding["reason"]
 
 
-def test_a_tar_stream_from_stdin_is_verified(kraftool: Run, fixtures_dir: Path):
+def test_a_tar_stream_from_stdin_is_verified(kraftool: Run, fixtures_dir: Path) -> None:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         archive.add(fixtures_dir / NODE, arcname="data")
@@ -153,8 +141,8 @@ def test_a_tar_stream_from_stdin_is_verified(kraftool: Run, fixtures_dir: Path):
     assert f"state {HASH}" in ran.text
 
 
-def test_every_code_of_a_snapshot_has_a_meaning_that_ends_a_sentence():
-    from kraftool.reports.kinds import KINDS
+def test_every_code_of_a_snapshot_has_a_meaning_that_ends_a_sentence() -> None:
+    from kraftool.reports.findings.kinds import KINDS
 
     kinds = [each for code, each in KINDS.items() if code.startswith("KT-SNAP-")]
     assert len(kinds) > 25

@@ -17,16 +17,20 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from kraftool.client.asking import Access
 from kraftool.client.target import Target
-from kraftool.commands.watch_serve import Served
+from kraftool.commands.watch_served import Served
 from tests.client.scripted_quorum import Quorum
 from tests.commands.conftest import PATIENCE_S, apart
 
-aiohttp = pytest.importorskip("aiohttp")
+if TYPE_CHECKING:
+    import aiohttp
+else:
+    aiohttp = pytest.importorskip("aiohttp")
 pytest.importorskip("textual_serve")
 
 pytestmark = pytest.mark.tui
@@ -52,7 +56,8 @@ Small().run()
 """
 _SERVER = """
 import sys
-from kraftool.commands.watch_serve import Served, run
+from kraftool.commands.watch_serve import run
+from kraftool.commands.watch_served import Served
 
 def tell(line):
     print(line, flush=True)
@@ -399,7 +404,8 @@ def test_only_so_many_windows(own_serving: Serving) -> None:
 
 def test_a_port_that_is_taken_is_told_and_not_a_traceback(serving: Serving) -> None:
     code = (
-        "from kraftool.commands.watch_serve import Served, run\n"
+        "from kraftool.commands.watch_serve import run\n"
+        "from kraftool.commands.watch_served import Served\n"
         "from kraftool.commands.output import RefusedError\n"
         "try:\n"
         f"    run(Served(arguments=()), {serving.port}, print, print)\n"
@@ -424,7 +430,8 @@ def test_without_textual_serve_it_says_what_to_install() -> None:
     code = (
         "import sys\n"
         "sys.modules['aiohttp'] = None\n"
-        "from kraftool.commands.watch_serve import Served, run\n"
+        "from kraftool.commands.watch_serve import run\n"
+        "from kraftool.commands.watch_served import Served\n"
         "from kraftool.commands.output import UsageError\n"
         "try:\n"
         "    run(Served(arguments=()), 0, print, print)\n"

@@ -6,6 +6,8 @@ Owns what tests of codecs have in common. A value has the form of `decoders/code
 from __future__ import annotations
 
 import base64
+import os
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -27,6 +29,40 @@ _RANGES = {
 # Lengths on both sides of the places where a varint grows.
 _LENGTHS = st.sampled_from([0, 1, 2, 7, 126, 127, 128, 300])
 _MOST_ELEMENTS = 3
+FieldForm = tuple[str, bool, bool, bool]
+"""Its path, whether the version is flexible, and whether the field may be null or has a tag."""
+
+_SOAK = os.environ.get("KRAFTOOL_SOAK") == "1"
+
+
+def forms(name: str, version: int) -> Iterator[FieldForm]:
+    """How the fields of a version are written: what decides over the bytes of a field."""
+    message = schema.message(name)
+    flexible = message.is_flexible(version)
+    fields = [("", field) for field in message.fields]
+    for path, field in fields:
+        if version in field.versions:
+            here = f"{path}.{field.name}"
+            yield here, flexible, version in field.nullable, field.is_tagged(version)
+            fields += [(here, part) for part in field.fields]
+
+
+@cache
+def sampled_versions(name: str) -> tuple[int, ...]:
+    """The oldest and the newest version of a message, and those with a form that these lack."""
+    versions = list(schema.message(name).versions)
+    sample = {*versions[:1], *versions[-1:]}
+    seen = {form for version in sample for form in forms(name, version)}
+    for version in versions:
+        if new := set(forms(name, version)) - seen:
+            sample.add(version)
+            seen |= new
+    return tuple(sorted(sample))
+
+
+def versions_to_try(name: str) -> tuple[int, ...]:
+    """The versions that the tests of all messages try: a sample, or in `make soak` all."""
+    return tuple(schema.message(name).versions) if _SOAK else sampled_versions(name)
 
 
 def _integers(low: int, high: int) -> st.SearchStrategy[int]:

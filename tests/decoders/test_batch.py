@@ -2,6 +2,7 @@
 
 import gzip
 import zlib
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from kraftool.decoders.batch import (
     HEADER_SIZE,
     LOG_APPEND_TIME,
     BatchHeader,
+    Record,
     RecordBatch,
     encode_batch,
     seal,
@@ -28,13 +30,18 @@ PAIRS = st.lists(
 LEADER_CHANGE_VALUE = bytes.fromhex("0000000000010200000001000200000001" + "0000")
 
 
-def batch_of(*pairs: tuple[bytes | None, bytes | None], **options: object) -> RecordBatch:
-    settings = {"base_offset": 7, "epoch": 3, "timestamp": 1_700_000_000_000, **options}
+def batch_of(*pairs: tuple[bytes | None, bytes | None], **options: int) -> RecordBatch:
+    settings: dict[str, Any] = {
+        "base_offset": 7,
+        "epoch": 3,
+        "timestamp": 1_700_000_000_000,
+        **options,
+    }
     return RecordBatch.read(encode_batch(pairs, **settings))
 
 
 @given(PAIRS)
-def test_what_is_written_reads_back(pairs: list[tuple[bytes | None, bytes | None]]):
+def test_what_is_written_reads_back(pairs: list[tuple[bytes | None, bytes | None]]) -> None:
     batch = batch_of(*pairs)
     records = list(batch.records())
     assert [(record.key, record.value) for record in records] == pairs
@@ -42,14 +49,14 @@ def test_what_is_written_reads_back(pairs: list[tuple[bytes | None, bytes | None
     assert batch.is_valid
 
 
-def test_records_tile_the_batch():
+def test_records_tile_the_batch() -> None:
     records = list(batch_of((None, b"a"), (b"k", b"b" * 300)).records())
     assert records[0].position == HEADER_SIZE
     assert records[1].position == records[0].position + records[0].size
 
 
 @given(st.data())
-def test_any_flipped_bit_under_the_crc_is_noticed(data: st.DataObject):
+def test_any_flipped_bit_under_the_crc_is_noticed(data: st.DataObject) -> None:
     whole = encode_batch([(None, b"value")], base_offset=0, epoch=1, timestamp=5)
     at = data.draw(st.integers(17, len(whole) - 1))
     flipped = bytearray(whole)
@@ -57,7 +64,7 @@ def test_any_flipped_bit_under_the_crc_is_noticed(data: st.DataObject):
     assert not RecordBatch.read(bytes(flipped)).is_valid
 
 
-def test_the_crc_does_not_cover_offset_and_epoch():
+def test_the_crc_does_not_cover_offset_and_epoch() -> None:
     whole = bytearray(encode_batch([(None, b"v")], base_offset=0, epoch=1, timestamp=5))
     whole[:8] = (1234).to_bytes(8, "big")
     moved = RecordBatch.read(bytes(whole))
@@ -66,10 +73,11 @@ def test_the_crc_does_not_cover_offset_and_epoch():
 
 
 @given(st.binary(max_size=120), st.integers(-1, 9))
-def test_garbage_for_records_is_an_error_with_its_place(garbage: bytes, count: int):
+def test_garbage_for_records_is_an_error_with_its_place(garbage: bytes, count: int) -> None:
     header = batch_of((None, b"v")).header._replace(record_count=count)
     batch = RecordBatch.read(seal(header, garbage))
-    records, wrong = [], None
+    records: list[Record] = []
+    wrong = None
     try:
         records.extend(batch.records())
     except DecodeError as error:
@@ -81,7 +89,7 @@ def test_garbage_for_records_is_an_error_with_its_place(garbage: bytes, count: i
         assert 0 < wrong.position <= batch.size
 
 
-def test_a_record_length_beyond_the_batch_is_an_error_and_reads_nothing():
+def test_a_record_length_beyond_the_batch_is_an_error_and_reads_nothing() -> None:
     header = batch_of((None, b"v")).header
     batch = RecordBatch.read(seal(header, b"\xfe\xff\xff\xff\x0f" + b"x" * 20))
     with pytest.raises(DecodeError) as caught:
@@ -90,14 +98,14 @@ def test_a_record_length_beyond_the_batch_is_an_error_and_reads_nothing():
     assert caught.value.expected == "2147483647 bytes"
 
 
-def test_bytes_after_the_last_record_are_an_error():
+def test_bytes_after_the_last_record_are_an_error() -> None:
     whole = batch_of((None, b"v"))
     batch = RecordBatch.read(seal(whole.header, whole.data[HEADER_SIZE:] + b"more"))
     with pytest.raises(DecodeError, match="bytes left after the last record"):
         list(batch.records())
 
 
-def test_log_append_time_overrides_the_records_own():
+def test_log_append_time_overrides_the_records_own() -> None:
     whole = batch_of((None, b"v"))
     header = whole.header._replace(attributes=LOG_APPEND_TIME, max_timestamp=99)
     batch = RecordBatch.read(seal(header, whole.data[HEADER_SIZE:]))
@@ -105,14 +113,14 @@ def test_log_append_time_overrides_the_records_own():
     assert next(batch.records()).timestamp == 99
 
 
-def test_a_delete_horizon_is_told_apart_from_a_timestamp():
+def test_a_delete_horizon_is_told_apart_from_a_timestamp() -> None:
     whole = batch_of((None, b"v"))
     header = whole.header._replace(attributes=DELETE_HORIZON)
     assert RecordBatch.read(seal(header, b"")).delete_horizon_ms == header.base_timestamp
     assert whole.delete_horizon_ms is None
 
 
-def test_sequences_wrap_as_in_kafka():
+def test_sequences_wrap_as_in_kafka() -> None:
     header = BatchHeader(0, 49, 0, 2, 0, 0, 1, 0, 0, 1, 0, 2**31 - 1, 2)
     assert RecordBatch.read(seal(header, b"")).last_sequence == 0
 
@@ -122,12 +130,12 @@ def _compressed(codec: int, data: bytes) -> RecordBatch:
     return RecordBatch.read(seal(header, data))
 
 
-def test_gzip_is_opened_without_further_packages():
+def test_gzip_is_opened_without_further_packages() -> None:
     plain = batch_of((None, b"payload" * 50)).data[HEADER_SIZE:]
     assert [r.value for r in _compressed(1, gzip.compress(plain)).records()] == [b"payload" * 50]
 
 
-def test_other_codecs_are_opened_where_their_packages_are():
+def test_other_codecs_are_opened_where_their_packages_are() -> None:
     plain = batch_of((None, b"payload" * 50)).data[HEADER_SIZE:]
     zstandard = pytest.importorskip("zstandard", reason="pip install 'kraftool[compression]'")
     lz4 = pytest.importorskip("lz4.frame", reason="pip install 'kraftool[compression]'")
@@ -144,13 +152,35 @@ def test_other_codecs_are_opened_where_their_packages_are():
 
 
 @pytest.mark.parametrize("codec", [1, 2, 3, 4, 7])
-def test_damaged_compression_is_an_error_like_any_other(codec: int):
+def test_damaged_compression_is_an_error_like_any_other(codec: int) -> None:
     with pytest.raises(DecodeError):
         list(_compressed(codec, b"not compressed at all").records())
 
 
-def test_a_bomb_is_refused_before_it_goes_off():
+def test_a_bomb_is_refused_before_it_goes_off() -> None:
     bomb = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS | 16)
     data = bomb.compress(bytes(4 << 20)) + bomb.flush()
     with pytest.raises(Malformed, match="too much"):
         compression.decompress("gzip", data, limit=1 << 20)
+
+
+def test_records_that_observers_share_are_those_of_the_batch() -> None:
+    """Of the two batches that were read last. One that is damaged is read up to there each time."""
+    batches = [
+        RecordBatch.read(
+            encode_batch([(None, b"%d" % n), (b"k", None)], base_offset=n, epoch=1, timestamp=0)
+        )
+        for n in range(0, 6, 2)
+    ]
+    shared = [batch.shared_records() for batch in batches]
+    assert [list(each) for each in shared] == [list(batch.records()) for batch in batches]
+    assert batches[1].shared_records() is shared[1], "an observer may be one batch behind"
+    # The length of the second record, behind the first one and its length.
+    data = bytearray(batches[0].data)
+    data[61 + 1 + data[61] // 2] = 0x7F
+    broken = RecordBatch.read(bytes(data))
+    for _ in range(2):
+        read: list[int] = []
+        with pytest.raises(DecodeError):
+            read.extend(each.offset for each in broken.shared_records())
+        assert read == [0]

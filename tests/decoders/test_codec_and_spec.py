@@ -1,6 +1,7 @@
 """The codec and the reference description are equal: on values, on bytes, and on damaged bytes.
 
-Two readings of the catalogue, by different means, have to agree for every message and version.
+Two readings of the catalogue, by different means, have to agree for every message, in the versions
+that strategies.py samples (in `make soak`: in every version).
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from kraftool.decoders import codec, schema, spec
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.schema import Field
 from kraftool.decoders.wire import JAVA_REPLACE
-from tests.decoders.strategies import damaged, values
+from tests.decoders.strategies import damaged, forms, sampled_versions, values, versions_to_try
+
+pytestmark = pytest.mark.slow
 
 NAMES = schema.names()
 # A hundredth of what a profile gives a single property: there are 680 messages and versions.
@@ -26,8 +29,8 @@ EXAMPLES = max(settings().max_examples // 50, 3)
 Value = dict[str, Any]
 
 
-def for_every_version(name: str, check: Callable[[int, st.DataObject], None]) -> None:
-    for version in schema.message(name).versions:
+def for_the_versions(name: str, check: Callable[[int, st.DataObject], None]) -> None:
+    for version in versions_to_try(name):
         _run(check, version)
 
 
@@ -50,6 +53,24 @@ def outcome(
         return read(name, version, raw)
     except DecodeError as error:
         return error.reason, error.position, error.path, error.expected, error.found
+
+
+def test_the_sample_has_the_oldest_the_newest_and_each_form_of_a_field() -> None:
+    for name in NAMES:
+        versions = list(schema.message(name).versions)
+        sample = sampled_versions(name)
+        assert {*versions[:1], *versions[-1:]} <= set(sample) <= set(versions), name
+        in_all = {form for version in versions for form in forms(name, version)}
+        assert {form for version in sample for form in forms(name, version)} == in_all, name
+
+
+def test_a_soak_tries_every_version_and_other_runs_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = []
+    for is_soak in (False, True):
+        monkeypatch.setattr("tests.decoders.strategies._SOAK", is_soak)
+        tried.append(sum(len(versions_to_try(name)) for name in NAMES))
+    known = sum(len(list(schema.message(name).versions)) for name in NAMES)
+    assert tried[0] < tried[1] == known
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -77,7 +98,7 @@ def test_both_agree_on_values_and_on_damaged_bytes(name: str) -> None:
             read = b"".join(broken[leaf.start : leaf.end] for leaf in leaves)
             assert read == broken[: told.end]
 
-    for_every_version(name, check)
+    for_the_versions(name, check)
 
 
 def same(ours: object, theirs: object) -> bool:
@@ -153,7 +174,7 @@ def test_fields_that_are_left_out_take_their_defaults(name: str) -> None:
 
 
 def test_unknown_tagged_fields_are_kept_in_their_order() -> None:
-    value = {"brokerId": 1, "brokerEpoch": 2, "fenced": 1, "inControlledShutdown": 0}
+    value: codec.Value = {"brokerId": 1, "brokerEpoch": 2, "fenced": 1, "inControlledShutdown": 0}
     value |= {"logDirs": [], "unknownTaggedFields": [[3, b""], [99, b"\x01\x02"]]}
     raw = codec.encode("BrokerRegistrationChangeRecord", 2, value)
     assert raw.hex() == "00000001" + "0000000000000002" + "03" + "000101" + "0300" + "63020102"

@@ -8,7 +8,6 @@ or a test of the decoder at fault.
 from __future__ import annotations
 
 import gzip
-import sys
 from pathlib import Path
 from random import Random
 
@@ -16,13 +15,12 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fuzz"))
-
-import checks
-from mutations import LARGEST, Sample, corpus, mutate
-
 from kraftool.decoders.batch import BatchHeader, RecordBatch, encode_batch, seal
 from kraftool.decoders.segment import scan
+from tests.fuzz import checks
+from tests.fuzz.mutations import LARGEST, Sample, corpus, mutate
+
+pytestmark = pytest.mark.slow
 
 SAMPLES = corpus(Path(__file__).resolve().parents[2] / "fixtures")
 LOG = f"{0:020}.log"

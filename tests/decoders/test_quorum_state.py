@@ -4,6 +4,8 @@ The table of verdicts was taken from FileQuorumStateStore of Kafka 4.3.0, which 
 of these files.
 """
 
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -185,6 +187,18 @@ def test_deep_nesting_anywhere_is_a_finding() -> None:
         file, findings = quorum_state.decode(data)
         assert file.state is None
         assert "nested too deeply" in findings[0].reason
+
+
+def test_how_deep_values_may_be_nested_does_not_depend_on_the_caller() -> None:
+    """Jackson takes 1000 levels, the file's own object among them."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(20_000)
+    try:
+        for levels, is_taken in ((999, True), (1000, False), (2000, False)):
+            data = v1(b"{", b'{"x":' + b"[" * levels + b"]" * levels + b",")
+            assert (quorum_state.decode(data)[0].state is not None) is is_taken, levels
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def test_a_first_line_of_megabytes_is_refused_before_it_is_parsed() -> None:

@@ -38,19 +38,19 @@ def assert_tiles(items: list[RecordBatch | Damage], size: int) -> None:
     assert end == size
 
 
-def test_a_whole_log_is_its_batches():
+def test_a_whole_log_is_its_batches() -> None:
     data, positions = log()
     items = scanned(data)
     assert positions_of(items) == positions
     assert_tiles(items, len(data))
 
 
-def test_an_empty_file_has_nothing():
+def test_an_empty_file_has_nothing() -> None:
     assert scanned(b"") == []
 
 
 @pytest.mark.parametrize("cut", [1, 11, 17, 60, 61, 100])
-def test_a_torn_tail_is_named_with_its_size(cut: int):
+def test_a_torn_tail_is_named_with_its_size(cut: int) -> None:
     data, positions = log()
     torn = data[: positions[5] + cut]
     items = scanned(torn)
@@ -64,7 +64,7 @@ def test_a_torn_tail_is_named_with_its_size(cut: int):
 
 
 @pytest.mark.parametrize("zeros", [18, 61, 5000, 3 << 20])
-def test_a_zero_filled_tail_is_named_as_such(zeros: int):
+def test_a_zero_filled_tail_is_named_as_such(zeros: int) -> None:
     data, positions = log()
     items = scanned(data + bytes(zeros))
     assert positions_of(items) == positions
@@ -72,7 +72,7 @@ def test_a_zero_filled_tail_is_named_as_such(zeros: int):
     assert (items[-1].kind, items[-1].size) == (DamageKind.ZERO_TAIL, zeros)
 
 
-def test_a_flip_in_a_record_keeps_the_batch_and_says_that_its_crc_is_wrong():
+def test_a_flip_in_a_record_keeps_the_batch_and_says_that_its_crc_is_wrong() -> None:
     data, positions = log()
     damaged = bytearray(data)
     damaged[positions[2] + 80] ^= 1
@@ -84,7 +84,7 @@ def test_a_flip_in_a_record_keeps_the_batch_and_says_that_its_crc_is_wrong():
 
 
 @pytest.mark.parametrize("length", [0, -1, 48, 1, 77, 2**31 - 1])
-def test_a_damaged_length_costs_one_batch(length: int):
+def test_a_damaged_length_costs_one_batch(length: int) -> None:
     data, positions = log()
     damaged = bytearray(data)
     damaged[positions[2] + 8 : positions[2] + 12] = length.to_bytes(4, "big", signed=True)
@@ -95,7 +95,7 @@ def test_a_damaged_length_costs_one_batch(length: int):
     assert lost.size == positions[3] - positions[2]
 
 
-def test_a_damaged_magic_costs_one_batch():
+def test_a_damaged_magic_costs_one_batch() -> None:
     data, positions = log()
     damaged = bytearray(data)
     damaged[positions[1] + 16] = 0x63
@@ -104,7 +104,7 @@ def test_a_damaged_magic_costs_one_batch():
 
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=60)
-def test_whatever_is_damaged_the_scan_tiles_the_file_and_finds_what_is_whole(seed: int):
+def test_whatever_is_damaged_the_scan_tiles_the_file_and_finds_what_is_whole(seed: int) -> None:
     chance = random.Random(seed)
     data, positions = log(8)
     damaged = bytearray(data)
@@ -124,7 +124,7 @@ def test_whatever_is_damaged_the_scan_tiles_the_file_and_finds_what_is_whole(see
 
 
 @given(st.binary(max_size=3000))
-def test_garbage_is_tiled_too(garbage: bytes):
+def test_garbage_is_tiled_too(garbage: bytes) -> None:
     assert_tiles(scanned(garbage), len(garbage))
 
 
@@ -166,14 +166,14 @@ def test_zeros_are_passed_over_and_not_looked_into(
     assert looked < 10_000
 
 
-def test_garbage_between_batches_is_passed_over():
+def test_garbage_between_batches_is_passed_over() -> None:
     data, positions = log()
     noise = random.Random(4).randbytes(3 << 20)
     items = scanned(data[: positions[3]] + noise + data[positions[3] :])
     assert positions_of(items) == positions[:3] + [p + len(noise) for p in positions[3:]]
 
 
-def test_a_file_of_false_headers_does_not_take_for_ever(monkeypatch: pytest.MonkeyPatch):
+def test_a_file_of_false_headers_does_not_take_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     # Every 61 bytes a header that could be true, each claiming a megabyte: checking the CRC of
     # all of them would read the file thousands of times over.
     monkeypatch.setattr(segment, "_RESYNC_WORK", 8 << 20)
@@ -193,7 +193,7 @@ def test_a_file_of_false_headers_does_not_take_for_ever(monkeypatch: pytest.Monk
     assert read < 30 * len(data)
 
 
-def test_memory_does_not_grow_with_the_file():
+def test_memory_does_not_grow_with_the_file() -> None:
     data, _ = log(200, b"v" * 4000)
     size, largest = 256 << 20, 0
     repeat = len(data)

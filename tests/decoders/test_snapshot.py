@@ -59,7 +59,7 @@ def frame_of(data: bytes) -> SnapshotFrame:
     )
 
 
-def test_every_snapshot_of_kafkas_is_written_as_kafka_wrote_it():
+def test_every_snapshot_of_kafkas_is_written_as_kafka_wrote_it() -> None:
     assert len(WHOLE) > 150
     for path in WHOLE:
         data = path.read_bytes()
@@ -85,7 +85,7 @@ def layout(written: bytes) -> list[tuple[int, int, bool]]:
     ]
 
 
-def test_offsets_go_on_from_batch_to_batch():
+def test_offsets_go_on_from_batch_to_batch() -> None:
     frame = SnapshotFrame(epoch=7, last_contained_log_timestamp=5, timestamp=9)
     records = [NO_OP] * 2500
     room = 61 + len(NO_OP) * 2100 + 8 * 2100
@@ -95,7 +95,7 @@ def test_offsets_go_on_from_batch_to_batch():
     assert {(each.epoch, each.header.base_timestamp) for each in batches(written)} == {(7, 9)}
 
 
-def test_a_batch_is_filled_to_the_last_byte():
+def test_a_batch_is_filled_to_the_last_byte() -> None:
     frame = SnapshotFrame(epoch=1, last_contained_log_timestamp=0, timestamp=0)
     records = [bytes(300)] * 20
     whole = b"".join(encode_snapshot(records, frame))
@@ -106,13 +106,13 @@ def test_a_batch_is_filled_to_the_last_byte():
     assert layout(b"".join(short))[1:3] == [(1, 19, False), (20, 1, False)]
 
 
-def test_a_list_that_no_batch_has_room_for_is_refused():
+def test_a_list_that_no_batch_has_room_for_is_refused() -> None:
     frame = SnapshotFrame(epoch=1, last_contained_log_timestamp=0, timestamp=0)
     with pytest.raises(EncodeError, match="too many for a batch"):
         list(encode_snapshot([bytes(300)] * 4, frame, largest_batch=1000))
 
 
-def test_there_are_voters_from_kraft_version_1_on():
+def test_there_are_voters_from_kraft_version_1_on() -> None:
     frame = SnapshotFrame(
         epoch=1, last_contained_log_timestamp=0, timestamp=0, kraft_version=1, voters=VOTERS
     )

@@ -15,6 +15,7 @@ from kraftool.decoders.segment import scan
 from kraftool.decoders.spec import annotate_by
 from kraftool.decoders.spec_primitives import VARINT32, VARINT64, SpecEncodeError
 from kraftool.decoders.wire import read_varint, read_varlong, varint, varlong
+from kraftool.storage.source import BytesSource
 
 BYTES = st.none() | st.binary(max_size=200)
 
@@ -61,7 +62,7 @@ def test_a_damaged_batch_is_read_alike_or_refused_by_both(data: st.DataObject) -
     at = data.draw(st.integers(batch.HEADER_SIZE, len(raw) - 1))
     raw[at] ^= data.draw(st.integers(1, 255))
     damaged = bytes(raw)
-    outcomes = []
+    outcomes: list[tuple[Any, ...] | None] = []
     for read in (read_fast, read_described):
         try:
             outcomes.append(read(damaged))
@@ -83,7 +84,7 @@ def test_every_batch_of_real_kafka_is_read_alike_by_both(fixtures_dir: Path) -> 
     files += fixtures_dir.glob("kafka-*/*/*/*/*.checkpoint")
     for path in files[::5]:
         data = path.read_bytes()
-        for item in scan(lambda at, size, data=data: data[at : at + size]):
+        for item in scan(BytesSource("", data).read_at):
             assert isinstance(item, batch.RecordBatch)
             described, end = spec_files.parse(spec_files.BATCH, item.data)
             assert end == item.size

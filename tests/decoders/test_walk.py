@@ -60,7 +60,7 @@ def logs() -> list[bytes]:
     return [whole, *(each.read_bytes() for each in DAMAGED)] + [edited(whole, n) for n in range(60)]
 
 
-def test_a_whole_log_has_no_fault():
+def test_a_whole_log_has_no_fault() -> None:
     data = b"".join(batch(at, epoch=at // 10) for at in range(50))
     items = list(walk(data))
     assert len(items) == 50
@@ -82,18 +82,18 @@ def test_a_whole_log_has_no_fault():
 )
 def test_each_fault_is_found_at_its_place(
     pieces: tuple[bytes, ...], found: list[tuple[FaultKind, int]]
-):
+) -> None:
     assert len(batch(0)) == SIZE
     assert faults(*pieces) == found
 
 
-def test_what_a_batch_with_a_wrong_crc_says_is_evidence_of_nothing():
+def test_what_a_batch_with_a_wrong_crc_says_is_evidence_of_nothing() -> None:
     assert faults(batch(0), torn(batch(1, epoch=99)), batch(2)) == [(FaultKind.CRC, SIZE + 17)]
     assert faults(batch(0), torn(batch(9)), batch(2)) == [(FaultKind.CRC, SIZE + 17)]
     assert faults(batch(0), torn(batch(1, count=5)), batch(2))[1:] == []
 
 
-def test_the_next_sound_batch_is_compared_with_the_last_sound_one():
+def test_the_next_sound_batch_is_compared_with_the_last_sound_one() -> None:
     crc = FaultKind.CRC, SIZE + 17
     assert faults(batch(3), torn(batch(4)), batch(2)) == [crc, (FaultKind.GAP, 2 * SIZE)]
     back = faults(batch(3, epoch=5), torn(batch(4)), batch(5, epoch=4))
@@ -102,12 +102,12 @@ def test_the_next_sound_batch_is_compared_with_the_last_sound_one():
     assert later == [crc, (FaultKind.GAP, 3 * SIZE)]
 
 
-def test_an_epoch_that_went_back_is_one_fault():
+def test_an_epoch_that_went_back_is_one_fault() -> None:
     pieces = batch(0, epoch=5), batch(1, epoch=3), batch(2, epoch=3), batch(3, epoch=4)
     assert faults(*pieces) == [(FaultKind.EPOCH_BACK, SIZE + 12)]
 
 
-def test_kafka_would_cut_at_the_first_damage():
+def test_kafka_would_cut_at_the_first_damage() -> None:
     passing = walk(batch(0) + batch(2) + torn(batch(3)) + batch(4))
     found = [each for each in passing if isinstance(each, Faulty)]
     assert [each.fault.cuts for each in found] == [False, True]
@@ -115,7 +115,7 @@ def test_kafka_would_cut_at_the_first_damage():
     assert {FaultKind.GAP, FaultKind.EPOCH_BACK}.isdisjoint(CUTTING)
 
 
-def test_a_damaged_end_counts_as_long_as_its_numbers_agree():
+def test_a_damaged_end_counts_as_long_as_its_numbers_agree() -> None:
     assert walk_end(batch(0), torn(batch(1, count=3))) == (1, 4)
     assert walk_end(batch(0), torn(batch(8, count=3))) == (1, 1)
 
@@ -126,7 +126,7 @@ def walk_end(*pieces: bytes) -> tuple[int | None, int | None]:
     return passing.state.intact_end_offset, passing.state.end_offset
 
 
-def test_items_cover_every_byte_once():
+def test_items_cover_every_byte_once() -> None:
     for data in logs():
         at = 0
         for each in walk(data):
@@ -135,20 +135,20 @@ def test_items_cover_every_byte_once():
         assert at == len(data)
 
 
-def test_sound_batches_are_those_of_the_scan_whose_crc_is_right():
+def test_sound_batches_are_those_of_the_scan_whose_crc_is_right() -> None:
     for data in logs():
         sound = [each for each in scanned(data) if isinstance(each, RecordBatch) and each.is_valid]
         assert [each for each in walk(data) if not isinstance(each, Faulty)] == sound
 
 
-def test_runs_are_the_same_items():
+def test_runs_are_the_same_items() -> None:
     for data in logs():
         singly, runs = walk(data), walk(data)
         assert list(singly) == flat(runs.runs())
         assert singly.state == runs.state
 
 
-def test_a_walk_goes_on_from_every_item():
+def test_a_walk_goes_on_from_every_item() -> None:
     for data in logs():
         passing = walk(data)
         steps = [(each, passing.state) for each in passing]
@@ -159,7 +159,7 @@ def test_a_walk_goes_on_from_every_item():
             assert going_on.state == passing.state
 
 
-def test_the_budget_for_damage_is_taken_along():
+def test_the_budget_for_damage_is_taken_along() -> None:
     data = batch(0) + torn(batch(1)) + b"\xff" * 300 + batch(2)
     passing = walk(data)
     for _ in passing:
@@ -169,7 +169,7 @@ def test_the_budget_for_damage_is_taken_along():
     assert WalkState.at(80).budget == ResyncBudget(80)
 
 
-def test_segments_walked_over_one_by_one_have_the_faults_of_one_walk():
+def test_segments_walked_over_one_by_one_have_the_faults_of_one_walk() -> None:
     whole = (LOG / "00000000000000000000.log").read_bytes()
     for seed in range(60):
         first, second = edited(whole, seed), edited(whole, seed + 1000)
@@ -184,7 +184,7 @@ def test_segments_walked_over_one_by_one_have_the_faults_of_one_walk():
         assert sorted((each.position, each.kind) for each in joined) == places
 
 
-def test_at_the_border_of_segments_only_damaged_batches_explain_missing_offsets():
+def test_at_the_border_of_segments_only_damaged_batches_explain_missing_offsets() -> None:
     def border(*pieces: bytes) -> list[FaultKind]:
         before = walk(b"".join(pieces))
         list(before)
@@ -197,7 +197,7 @@ def test_at_the_border_of_segments_only_damaged_batches_explain_missing_offsets(
     assert border(batch(3), batch(4)[:-9]) == [FaultKind.GAP]
 
 
-def test_nothing_begins_at_the_stop_or_behind_it():
+def test_nothing_begins_at_the_stop_or_behind_it() -> None:
     data = batch(0) + batch(1) + batch(2)
     assert [each.position for each in walk(data, stop=SIZE + 1)] == [0, SIZE]
     assert [each.position for each in walk(data, WalkState.at(SIZE), stop=2 * SIZE)] == [SIZE]

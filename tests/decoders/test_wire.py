@@ -8,14 +8,14 @@ from kraftool.decoders import wire
 
 
 @given(st.integers(-(2**31), 2**31 - 1))
-def test_varints_read_back(value: int):
+def test_varints_read_back(value: int) -> None:
     data = wire.varint(value)
     assert wire.read_varint(data, 0) == (value, len(data))
     assert len(data) <= 5
 
 
 @given(st.integers(-(2**63), 2**63 - 1))
-def test_varlongs_read_back(value: int):
+def test_varlongs_read_back(value: int) -> None:
     data = wire.varlong(value)
     assert wire.read_varlong(data, 0) == (value, len(data))
     assert len(data) <= 10
@@ -25,17 +25,17 @@ def test_varlongs_read_back(value: int):
     ("value", "data"),
     [(0, "00"), (1, "02"), (-1, "01"), (63, "7e"), (64, "8001"), (-65, "8101")],
 )
-def test_varints_are_zig_zag(value: int, data: str):
+def test_varints_are_zig_zag(value: int, data: str) -> None:
     assert wire.varint(value).hex() == data
 
 
-def test_a_varint_of_six_bytes_is_refused():
+def test_a_varint_of_six_bytes_is_refused() -> None:
     with pytest.raises(wire.Malformed) as caught:
         wire.read_unsigned_varint(b"\xff" * 5 + b"\x01", 0)
     assert caught.value.reason == wire.VARINT
 
 
-def test_uuids_are_kafkas_base64():
+def test_uuids_are_kafkas_base64() -> None:
     # The metadata topic's id, as Kafka prints it.
     raw = bytes(15) + b"\x01"
     assert wire.UUID_TEXT[raw] == "AAAAAAAAAAAAAAAAAAAAAQ"
@@ -43,7 +43,7 @@ def test_uuids_are_kafkas_base64():
 
 
 @given(st.binary(min_size=16, max_size=16))
-def test_uuids_read_back(raw: bytes):
+def test_uuids_read_back(raw: bytes) -> None:
     assert wire.UUID_BYTES[wire.UUID_TEXT[raw]] == raw
 
 
@@ -67,12 +67,12 @@ def test_uuids_read_back(raw: bytes):
         (123456789012345680.0, "1.2345678901234568E17"),
     ],
 )
-def test_doubles_are_written_as_java_writes_them(value: float, text: str):
+def test_doubles_are_written_as_java_writes_them(value: float, text: str) -> None:
     assert wire.java_double(value) == text
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
-def test_a_double_written_as_java_does_reads_back(value: float):
+def test_a_double_written_as_java_does_reads_back(value: float) -> None:
     assert float(wire.java_double(value)) == value
 
 
@@ -94,6 +94,6 @@ def test_a_double_written_as_java_does_reads_back(value: float):
         ("edc3a9", "fffd 00e9"),
     ],
 )
-def test_invalid_utf8_is_replaced_as_java_replaces_it(raw: str, characters: str):
+def test_invalid_utf8_is_replaced_as_java_replaces_it(raw: str, characters: str) -> None:
     text = bytes.fromhex(raw).decode("utf-8", wire.JAVA_REPLACE)
     assert " ".join(f"{ord(each):04x}" for each in text) == characters

@@ -6,11 +6,8 @@ between the two processes.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
-import subprocess
-import tempfile
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -37,26 +34,7 @@ def available(version: str) -> str | None:
 def classes(version: str) -> Path:
     """Return the folder of the compiled driver."""
     sources = sorted([*JAVA.glob("*.java"), *(JAVA / RELEASES[version]).glob("*.java")])
-    digest = hashlib.sha256(b"".join(each.read_bytes() for each in sources)).hexdigest()[:12]
-    home = kafka.home(version)
-    folder = home.parent / f"differential-{version}-{digest}"
-    if not folder.exists():
-        # A second process may compile at the same time: the first one to finish gives the name.
-        made = Path(tempfile.mkdtemp(dir=home.parent, prefix=".differential-"))
-        command = ["javac", "-nowarn", "-proc:none", "-cp", kafka.classpath(version)]
-        done = subprocess.run(
-            [*command, "-d", str(made), *map(str, sources)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode:
-            raise DriverFailed(f"javac cannot compile the driver for {version}:\n{done.stderr}")
-        try:
-            made.rename(folder)
-        except OSError:
-            shutil.rmtree(made)
-    return folder
+    return kafka.compiled(version, *sources)
 
 
 class KafkaClient:
@@ -65,7 +43,7 @@ class KafkaClient:
     def __init__(self, version: str, log: Path) -> None:
         command = kafka.java_command(version, "org.apache.kafka.raft.Driver", level="OFF")
         at = command.index("-cp") + 1
-        command[at] = f"{classes(version)}:{command[at]}"
+        command[at] = f"{command[at]}:{classes(version)}"
         self._process = kafka.Process(command, log, piped=True)
 
     def ask(self, command: str, **arguments: Any) -> dict[str, Any]:

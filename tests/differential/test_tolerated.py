@@ -12,13 +12,13 @@ from tests.differential.outcome import Outcome, Replied
 from tests.differential.random_start import random_start
 from tests.differential.tolerated import TOLERATED, explained
 
-ARCHITECTURE = Path(__file__).resolve().parents[2] / "ARCHITECTURE.md"
-HEADING = "### What the differential fuzz tolerates"
+DIFFERENCES = Path(__file__).resolve().parents[2] / "docs" / "differences.md"
+HEADING = "## What the differential tests tolerate"
 
 
 def documented() -> dict[str, str]:
-    """Return name and reason of each difference that ARCHITECTURE.md lists."""
-    section = ARCHITECTURE.read_text().partition(HEADING)[2].partition("\n#")[0]
+    """Return name and reason of each difference that docs/differences.md lists."""
+    section = DIFFERENCES.read_text().partition(HEADING)[2].partition("\n#")[0]
     items = re.findall(r"^- \*\*(.+?)\*\*: ((?:.+\n)(?:  .+\n)*)", section, re.MULTILINE)
     return {name: " ".join(reason.split()) for name, reason in items}
 

@@ -1,8 +1,7 @@
 """The differences between kraftool and Kafka that a trial expects: the one table of them.
 
-Owns names and reasons, which ARCHITECTURE.md lists under "Where we differ from Kafka"
-(`test_tolerated.py` holds both equal), and how each is recognised. A difference that no entry
-recognises fails its trial.
+Owns names and reasons, which docs/differences.md lists (`test_tolerated.py` holds both equal), and
+how each is recognised. A difference that no entry recognises fails its trial.
 """
 
 from __future__ import annotations

@@ -17,7 +17,6 @@ from pathlib import Path
 from types import FrameType
 
 import orjson
-from mutations import Sample
 
 from kraftool.commands import main
 from kraftool.decoders import (
@@ -34,8 +33,9 @@ from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.log_record import decode_batch
 from kraftool.decoders.segment import scan
-from kraftool.reports.log_reader import summarize
-from kraftool.reports.log_render import RenderPlan, render
+from kraftool.reports.logs.reader import summarize
+from kraftool.reports.logs.render import RenderPlan, render
+from tests.fuzz.mutations import Sample
 
 SECONDS = 60
 """More than any of these files may take, on a slow and busy machine too."""

@@ -16,11 +16,10 @@ import traceback
 from pathlib import Path
 from random import Random
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-import checks
-from mutations import Sample, corpus, mutate
+from tests.fuzz import checks
+from tests.fuzz.mutations import Sample, corpus, mutate
 
 ROOT = Path(__file__).resolve().parents[2]
 FAILURES = ROOT / "build" / "fuzz"

@@ -12,7 +12,12 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-from metadata import (
+from kraftool.decoders import schema
+from kraftool.decoders.batch import encode_batch
+from kraftool.decoders.framing import encode_record
+from kraftool.image.image import MetadataImage
+from kraftool.image.loader import ImageLoader
+from tests.image.metadata import (
     BAR,
     Told,
     broker,
@@ -25,12 +30,6 @@ from metadata import (
     registration_change,
     topic,
 )
-
-from kraftool.decoders import schema
-from kraftool.decoders.batch import encode_batch
-from kraftool.decoders.framing import encode_record
-from kraftool.image.image import MetadataImage
-from kraftool.image.loader import ImageLoader
 
 Batch = list[Told]
 

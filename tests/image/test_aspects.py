@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from metadata import (
+
+from kraftool.decoders import schema
+from kraftool.image.cluster import FeatureRange, RegisteredEndpoint
+from kraftool.image.configs import BROKER, TOPIC, ConfigResource
+from kraftool.image.delta import MetadataDelta
+from kraftool.image.image import EMPTY, Provenance
+from kraftool.image.loader import TRANSACTION_RECORDS
+from kraftool.image.replay import ReplayError
+from kraftool.image.scram import ScramCredential
+from tests.image.metadata import (
     BAR,
     DIRECTORY,
     FOO,
@@ -20,15 +29,6 @@ from metadata import (
     replayed,
     topic,
 )
-
-from kraftool.decoders import schema
-from kraftool.image.cluster import FeatureRange, RegisteredEndpoint
-from kraftool.image.configs import BROKER, TOPIC, ConfigResource
-from kraftool.image.delta import MetadataDelta
-from kraftool.image.image import EMPTY, Provenance
-from kraftool.image.loader import TRANSACTION_RECORDS
-from kraftool.image.replay import ReplayError
-from kraftool.image.scram import ScramCredential
 
 
 def test_every_record_type_of_the_catalogue_is_replayed() -> None:

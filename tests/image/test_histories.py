@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from histories import Batch, History
 
 from kraftool.decoders import schema
 from kraftool.image.delta import MetadataDelta
 from kraftool.image.image import EMPTY, Provenance
 from kraftool.image.loader import ImageLoader
 from kraftool.image.writer import snapshot_records
+from tests.image.histories import Batch, History
 
 SEEDS = range(8)
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from metadata import replayed, topic
 
 from kraftool.image.layers import Layers
 from kraftool.image.loader import ImageLoader
 from kraftool.image.overlay import Overlay
+from tests.image.metadata import replayed, topic
 
 CHANGES = st.lists(
     st.lists(st.tuples(st.integers(0, 60), st.one_of(st.none(), st.integers(1, 9))), max_size=8),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from metadata import BAR, FOO, Told, change, feature, partition, replayed, topic
 
 from kraftool.image.image import EMPTY, MetadataImage, Provenance
 from kraftool.image.loader import ImageLoader, OpenTransaction
 from kraftool.image.replay import ReplayError
+from tests.image.metadata import BAR, FOO, Told, change, feature, partition, replayed, topic
 
 BEGIN: Told = ("BeginTransactionRecord", {"name": "work"})
 END: Told = ("EndTransactionRecord", {})

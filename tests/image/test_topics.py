@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from metadata import BAR, DIRECTORY, FOO, change, partition, replayed, topic
 
 from kraftool.image.delta import MetadataDelta
 from kraftool.image.image import MetadataImage, Provenance
 from kraftool.image.replay import ReplayError
 from kraftool.image.topics import PartitionRegistration
 from kraftool.image.uuids import MIGRATING, UNASSIGNED, is_reserved_directory
+from tests.image.metadata import BAR, DIRECTORY, FOO, change, partition, replayed, topic
 
 
 def one(image: MetadataImage, number: int = 0) -> PartitionRegistration:
@@ -87,7 +87,8 @@ def test_a_field_replaces_its_own_and_leaves_the_others(
     field: str, attribute: str, value: Any
 ) -> None:
     wanted = tuple(value) if isinstance(value, list) else value
-    expected = one(BASE)._replace(partition_epoch=8, **{attribute: wanted})
+    changed: dict[str, Any] = {"partition_epoch": 8, attribute: wanted}
+    expected = one(BASE)._replace(**changed)
     assert one(replayed(change(**{field: value}), onto=BASE)) == expected
 
 

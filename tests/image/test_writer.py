@@ -5,7 +5,13 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from metadata import (
+
+from kraftool.decoders.framing import decode_record, encode_record
+from kraftool.image.image import MetadataImage
+from kraftool.image.metadata_version import LATEST_LEVEL, level_name
+from kraftool.image.state_hash import state_hash
+from kraftool.image.writer import LossError, snapshot_records
+from tests.image.metadata import (
     BAR,
     DIRECTORY,
     INCARNATION,
@@ -20,12 +26,6 @@ from metadata import (
     replayed,
     topic,
 )
-
-from kraftool.decoders.framing import decode_record, encode_record
-from kraftool.image.image import MetadataImage
-from kraftool.image.metadata_version import LATEST_LEVEL, level_name
-from kraftool.image.state_hash import state_hash
-from kraftool.image.writer import LossError, snapshot_records
 
 CONTROLLER: Told = (
     "RegisterControllerRecord",

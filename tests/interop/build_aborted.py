@@ -17,10 +17,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-import kafka
-import shelltrees
-from capture import GOLDEN, golden
-from transactions import directory_id, with_aborted_transaction
+from tests.interop import kafka, shelltrees
+from tests.interop.capture import GOLDEN, golden
+from tests.interop.transactions import directory_id, with_aborted_transaction
 
 ROOT = Path(__file__).resolve().parents[2]
 BASE = ROOT / "fixtures" / "kafka-4.3.0" / "static-single" / "node-1"

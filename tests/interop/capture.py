@@ -25,11 +25,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-import kafka
-import shelltrees
-from clusters import Cluster
-from dumplog import DECODER, kafka_dump_log
-from scenarios import SCENARIOS
+from tests.interop import kafka, shelltrees
+from tests.interop.clusters import Cluster
+from tests.interop.dumplog import DECODER, kafka_dump_log
+from tests.interop.scenarios import SCENARIOS
 
 GOLDEN = f"dump-log-{kafka.TOOLS_VERSION}.json"
 INDEX_ENTRY = {".index": 8, ".timeindex": 12, ".txnindex": 34}

@@ -15,11 +15,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import kafka
-from clusters import Node
-from our_nodes import batches, start_ours
-from wireproxy import Proxy
-from wirequorum import Quorum
+from tests.interop import kafka
+from tests.interop.clusters import Node
+from tests.interop.our_nodes import batches, start_ours
+from tests.interop.wireproxy import Proxy
+from tests.interop.wirequorum import Quorum
 
 LEADS = ("--role", "voter", "--lead-without-controller", "--shutdown-timeout", "10")
 

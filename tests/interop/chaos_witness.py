@@ -14,10 +14,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import kafka
-from chaos import Ledger
-from clusters import Cluster, Node
-from our_nodes import end_of, metric, start_ours
+from tests.interop import kafka
+from tests.interop.chaos import Ledger
+from tests.interop.clusters import Cluster, Node
+from tests.interop.our_nodes import end_of, metric, start_ours
 
 PATIENCE_S = 60.0
 WITNESS = ("--role", "voter")

@@ -20,10 +20,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-import kafka
-
+from tests.interop import kafka
 from tests.ports import HOST, free_ports
 
 LISTENERS = ("BROKER", "SASL", "CONTROLLER")
@@ -139,7 +138,7 @@ class Cluster:
         self.logs.mkdir(parents=True, exist_ok=True)
         self.session = AdminSession(version, self.logs / "admin.log")
 
-    def __enter__(self) -> Cluster:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -294,14 +293,15 @@ class Cluster:
 
     @contextlib.contextmanager
     def paused(self, node: Node) -> Iterator[None]:
-        """SIGSTOP, and SIGCONT at the end: a node that answers nobody for a while."""
+        """SIGSTOP, and SIGCONT at the end: a node that answers nobody for a while, or is killed."""
         assert node.process is not None
         node.process.require_alive()
         os.kill(node.process.pid, signal.SIGSTOP)
         try:
             yield
         finally:
-            os.kill(node.process.pid, signal.SIGCONT)
+            if node.process is not None:
+                os.kill(node.process.pid, signal.SIGCONT)
 
     def running(self) -> list[Node]:
         return [node for node in self.nodes.values() if node.process is not None]

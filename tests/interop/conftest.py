@@ -1,21 +1,14 @@
-"""Fixtures of the interop tests: fresh data from real Kafka, made once a session.
-
-Also puts this folder on the path, so that its tests import `kafka`, `clusters` and `dumplog`.
-"""
+"""Fixtures of the interop tests: fresh data from real Kafka, made once a session."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-import kafka
-import scenarios
-from clusters import Cluster
+from tests.interop import kafka, scenarios
+from tests.interop.clusters import Cluster
 
 
 @pytest.fixture(scope="session")

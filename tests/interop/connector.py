@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-import kafka
+from tests.interop import kafka
 
 
 class Versions(NamedTuple):

@@ -9,10 +9,9 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 
-from clusters import Node, random_uuid
-from ondisk import batches, partition, segments, snapshots
-from our_nodes import end_of
-
+from tests.interop.clusters import Node, random_uuid
+from tests.interop.ondisk import batches, partition, segments, snapshots
+from tests.interop.our_nodes import end_of
 from tests.repair import directories
 
 JUNK = "00000000000000099999-0000000009.checkpoint"
@@ -36,12 +35,27 @@ def without_snapshots(node: Node) -> None:
 
 
 def damage_middle(node: Node) -> int:
-    """A bit of a record in the first segment; the offset where the log can be trusted no more."""
+    """Two bits of a record in the first segment; the offset up to which the log is right."""
     path = segments(node)[0]
     found = batches(path)
     batch = found[len(found) // 2]
     directories.flip(path, batch.position + batch.size - 3)
     return batch.base_offset
+
+
+def damage_batch(node: Node, number: int) -> None:
+    """Two bits of a record in a batch of the last segment."""
+    path = segments(node)[-1]
+    batch = batches(path)[number]
+    directories.flip(path, batch.position + batch.size - 3)
+
+
+def flip_one_bit(node: Node) -> None:
+    """One bit of a record in the middle of the log, with all that follows behind it."""
+    path = segments(node)[0]
+    found = batches(path)
+    batch = found[len(found) // 2]
+    directories.flip(path, batch.position + batch.size - 3, 0x08)
 
 
 def damage_middle_without_snapshots(node: Node) -> int:

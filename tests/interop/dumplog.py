@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import kafka
+from tests.interop import kafka
 
 EACH_SOURCE = Path(__file__).with_name("java") / "DumpEach.java"
 DECODER = "--cluster-metadata-decoder"

@@ -6,7 +6,8 @@ or of what is tested; `clusters.py` does. Refuses to leave a process behind: eve
 context manager.
 
 The cache is `KAFKA_CACHE` (default ~/.cache/kafka-peer), one folder a version with a file
-`complete` in it when it is usable.
+`complete` in it when it is usable. It also keeps compiled Java sources of the tests, and for each
+version an archive of the classes that its server loads: a start takes half of the CPU with it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -27,13 +29,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, TypeVar
 
+from tests.interop import java_start
+
 T = TypeVar("T")
 
 VERSIONS = ("3.3.2", "3.7.2", "3.9.1", "4.1.1", "4.3.0", "4.4.0")
 """The releases that the fixtures come from; each runs on Java 17."""
 
+NEWEST = VERSIONS[-1]
+
 TOOLS_VERSION = "4.3.0"
 """The newest release whose kafka-tools are published; dump-log is compared with this one."""
+
+WITHOUT_TOOLS = ("4.4.0",)
+"""Releases whose kafka-tools, kafka-shell and kafka-tools-api are not published."""
 
 PATIENCE_S = 120.0
 """Of a test for what comes in a second or two on a machine that does nothing else."""
@@ -41,6 +50,8 @@ PATIENCE_S = 120.0
 _UTF8 = ("-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8", "-Dsun.stdout.encoding=UTF-8")
 # Short-lived JVMs on few cores: the optimising compiler and a parallel collector only cost time.
 _LIGHT = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-XX:-UsePerfData")
+# What the JVM itself warns of does not belong to the output of a tool.
+_QUIET = ("-Xlog:disable", "-Xlog:all=warning:stderr")
 
 _LOG4J1 = """\
 log4j.rootLogger=${klevel}, stderr
@@ -111,8 +122,8 @@ def _dependency(
 
 
 def _pom(version: str) -> str:
-    if version == "4.4.0":
-        # Its kafka-tools, kafka-shell and kafka-tools-api are not published; 4.3.0's api fits.
+    if version in WITHOUT_TOOLS:
+        # The api of another release fits.
         without = (
             "<exclusions><exclusion><groupId>org.apache.kafka</groupId>"
             "<artifactId>kafka-tools-api</artifactId></exclusion></exclusions>"
@@ -174,9 +185,15 @@ def home(version: str) -> Path:
 
 
 def classpath(version: str) -> str:
-    """The java class path of a release (logging configuration first)."""
+    """The java class path of a release. An archive of classes requires that the jars come first."""
     folder = home(version)
-    return f"{folder / 'conf'}:{folder / 'libs'}/*"
+    return f"{folder / 'libs'}/*:{folder / 'conf'}"
+
+
+def compiled(version: str, *sources: Path) -> Path:
+    """The folder of the classes of Java sources, compiled with a release's jars."""
+    name = f"{sources[0].stem}-{version}"
+    return java_start.compiled(sources, classpath(version), cache(), name)
 
 
 def jar(version: str, artifact: str) -> Path:
@@ -189,7 +206,7 @@ def jar(version: str, artifact: str) -> Path:
 
 def tools_version(version: str) -> str:
     """The release whose command line tools are used against a server of `version`."""
-    return TOOLS_VERSION if version == "4.4.0" else version
+    return TOOLS_VERSION if version in WITHOUT_TOOLS else version
 
 
 def dump_log_class(version: str) -> str:
@@ -204,10 +221,13 @@ def java_command(
     """The argument list that runs a class or a single-file Java source on a release's jars."""
     if str(target).startswith(("org.apache.kafka.tools.", "org.apache.kafka.shell.")):
         version = tools_version(version)
+    path = classpath(version)
+    if isinstance(target, Path):
+        path, target = f"{path}:{compiled(version, target)}", target.stem
     chosen = level or os.environ.get("KLEVEL") or "WARN"
     return [
-        *("java", heap, *_LIGHT, *_UTF8),
-        *(f"-Dklevel={chosen}", "-cp", classpath(version), str(target), *args),
+        *("java", heap, *_LIGHT, *_QUIET, *_archived(version), *_UTF8),
+        *(f"-Dklevel={chosen}", "-cp", path, target, *args),
     ]
 
 
@@ -242,7 +262,7 @@ def run_source(
     check: bool = False,
     heap: str = "-Xmx512m",
 ) -> subprocess.CompletedProcess[bytes]:
-    """Compile one Java source file in memory and run it on a release's jars."""
+    """Run one Java source file on a release's jars."""
     return run(
         version,
         java_file.resolve(),
@@ -380,3 +400,36 @@ class Process:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+# --- archives of classes ------------------------------------------------------------------------
+
+
+@functools.cache
+def _archived(version: str) -> tuple[str, ...]:
+    """The option that maps the classes of a release's server; makes their archive once."""
+    archive = home(version) / java_start.archive_name()
+    if not archive.exists():
+        with _locked(cache() / f"{version}.lock"):
+            if not archive.exists():
+                _archive_classes(version, archive)
+    return (f"-XX:SharedArchiveFile={archive}",)
+
+
+def _archive_classes(version: str, archive: Path) -> None:
+    java = ["java", *_LIGHT, *_QUIET, "-Dklevel=INFO", "-cp", classpath(version)]
+    with tempfile.TemporaryDirectory(dir=cache()) as name:
+        folder = Path(name)
+        java_start.write_server(folder)
+        identity = ("--cluster-id", "xxuyFdGYSvOPfcYJRNjaMA", "--config", "server.properties")
+        format = [*java, "kafka.tools.StorageTool", "format", *identity]
+        subprocess.run(format, cwd=folder, capture_output=True, check=True, timeout=PATIENCE_S)
+        made = folder / archive.name
+        java.insert(1, f"-XX:ArchiveClassesAtExit={made}")
+        command = [*java, "kafka.Kafka", "server.properties"]
+        with Process(command, folder / "server.log", cwd=folder) as process:
+            process.wait_for_line("Kafka Server started")
+            process.stop()
+            if not made.exists():
+                raise KafkaFailed(f"no archive of classes was made:\n{process.output()[-3000:]}")
+        made.rename(archive)  # the name appears when the file is whole

@@ -10,11 +10,10 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import shelltrees
-from clusters import Node
-
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.segment import scan
+from tests.interop import shelltrees
+from tests.interop.clusters import Node
 
 PARTITION = "__cluster_metadata-0"
 _PLACES = re.compile(r"(replicas|directories|removingReplicas|addingReplicas)=\[[^\]]*\]")

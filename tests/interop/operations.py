@@ -11,8 +11,8 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-import kafka
-from clusters import Cluster, Node, at_least
+from tests.interop import kafka
+from tests.interop.clusters import Cluster, Node, at_least
 
 ODD = 'Zoë [bold]数据[/bold] "quoted" \\ 🦀'
 """A name that tempts rich markup, quoting and the byte/character confusion."""

@@ -22,11 +22,15 @@ from kraftool.node.security import Security
 from kraftool.raft.names import Endpoint
 
 
+def say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+
+
 def main() -> int:
     config = read_config(sys.argv[1])
     log = logging.getLogger("kraftool.node")
     log.setLevel(logging.INFO)
-    log.handlers = [handler(lambda line: sys.stderr.write(f"{line}\n"), as_json=False)]
+    log.handlers = [handler(say, as_json=False)]
     options = NodeOptions(
         part=QuorumRole.VOTER,
         stands=True,

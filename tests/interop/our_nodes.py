@@ -11,12 +11,12 @@ import time
 import urllib.request
 from pathlib import Path
 
-import kafka
-from clusters import Cluster, Node
-
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.segment import Damage, scan
 from kraftool.raft.names import OffsetAndEpoch
+from kraftool.storage.source import BytesSource
+from tests.interop import kafka
+from tests.interop.clusters import Cluster, Node
 from tests.ports import HOST, free_ports
 
 PARTITION = "__cluster_metadata-0"
@@ -67,7 +67,7 @@ def batches(node: Node) -> dict[int, bytes]:
             data = path.read_bytes()
         except FileNotFoundError:
             continue  # a running node has removed it since
-        for each in scan(lambda at, size, data=data: data[at : at + size]):
+        for each in scan(BytesSource("", data).read_at):
             if isinstance(each, Damage):
                 break  # what a running node is writing at the moment
             assert isinstance(each, RecordBatch)

@@ -70,12 +70,16 @@ class Writer(BlindMachine):
         await asyncio.gather(*(one() for _ in range(AT_A_TIME)))
 
 
+def say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+
+
 def main() -> int:
     file, rate, size = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
     records = (bytes(size),) * (int(sys.argv[4]) if len(sys.argv) > 4 else 1)
     log = logging.getLogger("kraftool.node")
     log.setLevel(logging.INFO)
-    log.handlers = [handler(lambda line: sys.stderr.write(f"{line}\n"), as_json=False)]
+    log.handlers = [handler(say, as_json=False)]
     config = read_config(file)
     options = NodeOptions(
         part=QuorumRole.VOTER, stands=True, consumer=lambda runner: Writer(runner, rate, records)

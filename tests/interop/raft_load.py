@@ -9,9 +9,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import kafka
-from clusters import Cluster, Node
-from our_nodes import PARTITION
+from tests.interop import kafka
+from tests.interop.clusters import Cluster, Node
+from tests.interop.our_nodes import PARTITION
 
 CLUSTER_ID = "AAAAAAAAAAAAAAAAAAAAAA"
 """TestRaftServer's; no other can be given to it."""

@@ -22,11 +22,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import kafka
-from clusters import Cluster, Node
-
 from kraftool.reports.election.case import ElectionCase
 from kraftool.reports.election.read import read_case
+from tests.interop import kafka
+from tests.interop.clusters import Cluster, Node
 
 _AT = re.compile(r"^\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),(\d{3})\] ", re.MULTILINE)
 _HAS_ROLE = "Completed transition to "
@@ -106,12 +105,13 @@ def _in_order(cluster: Cluster) -> None:
     """SIGTERM: the followers, then the leader, each when the last one is gone."""
     leader, others = _leader_first(cluster)
     cluster.stop(*others)
-    assert leader.process is not None
-    os.kill(leader.process.pid, signal.SIGTERM)
+    process = leader.process
+    assert process is not None
+    os.kill(process.pid, signal.SIGTERM)
     # Without a majority it may wait for one; an operator kills it then.
     with contextlib.suppress(kafka.KafkaFailed):
-        kafka.wait_for("the leader to exit", lambda: not leader.process.alive(), timeout=20)
-    leader.process.kill()
+        kafka.wait_for("the leader to exit", lambda: not process.alive(), timeout=20)
+    process.kill()
     leader.process = None
 
 

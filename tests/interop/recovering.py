@@ -14,18 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import kafka
-import operations
-import our_commands
 import pytest
-import scenarios
-from clusters import AdminRefused, AdminSession, Cluster, Node, at_least
-from ondisk import PARTITION, differences, gathered, segments, trees
-from our_commands import ROOT
-from our_nodes import end_of
 
 from kraftool.repair.plan import HostPlan, Plan
 from kraftool.repair.plan_yaml import plan_from_yaml
+from tests.interop import kafka, operations, our_commands, scenarios
+from tests.interop.clusters import AdminRefused, AdminSession, Cluster, Node, at_least
+from tests.interop.ondisk import PARTITION, differences, gathered, segments, trees
+from tests.interop.our_commands import ROOT
+from tests.interop.our_nodes import end_of
 
 MESSAGES = 40
 OURS, THEIRS = 1_111_111, 2_222_222
@@ -37,7 +34,7 @@ SAID = "/image/configs/BROKER/message.max.bytes"
 """Where Kafka's shell shows it."""
 
 
-VERSIONS = ("4.3.0", "4.4.0", "4.1.1", "3.9.1")
+VERSIONS = (kafka.TOOLS_VERSION, kafka.NEWEST, "4.1.1", "3.9.1")
 """The releases that recovery is for."""
 
 
@@ -182,6 +179,15 @@ class Kept:
         self.plan_file = cluster.root.parent / "plan.yaml"
         self.copies = cluster.root.parent / "copies"
         self.controllers, self.broker = begin(cluster, controllers=controllers, dynamic=dynamic)
+        self._photographs: dict[str, dict[int, Photograph]] = {}
+        self._trees: dict[tuple[int, str], dict[str, str]] = {}
+        self.survivor, self.topics = self._struck(cleaned=cleaned)
+        self.others = [each for each in self.controllers if each is not self.survivor]
+        self.photograph("struck")
+
+    def _struck(self, *, cleaned: bool) -> tuple[Node, list[str]]:
+        """Fill the metadata and kill all; the survivor, and the topics that there were."""
+        cluster = self.cluster
         cluster.admin("upsert-scram", user=STAYS, password="CANARY-stays", salt="CANARY-salt")
         operations.everything(cluster, self.broker, "a")
         cluster.wait_caught_up(*self.controllers, self.broker)
@@ -191,11 +197,7 @@ class Kept:
                 operations.acls(cluster, tag)
                 operations.quotas(cluster, tag)
             self._wait_cleaned()
-        self.survivor, self.topics = strike(cluster, self.broker)
-        self.others = [each for each in self.controllers if each is not self.survivor]
-        self._photographs: dict[str, dict[int, Photograph]] = {}
-        self._trees: dict[tuple[int, str], dict[str, str]] = {}
-        self.photograph("struck")
+        return strike(cluster, self.broker)
 
     def _wait_cleaned(self) -> None:
         """Until Kafka's own cleaning, which runs once a minute, has moved every log's start."""
@@ -211,12 +213,13 @@ class Kept:
     def nodes(self) -> list[Node]:
         return [*self.controllers, self.broker]
 
-    def photograph(self, name: str) -> None:
-        """Keep every directory as it is, with the settings."""
-        for each in self.nodes:
+    def photograph(self, name: str, *nodes: Node) -> None:
+        """Keep the directories of some nodes, else of all, as they are, with the settings."""
+        kept = nodes or self.nodes
+        for each in kept:
             shutil.copytree(each.metadata_log_dir, each.directory / name, symlinks=True)
         self._photographs[name] = {
-            each.id: Photograph(dict(each.settings), dict(each.ports)) for each in self.nodes
+            each.id: Photograph(dict(each.settings), dict(each.ports)) for each in kept
         }
 
     def kept(self, node: Node, name: str = "struck") -> Path:
@@ -435,8 +438,8 @@ class Kept:
 def consumed(cluster: Cluster, broker: Node) -> None:
     """Every message of before is read by Kafka's consumer."""
     tool = "org.apache.kafka.tools.consumer.ConsoleConsumer"
-    options = ("--bootstrap-server", broker.at("BROKER"), "--topic", "kept", "--partition", "0")
-    options += ("--offset", "earliest", "--max-messages", str(MESSAGES), "--timeout-ms", "60000")
+    options = [*("--bootstrap-server", broker.at("BROKER"), "--topic", "kept", "--partition", "0")]
+    options += ["--offset", "earliest", "--max-messages", str(MESSAGES), "--timeout-ms", "60000"]
     done = kafka.run(cluster.version, tool, *options, check=True)
     assert f"Processed a total of {MESSAGES} messages".encode() in done.stdout + done.stderr
 

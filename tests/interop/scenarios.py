@@ -13,9 +13,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import kafka
-from clusters import Cluster, at_least
-from operations import (
+from kraftool.image.metadata_version import level_of
+from tests.interop import kafka
+from tests.interop.clusters import Cluster, at_least
+from tests.interop.operations import (
     acls,
     configs,
     cordon,
@@ -31,8 +32,7 @@ from operations import (
     tokens,
     topics,
 )
-from transactions import ABORTED_TOPIC, directory_id, with_open_transaction
-
+from tests.interop.transactions import ABORTED_TOPIC, directory_id, with_open_transaction
 from tests.ports import HOST
 
 
@@ -158,10 +158,6 @@ def static_quorum(cluster: Cluster) -> None:
     cluster.stop(*cluster.running())
 
 
-LATEST = {"3.7.2": 19, "3.9.1": 21, "4.1.1": 27, "4.3.0": 30, "4.4.0": 33}
-"""The metadata.version that each release formats with by itself."""
-
-
 def upgrade(cluster: Cluster) -> None:
     """Static voters at an old metadata.version, led step by step to the newest, then to dynamic."""
     voters = [cluster.add_node(i, ("controller",)) for i in (1, 2, 3)]
@@ -171,7 +167,9 @@ def upgrade(cluster: Cluster) -> None:
     cluster.start(*voters, broker)
     topics(cluster, [broker], "a")
     acls(cluster, "a")
-    for level in (11, 14, 19, LATEST[cluster.version]):
+    latest = level_of(cluster.version)
+    assert latest is not None
+    for level in (11, 14, 19, latest):
         # From 3.7-IV0 on each controller has to register before the next step up.
         features = {"metadata.version": level}
         retry(cluster, "update-features", unless="has not registered", features=features)

@@ -1,6 +1,6 @@
 """Runs kafka-metadata-shell's own classes over many files in one JVM, for its trees and its words.
 
-    python tests/interop/shelltrees.py fixtures      (makes the goldens of all fixtures anew)
+    python -m tests.interop.shelltrees fixtures      (makes the goldens of all fixtures again)
 
 Owns the JVM run, and the hashes of Kafka's trees that lie beside a fixture for machines without
 Java. Left out of a tree is /local, which tells of the program; the provenance, which is compared by
@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import kafka
+from tests.interop import kafka
 
 SOURCE = Path(__file__).with_name("java") / "ShellTrees.java"
 GOLDEN = f"shell-tree-{kafka.TOOLS_VERSION}.json"

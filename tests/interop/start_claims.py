@@ -13,9 +13,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import start_damages as d
-import start_damages_snapshots as s
-from starts import CLEANED, PARTITION, SECONDS, SEGMENTS, STATIC, VERSIONS, Started
+from tests.interop import start_damages as d
+from tests.interop import start_damages_snapshots as s
+from tests.interop.starts import CLEANED, PARTITION, SECONDS, SEGMENTS, STATIC, VERSIONS, Started
 
 Check = Callable[[Started], None]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import start_damages as d
-import start_damages_snapshots as s
-from start_claims import (
+from tests.interop import start_damages as d
+from tests.interop import start_damages_snapshots as s
+from tests.interop.start_claims import (
     EPOCHS,
     QUORUM_STATE,
     Claim,
@@ -24,7 +24,7 @@ from start_claims import (
     reports,
     wiped,
 )
-from starts import CLEANED, DYNAMIC, PARTITION
+from tests.interop.starts import CLEANED, DYNAMIC, PARTITION
 
 _SECOND = "Two records of a snapshot are about the same thing; Kafka keeps the second"
 _DIES = "Kafka dies on it, at its start or later"

@@ -5,12 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-import start_damages as d
-import start_damages_quorum as q
-import start_damages_snapshots as s
-from start_claims import LOG, Claim, active, exits, keeps_log, logs, logs_not, never_leads
-from start_claims_files import FILES, SNAPSHOTS
-from starts import DYNAMIC, PARTITION, Started, whole_batches
+from tests.interop import start_damages as d
+from tests.interop import start_damages_quorum as q
+from tests.interop import start_damages_snapshots as s
+from tests.interop.start_claims import (
+    LOG,
+    Claim,
+    active,
+    exits,
+    keeps_log,
+    logs,
+    logs_not,
+    never_leads,
+)
+from tests.interop.start_claims_files import FILES, SNAPSHOTS
+from tests.interop.starts import DYNAMIC, PARTITION, Started, whole_batches
 
 
 def _log(files: Mapping[str, bytes]) -> bytes:

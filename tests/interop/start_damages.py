@@ -10,11 +10,10 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from clusters import random_uuid
-from starts import PARTITION, Server, batches, segments, snapshots
-
 from kraftool.decoders.batch import HEADER_SIZE, RecordBatch, encode_batch, seal
 from kraftool.decoders.framing import encode_record
+from tests.interop.clusters import random_uuid
+from tests.interop.starts import PARTITION, Server, batches, segments, snapshots
 from tests.repair import directories
 
 Damage = Callable[[Server], None]
@@ -152,7 +151,7 @@ def rewrite_last(**header: int) -> Damage:
 def raise_epoch(node: Server) -> None:
     """Flip a bit of the last batch's epoch, which no CRC covers."""
     path = segments(node.data)[-1]
-    directories.flip(path, batches(path)[-1].position + 15)
+    directories.flip(path, batches(path)[-1].position + 15, 0x40)
 
 
 def lower_epoch(node: Server) -> None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import shutil
 
-from clusters import random_uuid
-from start_damages import NO_OP, TIME, Damage, append_records, end_of, meta, settings
-from start_damages_snapshots import cut_log_below_newest_snapshot, remove_newest_snapshot
-from starts import PARTITION, Server, batches, segments, server
-
 from kraftool.decoders.batch import RecordBatch, encode_batch
 from kraftool.decoders.codec import Value
 from kraftool.decoders.control import ControlRecordType, encode_key, encode_value
 from kraftool.decoders.log_record import decode_control
+from tests.interop.clusters import random_uuid
+from tests.interop.start_damages import NO_OP, TIME, Damage, append_records, end_of, meta, settings
+from tests.interop.start_damages_snapshots import (
+    cut_log_below_newest_snapshot,
+    remove_newest_snapshot,
+)
+from tests.interop.starts import PARTITION, Server, batches, segments, server
 from tests.ports import HOST, free_ports
 
 _HEADER = ControlRecordType.SNAPSHOT_HEADER

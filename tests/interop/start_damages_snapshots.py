@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from start_damages import Damage, end_of
-from starts import Server, batches, segments, snapshots
-
 from kraftool.decoders.batch import HEADER_SIZE, RecordBatch, encode_batch, seal
 from kraftool.decoders.framing import encode_record
+from tests.interop.start_damages import Damage, end_of
+from tests.interop.starts import Server, batches, segments, snapshots
 from tests.repair import directories
 
 JUNK = f"{99999:020}-{99:010}.checkpoint"

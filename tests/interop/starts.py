@@ -17,20 +17,19 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
-import kafka
-from clusters import random_uuid
-from kafka import KafkaFailed
-from our_commands import kraftool
-
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.segment import scan
 from kraftool.reports.doctor.read import examine, locations_of
 from kraftool.reports.doctor.report import diagnose
-from kraftool.reports.findings import Finding
-from kraftool.reports.locations import open_paths
+from kraftool.reports.files.locations import open_paths
+from kraftool.reports.findings.finding import Finding
 from kraftool.reports.verify.log import verify_logs
 from kraftool.reports.verify.snapshot import verify_snapshots
+from tests.interop import kafka
+from tests.interop.clusters import random_uuid
+from tests.interop.kafka import KafkaFailed
+from tests.interop.our_commands import kraftool
 from tests.ports import HOST, free_ports
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -406,8 +405,8 @@ def findings(*nodes: Server) -> tuple[Finding, ...]:
     report = diagnose(examine(locations, unopened))
     reported = [each.finding for section in report.sections for each in section.diagnoses]
     directories = [path for node in nodes for path in node.settings["log.dirs"].split(",")]
-    locations, unopened = open_paths(directories)
-    reported += verify_logs(locations, unopened=unopened).all_findings
+    opened, problems = open_paths(directories)
+    reported += verify_logs(opened, unopened=problems).all_findings
     with contextlib.suppress(KraftoolError):  # there is no snapshot to verify
         data = [str(node.data) for node in nodes]
         reported += verify_snapshots(open_paths(data)[0]).all_findings

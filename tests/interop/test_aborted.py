@@ -12,19 +12,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import build_aborted
-import kafka
 import pytest
-from capture import GOLDEN
-from clusters import Cluster
-from dumplog import split
-from scenarios import SMALL_SNAPSHOTS
-from transactions import ABORTED_ID, ABORTED_TOPIC, PLAIN_TOPIC
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.log_record import LogRecord, decode_batch
 from kraftool.decoders.segment import scan
-from kraftool.reports.transactions import find_transactions
+from kraftool.decoders.walk import BEGINNING, Walk
+from kraftool.reports.logs.transactions import find_transactions
+from tests.interop import build_aborted, kafka
+from tests.interop.capture import GOLDEN
+from tests.interop.clusters import Cluster
+from tests.interop.dumplog import split
+from tests.interop.scenarios import SMALL_SNAPSHOTS
+from tests.interop.transactions import ABORTED_ID, ABORTED_TOPIC, PLAIN_TOPIC
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 BUILT = FIXTURES / "built" / "aborted-transaction"
@@ -119,7 +119,7 @@ def test_kafka_aborts_the_transaction_that_a_stopped_leader_left_open() -> None:
 @pytest.mark.parametrize("folder", [BUILT, BY_KAFKA], ids=["built", "by-kafka"])
 def test_one_transaction_is_aborted_and_the_bootstrap_is_committed(folder: Path) -> None:
     data = (folder / LOG).read_bytes()
-    found = find_transactions(scan(lambda at, size: data[at : at + size]))
+    found = find_transactions(Walk(lambda at, size: data[at : at + size], BEGINNING))
     assert [each.outcome for each in found] == ["committed", "aborted"]
 
 

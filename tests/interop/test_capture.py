@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 from pathlib import Path
 
-import capture
-import kafka
 import pytest
-import shelltrees
-from dumplog import kafka_dump_log, split
+
+from tests.interop import capture, kafka, shelltrees
+from tests.interop.dumplog import kafka_dump_log, split
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SCENARIOS = sorted(path.parent for path in FIXTURES.glob("kafka-*/*/SOURCE"))
@@ -101,7 +101,7 @@ def test_maven_is_missed_only_for_a_version_that_is_not_cached(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(kafka, "_java_problem", lambda: None)
-    monkeypatch.setattr(kafka.shutil, "which", lambda name: None)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
     monkeypatch.setenv("KAFKA_CACHE", str(tmp_path))
     (tmp_path / "4.3.0").mkdir()
     (tmp_path / "4.3.0" / "complete").touch()

@@ -7,15 +7,15 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-import kafka
 import pytest
-from clusters import Cluster
-from scenarios import SMALL_SNAPSHOTS
 
 from kraftool.reports.doctor.model import Diagnosis
 from kraftool.reports.doctor.read import examine, locations_of
 from kraftool.reports.doctor.report import diagnose
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
+from tests.interop import kafka
+from tests.interop.clusters import Cluster
+from tests.interop.scenarios import SMALL_SNAPSHOTS
 
 BUILT = Path(__file__).parents[2] / "fixtures/built/aborted-transaction/node-1/data"
 PARTITION = "__cluster_metadata-0"

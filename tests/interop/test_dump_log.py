@@ -16,9 +16,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import kafka
 import pytest
-from dumplog import DECODER, dump_each, kafka_dump_log
+
+from tests.interop import kafka
+from tests.interop.dumplog import DECODER, dump_each, kafka_dump_log
 
 pytestmark = pytest.mark.interop
 
@@ -254,7 +255,9 @@ def test_a_damaged_file_is_dumped_as_by_kafka_up_to_the_damage(
     expected = text[: text.rfind(b"\n") + 1] if ending else text
     source = json.loads((DAMAGED / name).with_name("SOURCE").read_text())
     ran = kraftool("dump-log", "-o", "kafka", name, cwd=DAMAGED)
-    assert ran.code == (3 if source["positions"] else 0), ran.err
+    # Kafka cuts the tail of a log that is no batch: nothing there is undecoded.
+    is_cut = re.fullmatch(r"(torn|zero-filled)-(header|tail)/.*\.log", name)
+    assert ran.code == ((1 if is_cut else 3) if source["positions"] else 0), ran.err
     if ran.out.startswith(expected):
         return
     # Kafka may take all that follows for trailing bytes, where kraftool finds the next batch; and

@@ -16,9 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import kafka
 import pytest
-from clusters import Cluster, Node
 
 from kraftool.image import metadata_version as table
 from kraftool.reports.features.model import ClusterFeatures
@@ -27,6 +25,8 @@ from kraftool.reports.features.rules import RefusalRule, blockers
 from kraftool.reports.features.target import Direction, FeaturesRun, request
 from kraftool.reports.state.load import load_state
 from kraftool.storage.kafka_home import installed_release
+from tests.interop import kafka
+from tests.interop.clusters import Cluster, Node
 
 pytestmark = pytest.mark.interop
 JAVA = Path(__file__).with_name("java")
@@ -62,7 +62,7 @@ def test_levels_have_the_names_and_the_changes_that_kafka_gives_them(version: st
 
 
 def test_the_newest_release_has_no_level_that_the_table_lacks() -> None:
-    assert told(kafka.VERSIONS[-1])["latest"] == table.LATEST_LEVEL
+    assert told(kafka.NEWEST)["latest"] == table.LATEST_LEVEL
 
 
 @pytest.mark.parametrize("version", kafka.VERSIONS)
@@ -136,7 +136,7 @@ def test_nodes_register_the_ranges_in_the_table(version: str) -> None:
     assert ranges == table.RELEASE_RANGES[release]
 
 
-@pytest.mark.parametrize("version", ["4.1.1", "4.3.0", "4.4.0"])
+@pytest.mark.parametrize("version", ["4.1.1", kafka.TOOLS_VERSION, kafka.NEWEST])
 def test_features_have_the_defaults_and_needs_of_kafka(version: str) -> None:
     features, latest = told(version)["features"], told(version)["latest"]
     assert set(features) == set(table.FEATURES)
@@ -153,7 +153,7 @@ def test_features_have_the_defaults_and_needs_of_kafka(version: str) -> None:
         for level, default in told_feature["defaults"].items():
             if int(level) <= latest:
                 assert table.release_levels(int(level))[name] == default, (name, level)
-    if version == kafka.VERSIONS[-1]:
+    if version == kafka.NEWEST:
         levels = {n: [v["level"] for v in f["versions"]][1:] for n, f in features.items()}
         assert levels == {n: [each.level for each in r] for n, r in table.FEATURES.items()}
 

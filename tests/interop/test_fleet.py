@@ -7,9 +7,10 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-import kafka
 import pytest
-from clusters import Cluster, Node
+
+from tests.interop import kafka
+from tests.interop.clusters import Cluster, Node
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
@@ -17,7 +18,7 @@ from fleets.build import write_cluster
 from fleets.cluster import ClusterSpec, Voter, cluster_spec
 from fleets.template import Template, templates
 
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
 from kraftool.reports.state.load import load_state
 from kraftool.reports.verify.log import verify_logs
 from kraftool.storage.paths import open_path

@@ -6,16 +6,13 @@ field, in any order that Kafka can replay.
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
-import shelltrees
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "image"))
-
-from histories import History, log_of
-from test_shell import differences, nodes_of, state_of, tree_of
+from tests.image.histories import History, log_of
+from tests.interop import shelltrees
+from tests.interop.test_shell import differences, nodes_of, state_of, tree_of
 
 LOGS = 30
 BATCHES = 120

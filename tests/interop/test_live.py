@@ -9,24 +9,20 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import clusters
-import connector
-import kafka
 import pytest
-from clusters import Cluster, Node
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.segment import scan
+from tests.interop import clusters, connector, kafka
+from tests.interop.clusters import Cluster, Node
 
 pytestmark = [pytest.mark.interop, pytest.mark.spark]
 
 VERSION = kafka.TOOLS_VERSION
 PASSWORD = "CANARY-PLAIN-admin"
-SMALL = (
-    "--master=local[2]",
-    "--conf=spark.driver.memory=700m",
-    "--conf=spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-)
+SMALL = ("--master=local[2]", "--conf=spark.driver.memory=700m")
+Row = tuple[dict[str, Any], dict[str, Any]]
+"""Key and value."""
 
 
 def command(node: Node, checkpoint: Path, *options: str) -> list[str]:
@@ -46,7 +42,7 @@ def command(node: Node, checkpoint: Path, *options: str) -> list[str]:
     ]
 
 
-def told(node: Node) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+def told(node: Node) -> list[Row]:
     """Keys and values of what the broker has in the topic by now, from its own log."""
     log = node.directory / f"data/told-0/{0:020}.log"
     if not log.exists():  # the broker hears of the topic after the controller has made it
@@ -118,7 +114,12 @@ def test_a_live_controller_is_followed_into_its_own_cluster_at_least_once(
         checkpoint, jvm_log = tmp_path / "checkpoint", tmp_path / "spark.log"
         following = command(node, checkpoint, f"--spark-log={jvm_log}", "--interval=0.2")
         with kafka.Process(following, tmp_path / "stream.log") as stream:
-            kafka.wait_for("rows", lambda: stream.require_alive() or told(node), timeout=300)
+
+            def rows_while_it_runs() -> list[Row]:
+                stream.require_alive()
+                return told(node)
+
+            kafka.wait_for("rows", rows_while_it_runs, timeout=300)
             cluster.admin("create-topic", topic="while-it-runs", partitions=2, replicas=1)
             rows = kafka.wait_for(
                 "a topic that is new",

@@ -14,17 +14,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import kafka
 import pytest
-import scenarios
-from clusters import Cluster, Node
-from our_commands import document, kraftool
 
 from kraftool.client.model import QuorumView
 from kraftool.client.observer import Observation, SilentObserver
 from kraftool.client.target import Target, target_of
 from kraftool.image.state_hash import state_hash
 from kraftool.reports.state.load import load_state
+from tests.interop import kafka, scenarios
+from tests.interop.clusters import Cluster, Node
+from tests.interop.our_commands import document, kraftool
 from tests.ports import HOST
 
 pytestmark = pytest.mark.interop
@@ -55,7 +54,7 @@ def _until(holds: Callable[[Any], object], *arguments: object, code: int = 0) ->
 def _codes(document: Any) -> set[str]:
     """Of health, diff-voters or doctor."""
     found = document.get("health", document).get("findings", [])
-    found += document.get("between", [])
+    found += document.get("diagnoses", [])
     found += [one for each in document.get("directories", []) for one in each["diagnoses"]]
     return {each["code"] for each in found}
 
@@ -111,7 +110,7 @@ def test_who_reads_is_no_replica_of_an_older_release(single: Cluster) -> None:
     told = document("diff-voters", *_at(node))
     (source,) = told["sources"]
     assert source["kind"] == "live controller"
-    assert [each["id"] for each in source["voters"]["voters"]] == [1]
+    assert [each["id"] for each in source["voterSet"]["voters"]] == [1]
 
 
 # --- one quorum, from well to without a leader ----------------------------------------------------
@@ -119,10 +118,10 @@ def test_who_reads_is_no_replica_of_an_older_release(single: Cluster) -> None:
 
 @pytest.fixture(scope="module")
 def quorum(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    if problem := kafka.available("4.4.0", kafka.TOOLS_VERSION):
+    if problem := kafka.available(kafka.NEWEST, kafka.TOOLS_VERSION):
         pytest.skip(problem)
     root = tmp_path_factory.mktemp("live-reports") / "nodes"
-    with Cluster("4.4.0", root, common=scenarios.SMALL_SNAPSHOTS) as cluster:
+    with Cluster(kafka.NEWEST, root, common=scenarios.SMALL_SNAPSHOTS) as cluster:
         controllers = [cluster.add_node(number, ("controller",)) for number in (1, 2, 3)]
         broker = cluster.add_node(11, ("broker",))
         cluster.use_bootstrap_servers()
@@ -146,18 +145,21 @@ def test_who_reads_is_no_replica(quorum: Cluster) -> None:
 
 def test_a_quorum_that_is_well(quorum: Cluster) -> None:
     told = _until(
-        lambda each: (each["health"]["cluster"] or {}).get("controllers") == [1, 2, 3],
+        lambda each: (each["health"]["clusterHealth"] or {}).get("controllerIds") == [1, 2, 3],
         *("quorum", "health", *_at(quorum.nodes[2])),
     )
     assert told["health"]["isWell"], told["health"]["findings"]
-    cluster = told["health"]["cluster"]
-    assert cluster["brokers"] == {
-        "registered": [11], "fenced": [], "inControlledShutdown": [], "notFetching": []
-    }  # fmt: skip
-    assert cluster["partitions"]["total"] == 9
-    assert cluster["partitions"]["offline"] == cluster["partitions"]["underReplicated"] == 0
+    cluster = told["health"]["clusterHealth"]
+    assert {name: ids for name, ids in cluster.items() if name.endswith("BrokerIds")} == {
+        "registeredBrokerIds": [11],
+        "fencedBrokerIds": [],
+        "shuttingDownBrokerIds": [],
+        "notFetchingBrokerIds": [],
+    }
+    assert cluster["partitionCount"] == 9
+    assert cluster["offlinePartitionCount"] == cluster["underReplicatedPartitionCount"] == 0
     only = ("quorum", "health", "--quorum-only", *_at(quorum.nodes[2]))
-    assert _until(bool, *only)["health"]["cluster"] is None
+    assert _until(bool, *only)["health"]["clusterHealth"] is None
 
 
 def _of_nodes(told: Any) -> list[Any]:
@@ -172,13 +174,13 @@ def test_its_nodes_and_their_directories_tell_the_same_voters(quorum: Cluster) -
 
     asked = ("diff-voters", *_directories(quorum), *_at(quorum.nodes[2]))
     told = _until(in_one_epoch, *asked)
-    assert not told["differ"]
+    assert not told["hasDifferences"]
     assert len(told["sources"]) == 6
     live = _of_nodes(told)
     own = {number: quorum.nodes[number].directory_id for number in (1, 2, 3)}
     assert {each["node"]["nodeId"]: each["node"]["directoryId"] for each in live} == own
-    (leader,) = (each for each in live if each["voters"] is not None)
-    assert {each["id"]: each["directoryId"] for each in leader["voters"]["voters"]} == own
+    (leader,) = (each for each in live if each["voterSet"] is not None)
+    assert {each["id"]: each["directoryId"] for each in leader["voterSet"]["voters"]} == own
     assert {each["commitment"] for each in leader["history"]} == {"committed"}
     assert 0 < leader["highWatermark"] <= leader["endOffset"]
     assert _until(bool, "diff-voters", *_at(quorum.nodes[2]))["findingCounts"]["error"] == 0
@@ -186,12 +188,12 @@ def test_its_nodes_and_their_directories_tell_the_same_voters(quorum: Cluster) -
 
 def test_doctor_finds_nothing_wrong_with_it(quorum: Cluster) -> None:
     alone = _until(bool, "doctor", *_at(quorum.nodes[2]))
-    assert alone["liveQuorum"]
+    assert alone["isLive"]
     (section,) = alone["directories"]
-    assert section["asked"]
+    assert section["isAsked"]
     assert section["nodeId"] == quorum.wait_leader().id
     both = _until(bool, "doctor", *_directories(quorum), *_at(quorum.nodes[2]))
-    assert [each["asked"] for each in both["directories"]] == [False] * 3
+    assert [each["isAsked"] for each in both["directories"]] == [False] * 3
 
 
 def test_its_features_are_those_of_a_directory(quorum: Cluster) -> None:
@@ -205,7 +207,7 @@ def test_its_features_are_those_of_a_directory(quorum: Cluster) -> None:
 
 def test_a_node_of_another_cluster_in_the_bootstrap_list(quorum: Cluster, tmp_path: Path) -> None:
     """It has a node's id, as any cluster has a node 1."""
-    with Cluster("4.4.0", tmp_path / "other") as other:
+    with Cluster(kafka.NEWEST, tmp_path / "other") as other:
         stranger = other.add_node(1, ("controller",))
         other.use_bootstrap_servers()
         other.format([stranger], "--standalone")
@@ -221,9 +223,9 @@ def test_a_node_of_another_cluster_in_the_bootstrap_list(quorum: Cluster, tmp_pa
         assert len(told["nodes"]) == 4
         told = document("diff-voters", *at, code=1)
         assert "KT-DIR-CLUSTER-ID" in _codes(told)
-        assert {each["node"]["clusterId"] for each in told["sources"] if each["otherCluster"]} == {
-            other.id
-        }
+        assert {
+            each["node"]["clusterId"] for each in told["sources"] if each["isOfOtherCluster"]
+        } == {other.id}
         assert {"KT-LIVE-CLUSTER-ID", "KT-DIR-CLUSTER-ID"} <= _codes(
             document("doctor", *at, code=1)
         )
@@ -241,12 +243,12 @@ def test_a_voter_formatted_anew_is_known_by_its_directory_id(quorum: Cluster) ->
     def probe() -> bool:
         told = kraftool("quorum", "describe", *_at(leader), "-o", "json")
         shown = json.loads(told.stdout)
-        return node.id in {each["id"] for each in shown["observers"] or []}
+        return node.id in {each["id"] for each in shown["replicas"] or [] if not each["isVoter"]}
 
     kafka.wait_for("the new directory to fetch", probe, every=0.3)
     told = document("doctor", *_at(leader), code=1)
     assert {"KT-LIVE-OTHER-DIRECTORY", "KT-DIR-STALE-VOTER"} <= _codes(told)
-    (found,) = (each for each in told["between"] if each["code"] == "KT-DIR-STALE-VOTER")
+    (found,) = (each for each in told["diagnoses"] if each["code"] == "KT-DIR-STALE-VOTER")
     assert (found["expected"], found["found"]) == (was, node.directory_id)
     assert "KT-LIVE-OTHER-DIRECTORY" in _codes(document("quorum", "health", *_at(leader), code=1))
 
@@ -268,7 +270,7 @@ def test_a_removed_voter_that_would_join_again(quorum: Cluster) -> None:
     shown = kraftool("doctor", str(settings), *_at(leader)).stdout
     assert "1 directory and a live quorum" in shown
     told = document("diff-voters", str(node.metadata_log_dir), *_at(leader), code=1)
-    assert told["sources"][0]["behind"]
+    assert told["sources"][0]["isBehind"]
     assert f"voter {node.id} only here" in told["sources"][0]["differences"]
 
 
@@ -277,12 +279,12 @@ def test_a_broker_that_is_gone(quorum: Cluster) -> None:
     leader = quorum.wait_leader()
 
     told = _until(
-        lambda each: (each["health"]["cluster"] or {"brokers": {}})["brokers"].get("fenced"),
+        lambda each: (each["health"]["clusterHealth"] or {}).get("fencedBrokerIds"),
         *("quorum", "health", *_at(leader)),
         code=1,
     )
-    assert told["health"]["cluster"]["brokers"]["fenced"] == [11]
-    assert told["health"]["cluster"]["partitions"]["offline"] == 9
+    assert told["health"]["clusterHealth"]["fencedBrokerIds"] == [11]
+    assert told["health"]["clusterHealth"]["offlinePartitionCount"] == 9
     assert "KT-LIVE-FENCED" in _codes(told)
 
 
@@ -293,12 +295,13 @@ def test_without_a_leader_what_is_known_is_told(quorum: Cluster) -> None:
 
     told = _until(
         lambda each: (
-            each["leaderId"] is None and "NOT_LEADER_OR_FOLLOWER" in each["health"]["unobserved"]
+            each["leaderId"] is None
+            and "NOT_LEADER_OR_FOLLOWER" in each["health"]["unobservedReason"]
         ),
         *("quorum", "health", *_at(leader)),
         code=1,
     )
-    assert told["health"]["cluster"] is None
+    assert told["health"]["clusterHealth"] is None
     assert {"KT-LIVE-NO-LEADER", "KT-LIVE-UNOBSERVED"} <= _codes(told)
     told = document("diff-voters", str(leader.metadata_log_dir), *_at(leader), code=1)
     assert any(each["quorumState"] for each in told["sources"] if each["kind"] == "live controller")
@@ -314,5 +317,5 @@ def test_without_a_leader_what_is_known_is_told(quorum: Cluster) -> None:
         assert kraftool(*command, *_at(leader)).returncode == 4, command
     # What can be read is told all the same.
     told = document("diff-voters", kept, *_at(leader), code=4)
-    assert told["sources"][0]["voters"]["voters"]
-    assert f"{HOST}:" in document("doctor", kept, *_at(leader), code=4)["deeper"][0]
+    assert told["sources"][0]["voterSet"]["voters"]
+    assert f"{HOST}:" in document("doctor", kept, *_at(leader), code=4)["deeperCommands"][0]

@@ -15,15 +15,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import kafka
 import pytest
 
 from kraftool.decoders import codec, schema, wire
+from tests.interop import kafka
 
 pytestmark = pytest.mark.interop
 
 HERE = Path(__file__).resolve().parent
-NEWEST = "4.4.0"
 SAMPLES = 20
 NO_VERSIONS = "no valid versions"
 SHORTEST_DOUBLES_SINCE = 19
@@ -107,7 +106,7 @@ def _check(version: str, seed: int, samples: int) -> list[dict[str, Any]]:
         where = f"{sample['name']} v{sample['version']} sample {sample['sample']}"
         try:
             # Fields of RPCs get new names now and then, which only their JSON shows.
-            json_too = version == NEWEST or sample["kind"] in ("metadata", "data")
+            json_too = version == kafka.NEWEST or sample["kind"] in ("metadata", "data")
             mistakes = _mistakes(sample, jdk, json_too=json_too)
             found += [f"{where}: {mistake}" for mistake in mistakes]
         except Exception as error:
@@ -118,7 +117,7 @@ def _check(version: str, seed: int, samples: int) -> list[dict[str, Any]]:
 
 
 def test_each_message_and_version_is_read_and_written_as_kafka_does() -> None:
-    lines = _check(NEWEST, 1, SAMPLES)
+    lines = _check(kafka.NEWEST, 1, SAMPLES)
 
     covered = {(line["name"], line["version"]) for line in lines if "hex" in line}
     catalogue = {(n, v) for n in schema.names() for v in schema.message(n).versions}
@@ -126,7 +125,7 @@ def test_each_message_and_version_is_read_and_written_as_kafka_does() -> None:
 
 
 def test_kafka_writes_all_samples_but_of_messages_without_versions() -> None:
-    _, lines = _written_by_kafka(NEWEST, 1, 3)
+    _, lines = _written_by_kafka(kafka.NEWEST, 1, 3)
 
     skipped = [line for line in lines if "skipped" in line]
     assert {line["skipped"] for line in skipped} == {NO_VERSIONS}
@@ -170,7 +169,7 @@ def _possible_corners(message: schema.MessageSchema) -> Iterator[str]:
 
 
 def test_the_samples_reach_nulls_and_empty_arrays_and_unknown_tags_everywhere() -> None:
-    _, lines = _written_by_kafka(NEWEST, 1, SAMPLES)
+    _, lines = _written_by_kafka(kafka.NEWEST, 1, SAMPLES)
 
     reached: set[str] = set()
     for line in lines:
@@ -185,7 +184,7 @@ def test_the_samples_reach_nulls_and_empty_arrays_and_unknown_tags_everywhere() 
 def test_other_values_each_day_are_read_and_written_as_kafka_does() -> None:
     seed = _daily_seed()
     print(f"KRAFTOOL_SEED={seed}")
-    _check(NEWEST, seed, SAMPLES)
+    _check(kafka.NEWEST, seed, SAMPLES)
 
 
 def test_what_the_release_before_writes_is_read_and_written_the_same() -> None:
@@ -193,6 +192,6 @@ def test_what_the_release_before_writes_is_read_and_written_the_same() -> None:
 
 
 def test_doubles_are_printed_as_java_does() -> None:
-    jdk, lines = _written_by_kafka(NEWEST, 1, 1500, "ClientQuotaRecord")
+    jdk, lines = _written_by_kafka(kafka.NEWEST, 1, 1500, "ClientQuotaRecord")
 
     assert not [mistake for line in lines for mistake in _mistakes(line, jdk)]

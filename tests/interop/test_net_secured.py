@@ -12,9 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import kafka
 import pytest
-from clusters import Cluster, Node
 
 from kraftool.client.asking import Access, question
 from kraftool.client.checking import check
@@ -29,6 +27,8 @@ from kraftool.net.server import Peer, Server
 from kraftool.net.settings import client_security, listener_security
 from kraftool.net.stores import open_store
 from kraftool.raft.names import Endpoint
+from tests.interop import kafka
+from tests.interop.clusters import Cluster, Node
 from tests.ports import HOST, free_ports
 
 pytestmark = pytest.mark.interop

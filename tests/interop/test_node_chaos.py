@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import chaos
-import kafka
 import pytest
+
+from tests.interop import chaos, kafka
 
 pytestmark = pytest.mark.interop
 ROUNDS = int(os.environ.get("KRAFTOOL_CHAOS_ROUNDS", "6"))

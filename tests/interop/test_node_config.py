@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import kafka
 import pytest
 
 from kraftool.node.config import ConfigRefused, config_of
+from tests.interop import kafka
+
+pytestmark = pytest.mark.interop
 
 JUDGE = Path(__file__).parent / "java" / "ConfigJudge.java"
 DYNAMIC = {
@@ -302,7 +304,7 @@ def _given(name: str) -> dict[str, str]:
     }
 
 
-@pytest.fixture(scope="module", params=["4.3.0", "4.4.0"])
+@pytest.fixture(scope="module", params=[kafka.TOOLS_VERSION, kafka.NEWEST])
 def verdicts(request: pytest.FixtureRequest) -> dict[str, Any]:
     version = request.param
     if problem := kafka.available(version):

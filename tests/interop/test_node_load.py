@@ -9,11 +9,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import kafka
 import pytest
-import raft_load
-from clusters import Cluster, Node
-from our_nodes import assert_same_log, end_of, start_ours
+
+from tests.interop import kafka, raft_load
+from tests.interop.clusters import Cluster, Node
+from tests.interop.our_nodes import assert_same_log, end_of, start_ours
 
 pytestmark = pytest.mark.interop
 RATE = 20_000
@@ -81,11 +81,11 @@ def assert_kept_up(leader: Node, observer: Node) -> None:
     began, before = time.monotonic(), raft_load.written(leader)
     while time.monotonic() - began < SECONDS:
         there = raft_load.written(leader)
-        kafka.wait_for(
-            "the observer to have what the leader had",
-            lambda there=there: raft_load.written(observer) >= there,
-            timeout=LAG_S,
-        )
+
+        def has_it(there: int = there) -> bool:
+            return raft_load.written(observer) >= there
+
+        kafka.wait_for("the observer to have what the leader had", has_it, timeout=LAG_S)
         time.sleep(0.5)
     took = time.monotonic() - began
     rate = (raft_load.written(leader) - before) / raft_load.IN_THE_LOG / took

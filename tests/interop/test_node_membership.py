@@ -15,17 +15,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import kafka
 import pytest
-from clusters import Cluster, Node
-from our_nodes import ROOT, assert_same_log, metric, start_ours, wait_same_end
 
+from tests.interop import kafka
+from tests.interop.clusters import Cluster, Node
+from tests.interop.our_nodes import ROOT, assert_same_log, metric, start_ours, wait_same_end
 from tests.ports import HOST
 
 pytestmark = pytest.mark.interop
 PATIENT = {"controller.quorum.election.timeout.ms": "15000"}
 JOINS = {"controller.quorum.auto.join.enable": "true"}
-VERSIONS = [kafka.TOOLS_VERSION, pytest.param("4.4.0", marks=pytest.mark.soak)]
+VERSIONS = [kafka.TOOLS_VERSION, pytest.param(kafka.NEWEST, marks=pytest.mark.soak)]
 
 
 def tool(cluster: Cluster, leader: Node, *arguments: str, at: Node | None = None) -> str:
@@ -161,10 +161,10 @@ def test_our_command_adds_and_removes_a_controller_at_a_leader_of_ours(quorum: C
     quorum.wait_caught_up(added)
     config = str(added.directory / "server.properties")
     told = ours(leader, "add-controller", "--config", config)
-    assert told["change"]["outcome"] == "done", told
+    assert told["quorumChange"]["outcome"] == "done", told
     wait_voters(quorum, leader, 1, 2, 3, 4)
     told = ours(leader, "remove-controller", "-i", "4")
-    assert told["change"]["outcome"] == "done", told
+    assert told["quorumChange"]["outcome"] == "done", told
     wait_voters(quorum, leader, 1, 2, 3)
     quorum.stop(added)
 
@@ -204,17 +204,22 @@ def test_a_leader_of_ours_that_is_removed_hands_over_to_a_kafka(quorum: Cluster)
     kafka.wait_for("it to be no witness", lambda: metric(old, "witness") == 0, every=0.2)
 
 
+def stopped(node: Node) -> int:
+    """The exit code of a node's process, after a clean shutdown."""
+    assert node.process is not None
+    code = node.process.stop()
+    node.process = None
+    return code
+
+
 def test_ours_joins_by_itself_a_quorum_that_a_kafka_leads_and_moves_in_it(quorum: Cluster) -> None:
     joining = quorum.nodes[1]
     leader = quorum.wait_leader()
-    assert joining.process is not None
-    assert joining.process.stop() == 0
-    joining.process = None
+    assert stopped(joining) == 0
     start_ours(quorum, joining)
     quorum.wait_caught_up(joining)
     wait_voters(quorum, leader, 2, 3)  # without the key it only observes
-    joining.process.stop()
-    joining.process = None
+    stopped(joining)
 
     joining.settings |= JOINS
     joining.write_properties()
@@ -222,11 +227,11 @@ def test_ours_joins_by_itself_a_quorum_that_a_kafka_leads_and_moves_in_it(quorum
     wait_voters(quorum, leader, 1, 2, 3)
     assert HOST in endpoint(quorum, leader, joining)
     kafka.wait_for("it to be a witness", lambda: metric(joining, "witness") == 1, every=0.2)
-    joining.process.stop()
-    joining.process = None
+    stopped(joining)
 
     advertise(joining, "localhost")
     start_ours(quorum, joining)
+    assert joining.process is not None
     assert "WARNING recorded elsewhere: will be changed" in joining.process.output()
     kafka.wait_for(
         "its new endpoint", lambda: "localhost" in endpoint(quorum, leader, joining), every=1
@@ -268,7 +273,7 @@ def test_static_voters_become_dynamic_at_a_leader_of_ours(static: Cluster) -> No
     shown = tool(static, leader, "describe", "--status")
     for each in (leader, follower):
         assert f'"directoryId": "{each.directory_id}"' in shown
-    assert not ours(leader, "upgrade")["change"]["isNeeded"]
+    assert not ours(leader, "upgrade")["quorumChange"]["isNeeded"]
     end = wait_same_end(leader, follower)
     assert_same_log(leader, follower, below=end.offset)
     # The next word of it in a quorum-state is of version 1: as a voter with a directory id.
@@ -317,7 +322,10 @@ def registered_as(node: Node) -> str:
     """The incarnation that one of ours has registered."""
     assert node.process is not None
     node.process.wait_for_line(r" INFO registered leader=")
-    return re.findall(r" INFO registered .*incarnation=(\S+)", node.process.output())[-1]
+    incarnations: list[str] = re.findall(
+        r" INFO registered .*incarnation=(\S+)", node.process.output()
+    )
+    return incarnations[-1]
 
 
 def controllers(cluster: Cluster, leader: Node) -> dict[int, str]:

@@ -7,12 +7,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import kafka
 import pytest
-from clusters import Cluster, Node, random_uuid
-from our_nodes import assert_same_log, high_watermark, metric, start_ours, wait_committed
-from test_net_secured import Stores, stores
 
+from tests.interop import kafka
+from tests.interop.clusters import Cluster, Node, random_uuid
+from tests.interop.our_nodes import (
+    assert_same_log,
+    high_watermark,
+    metric,
+    start_ours,
+    wait_committed,
+)
+from tests.interop.test_net_secured import Stores, stores
 from tests.ports import HOST, free_ports
 
 pytestmark = pytest.mark.interop

@@ -8,14 +8,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import chaos_witness
-import kafka
 import pytest
-from clusters import Cluster
-from our_nodes import start_ours
 
 from kraftool.storage import witness_marker
 from kraftool.storage.witness_marker import WitnessMarker
+from tests.interop import chaos_witness, kafka
+from tests.interop.clusters import Cluster
+from tests.interop.our_nodes import start_ours
 
 pytestmark = pytest.mark.interop
 ROUNDS = int(os.environ.get("KRAFTOOL_WITNESS_ROUNDS", "1"))

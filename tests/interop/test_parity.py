@@ -13,15 +13,15 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import kafka
 import pytest
-from dumplog import dump_each, split
 
 from kraftool.decoders import producer_state
 from kraftool.decoders.batch import BatchHeader, seal
 from kraftool.decoders.framing import encode_record
 from kraftool.decoders.java_text import INT64_MAX, INT64_MIN
 from kraftool.decoders.wire import varint, varlong
+from tests.interop import kafka
+from tests.interop.dumplog import dump_each, split
 
 pytestmark = pytest.mark.interop
 

@@ -15,13 +15,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-import kafka
 import pytest
-from clusters import Cluster, Node, at_least
-from our_commands import document, kraftool
 
 from kraftool.client.model import QuorumView
 from kraftool.client.target import target_of
+from tests.interop import kafka
+from tests.interop.clusters import Cluster, Node, at_least
+from tests.interop.our_commands import document, kraftool
 from tests.ports import HOST
 
 T = TypeVar("T")
@@ -44,7 +44,7 @@ def _tool(cluster: Cluster, *arguments: str, cwd: Path | None = None) -> str:
     return done.stdout.decode()
 
 
-RELEASES = ("3.9.1", "4.1.1", "4.3.0", "4.4.0")
+RELEASES = ("3.9.1", "4.1.1", kafka.TOOLS_VERSION, kafka.NEWEST)
 on_one_release = pytest.mark.parametrize(
     "quorum",
     [
@@ -83,7 +83,7 @@ def _wait_whole(node: Node, count: int) -> None:
 
     def probe() -> bool:
         shown = _kraftool("describe", *_at(node), "-o", "json").stdout
-        return sum(not each["problem"] for each in json.loads(shown)["nodes"]) == count
+        return sum(not each["reason"] for each in json.loads(shown)["nodes"]) == count
 
     kafka.wait_for(f"all {count} controllers to be registered", probe, every=0.5)
 
@@ -114,6 +114,10 @@ def _until_health(node: Node, holds: Callable[[Any], object], *, code: int) -> A
 
 def _codes(health: Any) -> set[str]:
     return {each["code"] for each in health["findings"]}
+
+
+def _observers(described: Any) -> list[int]:
+    return [each["id"] for each in described["replicas"] if not each["isVoter"]]
 
 
 def _at(node: Node) -> tuple[str, ...]:
@@ -161,17 +165,18 @@ def test_every_controller_is_found_from_one_and_nobody_notices(quorum: Cluster) 
     assert told["clusterId"] == quorum.id
     assert [each["id"] for each in told["nodes"]] == [1, 2, 3, 4]
     assert {each["leaderId"] for each in told["nodes"]} == {told["leaderId"]}
-    assert sorted(each["id"] for each in told["voters"]) == [1, 2, 3]
-    assert [each["id"] for each in told["observers"]] == [4], "whoever asks does not observe"
-    assert told["leaderRunsController"], "and so could those that do not lead"
+    voters = [each for each in told["replicas"] if each["isVoter"]]
+    assert sorted(each["id"] for each in voters) == [1, 2, 3]
+    assert _observers(told) == [4], "clients do not observe"
+    assert told["hasActiveController"], "and so could those that do not lead"
     assert {each["isWitness"] for each in told["nodes"]} == {False}
-    endpoints = {each["id"]: each["endpoints"][0]["port"] for each in told["voters"]}
+    endpoints = {each["id"]: each["endpoints"][0]["port"] for each in voters}
     assert endpoints == {each: quorum.nodes[each].ports["CONTROLLER"] for each in (1, 2, 3)}
 
 
 def test_a_quorum_that_is_well_is_told_to_be(quorum: Cluster) -> None:
     told = _until_health(quorum.nodes[1], lambda health: health["isWell"], code=0)
-    assert told["keepingUp"] == [1, 2, 3]
+    assert told["keepingUpIds"] == [1, 2, 3]
     assert told["commitsPerSecond"] > 0.5
     assert [each["code"] for each in told["findings"]] == ["KT-LIVE-STANDBY"]
 
@@ -244,7 +249,7 @@ def test_the_log_of_a_running_leader_is_that_of_its_directory(quorum: Cluster) -
 def _state(*where: str) -> Any:
     """Without the file that it was read from."""
     told = json.loads(_answered("state", *where, "-o", "json"))
-    del told["source"]
+    del told["loadedFrom"]
     return told
 
 
@@ -277,16 +282,16 @@ def test_a_controller_is_added_moved_and_removed(quorum: Cluster) -> None:
     fourth = quorum.nodes[4]
     at = _at(quorum.nodes[2])
     plan = _document("add-controller", *at, "--config", _config(fourth), "--dry-run")
-    assert plan["change"]["isPossible"]
-    assert plan["change"]["outcome"] == "not tried"
+    assert plan["quorumChange"]["isPossible"]
+    assert plan["quorumChange"]["outcome"] == "not tried"
     before = _document("describe", *at)
-    assert [each["id"] for each in before["observers"]] == [4], "a dry run changes nothing"
+    assert _observers(before) == [4], "a dry run changes nothing"
 
     done = _document("add-controller", *at, "-i", "4")
-    assert done["change"]["outcome"] == "done"
-    assert plan["change"]["subject"] == done["change"]["subject"]
+    assert done["quorumChange"]["outcome"] == "done"
+    assert plan["quorumChange"]["subject"] == done["quorumChange"]["subject"]
     again = _document("add-controller", *at, "--config", _config(fourth))
-    assert not again["change"]["isNeeded"]
+    assert not again["quorumChange"]["isNeeded"]
     assert f'"id": 4, "directoryId": "{fourth.directory_id}"' in _tool(
         quorum, "describe", "--status"
     )
@@ -295,14 +300,14 @@ def test_a_controller_is_added_moved_and_removed(quorum: Cluster) -> None:
     nowhere = _document(
         *("endpoints", *at, "-i", "4", "--endpoint", f"CONTROLLER://{HOST}:1"), code=5
     )
-    assert nowhere["change"]["outcome"] == "not tried"
+    assert nowhere["quorumChange"]["outcome"] == "not tried"
     moved = _document("endpoints", *at, "-i", "4", "--endpoint", f"CONTROLLER://localhost:{port}")
-    assert moved["change"]["outcome"] == "done"
+    assert moved["quorumChange"]["outcome"] == "done"
 
     gone = _document("remove-controller", *at, "-i", "4", "--dry-run")
-    assert gone["change"]["isPossible"]
+    assert gone["quorumChange"]["isPossible"]
     gone = _document("remove-controller", *at, "-i", "4", "-d", fourth.directory_id)
-    assert gone["change"]["outcome"] == "done"
+    assert gone["quorumChange"]["outcome"] == "done"
     observes = re.compile(rf"^4\s+{fourth.directory_id}\s.*Observer", re.MULTILINE)
     kafka.wait_for(
         "it to observe", lambda: observes.search(_tool(quorum, "describe", "--replication"))
@@ -313,7 +318,7 @@ def test_a_controller_is_added_moved_and_removed(quorum: Cluster) -> None:
     tool = ("--command-config", _config(fourth), "add-controller")
     _tool(quorum, *tool, cwd=fourth.directory)
     assert _voters_with(quorum, 4)[-1] == ours
-    assert _document("remove-controller", *at, "-i", "4")["change"]["outcome"] == "done"
+    assert _document("remove-controller", *at, "-i", "4")["quorumChange"]["outcome"] == "done"
 
 
 def _voters_with(cluster: Cluster, node_id: int) -> list[Any]:
@@ -334,14 +339,38 @@ def test_what_kafka_would_refuse_is_not_asked(quorum: Cluster) -> None:
     ):
         is_there = "node-1" in arguments[-1]
         told = _document(*arguments, code=0 if is_there else 5)
-        assert told["change"]["outcome"] == "not tried"
-        assert told["change"]["isPossible"] == is_there
+        assert told["quorumChange"]["outcome"] == "not tried"
+        assert told["quorumChange"]["isPossible"] == is_there
         assert _document(*arguments, "--dry-run", code=0 if is_there else 1)
 
 
 def test_an_upgraded_quorum_is_not_upgraded_again(quorum: Cluster) -> None:
     told = _document("upgrade", *_at(quorum.nodes[2]))
-    assert not told["change"]["isNeeded"]
+    assert not told["quorumChange"]["isNeeded"]
+
+
+@on_one_release
+def test_one_voter_at_a_time_may_stop(quorum: Cluster) -> None:
+    leader = quorum.wait_leader()
+    at = _at(leader)
+    first, second = (node for node in quorum.running() if node.id not in (leader.id, 4))
+    for each in (leader, first, second):
+        assert _kraftool("may-stop", str(each.id), "--wait", *at).returncode == 0
+    assert _document("may-stop", "9", *at, code=1)["mayStop"]["verdict"] == "never"
+
+    quorum.kill(first)
+    told = _document("may-stop", str(second.id), *at, code=1)["mayStop"]
+    assert told["verdict"] == "not now", "it was killed a moment ago, and counts no longer"
+    assert _kraftool("may-stop", str(first.id), *at).returncode == 0, "it is down already"
+
+    quorum.start(first)
+    waited = _kraftool("may-stop", str(second.id), "--wait", *at)
+    assert waited.returncode == 0, waited.stderr
+    assert f"Node {second.id} may stop now." in waited.stdout
+    quorum.kill(second)
+    assert quorum.wait_leader().id in (leader.id, first.id)
+    quorum.start(second)
+    quorum.wait_caught_up(*quorum.running())
 
 
 def test_without_a_majority_every_node_still_tells_what_it_knows(quorum: Cluster) -> None:
@@ -349,10 +378,12 @@ def test_without_a_majority_every_node_still_tells_what_it_knows(quorum: Cluster
     first, second = (node for node in quorum.running() if node.id not in (leader.id, 4))
     quorum.kill(first)
 
-    told = _until_health(leader, lambda health: len(health["keepingUp"]) == 2, code=1)
+    told = _until_health(leader, lambda health: len(health["keepingUpIds"]) == 2, code=1)
     assert {"KT-LIVE-NO-SPARE", "KT-LIVE-SILENT", "KT-LIVE-UNREACHED"} <= _codes(told)
     blocked = _document("remove-controller", *_at(leader), "-i", str(second.id), code=5)
-    assert any("1 of 2 voters keep up" in each["text"] for each in blocked["change"]["checks"])
+    assert any(
+        "1 of 2 voters keep up" in each["reason"] for each in blocked["quorumChange"]["checks"]
+    )
 
     quorum.kill(second)
 
@@ -363,7 +394,7 @@ def test_without_a_majority_every_node_still_tells_what_it_knows(quorum: Cluster
 
     kafka.wait_for("the leader to resign", probe, every=0.5)
     told = _document("describe", *_at(leader), code=1)
-    assert told["voters"] is None
+    assert told["replicas"] is None
     reached = [each for each in told["nodes"] if each["isReached"]]
     assert [each["id"] for each in reached] == sorted([leader.id, 4])
     assert all(each["epoch"] >= 1 for each in reached)
@@ -413,22 +444,28 @@ def test_static_voters_become_dynamic(version: str, tmp_path: Path) -> None:
         at = _at(nodes[0])
         _until_health(nodes[0], lambda health: "KT-LIVE-STATIC" in _codes(health), code=0)
         blocked = _document("remove-controller", *at, "-i", "1", "--dry-run", code=1)
-        assert any("kraft.version is 0" in each["text"] for each in blocked["change"]["checks"])
+        assert any(
+            "kraft.version is 0" in each["reason"] for each in blocked["quorumChange"]["checks"]
+        )
         if not at_least(version, "4.0"):
             told = _document("upgrade", *at, code=5)
-            assert told["change"]["outcome"] == "not tried"
-            assert any("older than 4.1" in each["text"] for each in told["change"]["checks"])
+            assert told["quorumChange"]["outcome"] == "not tried"
+            assert any(
+                "older than 4.1" in each["reason"] for each in told["quorumChange"]["checks"]
+            )
             cluster.admin("update-features", at_leader=True, features={"kraft.version": 1})
             _until_health(nodes[0], lambda each: "KT-LIVE-FALSE-UPGRADE" in _codes(each), code=1)
             told = _document("remove-controller", *at, "-i", "1", "--dry-run", code=1)
-            assert any("kraft.version is 0" in each["text"] for each in told["change"]["checks"])
+            assert any(
+                "kraft.version is 0" in each["reason"] for each in told["quorumChange"]["checks"]
+            )
             return
 
         def probe() -> bool:
             return _kraftool("upgrade", *at, "--dry-run").returncode == 0
 
         kafka.wait_for("every voter to have told what it supports", probe, every=0.5)
-        assert _document("upgrade", *at)["change"]["outcome"] == "done"
+        assert _document("upgrade", *at)["quorumChange"]["outcome"] == "done"
 
         def levels() -> set[int]:
             told = _document("describe", *at)

@@ -9,20 +9,20 @@ majority comes back from the dead.
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-import kafka
 import pytest
-import recovering
-from clusters import Cluster, Node
-from recovering import begin, cluster_of, kraftool, on, voters
 
 from kraftool.repair.plan import Action, Method, Plan
 from kraftool.repair.plan_yaml import plan_from_yaml
 from kraftool.reports.election.assessment import LossBound
+from tests.interop import kafka, recovering
+from tests.interop.clusters import Cluster, Node
+from tests.interop.recovering import begin, cluster_of, kraftool, on, voters
 
 pytestmark = pytest.mark.interop
 
@@ -65,7 +65,8 @@ class Night:
                     continue
                 words = [each.replace("plan.yaml", str(self.plan_file)) for each in words[1:]]
                 words = [
-                    each.replace("=COPY", f"={self.broker.metadata_log_dir}") for each in words
+                    re.sub(r"=node-\d+-data$", f"={self.broker.metadata_log_dir}", each)
+                    for each in words
                 ]
                 kraftool(*words, *(("--yes", plan.id) if action is Action.APPLY else ()))
 

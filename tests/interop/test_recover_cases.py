@@ -7,16 +7,15 @@ and after Kafka has run on it.
 
 from __future__ import annotations
 
-import damages
 import pytest
-import recovering
-from ondisk import batches, differences, segments, trees
-from our_nodes import end_of
-from recovering import OURS, SAID, THEIRS, Kept, kept, kraftool, voters
 
 from kraftool.repair.plan import Method
 from kraftool.repair.surveying import survey_path
 from kraftool.reports.election.assessment import LossBound
+from tests.interop import damages, recovering
+from tests.interop.ondisk import batches, differences, segments, trees
+from tests.interop.our_nodes import end_of
+from tests.interop.recovering import OURS, SAID, THEIRS, Kept, kept, kraftool, voters
 
 __all__ = ["kept"]
 pytestmark = pytest.mark.interop

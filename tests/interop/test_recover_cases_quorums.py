@@ -7,19 +7,27 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-import kafka
 import pytest
-import recovering
-from clusters import Cluster, Node
-from ondisk import segments
-from our_nodes import end_of
-from recovering import OURS, SAID, VERSIONS, Kept, cluster_of, consumed, kraftool, voters
-from test_net_secured import Stores, stores
-from test_node_secured import secured
 
 from kraftool.repair.plan import Method
 from kraftool.repair.plan_yaml import plan_from_yaml
 from kraftool.reports.election.assessment import LossBound
+from tests.interop import kafka, recovering
+from tests.interop.clusters import Cluster, Node
+from tests.interop.ondisk import segments
+from tests.interop.our_nodes import end_of
+from tests.interop.recovering import (
+    OURS,
+    SAID,
+    VERSIONS,
+    Kept,
+    cluster_of,
+    consumed,
+    kraftool,
+    voters,
+)
+from tests.interop.test_net_secured import Stores, stores
+from tests.interop.test_node_secured import secured
 
 __all__ = ["stores"]
 pytestmark = [pytest.mark.interop, pytest.mark.soak]

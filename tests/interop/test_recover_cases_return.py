@@ -9,17 +9,16 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 
-import kafka
 import pytest
-import recovering
-from ondisk import partition
-from recovering import OURS, SAID, THEIRS, Kept, kept
 
 from kraftool.repair.plan import Method
+from tests.interop import kafka, recovering
+from tests.interop.ondisk import partition
+from tests.interop.recovering import OURS, SAID, THEIRS, Kept, kept
 
 __all__ = ["kept"]
-pytestmark = [pytest.mark.interop, pytest.mark.soak]
-on_each = recovering.on("kept")
+pytestmark = pytest.mark.interop
+on_each, always = recovering.on("kept"), recovering.on("kept", always=True)
 
 
 def appended(kept: Kept) -> None:
@@ -55,6 +54,44 @@ def test_after_an_append_old_voters_by_themselves_elect_and_commit(kept: Kept) -
     wanted = kept.tree(kept.broker, "level")
     kept.assert_tree(wanted | {SAID: str(OURS)}, kept.survivor)
     kept.assert_tree(wanted | {SAID: str(THEIRS)}, *kept.others)
+
+
+# --- the leader dies meanwhile ------------------------------------------------------------------
+
+
+def return_while_the_leader_dies(kept: Kept) -> None:
+    """Old voters come back one by one, and each time the leader is killed and starts again."""
+    cluster, survivor = kept.cluster, kept.survivor
+    for number, each in enumerate(kept.others, 1):
+        cluster.start(each)
+        cluster.kill(survivor)
+        cluster.start(survivor)
+        kept.leads(survivor)
+        kept.follow(survivor, *kept.others[:number])
+    cluster.start(kept.broker)
+    kept.has_everything()
+    kept.follow(survivor, *kept.others, kept.broker)
+
+
+@always
+def test_the_leader_of_a_jump_dies_while_old_voters_come_back_one_by_one(kept: Kept) -> None:
+    kept.put_back()
+    plan = kept.plan_lost(kept.others)
+    assert plan.method is Method.SNAPSHOT_JUMP
+    kept.apply(plan)
+    wanted = kept.planned_tree(plan, kept.survivor) | {SAID: str(OURS)}
+    kept.cluster.start(kept.survivor)
+    kept.leads(kept.survivor)
+    kept.say(kept.survivor, OURS)
+    return_while_the_leader_dies(kept)
+    kept.assert_tree(wanted, *kept.nodes)
+
+
+@on_each
+def test_the_leader_of_an_append_dies_while_old_voters_come_back_one_by_one(kept: Kept) -> None:
+    appended(kept)
+    return_while_the_leader_dies(kept)
+    kept.assert_tree(kept.tree(kept.broker, "level") | {SAID: str(OURS)}, *kept.nodes)
 
 
 # --- static voters ------------------------------------------------------------------------------
@@ -106,6 +143,29 @@ def test_static_voters_come_back_emptied_and_one_at_a_time(static: Kept) -> None
     assert static.elected(*static.others)
     wanted = static.tree(static.broker, "struck") | {SAID: str(OURS)}
     static.assert_tree(wanted, *static.nodes)
+
+
+@on_each_static
+def test_a_static_leader_dies_while_an_old_voter_comes_back_emptied(static: Kept) -> None:
+    """Its new voter has nothing and cannot lead: both wait for one another."""
+    static.put_back()
+    set_static(static)
+    static.end()
+    [back, _] = static.others
+    shutil.rmtree(partition(back))
+    voters = ",".join(f"{one.id}@{one.at('CONTROLLER')}" for one in (static.survivor, back))
+    for node in (static.survivor, back, static.broker):
+        node.settings["controller.quorum.voters"] = voters
+        node.write_properties()
+    static.cluster.start(static.survivor, back)
+    static.cluster.kill(static.survivor)
+    static.cluster.start(static.survivor)
+    static.cluster.wait_leader()
+    static.cluster.wait_caught_up(static.survivor, back)
+    static.cluster.start(static.broker)
+    static.has_everything()
+    wanted = static.tree(static.broker, "struck") | {SAID: str(OURS)}
+    static.assert_tree(wanted, static.survivor, back)
 
 
 @on_each_static

@@ -10,19 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-import damages
-import kafka
 import pytest
-import recovering
-from clusters import Node
-from ondisk import contents, partition, segments
-from our_nodes import end_of
-from recovering import Kept, kept
-from wireprobes import Prober
 
 from kraftool.raft.messages import VoteRequest, VoteResponse
 from kraftool.raft.names import ReplicaKey
 from kraftool.raft.wire import responses
+from tests.interop import damages, kafka, recovering
+from tests.interop.clusters import Node
+from tests.interop.ondisk import contents, partition, segments
+from tests.interop.our_nodes import end_of
+from tests.interop.recovering import Kept, kept
+from tests.interop.wireprobes import Prober
 
 __all__ = ["kept"]
 pytestmark = [pytest.mark.interop, pytest.mark.soak]
@@ -120,6 +118,23 @@ def test_two_whole_voters_are_enough_to_make_the_third_anew(kept: Kept) -> None:
     ]
     start_all(kept)
     kept.assert_tree(kept.tree(source, "level"), node)
+
+
+@on_each
+def test_three_damaged_logs_restore_each_other(kept: Kept) -> None:
+    """Each lacks another batch; together they have the whole log."""
+    kept.level()
+    before = [[each.read_bytes() for each in segments(node)] for node in kept.controllers]
+    for number, node in enumerate(kept.controllers, 2):
+        damages.damage_batch(node, -6 * number)
+    plan = kept.plan(kept.controllers)
+    assert plan.cases == ("restored-runs",)
+    assert kept.apply(plan) == {each.id for each in kept.controllers}
+    after = [[each.read_bytes() for each in segments(node)] for node in kept.controllers]
+    assert after == before
+    start_all(kept)
+    assert recovering.voters(kept.cluster) == [1, 2, 3]
+    kept.assert_tree(kept.tree(kept.controllers[0], "level"), *kept.controllers)
 
 
 @on_each

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import kafka
 import pytest
-from clusters import Cluster
 
 from kraftool.decoders import quorum_state
 from kraftool.decoders.quorum_state import QuorumState
@@ -16,6 +14,8 @@ from kraftool.image.state_hash import state_hash
 from kraftool.reports.doctor.read import examine, locations_of
 from kraftool.reports.doctor.report import diagnose
 from kraftool.reports.state.load import load_state
+from tests.interop import kafka
+from tests.interop.clusters import Cluster
 
 PARTITION = "__cluster_metadata-0"
 

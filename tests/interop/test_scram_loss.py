@@ -10,16 +10,16 @@ from __future__ import annotations
 from itertools import permutations
 from pathlib import Path
 
-import kafka
 import pytest
-from clusters import Cluster
 
 from kraftool.image.image import EMPTY
 from kraftool.image.loader import ImageLoader
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
 from kraftool.reports.state.load import load_state
 from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.storage.paths import open_path
+from tests.interop import kafka
+from tests.interop.clusters import Cluster
 
 SOURCE = Path(__file__).with_name("java") / "ScramLoss.java"
 NAMES = ("alice", "bob", "carol", "dave")

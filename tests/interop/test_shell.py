@@ -15,17 +15,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import kafka
 import pytest
-import shelltrees
 
 from kraftool.commands.shell_load import image_of
 from kraftool.commands.shell_session import ShellSession
 from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.framing import encode_record
-from kraftool.reports.shell.nodes import Directory, Leaf, Node, in_order
-from kraftool.reports.shell.tree import shell_tree
 from kraftool.reports.state.load import LoadedState, load_state
+from kraftool.reports.state.shell.nodes import Directory, Leaf, Node, in_order
+from kraftool.reports.state.shell.tree import shell_tree
+from tests.interop import kafka, shelltrees
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 GOLDENS = sorted(FIXTURES.glob(f"*/*/{shelltrees.GOLDEN}"))
@@ -120,7 +119,7 @@ def test_only_what_a_newer_kafka_wrote_is_unknown_to_kafka() -> None:
         for name, facts in json.loads(golden.read_text()).items()
         if "faults" in facts
     }
-    assert {each[0] for each in faulty} == {"kafka-4.4.0"}
+    assert {each[0] for each in faulty} == {f"kafka-{each}" for each in kafka.WITHOUT_TOOLS}
     # A version that it does not know; and, in logs alone, the batch that it stops at.
     assert all(any("Error loading metadata" in fault for fault in each[2]) for each in faulty)
     stopped = [each for each in faulty if each[3] is not None]

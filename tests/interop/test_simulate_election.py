@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
-import kafka
 import pytest
-import real_elections
-from clusters import Cluster, Node
 
 from kraftool.decoders import quorum_state
+from kraftool.decoders.wire import ZERO_UUID
 from kraftool.reports.election.read import read_case
 from kraftool.sim.election.conditions import Conditions
 from kraftool.sim.election.evidence import Likelihood
 from kraftool.sim.election.report import Report, simulate
+from tests.interop import kafka, real_elections
+from tests.interop.clusters import Cluster, Node
 
 pytestmark = pytest.mark.interop
 PARTITION = "__cluster_metadata-0"
@@ -66,6 +68,11 @@ def elected(*nodes: Node, above_epoch: int) -> int:
     return kafka.wait_for(f"a leader above epoch {above_epoch}", probe, every=0.2)
 
 
+def has_ended(node: Node) -> bool:
+    assert node.process is not None
+    return not node.process.alive()
+
+
 def left_behind(cluster: Cluster) -> tuple[Node, Node, Node]:
     """A follower that misses the last records, the other follower, the leader; all are killed."""
     leader = cluster.wait_leader()
@@ -83,7 +90,15 @@ def left_behind(cluster: Cluster) -> tuple[Node, Node, Node]:
         every=0.5,
     )
     cluster.kill(other, leader)
+    without_own_votes(behind, other)
     return behind, other, leader
+
+
+def without_own_votes(*nodes: Node) -> None:
+    """As if none of them had been a candidate when the leader was elected, for which Kafka may end
+    a node; whether one was is up to chance."""
+    for each in nodes:
+        promise(each, voted_id=-1, voted_directory_id=ZERO_UUID)
 
 
 def test_a_voter_with_a_shorter_log_never_leads_the_one_that_it_is_beside(quorum: Cluster) -> None:
@@ -93,7 +108,7 @@ def test_a_voter_with_a_shorter_log_never_leads_the_one_that_it_is_beside(quorum
     (chance,) = (each for each in report.chances if each.node == behind.id)
     assert chance.refusals[0].kind in ("log", "silent")
     assert any(
-        each.sentence.startswith(f"{other.id} refuses {behind.id}: its log ends at ")
+        each.reason.startswith(f"{other.id} refuses {behind.id}: its log ends at ")
         for each in chance.refusals
     )
     epoch = max(each.end.epoch for each in report.case.nodes)
@@ -111,6 +126,16 @@ def test_a_voter_with_a_shorter_log_never_leads_the_one_that_it_is_beside(quorum
     epoch = max(each.end.epoch for each in report.case.nodes)
     quorum.start(behind, other, leader)
     assert elected(behind, other, leader, above_epoch=epoch) in report.leaders
+
+
+def promise(node: Node, **changed: Any) -> int:
+    """Change what the node's quorum-state says; the epoch that it is in then."""
+    path = node.metadata_log_dir / PARTITION / "quorum-state"
+    kept = quorum_state.decode(path.read_bytes())[0].state
+    assert kept is not None
+    state = replace(kept, **changed)
+    path.write_bytes(quorum_state.encode(state))
+    return state.leader_epoch
 
 
 def test_a_voter_without_its_log_is_enough_to_elect_a_leader_that_lacks_records(
@@ -131,11 +156,35 @@ def test_a_voter_without_its_log_is_enough_to_elect_a_leader_that_lacks_records(
     assert lost[0].first == end
 
 
+def test_a_voter_that_voted_for_itself_in_an_epoch_that_another_won_ends(quorum: Cluster) -> None:
+    """It is a candidate of that epoch again at every start, until quorum-state has a later one."""
+    behind, other, _ = left_behind(quorum)
+    shutil.rmtree(other.metadata_log_dir / PARTITION)
+    directory = simulated(behind).case.nodes[0].settings.directory_id
+    epoch = promise(behind, voted_id=behind.id, voted_directory_id=directory)
+    assert {node for node, _, _ in simulated(behind, other).broken} == {behind.id}
+    # Whoever asks it learns the epoch, and no leader.
+    quorum.start(other)
+    quorum.start(behind)
+    kafka.wait_for("the candidate to end", lambda: has_ended(behind), every=0.2)
+    assert behind.process is not None
+    assert "Received unexpected invalid request error" in behind.process.output()
+    behind.process.close()
+    behind.process = None
+
+    quorum.kill(other)
+    promise(behind, leader_id=-1, leader_epoch=epoch + 1, voted_id=-1, voted_directory_id=ZERO_UUID)
+    assert simulated(behind, other).broken == ()
+    quorum.start(behind, other)
+    assert elected(behind, other, above_epoch=epoch + 1) == behind.id
+
+
 def test_a_voter_without_its_log_ends_when_a_restarted_leader_says_goodbye(quorum: Cluster) -> None:
     leader = quorum.wait_leader()
     wiped, other = (each for each in quorum.controllers if each is not leader)
     quorum.wait_caught_up(wiped, other)
     quorum.kill(wiped, other, leader)
+    without_own_votes(other)
     shutil.rmtree(wiped.metadata_log_dir / PARTITION)
     report = simulated(wiped, other, leader)
     assert {node for node, _, _ in report.broken} == {wiped.id}
@@ -147,16 +196,8 @@ def test_a_voter_without_its_log_ends_when_a_restarted_leader_says_goodbye(quoru
     leader.settings |= patient
     leader.write_properties()
     quorum.start(leader)
+    kafka.wait_for("the wiped voter to end", lambda: has_ended(wiped), every=0.2)
     assert wiped.process is not None
-
-    def ended() -> bool:
-        try:
-            wiped.process.require_alive()
-        except kafka.KafkaFailed:
-            return True
-        return False
-
-    kafka.wait_for("the wiped voter to end", ended, every=0.2)
     wiped.process.close()
     wiped.process = None
     epoch = max(each.end.epoch for each in report.case.nodes)

@@ -9,13 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import kafka
-import ondisk
 import pytest
-import scenarios
-from clusters import Cluster
 
 from kraftool.decoders.control import ControlRecordType, decode_value
+from tests.interop import kafka, ondisk, scenarios
+from tests.interop.clusters import Cluster
 
 pytestmark = pytest.mark.interop
 
@@ -26,10 +24,10 @@ COMMANDS = ("verify-log", "verify-snapshot", "doctor", "dump")
     "version",
     [
         "4.3.0",
-        *(pytest.param(each, marks=pytest.mark.soak) for each in ("3.7.2", "3.9.1", "4.4.0")),
+        *(pytest.param(each, marks=pytest.mark.soak) for each in ("3.7.2", "3.9.1", kafka.NEWEST)),
     ],
 )
-def test_no_command_has_a_finding_in_a_leaders_directory(version: str, tmp_path: Path):
+def test_no_command_has_a_finding_in_a_leaders_directory(version: str, tmp_path: Path) -> None:
     if problem := kafka.available(version):
         pytest.skip(problem)
     scenario = scenarios.SCENARIOS["slow-follower"]

@@ -11,11 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import kafka
 import pytest
-import scenarios
-import shelltrees
-from clusters import Cluster, Node
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.control import ControlRecordType
@@ -25,11 +21,13 @@ from kraftool.decoders.segment import scan
 from kraftool.decoders.snapshot import SnapshotFrame, encode_snapshot
 from kraftool.image.image import MetadataImage
 from kraftool.image.writer import snapshot_records
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
 from kraftool.reports.state.load import LoadedState, load_state
 from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.reports.verify.snapshot_diff import difference
 from kraftool.storage.paths import open_path
+from tests.interop import kafka, scenarios, shelltrees
+from tests.interop.clusters import Cluster, Node
 from tests.ports import HOST
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

@@ -11,15 +11,15 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import kafka
 import pytest
-from start_claims import Claim
-from start_claims_none import NO_START
-from start_claims_quorum import CLAIMS
-from start_damages_quorum import make_voters, peer
-from starts import DYNAMIC, Started, Starts, server
 
-from kraftool.reports.kinds import KINDS
+from kraftool.reports.findings.kinds import KINDS
+from tests.interop import kafka
+from tests.interop.start_claims import Claim
+from tests.interop.start_claims_none import NO_START
+from tests.interop.start_claims_quorum import CLAIMS
+from tests.interop.start_damages_quorum import make_voters, peer
+from tests.interop.starts import DYNAMIC, Started, Starts, server
 
 REPORTS = Path(__file__).parents[2] / "kraftool/reports"
 
@@ -120,7 +120,8 @@ def sentences() -> Iterator[tuple[str, str]]:
                 if ACTS.search(sentence) and not ADVICE.search(sentence):
                     yield kind.code, sentence
     for name in ADVISING:
-        tree = ast.parse((REPORTS / f"{name}.py").read_text())
+        (module,) = REPORTS.rglob(f"{name}.py")
+        tree = ast.parse(module.read_text())
         docs = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docs:

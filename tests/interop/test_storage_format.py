@@ -10,20 +10,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import kafka
 import pytest
-from clusters import Cluster, Node
-from our_commands import kraftool
 
 from kraftool.decoders import properties
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.control import BY_ID, decode_value, read_key
 from kraftool.decoders.segment import scan
 from kraftool.storage.format_levels import starting_levels
+from tests.interop import kafka
+from tests.interop.clusters import Cluster, Node
+from tests.interop.our_commands import kraftool
+
+pytestmark = pytest.mark.interop
 
 ROOT = Path(__file__).resolve().parents[2]
 EACH = Path(__file__).parent / "java" / "StorageEach.java"
-VERSIONS = ("4.3.0", "4.4.0")
+VERSIONS = (kafka.TOOLS_VERSION, kafka.NEWEST)
 IDS = ("m4edhskZReujT5KaPved-A", "tZQSAvsjSkG1h6dlBS_MFA")
 CLUSTER = "5L6g3nShT-eMCtK--X86sw"
 SCRAM = "SCRAM-SHA-256=[name=alice,salt=bWFueSBncmFpbnM,password=canary-secret]"

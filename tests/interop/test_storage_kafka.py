@@ -13,10 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import kafka
 import pytest
-from clusters import Cluster, Node, at_least
-from dumplog import kafka_dump_log
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.control import ControlRecordType
@@ -33,12 +30,16 @@ from kraftool.raft.names import (
 )
 from kraftool.raft.records import Batch, LeaderChange
 from kraftool.raft.wire.batches import decode_batches
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
 from kraftool.reports.state.load import load_state
 from kraftool.reports.verify.log import verify_logs
 from kraftool.storage.log_config import LogConfig
 from kraftool.storage.metadata_log import MetadataLog
 from kraftool.storage.paths import open_path
+from kraftool.storage.source import BytesSource
+from tests.interop import kafka
+from tests.interop.clusters import Cluster, Node, at_least
+from tests.interop.dumplog import kafka_dump_log
 from tests.ports import HOST
 
 PARTITION = "__cluster_metadata-0"
@@ -78,7 +79,7 @@ def batches(node: Node) -> list[RecordBatch]:
     found = []
     for path in sorted((node.metadata_log_dir / PARTITION).glob("*.log")):
         data = path.read_bytes()
-        for each in scan(lambda at, size, data=data: data[at : at + size]):
+        for each in scan(BytesSource("", data).read_at):
             assert isinstance(each, RecordBatch)
             assert each.is_valid, path
             found.append(each)
@@ -163,8 +164,8 @@ CASES = (
     Case("3.9.1", False),
     Case("3.9.1", True),
     Case("4.3.0", True),
-    Case("4.4.0", True),
-    Case("4.4.0", False),
+    Case(kafka.NEWEST, True),
+    Case(kafka.NEWEST, False),
 )
 
 
@@ -208,7 +209,8 @@ def test_a_log_goes_back_and_forth_and_nothing_is_lost(case: Case, tmp_path: Pat
             theirs = [each.data for each in batches(node)]
             assert _goes_on(theirs, so_far), "Kafka kept what was written here"
             log = opened(node, is_dynamic=case.is_dynamic)
-            assert log.recovery.cut is log.recovery.wiped_to is None
+            assert log.recovery.cut is None
+            assert log.recovery.wiped_to is None
             # Kafka begins an empty log anew at its snapshot, and unlinks the old one later.
             assert all(each.endswith(".deleted") for each in log.recovery.removed)
             assert served(log) == theirs
@@ -251,7 +253,7 @@ def indexes(node: Node) -> dict[str, bytes]:
 def _from_segments(log: MetadataLog) -> Iterator[RecordBatch]:
     for path in sorted(Path(log.folder).glob("*.log")):
         data = path.read_bytes()
-        for each in scan(lambda at, size, data=data: data[at : at + size]):
+        for each in scan(BytesSource("", data).read_at):
             assert isinstance(each, RecordBatch)
             yield each
 
@@ -261,7 +263,7 @@ def _goes_on(later: list[bytes], earlier: list[bytes]) -> bool:
 
 
 @pytest.mark.interop
-@pytest.mark.parametrize("version", ["4.3.0", "4.4.0"])
+@pytest.mark.parametrize("version", [kafka.TOOLS_VERSION, kafka.NEWEST])
 def test_a_follower_goes_on_from_a_snapshot_that_was_downloaded_here(
     version: str, tmp_path: Path
 ) -> None:
@@ -285,17 +287,16 @@ def test_a_follower_goes_on_from_a_snapshot_that_was_downloaded_here(
         key = OffsetAndEpoch(int(newest.name[:20]), int(newest.name[21:31]))
         data = newest.read_bytes()
 
-        def behind_it() -> list[Batch]:
-            return [
+        def behind_it() -> list[Batch] | None:
+            behind = [
                 each
                 for path in sorted(folder.glob("*.log"))
                 for each in decode_batches(path.read_bytes())
                 if each.base_offset >= key.offset
-            ][:5]
+            ]
+            return behind[:5] if len(behind) >= 5 else None
 
-        fetched = kafka.wait_for(
-            "records behind the snapshot", lambda: len(found := behind_it()) == 5 and found
-        )
+        fetched = kafka.wait_for("records behind the snapshot", behind_it)
         log = MetadataLog.open(
             str(follower.metadata_log_dir), LogConfig(), static_voters=VoterSet()
         )

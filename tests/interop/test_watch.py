@@ -17,11 +17,12 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-import kafka
 import pytest
-from clusters import Cluster, Node
-from our_commands import ROOT, document
-from watch_record import VERSION, three_and_a_standby
+
+from tests.interop import kafka
+from tests.interop.clusters import Cluster, Node
+from tests.interop.our_commands import ROOT, document
+from tests.interop.watch_record import VERSION, three_and_a_standby
 
 pytestmark = pytest.mark.interop
 _once = partial(document, "watch", "--once")
@@ -138,13 +139,13 @@ def test_scripts_are_told_of_a_quorum_without_a_leader(quorum: Cluster) -> None:
         quorum.wait_leader(above_epoch=epoch)
     told = _once(*_at(*quorum.running()), code=0)
     assert told["leaderId"] is not None
-    assert told["voters"]["ids"] == [1, 2, 3]
+    assert told["voterState"]["voterIds"] == [1, 2, 3]
     quorum.kill(quorum.wait_leader())
     survivor = next(each for each in nodes if each.process is not None)
     told = _once(*_at(survivor, quorum.nodes[4]), str(survivor.metadata_log_dir), code=1)
     assert told["leaderId"] is None
-    assert told["statements"][0]["text"].startswith("No node leads.")
+    assert told["statements"][0]["reason"].startswith("No node leads.")
     row = next(each for each in told["replicas"] if each["id"] == survivor.id)
     assert row["directoryEndOffset"] > 0
     assert row["isReached"]
-    assert told["voters"]["toldBy"] == "directory", "nobody else is there to tell"
+    assert told["voterState"]["source"] == "directory", "nobody else is there to tell"

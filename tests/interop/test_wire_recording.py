@@ -8,12 +8,11 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import kafka
 import pytest
-import wirerecord
 
 from kraftool.decoders import rpc_frames
 from kraftool.raft.wire import requests, responses
+from tests.interop import kafka, wirerecord
 from tests.raft import golden_replay
 
 pytestmark = pytest.mark.interop

@@ -19,16 +19,14 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
-import kafka
-from clusters import Cluster, Node
 
 from kraftool.client.model import QuorumView
 from kraftool.client.target import Target, target_of
 from kraftool.watching.sources import Sources
 from kraftool.watching.watcher import Watcher
+from tests.interop import kafka
+from tests.interop.clusters import Cluster, Node
 from tests.tui.recording import recorded
 
 VERSION = "4.3.0"

@@ -11,9 +11,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import kafka
-from clusters import Node
-
 from kraftool.decoders import rpc_frames
 from kraftool.raft.messages import (
     AddVoterRequest,
@@ -29,10 +26,12 @@ from kraftool.raft.messages import (
 )
 from kraftool.raft.names import Endpoint, OffsetAndEpoch, ReplicaKey, VersionRange
 from kraftool.raft.wire import requests
+from tests.interop import kafka
+from tests.interop.clusters import Node
 from tests.ports import HOST
 
 if TYPE_CHECKING:
-    from wirequorum import Quorum
+    from tests.interop.wirequorum import Quorum
 
 STRANGER = "AAAAAAAAAAAAAAAAAAAACQ"
 """The directory id of nobody."""

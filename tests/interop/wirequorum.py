@@ -14,13 +14,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import kafka
-import wireprobes
-from clusters import Cluster, Node
-from operations import must
-from wireproxy import Proxy
-
 from kraftool.raft.messages import DescribeQuorumRequest
+from tests.interop import kafka, wireprobes
+from tests.interop.clusters import Cluster, Node
+from tests.interop.operations import must
+from tests.interop.wireproxy import Proxy
 from tests.ports import HOST
 
 CONTROLLER = "CONTROLLER"
@@ -224,7 +222,7 @@ def static(quorum: Quorum, mark: Mark) -> None:
 def change(quorum: Quorum, fourth: Node) -> None:
     """Add and remove a voter, with the refusals that go with it."""
     endpoint = {"name": CONTROLLER, "host": HOST, "port": fourth.ports[CONTROLLER]}
-    fields = {"id": fourth.id, "directory": fourth.directory_id}
+    fields: dict[str, Any] = {"id": fourth.id, "directory": fourth.directory_id}
     must(
         quorum,
         "add-voter",

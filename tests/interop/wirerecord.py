@@ -20,12 +20,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import kafka
-import wirecontext
-from wireproxy import Exchange, Proxy
-from wirequorum import SCENARIOS, Quorum
-
 from kraftool.decoders import rpc_frames
+from tests.interop import kafka, wirecontext
+from tests.interop.wireproxy import Exchange, Proxy
+from tests.interop.wirequorum import SCENARIOS, Quorum
 
 VERSION = "4.3.0"
 OF_A_KIND = 2
@@ -125,7 +123,8 @@ def kind(exchange: Exchange, state: dict[str, Any] | None) -> tuple[Any, ...]:
     answer = rpc_frames.decode_response(exchange.response, asked.name, asked.version).body
     found: list[Any] = [asked.name, asked.version, state["role"] if state else None]
     found.append(answer.get("errorCode"))
-    for topic in answer.get("topics", answer.get("responses", [])):
+    topics: list[Any] = answer["topics"] if "topics" in answer else answer.get("responses", [])
+    for topic in topics:
         for part in topic.get("partitions", []):
             found += [part.get("errorCode"), part.get("voteGranted")]
             leader = part.get("currentLeader", part)

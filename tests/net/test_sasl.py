@@ -228,7 +228,11 @@ def test_the_exchange_of_the_rfc() -> None:
         server = scram.server(mechanism, lambda name, user: scram.credential(name, "pencil"))
         next(server)
         kept = scram.credential(mechanism, "pencil")
-        server = scram.server(mechanism, lambda name, user, kept=kept: kept)
+
+        def known(name: str, user: str, kept: ScramCredential = kept) -> ScramCredential:
+            return kept
+
+        server = scram.server(mechanism, known)
         next(server)
         first = server.send(next(client))
         last = server.send(client.send(first))

@@ -27,6 +27,7 @@ from kraftool.node.runner import Consumer, NodeFailedError, Runner
 from kraftool.raft.events import ResponseReceived, Send
 from kraftool.raft.messages import ANSWERED_BY, ApiVersionsRequest, ApiVersionsResponse
 from kraftool.raft.names import Endpoint, Error, ReplicaKey, Voter, VoterSet
+from kraftool.raft.roles import Leader
 from kraftool.raft.settings import NodeSettings, Timing
 from kraftool.raft.wire import requests, responses
 from kraftool.storage.log_config import LogConfig
@@ -200,8 +201,10 @@ class Quorum:
 
         def found() -> Runner | None:
             for each in self.leaders():
-                committed = each.raft.role.high_watermark
-                if committed is not None and committed > each.raft.role.epoch_start_offset:
+                role = each.raft.role
+                assert isinstance(role, Leader), "it leads"
+                committed = role.high_watermark
+                if committed is not None and committed > role.epoch_start_offset:
                     return each
             return None
 

@@ -35,6 +35,8 @@ from kraftool.raft.records import Batch
 from tests.node.hostile import frame_of, mutated, recorded_requests
 from tests.node.quorum import ANYBODY, CLUSTER_ID, Quorum, directory_id, quorum_of
 
+pytestmark = pytest.mark.slow
+
 SEEDS = 200 if os.environ.get("KRAFTOOL_SOAK") else 4
 
 

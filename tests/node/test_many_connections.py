@@ -7,9 +7,13 @@ import os
 import struct
 from pathlib import Path
 
+import pytest
+
 from kraftool.decoders.rpc_frames import RequestFrame, encode_request
 from kraftool.raft.names import Error
 from tests.node.processes import Pair, allow_files, end, fetched_ms, pair
+
+pytestmark = pytest.mark.slow
 
 IS_LONG = bool(os.environ.get("KRAFTOOL_SOAK"))
 COUNT = 3_000 if IS_LONG else 300

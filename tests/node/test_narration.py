@@ -34,6 +34,8 @@ from kraftool.raft.raft import Raft
 from kraftool.raft.settings import NodeSettings
 from tests.node.quorum import CLUSTER_ID, Quorum, directory_id, quorum_of, voters
 
+pytestmark = pytest.mark.slow
+
 
 class _Watching:
     def __init__(self) -> None:

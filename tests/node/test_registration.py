@@ -36,6 +36,8 @@ from kraftool.raft.events import Resign, TimePassed
 from kraftool.raft.names import Endpoint, Error, VersionRange
 from tests.node.quorum import Quorum, quorum_of
 
+pytestmark = pytest.mark.slow
+
 NAME, SUPPORTED = "ControllerRegistration", 15
 _KEYS = {"ApiVersions": 18, NAME: 70}
 _SERVED = {"ApiVersions": (0, 4), NAME: (0, 0)}

@@ -11,6 +11,8 @@ from kraftool.node.runner import Runner
 from kraftool.raft.events import Append
 from tests.node.quorum import Quorum, quorum_of
 
+pytestmark = pytest.mark.slow
+
 
 async def append(leader: Runner, *values: bytes) -> int:
     """Have the leader take records for one batch, which it writes a little later; the offset of the

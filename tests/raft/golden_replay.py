@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kraftool.decoders import rpc_frames
+from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.wire import ZERO_UUID
 from kraftool.raft import core
 from kraftool.raft.accumulator import Accumulator
@@ -153,12 +154,12 @@ def _voters(listed: list[dict[str, Any]]) -> VoterSet:
 def _log(pair: Pair, state: dict[str, Any]) -> LogView:
     end, last = state["end"] or (state["logStart"], 0)
     epochs = [
-        (epoch, start)
+        EpochEntry(epoch, start)
         for epoch, start in pair.recording["epochs"]
         if state["logStart"] <= start < end and (last is None or epoch <= last)
     ]
     if state["role"] == "Leader" and state["epochStart"] == end:
-        epochs.append((state["epoch"], end))
+        epochs.append(EpochEntry(state["epoch"], end))
     return LogView(
         start_offset=state["logStart"],
         end_offset=end,
@@ -306,13 +307,21 @@ def replay(pair: Pair) -> Replayed:
 
 
 def _until_answered(raft: Raft, asked: FetchRequest, recorded: FetchResponse) -> Iterator[Effect]:
-    """What ended the wait of a fetch, by the answer: records, a commit, a resignation, time."""
+    """What ended the wait of a fetch, by the answer: records, a commit, the leader's end, time."""
     if recorded.batches:
         count = recorded.batches[-1].next_offset - asked.fetch_offset
         yield from core.step(raft, NOW_MS, Append(epoch=raft.epoch, records=(b"",) * count))
         yield from core.step(raft, NOW_MS + 25, TimePassed())
     elif recorded.error is Error.NOT_LEADER_OR_FOLLOWER:
         yield from core.step(raft, NOW_MS, Resign(epoch=raft.epoch))
+    elif recorded.error is Error.BROKER_NOT_AVAILABLE:
+        # Kafka judges a fetch again when its wait is over, in a thread of its own: between the
+        # signal to stop and the resignation. Our core resigns within the step that takes the
+        # signal, so this moment exists only for a request that comes then.
+        raft.is_shutting_down = True
+        yield from core.step(
+            raft, NOW_MS, RequestReceived(request_id=1, request=asked, listener=LISTENER)
+        )
     elif recorded.high_watermark > (raft.role.high_watermark or UNKNOWN):
         for number, voter in enumerate(raft.control.voters, start=2):
             if voter.key != raft.key:

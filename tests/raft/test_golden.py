@@ -89,6 +89,30 @@ def test_the_core_gives_kafka_s_answer(pair: Pair) -> None:
     assert ours == theirs
 
 
+WAITED = [each for each in ANSWERED if each.waited and each.state and each.api == "Fetch"]
+
+
+@pytest.mark.parametrize("pair", WAITED[:1] + WAITED[-1:], ids=str)
+def test_a_wait_that_ends_while_the_leader_stops_is_answered_as_kafka_answers_it(
+    pair: Pair,
+) -> None:
+    """Kafka was seen to do so for a fetch whose time was up between its signal and its end."""
+    [topic] = pair.answer.body["responses"]
+    [part] = topic["partitions"]
+    gone = {
+        **part,
+        "errorCode": Error.BROKER_NOT_AVAILABLE,
+        "highWatermark": -1,
+        "records": b"",
+    }
+    body = {**pair.answer.body, "responses": [{**topic, "partitions": [gone]}]}
+    seen = replace(pair, response=rpc_frames.encode_response(replace(pair.answer, body=body)))
+
+    ours, theirs = comparable(seen, replay(seen))
+
+    assert ours == theirs
+
+
 def _changes(api: str, code: int) -> list[Pair]:
     return [e for e in OF_THE_PROTOCOL if e.api == api and e.answer.body["errorCode"] == code]
 

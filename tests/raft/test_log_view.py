@@ -2,6 +2,7 @@
 
 import pytest
 
+from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.raft.log_view import LogView, Validity
 from kraftool.raft.names import CommittedTruncation, OffsetAndEpoch, ProtocolError
 from kraftool.raft.records import Batch
@@ -197,7 +198,7 @@ def test_snapshots_are_kept_in_order_and_once() -> None:
 
 def test_a_modelled_kafka_node_is_truncated_below_its_snapshot() -> None:
     """As Kafka 3.9.1 and 4.3.0 do after a restart (tests/interop/start_claims_quorum.py)."""
-    view = LogView(end_offset=9, epochs=[(1, 0)], snapshots=[OffsetAndEpoch(5, 1)])
+    view = LogView(end_offset=9, epochs=[EpochEntry(1, 0)], snapshots=[OffsetAndEpoch(5, 1)])
     with pytest.raises(CommittedTruncation):
         view.truncate(4)
     view.protects_snapshots = False

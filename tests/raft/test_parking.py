@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
 from kraftool.raft import core
 from kraftool.raft.events import SetDeadline, TimePassed
+from kraftool.raft.raft import Raft
 from tests.raft.parked_fetches import WAIT_MS, append, leader, park, replies
 
 STEP_MS = 10
@@ -38,6 +40,10 @@ def calls(work: Callable[[], object]) -> int:
     return count
 
 
+def append_into(answered: list[int], raft: Raft) -> None:
+    answered.extend(append(raft))
+
+
 @pytest.mark.parametrize("step_ms", [0, 1])
 def test_an_append_costs_in_proportion_to_the_fetches_that_it_answers(step_ms: int) -> None:
     work = []
@@ -45,7 +51,7 @@ def test_an_append_costs_in_proportion_to_the_fetches_that_it_answers(step_ms: i
         raft = leader()
         park(raft, count, step_ms=step_ms)
         answered: list[int] = []
-        work.append(calls(lambda raft=raft, answered=answered: answered.extend(append(raft))))
+        work.append(calls(partial(append_into, answered, raft)))
         assert answered == list(range(count))
         assert raft.parked == []
     assert work[1] <= work[0] * LINEAR
@@ -56,7 +62,7 @@ def test_a_fetch_costs_the_same_whoever_waits_already() -> None:
     for count in (FEW, MANY):
         raft = leader()
         park(raft, count)
-        work.append(calls(lambda raft=raft: core.step(raft, raft.now_ms, TimePassed())))
+        work.append(calls(partial(core.step, raft, raft.now_ms, TimePassed())))
     assert work[0] == work[1]
 
 

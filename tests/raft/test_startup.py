@@ -24,13 +24,14 @@ VOTERS = VoterSet.of(
 )
 
 
-def _started(stored: ElectionState, last_epoch: int) -> Raft:
+def _started(stored: ElectionState, last_epoch: int, *, stands_again: bool = False) -> Raft:
     settings = NodeSettings(
         node_id=1,
         directory_id="d1",
         cluster_id="c",
         listeners={LISTENER: Endpoint("n1", 9093)},
         static_voters=VOTERS,
+        stands_again=stands_again,
     )
     log = LogView.of([Batch(base_offset=0, last_offset=4, epoch=last_epoch)])
     raft = Raft(settings, Random(0), log, ControlHistory(static_voters=VOTERS), stored)
@@ -47,6 +48,13 @@ def test_who_has_records_of_the_epoch_does_not_stand_in_it_again(
     raft = _started(stored, last_epoch=5)
     assert isinstance(raft.role, role)
     assert raft.role.election == stored
+
+
+def test_a_node_like_kafka_stands_again_with_records_of_the_epoch() -> None:
+    stored = ElectionState(epoch=5, leader_id=2, voted=ReplicaKey(1, "d1"))
+    raft = _started(stored, last_epoch=5, stands_again=True)
+    assert isinstance(raft.role, Candidate)
+    assert raft.epoch == 5
 
 
 def test_who_has_no_record_of_the_epoch_stands_again() -> None:

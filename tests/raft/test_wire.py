@@ -117,7 +117,8 @@ RESPONSE_LOSSES: dict[tuple[str, int], list[Loss]] = {
     ("DescribeQuorum", 0): [_without_replica_fields(0)],
     ("DescribeQuorum", 1): [_without_replica_fields(1)],
     ("UpdateRaftVoter", 0): [_without_empty_host],
-} | {("Fetch", version): [_without_endpoints] for version in range(12, 17)}
+    **{("Fetch", version): [_without_endpoints] for version in range(12, 17)},
+}
 
 
 def _lost(losses: dict[tuple[str, int], list[Loss]], where: tuple[str, int], message: Any) -> Any:

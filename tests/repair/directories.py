@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from kraftool.decoders.framing import encode_record
 from kraftool.decoders.segment import scan
 from kraftool.image.state_hash import state_hash
 from kraftool.repair.narration import is_well
-from kraftool.repair.plan import Edit, Fingerprint, Method, Plan
+from kraftool.repair.plan import Edit, Fingerprint, Method, Piece, Plan
 from kraftool.repair.plan_yaml import plan_from_yaml, plan_to_yaml
 from kraftool.repair.planner import plan_for, read_surveys
 from kraftool.repair.request import PlanRequest, with_settings
@@ -21,6 +21,7 @@ from kraftool.repair.state_records import snapshot_of
 from kraftool.repair.survey import Survey
 from kraftool.repair.surveying import survey_path
 from kraftool.reports.state.load import load_state
+from kraftool.storage.source import FileSource
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 PARTITION = "__cluster_metadata-0"
@@ -63,13 +64,22 @@ class Quorum:
         return found
 
     def plan(
-        self, *settings: str, nodes: Sequence[int] | None = None, accept: Sequence[str] = ()
+        self,
+        *settings: str,
+        nodes: Sequence[int] | None = None,
+        accept: Sequence[str] = (),
+        is_collected: bool = False,
     ) -> Plan:
-        """The plan for these nodes, by default all; what is planned is what the file says."""
+        """The plan for these nodes, by default all; what is planned is what the file says.
+
+        From collect files it has no bytes of the logs.
+        """
         paths = [str(self.directories[each]) for each in nodes or self.directories]
         request = PlanRequest(surveys=(), now_ms=NOW, accepted=frozenset(accept))
         request = with_settings(request, settings)
         surveys = read_surveys(paths, now_ms=NOW, at=request.rollback)
+        if is_collected:
+            surveys = tuple(replace(each, restored=None) for each in surveys)
         plan = plan_for(replace(request, surveys=surveys))
         assert plan_from_yaml(plan_to_yaml(plan)) == plan
         return plan
@@ -81,12 +91,20 @@ class Quorum:
             for host in plan.hosts
             if host.identity.node_id in self.directories
         }
+        made: dict[str, bytes | None] = {}
         for host in plan.hosts:
-            if host.edits:
-                _carry_out(host.edits, roots.get(host.name, host.path), roots)
+            made |= _made(host.edits, roots.get(host.name, host.path), roots)
+        for path, content in made.items():
+            if os.path.exists(path):
+                os.unlink(path)
+            if content is not None:
+                Path(path).write_bytes(content)
 
 
-def _carry_out(edits: Sequence[Edit], directory: str, roots: Mapping[str, str]) -> None:
+def _made(
+    edits: Sequence[Edit], directory: str, roots: Mapping[str, str]
+) -> dict[str, bytes | None]:
+    """The new files; each is made of the directories as they are before the plan."""
     made: dict[str, bytes | None] = {}
     for edit in edits:
         path = os.path.join(directory, edit.target.path)
@@ -94,18 +112,23 @@ def _carry_out(edits: Sequence[Edit], directory: str, roots: Mapping[str, str]) 
         assert edit.before == (None if found is None else Fingerprint.of(found)), path
         if edit.snapshot is not None:
             source = roots[edit.snapshot.source] if edit.snapshot.source else directory
-            made[path] = b"".join(snapshot_of(edit.snapshot, source))
+            made[path] = b"".join(snapshot_of(edit.snapshot, source, _opener(source, roots)))
         elif edit.after is None:
             made[path] = None
         else:
             data = b"".join(_pieces(edit, directory, roots))
             assert Fingerprint.of(data) == edit.after, path
             made[path] = data
-    for path, content in made.items():
-        if os.path.exists(path):
-            os.unlink(path)
-        if content is not None:
-            Path(path).write_bytes(content)
+    return made
+
+
+def _opener(directory: str, roots: Mapping[str, str]) -> Callable[[Piece], FileSource]:
+    def opened(piece: Piece) -> FileSource:
+        assert piece.file is not None
+        root = roots[piece.source] if piece.source else directory
+        return FileSource(str(Path(root) / piece.file.path))
+
+    return opened
 
 
 def _pieces(edit: Edit, directory: str, roots: Mapping[str, str]) -> Iterator[bytes]:
@@ -143,16 +166,16 @@ def batches(path: Path) -> list[RecordBatch]:
     return found
 
 
-def flip(path: Path, position: int) -> None:
-    """One bit of a file is another."""
+def flip(path: Path, position: int, change: int = 0x41) -> None:
+    """Two bits of a file are others: one would be put back."""
     data = bytearray(path.read_bytes())
-    data[position] ^= 0x40
+    data[position] ^= change
     os.chmod(path, 0o644)
     path.write_bytes(bytes(data))
 
 
 def flip_in_batch(path: Path, number: int) -> RecordBatch:
-    """A bit in the records of a batch; the batch as it was."""
+    """Two bits in the records of a batch; the batch as it was."""
     batch = batches(path)[number]
     flip(path, batch.position + batch.size - 3)
     return batch

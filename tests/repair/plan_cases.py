@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from kraftool.raft.names import Endpoint, ReplicaKey, Voter, VoterSet
+from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION
 from kraftool.repair.plan import (
     Action,
     DirectoryIdentity,
@@ -16,9 +18,7 @@ from kraftool.repair.plan import (
     Plan,
     PlanFile,
     PlanFileKind,
-    PlannedEndpoint,
     PlannedLoss,
-    PlannedVoter,
     PlanStep,
     Quarantined,
     Ranked,
@@ -38,11 +38,12 @@ QUORUM_STATE = target_of("quorum-state")
 META = PlanFile(kind=PlanFileKind.META_PROPERTIES, name="meta.properties")
 
 OLD = Fingerprint.of(b"old bytes")
-VOTER = PlannedVoter(
-    id=1,
-    directory_id="AAAAAAAAAAAAAAAAAAAAAg",
-    endpoints=(PlannedEndpoint(listener="CONTROLLER", host="one.example", port=9093),),
+VOTER = Voter(
+    key=ReplicaKey(1, "AAAAAAAAAAAAAAAAAAAAAg"),
+    endpoints={"CONTROLLER": Endpoint("one.example", 9093)},
+    kraft_version=SUPPORTED_KRAFT_VERSION,
 )
+OTHER = Voter(key=ReplicaKey(2), kraft_version=SUPPORTED_KRAFT_VERSION)
 
 
 def a_plan() -> Plan:
@@ -54,12 +55,13 @@ def a_plan() -> Plan:
         timestamp_ms=1_700_000_000_000,
         last_contained_log_timestamp_ms=1_699_999_999_999,
         kraft_version=1,
-        voters=(VOTER,),
+        voters=VoterSet.of(VOTER),
         state_offset=1000,
         records=25,
         records_sha256="ab" * 32,
         source="node-11",
     )
+    assert VOTER.directory_id is not None
     seed = HostPlan(
         name="node-1",
         role=HostRole.SEED,
@@ -117,8 +119,8 @@ def a_plan() -> Plan:
                 ),
             ),
         ),
-        voters_before=(VOTER, PlannedVoter(id=2)),
-        voters_after=(VOTER,),
+        voters_before=VoterSet.of(VOTER, OTHER),
+        voters_after=VoterSet.of(VOTER),
         risks=(Risk(word="ahead", text="node 11 is ahead"),),
         steps=(PlanStep(action=Action.STOP, hosts=("node-1", "node-11"), text="Stop: all"),),
         quarantine=(Quarantined(node_id=2, why="an old voter", returns="wiped"),),

@@ -13,6 +13,8 @@ from typing import Any
 
 from kraftool.decoders import quorum_state
 from kraftool.decoders.names import parse_checkpoint_name
+from kraftool.raft.names import Endpoint, ReplicaKey, Voter, VoterSet
+from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION
 from kraftool.repair.apply import Apply
 from kraftool.repair.backup import FOLDER
 from kraftool.repair.plan import (
@@ -28,9 +30,7 @@ from kraftool.repair.plan import (
     Plan,
     PlanFile,
     PlanFileKind,
-    PlannedEndpoint,
     PlannedLoss,
-    PlannedVoter,
     SnapshotRecipe,
     target_of,
 )
@@ -116,10 +116,11 @@ def plan_of(*hosts: HostPlan, **more: Any) -> Plan:
 
 # --- the snapshot jump, with a new cluster id -------------------------------------------------
 
-VOTER = PlannedVoter(
-    id=3,
-    directory_id="2Z8JApBiRl-Vj1-Gz3rfbg",
-    endpoints=(PlannedEndpoint(listener="CONTROLLER", host="127.0.0.1", port=43523),),
+DIRECTORY_ID = "2Z8JApBiRl-Vj1-Gz3rfbg"
+VOTER = Voter(
+    key=ReplicaKey(3, DIRECTORY_ID),
+    endpoints={"CONTROLLER": Endpoint("127.0.0.1", 43523)},
+    kraft_version=SUPPORTED_KRAFT_VERSION,
 )
 JUMP = target_of("00000000000000005224-0000001003.checkpoint")
 FENCED = b"version=1\ncluster.id=AAAAAAAAAAAAAAAAAAAAAg\nnode.id=3\ndirectory.id=%s\n"
@@ -131,14 +132,14 @@ def jump_directory(fixtures: Path, target: Path) -> Path:
 
 def jump_plan(directory: Path) -> Plan:
     """Everything that a jump does, and a new cluster id."""
-    meta = written(directory, META, FENCED % VOTER.directory_id.encode())
+    meta = written(directory, META, FENCED % DIRECTORY_ID.encode())
     plan = jump_of(directory, state_offset=224, voter=VOTER, snapshot=JUMP)
     host = plan.hosts[0]
     identity = replace(host.identity, cluster_id="xxuyFdGYSvOPfcYJRNjaMA")
     return replace(plan, hosts=(replace(host, identity=identity, edits=(meta, *host.edits)),))
 
 
-def jump_of(directory: Path, *, state_offset: int, voter: PlannedVoter, snapshot: PlanFile) -> Plan:
+def jump_of(directory: Path, *, state_offset: int, voter: Voter, snapshot: PlanFile) -> Plan:
     """A checkpoint is made of the state at an offset, the epoch rises, the log goes."""
     named = parse_checkpoint_name(snapshot.name)
     assert named is not None, "a checkpoint's name"
@@ -149,7 +150,7 @@ def jump_of(directory: Path, *, state_offset: int, voter: PlannedVoter, snapshot
         timestamp_ms=NOW,
         last_contained_log_timestamp_ms=NOW - 1000,
         kraft_version=1,
-        voters=(voter,),
+        voters=VoterSet.of(voter),
         state_offset=state_offset,
         records=digest.count,
         records_sha256=digest.sha256,
@@ -163,10 +164,14 @@ def jump_of(directory: Path, *, state_offset: int, voter: PlannedVoter, snapshot
         Edit(target=snapshot, snapshot=recipe),
     )
     name = f"node-{voter.id}"
-    identity = DirectoryIdentity(node_id=voter.id, directory_id=voter.directory_id)
+    identity = DirectoryIdentity(node_id=voter.id, directory_id=voter.directory_id or "")
     host = HostPlan(name=name, role=HostRole.SEED, identity=identity, edits=edits)
     return plan_of(
-        host, method=Method.SNAPSHOT_JUMP, kraft_version=1, voters_after=(voter,), seed=name
+        host,
+        method=Method.SNAPSHOT_JUMP,
+        kraft_version=1,
+        voters_after=VoterSet.of(voter),
+        seed=name,
     )
 
 

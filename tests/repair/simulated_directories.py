@@ -33,8 +33,6 @@ from kraftool.raft.names import (
 from kraftool.raft.records import Batch, ControlRecord, Voters
 from kraftool.raft.settings import NodeSettings
 from kraftool.raft.wire import batches as wire
-from kraftool.repair.plan import PlannedVoter
-from kraftool.repair.state_records import voter_set_of
 from kraftool.reports.state.load import load_state
 from kraftool.sim.batches import Batches
 from kraftool.sim.disk import Disk
@@ -47,6 +45,8 @@ from tests.repair.repair_cases import PARTITION, NoSync
 Rename = Callable[[str], str]
 
 CLUSTER = "c2ltdWxhdGVkLWNsdXN0ZQ"
+_BEGIN = NOW - 1_000_000
+"""When the simulation began, by the clock of a real disk."""
 _METADATA_VERSION = 25
 _DEFAULT_BROKER = ConfigResource(BROKER, "")
 _WRITTEN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -93,9 +93,9 @@ def _control(record: ControlRecord, name: Rename) -> ControlRecord:
     return Voters(_renamed(record.voters, name)) if isinstance(record, Voters) else record
 
 
-def voters_of(planned: Iterable[PlannedVoter]) -> VoterSet:
+def voters_of(planned: VoterSet) -> VoterSet:
     """A plan's voters as the simulator names them."""
-    return _renamed(voter_set_of(planned), name_of)
+    return _renamed(planned, name_of)
 
 
 # --- records -------------------------------------------------------------------------------------
@@ -144,17 +144,33 @@ def numbers_in(batches: Iterable[Batch]) -> list[int]:
     return [each for batch in batches for each in batch.data or ()]
 
 
+def numbers_of(path: Path, records: Records) -> set[int]:
+    """The numbers in all whole batches of a segment."""
+    data, found = path.read_bytes(), set[int]()
+    for each in scan(lambda position, size: data[position : position + size]):
+        if isinstance(each, RecordBatch) and each.is_valid and not each.is_control:
+            found |= {records.number(one.value or b"") for one in each.records()}
+    return found
+
+
 # --- to a directory ------------------------------------------------------------------------------
 
 
 def write(
-    disk: Disk, root: Path, node: NodeSettings, records: Records, committed: Batches, random: Random
+    disk: Disk,
+    root: Path,
+    node: NodeSettings,
+    records: Records,
+    committed: Batches,
+    random: Random,
+    *,
+    cluster: str = CLUSTER,
 ) -> Path:
     """Write a disk as a node's directory; its server.properties."""
     folder = root / "data" / PARTITION
     folder.mkdir(parents=True)
     meta = meta_properties.MetaProperties(
-        cluster_id=CLUSTER, node_id=node.node_id, directory_id=uuid_of(disk.directory_id)
+        cluster_id=cluster, node_id=node.node_id, directory_id=uuid_of(disk.directory_id)
     )
     data = meta_properties.encode(meta, written_at=_WRITTEN)
     (root / "data" / "meta.properties").write_bytes(data)
@@ -214,7 +230,7 @@ def _encoded(batch: Batch, records: Records) -> bytes:
             base_offset=batch.base_offset,
             last_offset=batch.last_offset,
             epoch=batch.epoch,
-            timestamp_ms=NOW - 1000,
+            timestamp_ms=_BEGIN + batch.timestamp_ms,
             control=tuple(_control(each, uuid_of) for each in batch.control),
             data=tuple(records.encoded(each) for each in batch.data or ()),
         )

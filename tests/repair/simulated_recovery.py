@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,7 +20,7 @@ from kraftool.raft.records import Batch
 from kraftool.raft.settings import NodeSettings
 from kraftool.repair.plan import Method, Plan
 from kraftool.sim.batches import Batches
-from kraftool.sim.checkers.base import Checker
+from kraftool.sim.checkers.base import Checker, hooks_of
 from kraftool.sim.checkers.leaders import Leaders
 from kraftool.sim.checkers.logs import Committed, LogMatching
 from kraftool.sim.checkers.machines import Machines
@@ -27,10 +28,12 @@ from kraftool.sim.checkers.voters import VoterSets
 from kraftool.sim.checkers.votes import Votes
 from kraftool.sim.checkers.watermarks import HighWatermarks
 from kraftool.sim.disk import Disk
+from kraftool.sim.machine import CHUNK_BYTES
 from kraftool.sim.node import Node
 from kraftool.sim.options import Options
 from kraftool.sim.runner import Play
-from kraftool.sim.world import CHUNK_BYTES, LISTENER, RECORD_BYTES, ViolationError, World
+from kraftool.sim.simulation import ViolationError
+from kraftool.sim.world import LISTENER, RECORD_BYTES, World
 from tests.repair.simulated_directories import numbers_in
 from tests.repair.simulated_loss import Case, NothingLeft, Repaired, Return, repaired_quorum
 
@@ -95,7 +98,8 @@ class Future(World):
             faults=_some_faults(random, case.faults, outcome.returns),
             trace=case.trace,
         )
-        super().__init__(options, random, list(self._checkers()))
+        super().__init__(options, random)
+        self.hooks = hooks_of(list(self._checkers()), self)
         self.next_value = past.world.next_value
         self.mark: tuple[int, Batch | None] | None = None
         """Where the recovered quorum's own log begins: nobody else's has this there."""
@@ -423,7 +427,7 @@ class _Course:
         for each in self.old:
             self.coming.append(each)
             future.begin(each)
-            if not future.run(future.now + _MOST_MS, lambda each=each: self._follows(each)):
+            if not future.run(future.now + _MOST_MS, partial(self._follows, each)):
                 return
 
     def _until(self, is_true: Callable[[], bool], what: str) -> None:

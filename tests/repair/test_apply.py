@@ -160,6 +160,9 @@ def test_a_checkpoint_from_another_host_is_copied(fixtures_dir: Path, tmp_path: 
         for sources in ({}, {"node-9": str(source)}, {"node-3": str(target)}):
             with pytest.raises(RepairRefused):
                 apply(plan, target, sources=sources)
+    unneeded = Apply(plan, str(target), sources={"node-3": str(source), "node-9": "/nowhere"})
+    assert unneeded.unneeded == ("node-9",)
+    unneeded.check()
     apply(plan, target, sources={"node-3": str(source)})
     copy = (target / PARTITION / snapshot.name).read_bytes()
     assert copy == (source / PARTITION / snapshot.name).read_bytes()
@@ -179,14 +182,15 @@ def test_a_directory_without_a_metadata_partition_gets_one_and_loses_it_again(
         apply(broken, directory)
     assert not (directory / PARTITION).exists()
     state = b'{"leaderId":-1,"leaderEpoch":7,"votedId":-1,"votedDirectoryId":"' + b"A" * 22
-    edit = written(directory, target_of("quorum-state"), state + b'","data_version":1}')
+    state += b'","data_version":1}'
+    edit = written(directory, target_of("quorum-state"), state)
     plan = plan_of(
         HostPlan(
             name="a", role=HostRole.VOTER, identity=DirectoryIdentity(node_id=3), edits=(edit,)
         )
     )
     apply(plan, directory)
-    assert (directory / PARTITION / "quorum-state").exists()
+    assert (directory / PARTITION / "quorum-state").read_bytes() == state
 
 
 # --- what is refused ----------------------------------------------------------------------------
@@ -333,7 +337,7 @@ def test_the_lock_is_held_while_the_directory_is_read(directory: Path, plan: Pla
     assert said.stdout.strip() == "held"
 
 
-def test_another_plan_on_top_is_refused_until_a_node_has_run(directory: Path, plan: Plan) -> None:
+def test_another_plan_on_top_is_applied_and_undone_first(directory: Path, plan: Plan) -> None:
     other = plan_of(
         HostPlan(
             name="node-3",
@@ -342,14 +346,21 @@ def test_another_plan_on_top_is_refused_until_a_node_has_run(directory: Path, pl
             edits=(removal(directory, "partition.metadata"),),
         )
     )
+    before = contents(directory)
     apply(plan, directory)
-    after = contents(directory)
-    with pytest.raises(RepairRefused, match="another plan on top"):
-        apply(other, directory)
-    assert contents(directory) == after
-    (directory / PARTITION / f"{5224:020}.log").write_bytes(b"")  # as Kafka begins its log
-    apply(other, directory)
+    between = contents(directory)
+    with Apply(other, str(directory)) as second:
+        second.carry_out(NOW + 1, "1.0")
     assert not (directory / PARTITION / "partition.metadata").exists()
+    after = contents(directory)
+    with pytest.raises(RepairRefused, match=f"plan {other.id[:12]} was applied") as caught:
+        undo(plan, directory)
+    assert "undo that one first" in caught.value.hint
+    assert contents(directory) == after
+    undo(other, directory)
+    assert contents(directory) == between
+    undo(plan, directory)
+    assert contents(directory) == before
 
 
 def test_another_plan_is_refused_while_one_is_half_done(directory: Path, plan: Plan) -> None:
@@ -485,6 +496,8 @@ class TestAsRoot:
             subprocess.run(read_only, capture_output=True, check=True)
             with unchanged(mounted), pytest.raises(KraftoolError, match=r"[Rr]ead-only"):
                 apply(plan, mounted)
+            with pytest.raises(KraftoolError, match=r"[Rr]ead-only"):
+                Apply(plan, str(mounted)).check()
             apply(plan, directory)
             after = contents(directory)
             with pytest.raises(KraftoolError, match=r"[Rr]ead-only.*nothing was changed"):
@@ -531,6 +544,8 @@ class TestAsRoot:
         assert "Permission denied" in said, "the originals are for their owner's eyes"
         assert "nothing was changed" in said
         assert "run as the user that Kafka runs as" in said
+        assert f"{FOLDER}: Permission denied" in said, "the folder that denies, not a file in it"
+        assert "belongs to user id 1234" in said
         assert contents(directory) == after
 
     def _as_nobody(
@@ -566,8 +581,9 @@ def test_a_half_applied_directory_whose_index_a_start_rewrote_can_be_undone(
     index = directory / PARTITION / f"{0:020}.timeindex"
     assert index.exists(), "the log had not gone by then"
     index.write_bytes(bytes(24))
-    with pytest.raises(RepairRefused, match="neither as it was") as refused:
+    with pytest.raises(RepairRefused, match=r"a node has run on .* since the plan") as refused:
         apply(plan, directory)
+    assert "timeindex" not in refused.value.message
     assert "recover undo" in refused.value.hint
     undo(plan, directory)
     assert contents(directory) == before

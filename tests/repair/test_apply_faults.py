@@ -38,6 +38,8 @@ from tests.repair.repair_cases import (
 )
 from tests.storage.power_loss import Lost, Platter, RecordingFiles
 
+pytestmark = pytest.mark.slow
+
 CASES = {"jump": (jump_directory, jump_plan), "cut": (cut_directory, cut_plan)}
 SOAK = os.environ.get("KRAFTOOL_SOAK") == "1"
 

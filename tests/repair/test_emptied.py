@@ -77,7 +77,7 @@ def test_a_directory_that_names_no_voters_is_not_taken_for_an_observers(quorum: 
         each.unlink()
     segment = quorum.segment(2)
     data = bytearray(segment.read_bytes())
-    data[70] ^= 1
+    data[70] ^= 3
     segment.chmod(0o644)
     segment.write_bytes(data)
     for told in ((), ("lost=3,4",)):

@@ -17,17 +17,17 @@ from kraftool.repair.planner import plan_for
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.request import PlanRequest
 from kraftool.repair.surveying import survey_path
-from kraftool.reports.directory import read_location
+from kraftool.reports.directory.report import read_location
 from kraftool.reports.doctor.read import examine
 from kraftool.reports.doctor.report import diagnose
-from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.verify.log import verify_logs
 from kraftool.storage.paths import open_path
 from kraftool.storage.repair_journal import FOLDER
 from tests.repair.repair_cases import NOW, PARTITION, Killed, apply, undo
 
 
-def killed_at_the_first_change(monkeypatch: pytest.MonkeyPatch, run: Callable[[], None]) -> None:
+def killed_at_the_first_change(monkeypatch: pytest.MonkeyPatch, run: Callable[[], object]) -> None:
     """Everything is ready, and then nothing more happens."""
 
     def killed(*_: object) -> None:

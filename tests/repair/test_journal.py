@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kraftool.storage.files import Files
 from kraftool.storage.repair_journal import Journal, JournalDamaged, encode, entries_at, read
 
-ENTRIES = [{"kind": "begin", "planId": "ab"}, {"kind": "step", "number": 0}, {"kind": "applied"}]
+ENTRIES: list[dict[str, Any]] = [
+    {"kind": "begin", "planId": "ab"},
+    {"kind": "step", "number": 0},
+    {"kind": "applied"},
+]
 
 
 def write(path: Path) -> bytes:

@@ -5,6 +5,7 @@ Every plan is carried out on copies of what real Kafka left, and the outcome is 
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from kraftool.reports.election.assessment import LossBound
 from tests.repair.directories import (
     APART,
     EQUAL,
+    PARTITION,
     Quorum,
     batches,
     cut_log,
@@ -26,6 +28,8 @@ from tests.repair.directories import (
     poisoned,
     state_of,
 )
+
+pytestmark = pytest.mark.slow
 
 
 def seed_of(plan: Plan) -> int | None:
@@ -117,6 +121,18 @@ def test_a_survivor_that_is_behind_takes_the_state_of_the_broker_that_is_ahead(
     assert [each.hosts for each in plan.steps if each.action is Action.COPY] == [
         ("node-11", "node-1")
     ]
+    commands = [each for step in plan.steps for each in step.commands]
+    pack, unpack = next(each.commands for each in plan.steps if each.action is Action.COPY)
+    assert commands.index(pack) < commands.index(unpack)
+    for each in (pack, unpack):
+        subprocess.run(each, shell=True, cwd=tmp_path, check=True)
+    copy = tmp_path / "node-11-data"
+    assert sorted(each.name for each in copy.iterdir()) == [PARTITION, "meta.properties"]
+    for file in filter(Path.is_file, copy.rglob("*")):
+        assert file.read_bytes() == (quorum[11] / file.relative_to(copy)).read_bytes()
+    (apply,) = (each for each in commands if "recover apply" in each)
+    assert apply.endswith(" --source node-11=node-11-data")
+    assert commands.index(unpack) < commands.index(apply)
     quorum.carry_out(plan)
     assert state_of(quorum[1]) == newest
     assert quorum.survey(1).end.offset == 1_000_160
@@ -150,9 +166,9 @@ def test_the_epoch_decides_before_the_offset(tmp_path: Path) -> None:
             data[each.position + 12 : each.position + 16] = (last_epoch - 1).to_bytes(4, "big")
     path.write_bytes(bytes(data))
     cut_log(quorum, 2, 3)
-    for each in quorum.snapshots(1):
-        if int(each.name[:20]) > older.base_offset:
-            each.unlink()
+    for snapshot in quorum.snapshots(1):
+        if int(snapshot.name[:20]) > older.base_offset:
+            snapshot.unlink()
     one, two = quorum.survey(1).end, quorum.survey(2).end
     assert one.offset > two.offset
     assert one.epoch < two.epoch
@@ -192,7 +208,7 @@ def test_damage_counts_against_a_survivor(tmp_path: Path) -> None:
         each.unlink()
     damaged = flip_in_batch(quorum.segment(1), 60)
     cut_log(quorum, 2, 4)
-    plan = quorum.plan("lost=3", "seed=2", accept=["ahead"])
+    plan = quorum.plan("lost=3", "seed=2", accept=["ahead"], is_collected=True)
     assert [(each.host, each.intact) for each in plan.ranking] == [
         ("node-2", True), ("node-1", False),
     ]  # fmt: skip
@@ -237,7 +253,9 @@ def test_a_voter_that_was_wiped_has_nothing_of_what_was_committed(tmp_path: Path
     quorum = Quorum(tmp_path, APART, [2, 3, 4, 11])
     for each in quorum.partition(4).iterdir():
         each.unlink()
-    plan = quorum.plan("lost=2", "seed=3", nodes=[3, 4, 11])
+    with pytest.raises(PlanRefused, match="voter 4 has an empty log"):
+        quorum.plan("lost=2", "seed=3", nodes=[3, 4, 11])
+    plan = quorum.plan("lost=2", "seed=3", nodes=[3, 4, 11], accept=["ahead"])
     assert plan.loss.verdict is LossBound.UNBOUNDED
     (off,) = [each for each in plan.steps if each.action is Action.KEEP_STOPPED]
     assert set(off.hosts) == {"node-2", "node-4"}
@@ -397,6 +415,7 @@ def test_an_epoch_behind_damage_counts(tmp_path: Path) -> None:
         (("lost=two",), "not what lost can be"),
         (("lost",), "not what lost can be"),
         (("lost=2,3", "endpoint.1=host"), "not what endpoint.1 can be"),
+        (("lost=2,3", "endpoint.1=A://a:1,a://b:2"), "not what endpoint.1 can be"),
         (("lost=2,3", "endpoint.2=CONTROLLER://two:9093"), "node-1 is the only voter"),
         (("lost=2,3", "rebuild=1"), "one voter is to lead alone"),
         (("lost=2,3", "rebuild=1", "from=11"), "one voter is to lead alone"),

@@ -6,17 +6,22 @@ Every plan is carried out on copies of what real Kafka left, and the outcome is 
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from kraftool.decoders import quorum_state
 from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import encode_record
 from kraftool.repair.narration import is_well
-from kraftool.repair.plan import Method
+from kraftool.repair.plan import Action, Method
 from kraftool.repair.refusal import PlanRefused
 from kraftool.reports.election.assessment import LossBound
+from kraftool.reports.verify.log import verify_logs
+from kraftool.storage.lock_taking import DirectoryLock
+from kraftool.storage.paths import open_path
 from tests.repair.directories import (
     APART,
     EQUAL,
@@ -30,6 +35,8 @@ from tests.repair.directories import (
     poisoned,
     state_of,
 )
+
+pytestmark = pytest.mark.slow
 
 VOTERS = (1, 2, 3)
 
@@ -156,7 +163,10 @@ def test_a_damaged_log_by_itself_is_cut_only_by_its_word(tmp_path: Path) -> None
 
 
 def test_what_may_be_committed_behind_damage_is_given_up_only_by_its_word(quorum: Quorum) -> None:
-    """Of three voters one lags and one was not given: the damaged one alone may have the rest."""
+    """Of three voters one lags and one was not given: the damaged one alone may have the rest.
+
+    With the bytes of the directories at hand, the laggard fills the damage.
+    """
     cut_log(quorum, 2, 4)
     for each in quorum.snapshots(3):
         each.unlink()
@@ -164,11 +174,14 @@ def test_what_may_be_committed_behind_damage_is_given_up_only_by_its_word(quorum
     end = quorum.survey(2).end.offset
     assert end < 160
     with pytest.raises(PlanRefused, match=f"node-3 has records from offset {end} to 159") as told:
-        quorum.plan(nodes=[2, 3])
+        quorum.plan(nodes=[2, 3], is_collected=True)
     assert "voter 1 may have them" in told.value.message
-    plan = quorum.plan(nodes=[2, 3], accept=["ahead"])
+    plan = quorum.plan(nodes=[2, 3], accept=["ahead"], is_collected=True)
     assert plan.loss.verdict is LossBound.BOUNDED
     assert [(each.first_offset, each.end_offset) for each in plan.loss.records] == [(end, 160)]
+    restoring = quorum.plan(nodes=[2, 3])
+    assert restoring.cases[0] == "restored-runs"
+    assert restoring.loss.verdict is LossBound.POSSIBLE, "the laggard may be an old copy"
 
 
 def test_a_damaged_last_batch_may_have_been_committed_too(quorum: Quorum) -> None:
@@ -197,12 +210,15 @@ def test_two_whole_voters_of_three_have_all_that_was_committed(quorum: Quorum) -
     """What is behind the damage of the third one only was never on a majority."""
     for each in (1, 2):
         cut_log(quorum, each, 4)
-    for each in quorum.snapshots(3):
-        each.unlink()
+    for snapshot in quorum.snapshots(3):
+        snapshot.unlink()
     flip_in_batch(quorum.segment(3), 30)
-    plan = quorum.plan(nodes=[1, 2, 3])
+    plan = quorum.plan(nodes=[1, 2, 3], is_collected=True)
     assert plan.cases == ("rebuilt",)
     assert plan.loss.verdict is LossBound.NONE
+    restoring = quorum.plan(nodes=[1, 2, 3])
+    assert restoring.cases[0] == "restored-runs", "node 3 gets back also what only it had"
+    assert restoring.loss.verdict is LossBound.NONE
 
 
 def test_directories_of_two_clusters_are_not_well(tmp_path: Path) -> None:
@@ -260,9 +276,10 @@ def cleaned(quorum: Quorum, node_id: int) -> Path:
 def test_a_log_start_without_its_snapshot_gets_the_deleted_one_back(quorum: Quorum) -> None:
     newest = cleaned(quorum, 1)
     before = state_of(quorum[1])
+    snapshot = newest.read_bytes()
     newest.rename(f"{newest}.deleted")
     survey = mended(quorum, 1, quorum.plan(), "snapshot-restored")
-    assert newest.exists()
+    assert newest.read_bytes() == snapshot
     assert survey.end == (160, 6)
     assert state_of(quorum[1]) == before
 
@@ -270,10 +287,10 @@ def test_a_log_start_without_its_snapshot_gets_the_deleted_one_back(quorum: Quor
 def test_a_log_start_without_a_snapshot_borrows_one(quorum: Quorum) -> None:
     newest = cleaned(quorum, 1)
     newest.unlink()
-    assert newest.name in {each.name for each in quorum.snapshots(3)}
+    [lent] = [each for each in quorum.snapshots(3) if each.name == newest.name]
     survey = mended(quorum, 1, quorum.plan(), "snapshot-copied")
     assert survey.end == (160, 6)
-    assert newest.exists()
+    assert newest.read_bytes() == lent.read_bytes()
 
 
 def test_epochs_that_were_cut_at_a_lost_snapshot_are_made_anew(quorum: Quorum) -> None:
@@ -365,7 +382,9 @@ def test_new_endpoints_are_the_same_record_on_every_voter(quorum: Quorum) -> Non
         survey = quorum.survey(each)
         assert is_well(survey)
         assert survey.end == (161, 7)
-        assert [one.endpoints[0].host for one in survey.voters] == ["new-1", "new-2", "new-3"]
+        assert [str(each.endpoint) for each in survey.voters] == [
+            f"new-{id_}:9093" for id_ in VOTERS
+        ]
         assert {one.directory_id for one in survey.voters} == {
             one.directory_id for one in plan.voters_before
         }
@@ -419,11 +438,47 @@ def test_a_directory_is_made_anew_from_another_where_it_is_asked_for(quorum: Quo
     plan = quorum.plan("rebuild=3", "from=1")
     survey = mended(quorum, 3, plan, "rebuilt")
     assert survey.end == (160, 6)
-    assert (quorum.partition(3) / "partition.metadata").exists()
+    name = "partition.metadata"
+    assert (quorum.partition(3) / name).read_bytes() == (quorum.partition(1) / name).read_bytes()
     with pytest.raises(KraftoolError, match="no directory of node 9"):
         quorum.plan("rebuild=9")
     with pytest.raises(KraftoolError, match="no whole log of that node"):
         quorum.plan("rebuild=3", "from=9")
+
+
+def test_the_others_can_keep_running_only_where_one_runs(quorum: Quorum) -> None:
+    (quorum.partition(2) / "quorum-state").write_bytes(b"")
+    stop = quorum.plan().steps[0]
+    assert (stop.action, stop.text) == (
+        Action.STOP,
+        "stop the node, and whatever would start it again",
+    )
+    with DirectoryLock(str(quorum[3])):
+        stop = quorum.plan(accept=["running"]).steps[0]
+    assert stop.text.endswith("; the others can keep running")
+
+
+def test_a_log_made_anew_is_not_ahead_of_quorum_state(quorum: Quorum) -> None:
+    """As with an old copy of a directory: neither verify nor doctor complains of the outcome. It
+    may have voted in epoch 6: the next epoch is the first in which it can vote."""
+    path = quorum.partition(3) / "quorum-state"
+    state = quorum_state.decode(path.read_bytes())[0].state
+    assert state is not None
+    old = replace(state, leader_epoch=2, leader_id=-1, voted_id=1)
+    path.write_bytes(quorum_state.encode(old))
+    flip_in_batch(quorum.segment(3), 30)
+    plan = quorum.plan()
+    assert plan.cases == ("rebuilt",)
+    quorum.carry_out(plan)
+    now = quorum_state.decode(path.read_bytes())[0].state
+    assert now is not None
+    assert (now.leader_epoch, now.leader_id, now.voted_id) == (7, -1, -1)
+    found = verify_logs([open_path(str(quorum[3]))]).all_findings
+    assert "KT-DIR-QUORUM-STATE-BEHIND" not in {each.code for each in found}
+    flip_in_batch(quorum.segment(3), 30)
+    kept = path.read_bytes()
+    quorum.carry_out(quorum.plan())
+    assert path.read_bytes() == kept, "a higher epoch stays"
 
 
 def test_static_leftovers_are_settings(quorum: Quorum, tmp_path: Path) -> None:

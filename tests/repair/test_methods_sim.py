@@ -15,7 +15,7 @@ from random import Random
 
 import pytest
 
-from kraftool.repair import choice
+from kraftool.repair import choice, planner
 from kraftool.repair.plan import Method
 from kraftool.repair.refusal import PlanRefused
 from kraftool.reports.election.assessment import LossBound
@@ -29,6 +29,8 @@ from tests.repair.simulated_loss import (
     repaired_quorum,
 )
 from tests.repair.simulated_recovery import first, history, played
+
+pytestmark = pytest.mark.slow
 
 SEEDS = int(os.environ.get("KRAFTOOL_RECOVERIES", "5"))
 SOAKED = 60
@@ -156,6 +158,10 @@ def test_a_method_that_goes_not_far_enough_is_caught(
     margin: str, value: int, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(choice, margin, value)
+    if margin == "EPOCH_MARGIN":
+        with pytest.raises(PlanRefused, match="could elect another leader"):
+            first(case, tmp_path / "checked")
+    monkeypatch.setattr(planner, "refuse_second_leader", lambda plan, standing: None)
     assert first(case, tmp_path).violation
 
 

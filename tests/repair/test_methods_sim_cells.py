@@ -26,6 +26,8 @@ from tests.repair.simulated_loss import (
 )
 from tests.repair.simulated_recovery import Outcome, first
 
+pytestmark = pytest.mark.slow
+
 OLD_SETTINGS = Case(dynamic=False, old_settings=True, mortal=True)
 
 

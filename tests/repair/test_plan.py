@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from kraftool.repair.document import DocumentError
+from kraftool.raft.names import Endpoint, ReplicaKey, Voter, VoterSet
+from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION
+from kraftool.repair.document import DocumentError, from_document, to_document
 from kraftool.repair.plan import (
     Edit,
     Fingerprint,
@@ -26,6 +29,63 @@ from tests.repair.plan_cases import DELETED, JUMP, OLD, QUORUM_STATE, SEGMENT, a
 def test_what_is_written_is_read_back() -> None:
     plan = a_plan()
     assert plan_from_yaml(plan_to_yaml(plan)) == plan
+
+
+def test_a_plan_is_written_as_before_and_an_old_one_is_read() -> None:
+    """The file was written while plans had classes of their own for voters and endpoints."""
+    old = (Path(__file__).parent / "testdata" / "plan.yaml").read_bytes()
+    assert plan_to_yaml(a_plan()) == old
+    assert plan_from_yaml(old) == a_plan()
+
+
+def test_a_voter_set_is_a_list_of_voters_in_its_order() -> None:
+    voters = VoterSet.of(
+        Voter(
+            key=ReplicaKey(3, "AAAAAAAAAAAAAAAAAAAAAg"),
+            endpoints={"SECOND": Endpoint("::1", 2), "FIRST": Endpoint("a", 1)},
+            kraft_version=SUPPORTED_KRAFT_VERSION,
+        ),
+        Voter(key=ReplicaKey(1), endpoints={"": Endpoint("b", 0)}),
+    )
+    document = [
+        {
+            "id": 3,
+            "directoryId": "AAAAAAAAAAAAAAAAAAAAAg",
+            "endpoints": [
+                {"listener": "SECOND", "host": "::1", "port": 2},
+                {"listener": "FIRST", "host": "a", "port": 1},
+            ],
+        },
+        {
+            "id": 1,
+            "endpoints": [{"listener": "", "host": "b", "port": 0}],
+            "maxKraftVersion": 0,
+        },
+    ]
+    assert to_document(voters) == document
+    read = from_document(VoterSet, document)
+    assert read == voters
+    assert [list(each.endpoints) for each in read] == [["SECOND", "FIRST"], [""]]
+
+
+_AT = {"listener": "A", "host": "a", "port": 1}
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        ({}, "voters is not a list"),
+        ([{}], "voters[0] has no id"),
+        ([{"id": "1"}], "voters[0].id is not a whole number"),
+        ([{"id": 1, "rack": "a"}], "voters[0] has an unknown key 'rack'"),
+        ([{"id": 1}, {"id": 1}], "voters has voter 1 twice"),
+        ([{"id": 1, "endpoints": [{**_AT, "port": "1"}]}], "endpoints[0].port is not a whole"),
+        ([{"id": 1, "endpoints": [_AT, _AT]}], "voters[0].endpoints has listener 'A' twice"),
+    ],
+)
+def test_a_list_that_is_no_voter_set_is_refused(document: object, words: str) -> None:
+    with pytest.raises(DocumentError, match=re.escape(words)):
+        from_document(VoterSet, document, "voters")
 
 
 def test_the_id_is_the_first_line_and_is_of_everything_else() -> None:

@@ -31,11 +31,26 @@ from kraftool.repair.plan import (
 from kraftool.repair.planner import plan_for, read_surveys
 from kraftool.repair.rehearsal import Rehearsal, RehearsalRequest, rehearse
 from kraftool.repair.rehearsal_copies import find_rehearsed, workplace
+from kraftool.repair.rehearsal_election import is_promised
+from kraftool.repair.rehearsal_nodes import NodesRehearsal
 from kraftool.repair.request import PlanRequest, with_settings
-from kraftool.reports.findings import Severity
-from kraftool.sim.election.returning import Way
-from tests.repair.directories import APART, EQUAL, NOW, PARTITION, Quorum, cut_log
+from kraftool.reports.election.read import read_case
+from kraftool.reports.findings.finding import Severity
+from kraftool.sim.election.conditions import Conditions
+from kraftool.sim.election.returning import Ending, Returning, Way
+from tests.repair.directories import (
+    APART,
+    EQUAL,
+    NOW,
+    PARTITION,
+    Quorum,
+    batches,
+    cut_log,
+    flip_in_batch,
+)
 from tests.repair.repair_cases import apply, bytes_of
+
+pytestmark = pytest.mark.slow
 
 STATIC = "kafka-3.7.2/static-quorum"
 SEEDS = 1
@@ -65,6 +80,11 @@ def rehearsed(
 
 def codes(found: Rehearsal) -> set[tuple[str, Severity]]:
     return {(each.code, each.severity) for each in found.findings}
+
+
+def worst(found: Rehearsal) -> set[tuple[str, Severity]]:
+    """The codes that count for the verdict."""
+    return {(code, severity) for code, severity in codes(found) if severity is not Severity.INFO}
 
 
 # --- copies and apply ---------------------------------------------------------------------------
@@ -140,9 +160,11 @@ def test_a_source_is_another_directory_that_was_given_or_is_asked_for(tmp_path: 
         found = rehearse(plan, asked, folder)
     assert found.refused is None
     assert found.not_given == ("node-11",)
-    asked = replace(asked, sources={"node-2": str(quorum[11])})
-    with workplace("", asked.paths) as folder, pytest.raises(RepairRefused, match="nothing is"):
-        rehearse(plan, asked, folder)
+    asked = replace(asked, sources={**asked.sources, "node-2": str(quorum[11])})
+    told: list[str] = []
+    with workplace("", asked.paths) as folder:
+        assert rehearse(plan, asked, folder, tell=told.append).refused is None
+    assert "--source node-2 is not used: nothing that is rehearsed needs a file of it" in told
 
 
 def test_directories_are_known_by_the_plan_or_refused(tmp_path: Path) -> None:
@@ -226,15 +248,70 @@ def test_a_jump_keeps_what_it_commits_however_old_voters_return(tmp_path: Path) 
     elections = found.elections
     assert elections is not None
     assert (elections.started, elections.back, elections.assumed) == ((3, 11), (2, 4), ())
-    assert [each.way for each in elections.trials] == [Way.AFTERWARDS, Way.APART]
-    for trial in elections.trials:
+    assert [each.way for each in elections.trials] == [
+        Way.AFTERWARDS,
+        Way.APART,
+        Way.LEADER_DIES,
+    ]
+    for trial in elections.trials[:2]:
         for ending in trial.endings:
             assert (ending.leader, ending.lost_from, ending.broken) == (3, None, ())
             assert [node for node, _ in ending.leaders] == [3]
             assert ending.epoch > 1003
             assert {voters for _, voters in ending.voters} == {(3,)}, "they take the new voters"
     assert any(each.apart for each in elections.trials[1].endings), "they can elect while apart"
-    assert found.findings == ()
+    assert {each.severity for each in found.findings} <= {Severity.INFO}, "unless the leader dies"
+    assert all("while the leader dies" in each.text for each in found.findings)
+
+
+@pytest.mark.parametrize(
+    ("fixture", "settings", "method", "what"),
+    [
+        (APART, ["lost=2,4", "seed=3"], Method.SNAPSHOT_JUMP, "broken"),
+        (EQUAL, ["lost=1,2", "seed=3"], Method.APPEND, "lost_from"),
+    ],
+)
+def test_old_voters_come_back_one_by_one_since_the_leader_may_die(
+    tmp_path: Path, fixture: str, settings: list[str], method: Method, what: str
+) -> None:
+    """Two that have heard of its epoch, and not of the new voters, elect in a later one. One alone
+    cannot, and the next one finds it among the followers."""
+    old = [int(each) for each in settings[0].removeprefix("lost=").split(",")]
+    quorum = Quorum(tmp_path / "quorum", fixture, [*old, 3, 11])
+    plan = quorum.plan(*settings, nodes=[3, 11])
+    assert plan.method is method
+    assert not is_promised(plan, Way.LEADER_DIES, is_ahead=False)
+    quorum.carry_out(plan)
+    case = read_case([str(quorum[each]) for each in (*old, 3, 11)])
+
+    def endings(back: Sequence[int], down: Sequence[int]) -> list[Ending]:
+        conditions = Conditions(down=frozenset(down))
+        return [
+            Returning(case, conditions, seed, back, Way.LEADER_DIES).ending() for seed in range(30)
+        ]
+
+    for each in endings(old[:1], old[1:]):
+        assert (each.lost_from, each.broken, each.led_twice) == (None, (), ())
+        assert [node for node, _ in each.leaders] == [3]
+        assert each.leaders[0][1] > each.epoch, "the leader died, and leads a later epoch"
+    hurt = [each for each in endings(old, ()) if getattr(each, what)]
+    assert hurt
+    if method is Method.SNAPSHOT_JUMP:
+        assert any(each.led_twice for each in hurt)
+
+
+def test_a_repaired_quorum_goes_on_when_its_leader_dies(tmp_path: Path) -> None:
+    """A voter was rebuilt, and nobody is kept off: no leader can lack what is committed."""
+    quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 2, 3, 11])
+    plan = quorum.plan()
+    assert is_promised(plan, Way.LEADER_DIES, is_ahead=False)
+    case = read_case([str(quorum[each]) for each in (1, 2, 3, 11)])
+    for seed in range(30):
+        ending = Returning(case, Conditions(), seed, (1,), Way.LEADER_DIES).ending()
+        assert (ending.lost_from, ending.led_twice) == (None, ())
+        assert len(ending.leaders) == 1
+        assert ending.leaders[0][1] > ending.epoch, "in a later epoch than before the leader died"
+        assert ending.broken == ()
 
 
 def test_an_append_does_not_bear_an_old_majority_that_was_apart(tmp_path: Path) -> None:
@@ -244,15 +321,15 @@ def test_an_append_does_not_bear_an_old_majority_that_was_apart(tmp_path: Path) 
     assert plan.method is Method.APPEND
     found = rehearsed(plan, quorum, [1, 11, 2, 3], tmp_path / "given")
     assert found.elections is not None
-    afterwards, apart = found.elections.trials
+    afterwards, apart, _ = found.elections.trials
     assert (afterwards.losing, afterwards.breaking, afterwards.parted) == ((), (), ())
     assert apart.breaking, "they are told to cut what they committed"
-    assert codes(found) == {("KT-REC-ENDS", Severity.WARNING)}
+    assert worst(found) == {("KT-REC-ENDS", Severity.WARNING)}
     assert not found.is_well
     found = rehearsed(plan, quorum, [1, 11], tmp_path / "assumed")
     assert found.elections is not None
     assert found.elections.assumed == (2, 3)
-    assert [each.is_ahead for each in found.elections.trials] == [False, True, True]
+    assert [each.is_ahead for each in found.elections.trials] == [False, True, True, False]
     assert {severity for _, severity in codes(found)} == {Severity.INFO}
     assert found.is_well
 
@@ -304,10 +381,10 @@ def test_old_voters_that_never_hear_of_a_new_node_stay_a_quorum(tmp_path: Path) 
     found = rehearsed(plan, quorum, [5, 11, 1, 2, 3], tmp_path / "kept")
     assert found.refused is None, found.refused
     assert found.elections is not None
-    for trial in found.elections.trials:
+    for trial in found.elections.trials[:2]:
         assert (trial.leaders, trial.losing, trial.breaking) == ({5: SEEDS}, (), ())
     assert found.elections.trials[1].parted
-    assert codes(found) == {("KT-REC-TWO-QUORUMS", Severity.WARNING)}
+    assert worst(found) == {("KT-REC-TWO-QUORUMS", Severity.WARNING)}
 
 
 def test_a_lost_disk_that_has_more_than_the_plan_knew_of_is_told(tmp_path: Path) -> None:
@@ -385,6 +462,52 @@ def test_without_a_majority_of_the_voters_nothing_is_shown_and_that_is_told(
     assert (found.elections.absent, found.elections.trials) == ((1, 3), ())
     assert found.not_given == ("node-1", "node-3")
     assert codes(found) == {("KT-REC-NOT-SHOWN", Severity.WARNING)}
+
+
+@pytest.fixture
+def started_late(tmp_path: Path) -> Quorum:
+    """Node 1's log begins at its newest snapshot by a plan, an older one is left; 2 is empty."""
+    quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 2])
+    newest = int(quorum.snapshots(1)[-1].name[:20])
+    number = next(
+        number
+        for number, each in enumerate(batches(quorum.segment(1)))
+        if 10 < each.base_offset < newest - 10
+    )
+    flip_in_batch(quorum.segment(1), number)
+    plan = quorum.plan(nodes=[1], accept=["ahead", "incomplete"])
+    assert plan.cases == ("rest-kept",)
+    quorum.carry_out(plan)
+    assert int(quorum.snapshots(1)[0].name[:20]) < newest, "which a start of Kafka removes"
+    for each in quorum.partition(2).iterdir():
+        if each.is_file() and each.name != "quorum-state":
+            each.unlink()
+    return quorum
+
+
+def test_snapshots_below_the_log_do_not_keep_a_simulated_leader_from_leading(
+    started_late: Quorum,
+) -> None:
+    """Kafka 4.3.0 removes them at its start, and led in such a case."""
+    case = read_case([str(started_late[1]), str(started_late[2])])
+    ending = Returning(case, Conditions(), 0, (), Way.AFTERWARDS).ending()
+    assert (ending.leader, ending.leaders) == (1, ((1, 7),))
+
+
+def test_real_nodes_that_lead_are_believed_against_the_simulator(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 2, 3])
+    (quorum.partition(2) / "quorum-state").write_bytes(b"")
+    found = rehearsed(quorum.plan(), quorum, [1, 2, 3], tmp_path / "kept")
+    assert found.elections is not None
+    (trial,) = found.elections.trials
+    silent = replace(trial, endings=tuple(Ending(seed=each.seed) for each in trial.endings))
+    found = replace(found, elections=replace(found.elections, trials=(silent,)))
+    assert codes(found) == {("KT-REC-NO-LEADER", Severity.ERROR)}
+    found = replace(found, nodes=NodesRehearsal(software="Kafka 4.3.0"))
+    assert codes(found) == {("KT-REC-NO-LEADER", Severity.ERROR)}
+    found = replace(found, nodes=NodesRehearsal(software="Kafka 4.3.0", leader=2))
+    assert codes(found) == {("KT-REC-SIMULATOR-DIFFERS", Severity.WARNING)}
+    assert "Kafka 4.3.0 elected one" in found.findings[0].text
 
 
 def test_the_same_seeds_give_the_same_endings(tmp_path: Path) -> None:

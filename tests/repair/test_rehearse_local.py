@@ -23,7 +23,7 @@ from kraftool.repair.rehearsal_local import (
     write_settings,
 )
 from kraftool.repair.rehearsal_software import free_ports
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
 from kraftool.reports.verify.log import verify_logs
 from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.storage.paths import open_path

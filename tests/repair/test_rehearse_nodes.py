@@ -7,14 +7,18 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from kraftool.image.image import MetadataImage
 from kraftool.repair.rehearsal_local import LocalNode
 from kraftool.repair.rehearsal_nodes import Cast, rehearse_nodes
 from kraftool.repair.rehearsal_software import Running, own_node
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
 from kraftool.reports.state.load import load_state
 from tests.repair.directories import EQUAL, Quorum
 from tests.repair.repair_cases import apply
+
+pytestmark = pytest.mark.slow
 
 
 def a_cast(quorum: Quorum, image: MetadataImage, *, after: Sequence[int], fenced: bool) -> Cast:

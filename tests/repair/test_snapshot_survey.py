@@ -10,10 +10,8 @@ import pytest
 from kraftool.decoders.fault import FaultKind
 from kraftool.decoders.names import parse_checkpoint_name
 from kraftool.decoders.walk import Faulty, Walk, WalkState
-from kraftool.repair.snapshot_survey import complaint_of
-from kraftool.storage.entry import Entry
+from kraftool.repair.snapshot_survey import CheckpointForm
 from kraftool.storage.files import Files
-from kraftool.storage.paths import open_path
 from kraftool.storage.snapshots import SnapshotDamaged, checked_at
 from kraftool.storage.source import BytesSource
 
@@ -34,9 +32,10 @@ def refusal(path: Path) -> str:
 
 
 def complaint(path: Path, epoch: int) -> str:
-    (entry,) = open_path(str(path)).entries()
-    assert isinstance(entry, Entry)
-    return complaint_of(entry, epoch, replayed=False)
+    form = CheckpointForm(epoch)
+    for item in Walk(BytesSource("s", path.read_bytes()).read_at):
+        form.take(item)
+    return form.complaint()
 
 
 def test_a_fault_has_the_same_words_in_storage_and_in_a_survey(

@@ -13,9 +13,13 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.narration import is_well
 from kraftool.repair.plan import Method
 from kraftool.repair.survey import Survey
-from tests.repair.directories import EQUAL, Quorum, batches, flip_in_batch, poisoned
+from kraftool.reports.election.read import read_case
+from tests.repair.directories import EQUAL, Quorum, batches, flip_in_batch, poisoned, state_of
+
+pytestmark = pytest.mark.slow
 
 ALONE = "kafka-4.3.0/static-single"
+ENDPOINT = "endpoint.1=CONTROLLER://127.0.0.1:9093"
 JUNK = f"{4000:020}-{9:010}.checkpoint"
 """Named beyond the log: Kafka wipes the log for it, and dies."""
 
@@ -142,7 +146,7 @@ def test_what_is_wrong_with_what_was_asked_for_is_told_too(quorum: Quorum) -> No
     assert plan.cases == ("endpoints",)
     (told,) = [each for each in plan.summary if each.startswith("Not mended by this plan")]
     assert f"node-2: {JUNK} is named beyond the log's end" in told
-    assert "Plan for that alone first" in told, "apply refuses a second plan on top of this one"
+    assert "Plan again for that, before the node is started" in told
 
 
 def test_a_broker_that_would_not_start_is_told_where_a_majority_is_lost(quorum: Quorum) -> None:
@@ -172,10 +176,46 @@ def test_of_two_damaged_directories_the_one_that_goes_further_is_mended_first(
     flip_in_batch(quorum.segment(2), 5)
     damaged_before_its_snapshot(quorum, 3)
     with pytest.raises(KraftoolError, match="node-3 is damaged, too") as refused:
-        quorum.plan("lost=1", nodes=[2, 3], accept=["ahead"])
+        quorum.plan("lost=1", nodes=[2, 3], accept=["ahead"], is_collected=True)
     assert "with node-3 alone" in refused.value.hint
     quorum.carry_out(quorum.plan(nodes=[3]))
     again = quorum.plan("lost=1", nodes=[2, 3])
     assert again.cases == ("rebuilt",)
     quorum.carry_out(again)
     assert quorum.survey(2).end == quorum.survey(3).end == (160, 6)
+
+
+@pytest.mark.parametrize(
+    ("fixture", "settings"),
+    [("kafka-4.3.0/upgrade", ["lost=2,3"]), ("kafka-4.3.0/log-cleaning", ["seed=1", ENDPOINT])],
+)
+@pytest.mark.parametrize("is_collected", [False, True])
+def test_a_voter_leads_with_all_that_its_damaged_log_has_behind_a_snapshot(
+    tmp_path: Path, fixture: str, settings: list[str], is_collected: bool
+) -> None:
+    """What mending it alone keeps is not given up because a majority is lost."""
+    quorum = Quorum(tmp_path, fixture, [1])
+    before = state_of(quorum[1])
+    end = quorum.survey(1).end
+    flip_in_batch(min(quorum.partition(1).glob("*.log")), 5)
+    assert quorum.survey(1).end.offset < end.offset
+    plan = quorum.plan(*settings, is_collected=is_collected)
+    assert plan.cases == ("majority-lost", "rest-kept")
+    assert not plan.loss.records
+    assert not plan.risks
+    quorum.carry_out(plan)
+    outcome(quorum, 1)
+    assert state_of(quorum[1]) == before
+
+
+def test_the_voters_are_those_of_the_snapshot_that_the_rest_begins_at(tmp_path: Path) -> None:
+    """Older snapshots are below the log's start, where Kafka removes them."""
+    quorum = Quorum(tmp_path, "kafka-4.3.0/dynamic-quorum", [3])
+    flip_in_batch(quorum.segment(3), 20)
+    plan = quorum.plan()
+    assert plan.cases == ("rest-kept",)
+    (node,) = read_case([str(quorum[3])]).nodes
+    assert node.voters.ids == {2, 3, 4}, "not those of the log before the damage"
+    quorum.carry_out(plan)
+    (node,) = read_case([str(quorum[3])]).nodes
+    assert node.voters.ids == {2, 3, 4}

@@ -14,6 +14,7 @@ from kraftool.client.observer import Observation
 from kraftool.image.cluster import BrokerRegistration, ClusterImage
 from kraftool.image.image import MetadataImage
 from kraftool.raft.messages import DescribeQuorumResponse
+from kraftool.raft.names import ReplicaKey, Voter, VoterSet
 from kraftool.repair.plan import (
     DirectoryIdentity,
     Edit,
@@ -22,7 +23,6 @@ from kraftool.repair.plan import (
     Method,
     Plan,
     PlannedLoss,
-    PlannedVoter,
     Quarantined,
     SnapshotRecipe,
     target_of,
@@ -37,12 +37,13 @@ from kraftool.repair.verify import (
     check_quorum,
 )
 from kraftool.reports.election.assessment import LossBound
-from kraftool.reports.findings import Finding, Severity
-from kraftool.reports.kinds import signatures
+from kraftool.reports.findings.finding import Finding, Severity
+from kraftool.reports.findings.kinds import signatures
 from kraftool.storage.repair_journal import Stage
 from tests.client.views import DIRECTORIES, described, gone, node, replica, view
 
-VOTERS = tuple(PlannedVoter(id=id_, directory_id=DIRECTORIES[id_]) for id_ in (1, 2, 3))
+VOTERS = VoterSet.of(*(Voter(key=ReplicaKey(id_, DIRECTORIES[id_])) for id_ in (1, 2, 3)))
+ONE = VoterSet.of(next(iter(VOTERS)))
 
 
 def a_plan() -> Plan:
@@ -53,7 +54,7 @@ def a_plan() -> Plan:
         timestamp_ms=0,
         last_contained_log_timestamp_ms=0,
         kraft_version=1,
-        voters=VOTERS[:1],
+        voters=ONE,
         state_offset=100,
         records=1,
         records_sha256="0" * 64,
@@ -72,7 +73,7 @@ def a_plan() -> Plan:
         kraft_version=1,
         seed="one",
         voters_before=VOTERS,
-        voters_after=VOTERS[:1],
+        voters_after=ONE,
         quarantine=tuple(
             Quarantined(node_id=id_, why="an old voter", returns="wiped") for id_ in (2, 3)
         ),
@@ -117,7 +118,7 @@ def codes(found: QuorumCheck) -> set[str]:
 
 
 def directory(*ids: int, is_running: bool = True) -> DirectoryCheck:
-    voters = tuple((id_, DIRECTORIES[id_]) for id_ in ids)
+    voters = tuple(ReplicaKey(id_, DIRECTORIES[id_]) for id_ in ids)
     return DirectoryCheck(
         path="/data", host="one", changes=1, stage=Stage.APPLIED, is_running=is_running,
         voters=voters,

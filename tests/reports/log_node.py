@@ -8,7 +8,7 @@ from typing import Any
 from kraftool.decoders.batch import HEADER_SIZE, RecordBatch, encode_batch, seal
 from kraftool.decoders.control import ControlRecordType, decode_value, encode_key, encode_value
 from kraftool.decoders.segment import scan
-from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.verify.log import verify_logs
 from kraftool.storage.paths import open_path
 

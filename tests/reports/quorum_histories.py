@@ -7,16 +7,36 @@ in its leader's epoch. Directories are then lost, emptied or replaced by older c
 
 from __future__ import annotations
 
+import json
 import random
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from pathlib import Path
 
+from kraftool.decoders import control
+from kraftool.decoders.batch import encode_batch
+from kraftool.decoders.control import ControlRecordType
+from kraftool.decoders.framing import encode_record
 from kraftool.reports.election.case import ElectionCase
 from kraftool.reports.election.scenario import parse_scenario
 
-OLD_MS = 20_000
-"""An old copy is at least so old."""
 LOST, EMPTIED, OLD_COPY = "lost", "emptied", "old copy"
+CLUSTER = "aGlzdG9yeS1vZi1xdW9ydQ"
+
+
+def _directory(node: int) -> str:
+    return f"node-{node}-AAAAAAAAAAAAAAA"[:21] + "A"
+
+
+def hurt(history: History, seed: int, most: int = 3) -> dict[int, str]:
+    """What happens to some voters, and to the broker."""
+    chance = random.Random(seed)
+    voters = chance.sample(list(history.ids), chance.randint(0, most))
+    incidents = {each: chance.choice([LOST, EMPTIED, OLD_COPY]) for each in voters}
+    if chance.random() < 0.5:
+        incidents[history.broker] = LOST
+    return incidents
 
 
 @dataclass(slots=True)
@@ -43,7 +63,7 @@ class History:
     chance: random.Random
     voters: int
     disks: dict[int, Disk] = field(default_factory=dict)
-    copies: dict[int, list[tuple[int, Disk]]] = field(default_factory=dict)
+    copies: dict[int, list[Disk]] = field(default_factory=dict)
     committed: list[int] = field(default_factory=list)
     leader: int | None = None
     epoch: int = 0
@@ -83,7 +103,7 @@ class History:
             self._append(self.chance.randint(1, 4))
         elif what < 0.42:
             node = self.chance.choice(list(self.disks))
-            self.copies[node].append((self.now_ms, self.disks[node].copy()))
+            self.copies[node].append(self.disks[node].copy())
         else:
             self._fetch(self.chance.choice(list(self.disks)))
 
@@ -143,9 +163,8 @@ class History:
         found = {}
         for node, disk in self.disks.items():
             what = incidents.get(node, "")
-            old = [one for at, one in self.copies[node] if self.now_ms - at > OLD_MS]
-            if what == OLD_COPY and old:
-                found[node] = self.chance.choice(old)
+            if what == OLD_COPY and self.copies[node]:
+                found[node] = self.chance.choice(self.copies[node])
             elif what == EMPTIED:
                 found[node] = Disk()
             elif what != LOST:
@@ -165,18 +184,57 @@ class History:
         case = parse_scenario("\n".join(text).encode(), "history").case
         for node, disk in disks.items():
             before = case.by_id[node]
-            log = replace(
+            changed = replace(
                 before.log,
                 leaders=tuple((epoch, self.leads[epoch]) for epoch in sorted({*disk.log})),
                 last_timestamp_ms=disk.times[-1] if disk.times else -1,
             )
-            case = case.with_node(replace(before, log=log))
+            case = case.with_node(replace(before, log=changed))
         return case
 
-    def can_lose(self, disks: dict[int, Disk], *, is_shown: bool = False) -> bool:
+    def written(self, disks: dict[int, Disk], root: Path) -> list[str]:
+        """The same as data directories of static voters; their paths."""
+        return [str(self._write(root / f"node-{node}", node, disks[node])) for node in disks]
+
+    def _write(self, folder: Path, node: int, disk: Disk) -> Path:
+        partition = folder / "__cluster_metadata-0"
+        partition.mkdir(parents=True)
+        (folder / "meta.properties").write_text(
+            f"version=1\nnode.id={node}\ncluster.id={CLUSTER}\ndirectory.id={_directory(node)}\n"
+        )
+        state = {
+            "clusterId": "",
+            "leaderId": -1 if disk.leader is None else disk.leader,
+            "leaderEpoch": disk.epoch,
+            "votedId": -1,
+            "appliedOffset": 0,
+            "currentVoters": [{"voterId": each} for each in self.ids],
+            "data_version": 0,
+        }
+        if disk.epoch:
+            (partition / "quorum-state").write_text(json.dumps(state))
+        (partition / f"{0:020}.log").write_bytes(b"".join(self._batches(disk)))
+        return folder
+
+    def _batches(self, disk: Disk) -> Iterator[bytes]:
+        for offset, (epoch, at) in enumerate(zip(disk.log, disk.times, strict=True)):
+            begins = offset == 0 or disk.log[offset - 1] != epoch
+            pair: tuple[bytes | None, bytes] = (None, encode_record("NoOpRecord", 0, {}))
+            if begins:
+                change = {"version": 0, "leaderId": self.leads[epoch], "voters": [
+                    {"voterId": each} for each in self.ids], "grantingVoters": []}  # fmt: skip
+                kind = ControlRecordType.LEADER_CHANGE
+                pair = (control.encode_key(kind), control.encode_value(kind, change))
+            yield encode_batch(
+                [pair], base_offset=offset, epoch=epoch, timestamp=at, control=begins
+            )
+
+    def can_lose(
+        self, disks: dict[int, Disk], *, is_shown: bool = False, among: Collection[int] = ()
+    ) -> bool:
         """Whether any set of voters can elect a leader that lacks a committed record; a voter whose
         directory is lost comes back with an empty log. `is_shown`: only records count that another
-        directory still shows."""
+        directory still shows. `among`: only these voters start."""
         back = {each: disks.get(each, Disk()) for each in self.ids}
         shown = 0
         for each in disks.values():
@@ -187,10 +245,10 @@ class History:
                 end += 1
             shown = max(shown, end)
         wanted = self.committed[:shown] if is_shown else self.committed
-        for group in combinations(self.ids, self.majority):
-            for each in group:
-                rank = back[each].rank
+        for group in combinations(among or self.ids, self.majority):
+            for node in group:
+                rank = back[node].rank
                 wins = all(back[one].rank <= rank for one in group)
-                if wins and back[each].log[: len(wanted)] != wanted:
+                if wins and back[node].log[: len(wanted)] != wanted:
                     return True
         return False

@@ -17,7 +17,7 @@ from kraftool.decoders.framing import decode_record, encode_record
 from kraftool.decoders.names import write_checkpoint_name
 from kraftool.decoders.segment import scan
 from kraftool.decoders.snapshot import SnapshotFrame, encode_snapshot
-from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.reports.verify.snapshot_values import SnapshotVerification, VerifiedSnapshot
 from kraftool.storage.paths import open_path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +15,7 @@ from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind, detect
 from kraftool.decoders.redact import MASK
-from kraftool.reports.annotation import ExplainRequest, Rest, Row, explain
+from kraftool.reports.explain.annotation import ExplainRequest, Rest, Row, explain
 
 CANARY = "CANARY"
 LOG = "00000000000000000000.log"
@@ -231,7 +232,7 @@ def test_the_row_of_a_position_and_the_batch_of_an_offset_are_marked() -> None:
 
 
 @pytest.mark.parametrize("request_", [{"position": 96}, {"position": 10**12}, {"offset": 7}])
-def test_what_the_file_does_not_hold_is_a_sentence(request_: dict[str, int]) -> None:
+def test_what_the_file_does_not_hold_is_a_sentence(request_: dict[str, Any]) -> None:
     with pytest.raises(KraftoolError, match=r"none at position|no batch of this file"):
         annotate(LOG, log(TOPIC)[:96], **request_)
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftool.reports.browse.time_axis import SHORTEST_MS, TimeAxis, TimeSpan
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
 from kraftool.reports.timeline.events import Category, Event
 
 

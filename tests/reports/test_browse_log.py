@@ -18,11 +18,13 @@ from kraftool.reports.browse.detail import detail
 from kraftool.reports.browse.rows import LogRow, RowKind
 from kraftool.reports.browse.session import LogSession
 from kraftool.reports.browse.window import LogWindow
-from kraftool.reports.log_dump import BatchEntry, LogDump, Selection, TopicNames
-from kraftool.reports.log_query import GoTo, read_goto, read_query
-from kraftool.reports.log_source import log_files
-from kraftool.reports.transactions import Transactions, find_transactions
+from kraftool.reports.logs.dump import BatchEntry, LogDump, Selection, TopicNames
+from kraftool.reports.logs.query import GoTo, read_goto, read_query
+from kraftool.reports.logs.source import log_files
+from kraftool.reports.logs.transactions import Transactions, find_transactions
 from kraftool.storage.source import FileSource
+
+pytestmark = pytest.mark.slow
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 LOGS = sorted(
@@ -311,7 +313,10 @@ def test_neither_rows_nor_details_show_a_secret() -> None:
         masked = detail(window, row)
         told = "\n".join([row.text, *masked.json_lines(), *(str(each) for each in masked.bytes)])
         for name in ("salt", "storedKey", "serverKey"):
-            assert secrets[row.offset].data[name] not in told
+            assert row.offset is not None
+            data = secrets[row.offset].data
+            assert data is not None
+            assert data[name] not in told
         assert any(each.secret and not each.data for each in masked.bytes)
 
 

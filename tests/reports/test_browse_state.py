@@ -2,6 +2,7 @@
 
 import random
 import shutil
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,11 +16,11 @@ from kraftool.reports.browse import history as history_module
 from kraftool.reports.browse.history import StateHistory
 from kraftool.reports.browse.state_changes import difference
 from kraftool.reports.browse.state_tree import StateTree
-from kraftool.reports.log_query import GoTo
-from kraftool.reports.shell.tree import shell_tree
-from kraftool.reports.shell.walk import find_lines, tree_lines
-from kraftool.reports.state.diff import changes
+from kraftool.reports.logs.query import GoTo
+from kraftool.reports.state.diff import ChangeType, changes
 from kraftool.reports.state.load import load_state
+from kraftool.reports.state.shell.tree import shell_tree
+from kraftool.reports.state.shell.walk import find_lines, tree_lines
 from kraftool.watching.attempt import Failed, attempt
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
@@ -47,8 +48,8 @@ def test_each_offset_has_the_state_that_loading_it_alone_gives(
     offsets = list(range(history.bounds.first, history.bounds.last + 1))
     chosen = random.Random(8).sample(offsets, min(len(offsets), 60))
     for offset in [*chosen, history.bounds.last]:
-        wanted = attempt(lambda at=offset: load_state(str(path), at=at))
-        found = attempt(lambda at=offset: history.at(at))
+        wanted = attempt(partial(load_state, str(path), at=offset))
+        found = attempt(partial(history.at, offset))
         if isinstance(wanted, Failed) or isinstance(found, Failed):
             assert found == wanted
             continue
@@ -185,9 +186,8 @@ def test_a_difference_has_all_changes_under_their_kinds() -> None:
     assert list(found.kept) == list(changes(old.image, new.image))
     heads = [each for each in found.rows if each.depth == 0]
     signs = [each.sign for each in found.rows if each.depth == 1]
-    assert sum(found.counts.by_kind[kind]["added"] for kind in found.counts.by_kind) == signs.count(
-        "+"
-    )
+    added = sum(each[ChangeType.ADDED] for each in found.counts.by_kind.values())
+    assert added == signs.count("+")
     assert len(heads) == len(found.counts.by_kind)
     assert difference(new, new).total == 0
 

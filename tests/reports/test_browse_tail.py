@@ -9,6 +9,7 @@ from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.segment import scan
 from kraftool.reports.browse.rows import RowKind
 from kraftool.reports.browse.session import LogSession
+from kraftool.storage.lock import Lock, LockState
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 DYNAMIC = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-2/data/__cluster_metadata-0"
@@ -53,6 +54,20 @@ def test_what_is_appended_comes_behind_what_was_reached(partition: Path) -> None
     assert not session.poll().is_news
 
 
+def test_a_batch_that_does_not_follow_the_last_look_has_a_row_that_says_so(partition: Path) -> None:
+    whole = batches()
+    (partition / LOG).write_bytes(written(whole[:20]))
+    session = LogSession.open(str(partition))
+    reached = session.behind(None, 1000).reached
+    assert not session.poll().is_news
+    with (partition / LOG).open("ab") as out:
+        out.write(written(whole[21:25]))
+    assert session.poll().has_grown
+    rows = session.behind(reached, 1000).rows
+    gap = (RowKind.GAP, whole[20].position)
+    assert [(each.kind, each.position) for each in rows if each.kind is not RowKind.RECORD] == [gap]
+
+
 def test_half_a_batch_is_damage_until_it_is_whole(partition: Path) -> None:
     whole = batches()
     (partition / LOG).write_bytes(written(whole[:10]) + whole[10].data[:70])
@@ -66,13 +81,28 @@ def test_half_a_batch_is_damage_until_it_is_whole(partition: Path) -> None:
     assert [each.kind for each in session.before(None, 3).rows] == [RowKind.RECORD] * 3
 
 
-def test_half_a_batch_of_a_log_that_is_being_written_is_not_shown(partition: Path) -> None:
+@pytest.mark.parametrize("is_torn", [True, False], ids=["torn", "wrong CRC"])
+def test_half_a_batch_of_a_running_node_is_not_shown_before_two_looks_saw_it(
+    partition: Path, monkeypatch: pytest.MonkeyPatch, is_torn: bool
+) -> None:
+    held = Lock(state=LockState.HELD)
+    monkeypatch.setattr("kraftool.reports.logs.source.lock_holder", lambda path: held)
     whole = batches()
-    (partition / LOG).write_bytes(written(whole[:10]) + whole[10].data[:70])
+    half = whole[10].data[:70]
+    if not is_torn:
+        half += bytes(len(whole[10].data) - 70)
+    (partition / LOG).write_bytes(written(whole[:10]) + half)
     session = LogSession.open(str(partition))
-    session.window.blocks.is_live = True
-    session.window.blocks.forget(0)
     assert session.before(None, 1).rows[-1].offset == whole[9].last_offset
+    session.poll()
+    last = session.before(None, 1).rows[-1]
+    assert not last.is_valid
+    assert last.place.position == whole[10].position
+    with (partition / LOG).open("r+b") as out:
+        out.write(written(whole[:11]))
+    assert session.poll().has_grown
+    last = session.before(None, 1).rows[-1]
+    assert (last.is_valid, last.offset) == (True, whole[10].last_offset)
 
 
 def test_a_truncation_is_told_with_the_first_offset_that_is_gone(partition: Path) -> None:

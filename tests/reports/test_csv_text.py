@@ -3,7 +3,7 @@
 import csv
 import io
 
-from kraftool.reports.csv_text import csv_text
+from kraftool.reports.text.csv_text import csv_text
 
 
 def test_truths_are_written_as_in_json_and_what_is_not_known_is_empty() -> None:

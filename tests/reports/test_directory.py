@@ -9,6 +9,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,13 +17,13 @@ from kraftool.decoders import framing, meta_properties
 from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.wire import ZERO_UUID
-from kraftool.reports.directory import DirectoryReport, DumpReport, read_location
-from kraftool.reports.file_report import EntryBounds, EntryList, ReadOptions, Settings
-from kraftool.reports.findings import Finding, Severity
-from kraftool.reports.kinds import AREAS, KINDS
-from kraftool.reports.log_reader import summarize
-from kraftool.reports.log_summary import LogSummary
-from kraftool.reports.metadata_summary import VoterSource
+from kraftool.reports.directory.report import DirectoryReport, DumpReport, read_location
+from kraftool.reports.files.file_report import EntryBounds, EntryList, ReadOptions, Settings
+from kraftool.reports.files.metadata_summary import VoterSource
+from kraftool.reports.findings.finding import Finding, Severity
+from kraftool.reports.findings.kinds import AREAS, KINDS
+from kraftool.reports.logs.reader import summarize
+from kraftool.reports.logs.summary import LogSummary
 from kraftool.storage.paths import open_path
 
 PARTITION = "__cluster_metadata-0"
@@ -52,7 +53,7 @@ def dynamic(copy: Copy) -> Path:
     return copy("kafka-4.3.0/dynamic-quorum/node-2/data")
 
 
-def read(path: Path | str, **options: object) -> DumpReport:
+def read(path: Path | str, **options: Any) -> DumpReport:
     return read_location(open_path(str(path)), ReadOptions(**options))
 
 
@@ -74,7 +75,7 @@ def found(path: Path, code: str) -> Finding:
 # The summary.
 
 
-def test_every_directory_that_real_kafka_left_is_free_of_errors(fixtures_dir: Path):
+def test_every_directory_that_real_kafka_left_is_free_of_errors(fixtures_dir: Path) -> None:
     directories = sorted(fixtures_dir.glob("kafka-*/*/node-*/data*"))
     for directory in directories:
         findings = [each for each in read(directory).all_findings if each.code not in _EXPECTED]
@@ -87,7 +88,7 @@ _EXPECTED = {"KT-DIR-NOT-A-VOTER", "KT-LOG-FALSE-UPGRADE"}
 """The removed voters of the dynamic quorums, and the upgrade that 3.9.1 only claimed."""
 
 
-def test_the_summary_tells_node_cluster_leader_and_voters(fixtures_dir: Path):
+def test_the_summary_tells_node_cluster_leader_and_voters(fixtures_dir: Path) -> None:
     summary = one(fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2/data").summary
     assert (summary.node.node_id, summary.node.directory_id) == (2, "vuSe5hpCRzWlSfeete_vAw")
     assert summary.node.cluster_id == "xxuyFdGYSvOPfcYJRNjaMA"
@@ -106,7 +107,7 @@ def test_the_summary_tells_node_cluster_leader_and_voters(fixtures_dir: Path):
     assert summary.voters.offset == 80
 
 
-def test_the_summary_tells_range_snapshots_and_features(fixtures_dir: Path):
+def test_the_summary_tells_range_snapshots_and_features(fixtures_dir: Path) -> None:
     summary = one(fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2/data").summary
     assert summary.log is not None
     assert (summary.log.start_offset, summary.log.end_offset) == (0, 224)
@@ -140,7 +141,7 @@ def test_the_summary_tells_range_snapshots_and_features(fixtures_dir: Path):
 )
 def test_each_version_of_kafka_has_its_metadata_version(
     fixtures_dir: Path, version: str, level: int, release: str
-):
+) -> None:
     summary = one(fixtures_dir / f"kafka-{version}/static-single/node-1/data").summary
     metadata = summary.feature("metadata.version")
     assert metadata is not None
@@ -148,7 +149,7 @@ def test_each_version_of_kafka_has_its_metadata_version(
     assert summary.kraft_version.level == 0
 
 
-def test_static_voters_come_from_the_properties_file_if_there_is_one(fixtures_dir: Path):
+def test_static_voters_come_from_the_properties_file_if_there_is_one(fixtures_dir: Path) -> None:
     node = fixtures_dir / "kafka-3.3.2/static-quorum/node-1"
     without, given = one(node / "data").summary, one(node / "server.properties").summary
     assert without.voters is not None
@@ -159,7 +160,7 @@ def test_static_voters_come_from_the_properties_file_if_there_is_one(fixtures_di
     assert all(each.endpoints for each in given.voters.voters)
 
 
-def test_a_snapshot_of_a_later_offset_overrides_the_log(copy: Copy, fixtures_dir: Path):
+def test_a_snapshot_of_a_later_offset_overrides_the_log(copy: Copy, fixtures_dir: Path) -> None:
     """node-1 was removed early; a later snapshot of node-2 is what it would fetch."""
     target = copy("kafka-4.3.0/dynamic-quorum/node-1/data") / PARTITION
     later = "00000000000000000203-0000000003.checkpoint"
@@ -174,7 +175,7 @@ def test_a_snapshot_of_a_later_offset_overrides_the_log(copy: Copy, fixtures_dir
 # Findings.
 
 
-def test_a_voter_with_another_directory_id_is_stale(dynamic: Path):
+def test_a_voter_with_another_directory_id_is_stale(dynamic: Path) -> None:
     meta = dynamic / "meta.properties"
     meta.write_text(meta.read_text().replace("vuSe5hpCRzWlSfeete_vAw", "AAAAAAAAAAAAAAAAAAAAZw"))
     finding = found(dynamic, "KT-DIR-STALE-VOTER")
@@ -183,7 +184,7 @@ def test_a_voter_with_another_directory_id_is_stale(dynamic: Path):
     assert finding.found == "AAAAAAAAAAAAAAAAAAAAZw"
 
 
-def test_a_controller_that_was_removed_is_told_and_a_broker_is_not(fixtures_dir: Path):
+def test_a_controller_that_was_removed_is_told_and_a_broker_is_not(fixtures_dir: Path) -> None:
     scenario = fixtures_dir / "kafka-4.3.0/dynamic-quorum"
     removed = found(scenario / "node-1/data", "KT-DIR-NOT-A-VOTER")
     assert removed.severity is Severity.INFO
@@ -193,7 +194,7 @@ def test_a_controller_that_was_removed_is_told_and_a_broker_is_not(fixtures_dir:
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"garbage\n", b'{"leaderId":1}\n', b"\n{}"])
-def test_an_unreadable_quorum_state_is_never_to_be_deleted(dynamic: Path, data: bytes):
+def test_an_unreadable_quorum_state_is_never_to_be_deleted(dynamic: Path, data: bytes) -> None:
     (dynamic / PARTITION / "quorum-state").write_bytes(data)
     report = one(dynamic)
     finding = next(each for each in report.findings if each.code == "KT-DIR-QUORUM-STATE")
@@ -203,14 +204,14 @@ def test_an_unreadable_quorum_state_is_never_to_be_deleted(dynamic: Path, data: 
     assert report.summary.leader_change is not None, "the rest is still told"
 
 
-def test_no_advice_tells_to_delete_quorum_state():
+def test_no_advice_tells_to_delete_quorum_state() -> None:
     for kind in KINDS.values():
         if "QUORUM-STATE" in kind.code:
             assert "delete it:" not in kind.advice
             assert not kind.advice.startswith("delete")
 
 
-def test_codes_are_of_one_form_and_say_what_they_mean():
+def test_codes_are_of_one_form_and_say_what_they_mean() -> None:
     areas = {"KT-DIR", "KT-LOG", "KT-SNAP"}
     assert areas <= {"-".join(code.split("-")[:2]) for code in KINDS} <= set(AREAS)
     for code, kind in KINDS.items():
@@ -218,7 +219,7 @@ def test_codes_are_of_one_form_and_say_what_they_mean():
         assert kind.meaning.endswith("."), code
 
 
-def test_a_missing_quorum_state_matters_once_there_is_a_log(dynamic: Path):
+def test_a_missing_quorum_state_matters_once_there_is_a_log(dynamic: Path) -> None:
     (dynamic / PARTITION / "quorum-state").unlink()
     assert "KT-DIR-QUORUM-STATE-MISSING" in codes(dynamic)
     for file in (dynamic / PARTITION).iterdir():
@@ -227,14 +228,14 @@ def test_a_missing_quorum_state_matters_once_there_is_a_log(dynamic: Path):
     assert codes(dynamic) == [], "freshly formatted"
 
 
-def test_a_quorum_state_below_the_logs_epoch_is_told(dynamic: Path):
+def test_a_quorum_state_below_the_logs_epoch_is_told(dynamic: Path) -> None:
     file = dynamic / PARTITION / "quorum-state"
     file.write_text(file.read_text().replace('"leaderEpoch":3', '"leaderEpoch":2'))
     finding = found(dynamic, "KT-DIR-QUORUM-STATE-BEHIND")
     assert (finding.expected, finding.found) == ("3 or more", "2")
 
 
-def test_a_torn_tail_is_a_warning_and_in_the_middle_an_error(copy: Copy):
+def test_a_torn_tail_is_a_warning_and_in_the_middle_an_error(copy: Copy) -> None:
     target = copy("kafka-4.3.0/log-cleaning/node-1/data")
     first, last = sorted((target / PARTITION).glob("*.log"))
     last.write_bytes(last.read_bytes()[:-5])
@@ -248,8 +249,8 @@ def test_a_torn_tail_is_a_warning_and_in_the_middle_an_error(copy: Copy):
 
 def test_a_torn_tail_of_a_running_node_is_no_finding(
     dynamic: Path, monkeypatch: pytest.MonkeyPatch
-):
-    from kraftool.reports import directory
+) -> None:
+    from kraftool.reports.directory import report as directory
     from kraftool.storage.lock import Lock, LockState
 
     log = dynamic / PARTITION / LOG
@@ -260,7 +261,7 @@ def test_a_torn_tail_of_a_running_node_is_no_finding(
     assert not finding.undecoded
 
 
-def test_damage_says_where_kafka_would_cut_and_what_goes_with_it(dynamic: Path):
+def test_damage_says_where_kafka_would_cut_and_what_goes_with_it(dynamic: Path) -> None:
     log = dynamic / PARTITION / LOG
     for snapshot in (dynamic / PARTITION).glob("*.checkpoint"):
         snapshot.unlink()
@@ -278,7 +279,7 @@ def test_damage_says_where_kafka_would_cut_and_what_goes_with_it(dynamic: Path):
     assert f"{224 - cut} offsets" in finding.advice
 
 
-def test_a_gap_between_segments_is_an_error(copy: Copy):
+def test_a_gap_between_segments_is_an_error(copy: Copy) -> None:
     target = copy("kafka-4.3.0/log-cleaning/node-1/data")
     _, last = sorted((target / PARTITION).glob("*.log"))
     data = bytearray(last.read_bytes())
@@ -288,7 +289,7 @@ def test_a_gap_between_segments_is_an_error(copy: Copy):
     assert {"KT-LOG-GAP", "KT-LOG-FILE-NAME"} <= set(codes(target))
 
 
-def test_an_epoch_that_goes_back_is_an_error(tmp_path: Path):
+def test_an_epoch_that_goes_back_is_an_error(tmp_path: Path) -> None:
     record = [(None, b"\x01\x14\x00\x00")]
     batches = [
         encode_batch(record, base_offset=offset, epoch=epoch, timestamp=1)
@@ -301,7 +302,7 @@ def test_an_epoch_that_goes_back_is_an_error(tmp_path: Path):
     assert (finding.position, finding.offset) == (2 * len(batches[0]) + 12, 2)
 
 
-def test_a_log_that_begins_later_needs_a_snapshot(copy: Copy):
+def test_a_log_that_begins_later_needs_a_snapshot(copy: Copy) -> None:
     target = copy("kafka-4.3.0/log-cleaning/node-1/data")
     for file in (target / PARTITION).glob("*.checkpoint"):
         file.rename(f"{file}.deleted")
@@ -313,7 +314,7 @@ def test_a_log_that_begins_later_needs_a_snapshot(copy: Copy):
     assert ".checkpoint of another node" in found(target, "KT-SNAP-MISSING").advice
 
 
-def test_a_damaged_newest_snapshot_may_go_only_where_the_log_is_whole(copy: Copy):
+def test_a_damaged_newest_snapshot_may_go_only_where_the_log_is_whole(copy: Copy) -> None:
     whole = copy("kafka-4.3.0/dynamic-quorum/node-2/data")
     cleaned = copy("kafka-4.3.0/log-cleaning/node-1/data")
     alone = copy("kafka-3.7.2/log-cleaning/node-1/data")
@@ -331,7 +332,7 @@ def test_a_damaged_newest_snapshot_may_go_only_where_the_log_is_whole(copy: Copy
         assert all(words in each.advice for each in findings)
 
 
-def test_a_wrong_leader_epoch_checkpoint_is_compared_with_the_log(dynamic: Path):
+def test_a_wrong_leader_epoch_checkpoint_is_compared_with_the_log(dynamic: Path) -> None:
     file = dynamic / PARTITION / "leader-epoch-checkpoint"
     right = file.read_text()
     for wrong in (right.replace("2 43", "2 44"), right.replace("3\n1 0\n", "2\n")):
@@ -343,7 +344,7 @@ def test_a_wrong_leader_epoch_checkpoint_is_compared_with_the_log(dynamic: Path)
     assert codes(dynamic) == [], "Kafka makes it anew"
 
 
-def test_an_open_transaction_is_told_and_its_features_do_not_count(tmp_path: Path):
+def test_an_open_transaction_is_told_and_its_features_do_not_count(tmp_path: Path) -> None:
     feature = {"name": "metadata.version", "featureLevel": 30}
     begin = framing.encode_record("BeginTransactionRecord", 0, {"name": "n"})
     level = framing.encode_record("FeatureLevelRecord", 0, feature)
@@ -365,7 +366,7 @@ def test_an_open_transaction_is_told_and_its_features_do_not_count(tmp_path: Pat
     assert log(level, abort).features == ()
 
 
-def test_leftovers_are_listed_and_not_looked_into(dynamic: Path):
+def test_leftovers_are_listed_and_not_looked_into(dynamic: Path) -> None:
     (dynamic / PARTITION / "quorum-state.tmp").write_bytes(b"garbage")
     part = f"{300:020}-{3:010}-12345.checkpoint.part"
     (dynamic / PARTITION / part).write_bytes(b"garbage")
@@ -373,7 +374,7 @@ def test_leftovers_are_listed_and_not_looked_into(dynamic: Path):
     assert codes(dynamic, least=Severity.INFO).count("KT-DIR-LEFTOVER") == 2
 
 
-def test_a_reserved_directory_id_is_refused(dynamic: Path):
+def test_a_reserved_directory_id_is_refused(dynamic: Path) -> None:
     """Kafka 4.3.0: Invalid reserved directory ID."""
     meta = dynamic / "meta.properties"
     old = meta_properties.decode(meta.read_bytes())[0].directory_id
@@ -383,7 +384,7 @@ def test_a_reserved_directory_id_is_refused(dynamic: Path):
     assert (finding.field, finding.found) == ("directory.id", ZERO_UUID)
 
 
-def test_meta_properties_missing_or_of_version_0(dynamic: Path):
+def test_meta_properties_missing_or_of_version_0(dynamic: Path) -> None:
     meta = dynamic / "meta.properties"
     meta.write_text("version=0\nbroker.id=2\ncluster.id=x\n")
     assert {"KT-DIR-META-V0", "KT-DIR-NO-DIRECTORY-ID"} <= set(codes(dynamic))
@@ -396,7 +397,7 @@ def test_meta_properties_missing_or_of_version_0(dynamic: Path):
     assert "KT-DIR-META-MISSING" in codes(dynamic)
 
 
-def test_a_directory_of_another_node_than_configured_is_told(copy: Copy, tmp_path: Path):
+def test_a_directory_of_another_node_than_configured_is_told(copy: Copy, tmp_path: Path) -> None:
     data = copy("kafka-4.3.0/dynamic-quorum/node-2/data")
     server = tmp_path / "server.properties"
     server.write_text(f"node.id=3\nprocess.roles=controller\nlog.dirs={data}\n")
@@ -404,20 +405,20 @@ def test_a_directory_of_another_node_than_configured_is_told(copy: Copy, tmp_pat
     assert "KT-DIR-NODE-ID" in [each.code for each in report.findings]
 
 
-def test_another_topic_id_is_told(dynamic: Path):
+def test_another_topic_id_is_told(dynamic: Path) -> None:
     file = dynamic / PARTITION / "partition.metadata"
     file.write_text("version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAZw")
     assert found(dynamic, "KT-DIR-TOPIC-ID").found == "AAAAAAAAAAAAAAAAAAAAZw"
 
 
-def test_an_index_that_points_beyond_its_segment_is_told(dynamic: Path):
+def test_an_index_that_points_beyond_its_segment_is_told(dynamic: Path) -> None:
     file = dynamic / PARTITION / f"{0:020}.index"
     file.write_bytes(file.read_bytes() + struct.pack(">ii", 223, 1 << 20))
     finding = found(dynamic, "KT-LOG-INDEX-DIFFERS")
     assert (finding.found, finding.undecoded) == (str(1 << 20), False)
 
 
-def test_a_file_that_may_not_be_read_is_told_and_the_rest_is_shown(dynamic: Path):
+def test_a_file_that_may_not_be_read_is_told_and_the_rest_is_shown(dynamic: Path) -> None:
     if os.geteuid() == 0:
         (dynamic / PARTITION / "quorum-state").unlink()
         os.mkfifo(dynamic / PARTITION / "quorum-state")
@@ -431,7 +432,7 @@ def test_a_file_that_may_not_be_read_is_told_and_the_rest_is_shown(dynamic: Path
 # Files.
 
 
-def test_entries_are_kept_from_both_ends(fixtures_dir: Path):
+def test_entries_are_kept_from_both_ends(fixtures_dir: Path) -> None:
     data = fixtures_dir / "kafka-4.3.0/static-single/node-1/data"
     path = data / "replication-offset-checkpoint"
     (file,) = read(path, bounds=EntryBounds(head=2, tail=3)).files
@@ -444,7 +445,7 @@ def test_entries_are_kept_from_both_ends(fixtures_dir: Path):
     assert len(set(whole.content.head)) == whole.content.count
 
 
-def test_settings_are_masked_unless_asked_for(fixtures_dir: Path):
+def test_settings_are_masked_unless_asked_for(fixtures_dir: Path) -> None:
     path = str(fixtures_dir / "kafka-4.3.0/static-single/node-1/server.properties")
     from kraftool.storage.paths import LocationKind
 
@@ -458,7 +459,7 @@ def test_settings_are_masked_unless_asked_for(fixtures_dir: Path):
     assert {each.key: each.value for each in masked.content.entries}["node.id"] == "1"
 
 
-def test_a_segment_of_another_topic_is_no_damaged_metadata_log(fixtures_dir: Path):
+def test_a_segment_of_another_topic_is_no_damaged_metadata_log(fixtures_dir: Path) -> None:
     paths = fixtures_dir.glob(f"kafka-4.3.0/static-single/node-1/data/orders-b-0/{LOG}")
     report = read(next(paths))
     assert [each.code for each in report.findings] == ["KT-LOG-NOT-METADATA"]
@@ -467,12 +468,12 @@ def test_a_segment_of_another_topic_is_no_damaged_metadata_log(fixtures_dir: Pat
 
 def test_a_topics_folder_is_one_also_by_the_name_of_where_we_are(
     fixtures_dir: Path, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     monkeypatch.chdir(fixtures_dir / "kafka-4.3.0/static-single/node-1/data/orders-b-0")
     assert [each.code for each in one(".").findings] == ["KT-LOG-NOT-METADATA"]
 
 
-def test_the_kind_is_found_by_content_and_overridden(tmp_path: Path, fixtures_dir: Path):
+def test_the_kind_is_found_by_content_and_overridden(tmp_path: Path, fixtures_dir: Path) -> None:
     partition = fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2/data" / PARTITION
     renamed = tmp_path / "what-is-this"
     shutil.copy(partition / LOG, renamed)
@@ -482,7 +483,7 @@ def test_the_kind_is_found_by_content_and_overridden(tmp_path: Path, fixtures_di
     assert isinstance(forced.content, EntryList)
 
 
-def test_an_upgrade_of_kraft_version_that_never_happened_is_told(fixtures_dir: Path):
+def test_an_upgrade_of_kraft_version_that_never_happened_is_told(fixtures_dir: Path) -> None:
     # Kafka 3.9.1 answered `kafka-features upgrade --feature kraft.version=1` with success.
     false = one(fixtures_dir / "kafka-3.9.1/upgrade/node-1/data")
     assert "KT-LOG-FALSE-UPGRADE" in [each.code for each in false.findings]

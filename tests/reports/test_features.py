@@ -48,10 +48,10 @@ def test_a_release_stands_for_its_highest_level(name: str, expected: int) -> Non
     assert level_of(name) == expected == parse_release(f" {name} ")
 
 
-@pytest.mark.parametrize("name", ["", "4", "2.8", "3.10", "4.5", "4.3-IV1", "4.3-IV", "30", "x"])
+@pytest.mark.parametrize("name", ["", "4", "2.8", "3.10", "9.9", "4.3-IV1", "4.3-IV", "30", "x"])
 def test_what_is_no_release_is_refused(name: str) -> None:
     assert level_of(name) is None
-    with pytest.raises(KraftoolError, match=r"no Kafka up to 4\.4-IV2 has"):
+    with pytest.raises(KraftoolError, match=f"no Kafka up to {level_name(LATEST_LEVEL)} has"):
         parse_release(name)
 
 

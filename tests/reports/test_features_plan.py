@@ -7,11 +7,13 @@ that one node alone cannot show: several nodes, absent voters, older software, w
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.image.metadata_version import KRAFT_VERSION, METADATA_VERSION
+from kraftool.decoders.schema import NEWEST_RELEASE
+from kraftool.image.metadata_version import KRAFT_VERSION, LATEST_LEVEL, METADATA_VERSION
 from kraftool.reports.features.plan import FeaturePlan, plan
 from kraftool.reports.features.read import read_features
 from kraftool.reports.features.rules import RefusalRule, blockers
@@ -208,7 +210,7 @@ def test_metadata_version_has_a_floor(tmp_path: Path) -> None:
 def test_levels_and_features_that_no_kafka_has_are_named_once(tmp_path: Path) -> None:
     cluster = at(tmp_path, 30, controller(1), broker(11))
     for text, rule in (
-        ("metadata.version=34", RefusalRule.UNKNOWN_LEVEL),
+        (f"metadata.version={LATEST_LEVEL + 1}", RefusalRule.UNKNOWN_LEVEL),
         ("group.version=2", RefusalRule.UNKNOWN_LEVEL),
         ("no.such.version=1", RefusalRule.UNKNOWN_FEATURE),
         ("no.such.version=0", RefusalRule.UNKNOWN_FEATURE),
@@ -217,11 +219,12 @@ def test_levels_and_features_that_no_kafka_has_are_named_once(tmp_path: Path) ->
 
 
 def test_a_newer_kafka_s_nodes_know_its_levels(tmp_path: Path) -> None:
-    newer = {"metadata_version": (7, 40), "new_version": (0, 1)}
+    unknown = LATEST_LEVEL + 7
+    newer: dict[str, Any] = {"metadata_version": (7, unknown), "new_version": (0, 1)}
     cluster = at(tmp_path, 33, controller(1, "4.4", **newer), broker(11, "4.4", **newer))
-    planned = plan(cluster, "", ["metadata.version=40", "new.version=1"])
+    planned = plan(cluster, "", [f"metadata.version={unknown}", "new.version=1"])
     assert not planned.blocked
-    assert sum("newer than 4.4" in each for each in planned.cautions) == 2
+    assert sum(f"newer than {NEWEST_RELEASE}" in each for each in planned.cautions) == 2
 
 
 def test_elr_needs_its_metadata_version_in_the_same_request_at_the_latest(tmp_path: Path) -> None:

@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 from kraftool.decoders.names import segment_offset
-from kraftool.reports.directory import read_location
-from kraftool.reports.file_names import misnamed
-from kraftool.reports.log_source import log_files
+from kraftool.reports.directory.report import read_location
+from kraftool.reports.directory.voter_sources import read_source
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.logs.file_names import misnamed
+from kraftool.reports.logs.source import log_files
 from kraftool.reports.state.load import load_state
 from kraftool.reports.timeline.report import build
 from kraftool.reports.timeline.sources import open_nodes
 from kraftool.reports.verify.log import verify_logs
-from kraftool.reports.voters.read import read_source
 from kraftool.storage.paths import open_path
 
 PARTITION = "__cluster_metadata-0"
@@ -112,7 +113,7 @@ def test_nothing_else_is_read_otherwise(stray: Path, clean: Path) -> None:
     assert one.summary.voters.voters == other.summary.voters.voters
     nodes, _ = open_nodes([open_path(str(stray))], lambda name, at: None)
     assert [each.basename for each in nodes[0].segments] == [LOG]
-    passed = []
+    passed: list[Finding] = []
     files = log_files([str(stray)], pytest.fail, stray=passed.append)
     assert ([each.entry.basename for each in files], len(passed)) == ([LOG], 1)
 

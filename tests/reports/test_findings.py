@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from kraftool.reports.findings import Finding, Severity, in_order
-from kraftool.reports.kinds import log as kinds
+from kraftool.reports.findings.finding import Finding, Severity, in_order
+from kraftool.reports.findings.kinds import log as kinds
 from kraftool.reports.verify.log import verify_logs
 from kraftool.storage.paths import open_path
 
 
-def test_places_of_one_kind_in_one_file_become_one_finding():
+def test_places_of_one_kind_in_one_file_become_one_finding() -> None:
     alike = [kinds.CRC.at("a.log", "bad", position=each) for each in range(30)]
     other = kinds.CRC.at("b.log", "bad", position=7)
     whole = kinds.REPLAY.at("a.log", "about the whole file")
@@ -23,7 +23,7 @@ def test_places_of_one_kind_in_one_file_become_one_finding():
     assert in_order([first, second, third]) == (first, second, third), "merging twice adds nothing"
 
 
-def test_findings_without_a_place_or_of_another_severity_are_not_merged():
+def test_findings_without_a_place_or_of_another_severity_are_not_merged() -> None:
     about = [kinds.CRC.at("dir", text) for text in ("node 1", "node 2")]
     info = kinds.CRC.at("dir", "old", position=1, severity=Severity.INFO)
     error = kinds.CRC.at("dir", "new", position=2)
@@ -35,7 +35,7 @@ def test_findings_without_a_place_or_of_another_severity_are_not_merged():
 )
 def test_a_damaged_index_is_one_finding_that_counts_all_entries(
     tmp_path: Path, suffix: str, entry: bytes
-):
+) -> None:
     """Real indexes have a million entries; 100 of them were a finding each."""
     path = tmp_path / f"{0:020}.{suffix}"
     path.write_bytes(entry * 5000 + b"x")

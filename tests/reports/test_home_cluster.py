@@ -1,6 +1,6 @@
 """Directories are compared within their cluster; those that name none go with the majority."""
 
-from kraftool.reports.home_cluster import by_cluster, home_of
+from kraftool.reports.files.home_cluster import by_cluster, home_of
 
 
 def test_home_is_what_most_name_and_else_what_is_named_first() -> None:

@@ -21,13 +21,14 @@ from kraftool.decoders.batch import (
     encode_batch,
     seal,
 )
+from kraftool.decoders.errors import Fault
 from kraftool.decoders.framing import encode_record
 from kraftool.decoders.java_text import INT64_MAX, INT64_MIN, wrap_int32, wrap_int64
 from kraftool.decoders.log_record import decode_batch
 from kraftool.decoders.wire import Malformed, varint, varlong
-from kraftool.reports.kafka_indexes import kafka_side_file
-from kraftool.reports.log_dump import BatchEntry, LogDump, Problem
-from kraftool.reports.log_text import (
+from kraftool.reports.logs.dump import BatchEntry, LogDump
+from kraftool.reports.logs.kafka_indexes import kafka_side_file
+from kraftool.reports.logs.text import (
     CSV_COLUMNS,
     csv_batch,
     csv_entry,
@@ -35,7 +36,7 @@ from kraftool.reports.log_text import (
     kafka_entry,
     kafka_opening,
 )
-from kraftool.reports.printable import file_text
+from kraftool.reports.text.printable import file_text
 
 NO_OP = encode_record("NoOpRecord", 0, {})
 SEGMENT = f"{0:020d}"
@@ -188,7 +189,7 @@ def test_machine_formats_carry_a_name_that_is_not_utf8() -> None:
     undecoded = RecordBatch.read(
         encode_batch([(None, b"\x01\x63\x00")], base_offset=0, epoch=1, timestamp=1)
     )
-    problem = Problem(name, 5, f"{name} is bad", found=name)
+    problem = Fault(file=name, position=5, reason=f"{name} is bad", found=name)
     for entry in (entry_of(keyed(), name), entry_of(undecoded, name), problem):
         for line in jsonl_entry(entry).splitlines():
             assert json.loads(line)["file"] == "nu\\xff.log"
@@ -206,9 +207,9 @@ def test_a_data_record_with_a_key_is_shown_and_told() -> None:
     assert (item.type, item.version, item.data) == ("NO_OP_RECORD", 0, {})
     assert item.error is not None
     assert item.error.reason == "a data record with a key"
-    shown, problem = LogDump().batch("x.log", batch)
+    shown, problem = LogDump().item("x.log", batch)
     assert isinstance(shown, BatchEntry)
-    assert isinstance(problem, Problem)
+    assert isinstance(problem, Fault)
     assert problem.position == HEADER_SIZE
     assert ' keySize: 1 valueSize: 4 sequence: -1 headerKeys: [] payload: {"type"' in (
         kafka_entry(shown)

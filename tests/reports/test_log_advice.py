@@ -10,9 +10,9 @@ import pytest
 from kraftool.decoders import framing
 from kraftool.decoders.batch import HEADER_SIZE, RecordBatch, encode_batch
 from kraftool.decoders.segment import scan
-from kraftool.reports.directory import read_location
-from kraftool.reports.findings import Finding, Severity
-from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.directory.report import read_location
+from kraftool.reports.findings.finding import Finding, Severity
+from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.state.load import load_state
 from kraftool.reports.verify.log import verify_logs
 from kraftool.storage.paths import open_path
@@ -84,7 +84,7 @@ def advice(path: Path, code: str) -> str:
 # --- a damaged snapshot -------------------------------------------------------------------------
 
 
-def test_a_damaged_snapshot_may_go_where_log_and_older_snapshot_give_its_state(node: Node):
+def test_a_damaged_snapshot_may_go_where_log_and_older_snapshot_give_its_state(node: Node) -> None:
     flip(node.snapshots()[-1], 3000)
     told = advice(node.path, "KT-SNAP-DAMAGE")
     assert AWAY in told
@@ -95,26 +95,26 @@ def test_a_damaged_snapshot_may_go_where_log_and_older_snapshot_give_its_state(n
     assert "the log is whole from 0" in advice(node.path, "KT-SNAP-DAMAGE")
 
 
-def test_a_damaged_snapshot_beyond_the_logs_end_must_not_go(node: Node):
+def test_a_damaged_snapshot_beyond_the_logs_end_must_not_go(node: Node) -> None:
     flip(node.snapshots()[-1], 3000)
     cut_before(node, 190)
     assert ANOTHER in advice(node.path, "KT-SNAP-DAMAGE")
     assert AWAY not in advice(node.path, "KT-SNAP-DAMAGE")
 
 
-def test_a_damaged_snapshot_must_not_go_where_the_log_has_a_gap(node: Node):
+def test_a_damaged_snapshot_must_not_go_where_the_log_has_a_gap(node: Node) -> None:
     flip(node.snapshots()[-1], 3000)
     without(node, 50)
     assert AWAY not in advice(node.path, "KT-SNAP-DAMAGE")
 
 
-def test_a_damaged_snapshot_must_not_go_where_a_record_cannot_be_decoded(node: Node):
+def test_a_damaged_snapshot_must_not_go_where_a_record_cannot_be_decoded(node: Node) -> None:
     flip(node.snapshots()[-1], 3000)
     in_its_place(node, 50, b"\x01\x02\x00\xff\xff")
     assert AWAY not in advice(node.path, "KT-SNAP-DAMAGE")
 
 
-def test_a_damaged_snapshot_must_not_go_where_a_record_does_not_replay(node: Node):
+def test_a_damaged_snapshot_must_not_go_where_a_record_does_not_replay(node: Node) -> None:
     flip(node.snapshots()[-1], 3000)
     in_its_place(
         node,
@@ -126,7 +126,7 @@ def test_a_damaged_snapshot_must_not_go_where_a_record_does_not_replay(node: Nod
     assert AWAY not in advice(node.path, "KT-SNAP-DAMAGE")
 
 
-def test_an_older_damaged_snapshot_is_needless_only_if_the_newest_is_whole(cleaned: Path):
+def test_an_older_damaged_snapshot_is_needless_only_if_the_newest_is_whole(cleaned: Path) -> None:
     older, newest = sorted((cleaned / PARTITION).glob("*.checkpoint"))
     flip(older, HEADER_SIZE + 200)
     assert "is not needed" in advice(cleaned, "KT-SNAP-DAMAGE")
@@ -137,7 +137,7 @@ def test_an_older_damaged_snapshot_is_needless_only_if_the_newest_is_whole(clean
     assert not [each for each in told if AWAY in each]
 
 
-def test_of_a_file_that_the_archive_cut_only_that_is_told(node: Node):
+def test_of_a_file_that_the_archive_cut_only_that_is_told(node: Node) -> None:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         archive.add(node.path / "meta.properties", arcname="n2/meta.properties")
@@ -160,7 +160,7 @@ def test_of_a_file_that_the_archive_cut_only_that_is_told(node: Node):
 
 
 @pytest.mark.parametrize("number", [50, -4])
-def test_kafka_does_not_notice_a_gap_and_so_cuts_nothing(node: Node, number: int):
+def test_kafka_does_not_notice_a_gap_and_so_cuts_nothing(node: Node, number: int) -> None:
     batch = without(node, number)
     (found,) = [each for each in verified(node.path) if each.code == "KT-LOG-GAP"]
     assert found.severity is Severity.ERROR
@@ -174,14 +174,14 @@ def test_kafka_does_not_notice_a_gap_and_so_cuts_nothing(node: Node, number: int
     assert report.summary.log.intact_end_offset == report.summary.log.end_offset
 
 
-def test_a_batch_that_stands_twice_is_read_twice(node: Node):
+def test_a_batch_that_stands_twice_is_read_twice(node: Node) -> None:
     batch, data = node.batches()[-4], node.log.read_bytes()
     node.log.write_bytes(data[: batch.position] + batch.data + data[batch.position :])
     found = [each for each in verified(node.path) if each.code == "KT-LOG-GAP"]
     assert "may read records twice" in found[0].advice
 
 
-def test_a_gap_between_segments_says_how_many_offsets_are_missing(cleaned: Path):
+def test_a_gap_between_segments_says_how_many_offsets_are_missing(cleaned: Path) -> None:
     last = sorted((cleaned / PARTITION).glob("*.log"))[-1]
     data = last.read_bytes()
     first = next(iter(scan(lambda at, size: data[at : at + size])))
@@ -190,7 +190,7 @@ def test_a_gap_between_segments_says_how_many_offsets_are_missing(cleaned: Path)
     assert "Kafka goes on without noticing" in found[0].advice
 
 
-def test_with_a_damaged_snapshot_beyond_the_cut_kafka_wipes_the_log_and_dies(node: Node):
+def test_with_a_damaged_snapshot_beyond_the_cut_kafka_wipes_the_log_and_dies(node: Node) -> None:
     batch = node.batches()[40]
     flip(node.log, batch.position + HEADER_SIZE + 5)
     newest = int(node.snapshots()[-1].name[:20])
@@ -200,7 +200,7 @@ def test_with_a_damaged_snapshot_beyond_the_cut_kafka_wipes_the_log_and_dies(nod
     assert f"wipes the whole log, and then dies on the snapshot at {newest}" in told
 
 
-def test_a_poison_record_is_best_replaced_since_cutting_takes_what_follows():
+def test_a_poison_record_is_best_replaced_since_cutting_takes_what_follows() -> None:
     told = log_kinds.REPLAY.advice
     assert told.index("NoOps") < told.index("cutting")
     assert "take away" in told
@@ -209,7 +209,7 @@ def test_a_poison_record_is_best_replaced_since_cutting_takes_what_follows():
 # --- what is missing or empty -------------------------------------------------------------------
 
 
-def test_a_snapshot_from_another_node_has_to_fit_between_the_logs_ends(cleaned: Path):
+def test_a_snapshot_from_another_node_has_to_fit_between_the_logs_ends(cleaned: Path) -> None:
     for each in (cleaned / PARTITION).glob("*.checkpoint*"):
         each.unlink()
     found = [each for each in verified(cleaned) if each.severity is not Severity.INFO]
@@ -217,7 +217,7 @@ def test_a_snapshot_from_another_node_has_to_fit_between_the_logs_ends(cleaned: 
     assert "63 or more, and 195 or less" in found[0].advice
 
 
-def test_an_empty_epoch_file_is_made_anew(node: Node):
+def test_an_empty_epoch_file_is_made_anew(node: Node) -> None:
     file = node.path / PARTITION / "leader-epoch-checkpoint"
     for content in (b"", b"0\n0\n"):
         file.write_bytes(content)
@@ -227,7 +227,7 @@ def test_an_empty_epoch_file_is_made_anew(node: Node):
     assert node.codes() == ["KT-DIR-EPOCHS-DIFFER"]
 
 
-def test_a_directory_without_a_log_is_told(node: Node):
+def test_a_directory_without_a_log_is_told(node: Node) -> None:
     assert "KT-LOG-NONE" not in {each.code for each in node.findings()}
     for each in (node.path / PARTITION).iterdir():
         each.unlink()
@@ -237,7 +237,7 @@ def test_a_directory_without_a_log_is_told(node: Node):
     assert found.advice.startswith("a directory that was never used needs nothing")
 
 
-def test_where_no_vote_was_lost_nothing_is_to_be_written(node: Node):
+def test_where_no_vote_was_lost_nothing_is_to_be_written(node: Node) -> None:
     for each in (node.path / PARTITION).iterdir():
         if each.name != "quorum-state":
             each.unlink()
@@ -247,7 +247,7 @@ def test_where_no_vote_was_lost_nothing_is_to_be_written(node: Node):
 @pytest.mark.parametrize("garbage", [b"\xa5" * 100, b"\xa5" * 10_000, b"\x7f" * 4096])
 def test_garbage_behind_the_last_whole_batch_is_cut_off_as_a_torn_tail_is(
     node: Node, garbage: bytes
-):
+) -> None:
     """Real 4.3.0 cut random bytes there down to the last valid batch, and started."""
     end = node.end
     with node.log.open("ab") as file:
@@ -260,7 +260,7 @@ def test_garbage_behind_the_last_whole_batch_is_cut_off_as_a_torn_tail_is(
     assert not found.undecoded
 
 
-def test_garbage_in_the_middle_or_instead_of_the_log_is_an_error(node: Node):
+def test_garbage_in_the_middle_or_instead_of_the_log_is_an_error(node: Node) -> None:
     whole, batch = node.log.read_bytes(), node.batches()[5]
     middle = b"\xa5" * batch.size
     node.log.write_bytes(whole[: batch.position] + middle + whole[batch.position + batch.size :])
@@ -272,16 +272,18 @@ def test_garbage_in_the_middle_or_instead_of_the_log_is_an_error(node: Node):
 # --- one place for one damage -------------------------------------------------------------------
 
 
-def test_a_wrong_crc_has_one_place_which_explain_shows(node: Node):
+def test_a_wrong_crc_has_one_place_which_explain_shows(node: Node) -> None:
     batch = node.batches()[40]
     flip(node.log, batch.position + HEADER_SIZE + 5)
     (of_log,) = [each for each in verified(node.path) if each.code == "KT-LOG-CRC"]
     (of_state,) = [each for each in load_state(str(node.log)).findings if each.code == "KT-LOG-CRC"]
     assert of_log.position == of_state.position == batch.position + 17
-    assert (of_log.text, of_log.expected) == (of_state.text, of_state.expected)
+    text, _, evidence = of_log.text.partition("; ")
+    assert (text, of_log.expected) == (of_state.text, of_state.expected)
+    assert "one flipped bit explains it" in evidence
 
 
-def test_an_index_entry_behind_the_log_is_told_by_its_offset(node: Node):
+def test_an_index_entry_behind_the_log_is_told_by_its_offset(node: Node) -> None:
     cut_before(node, 40)
     for each in node.snapshots():
         if int(each.name[:20]) > 40:
@@ -318,7 +320,7 @@ def changed(path: Path, name: str, **values: object) -> None:
     path.write_bytes(data[: batch.position] + other + data[batch.position + batch.size :])
 
 
-def test_a_newest_snapshot_of_another_state_is_found(node: Node):
+def test_a_newest_snapshot_of_another_state_is_found(node: Node) -> None:
     (before,) = verify_logs([open_path(str(node.path))]).verified
     assert before.checked.compared_snapshot == int(node.snapshots()[-1].name[:20])
     changed(node.snapshots()[-1], "ConfigRecord", value="666")
@@ -326,14 +328,14 @@ def test_a_newest_snapshot_of_another_state_is_found(node: Node):
     assert "configs" in node.found("KT-SNAP-DIFFERS").text
 
 
-def test_credentials_that_kafka_lost_are_told_as_that(tmp_path: Path):
+def test_credentials_that_kafka_lost_are_told_as_that(tmp_path: Path) -> None:
     path = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-4/data"
     (found,) = [each for each in verified(path) if each.severity is Severity.ERROR]
     assert found.code == "KT-SNAP-SCRAM-LOST"
     assert found.expected == "SCRAM-SHA-256 of alice-a"
 
 
-def test_an_older_snapshot_is_not_compared_and_that_is_known(node: Node):
+def test_an_older_snapshot_is_not_compared_and_that_is_known(node: Node) -> None:
     changed(node.snapshots()[0], "ConfigRecord", value="666")
     assert node.codes() == []
     (report,) = verify_logs([open_path(str(node.path))]).verified
@@ -341,7 +343,7 @@ def test_an_older_snapshot_is_not_compared_and_that_is_known(node: Node):
     assert report.checked.compared_snapshot == int(node.snapshots()[-1].name[:20])
 
 
-def test_nothing_is_compared_that_the_replay_does_not_reach(node: Node):
+def test_nothing_is_compared_that_the_replay_does_not_reach(node: Node) -> None:
     without(node, 50)
     (report,) = verify_logs([open_path(str(node.path))]).verified
     assert report.checked.compared_snapshot is None

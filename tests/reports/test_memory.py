@@ -17,10 +17,12 @@ import pytest
 from kraftool.decoders import framing, schema
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.wire import unsigned_varint
-from kraftool.reports.directory import read_location
+from kraftool.reports.directory.report import read_location
 from kraftool.reports.verify.log import verify_logs
 from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.storage.paths import open_path
+
+pytestmark = pytest.mark.slow
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 PARTITION = FIXTURES / "kafka-4.3.0/static-single/node-1/data/__cluster_metadata-0"
@@ -74,11 +76,11 @@ def growth(paths: list[Path], read: Callable[[Path], object]) -> int:
 @pytest.mark.parametrize("read", [read_directory, verify_log, verify_snapshot])
 def test_reading_the_same_damaged_files_again_keeps_nothing(
     damaged: list[Path], read: Callable[[Path], object]
-):
+) -> None:
     assert growth(damaged, read) < MOST_BLOCKS
 
 
-def test_the_measure_sees_one_finding_kept_of_each_file(damaged: list[Path]):
+def test_the_measure_sees_one_finding_kept_of_each_file(damaged: list[Path]) -> None:
     kept = []
 
     def leak(path: Path) -> None:
@@ -87,7 +89,7 @@ def test_the_measure_sees_one_finding_kept_of_each_file(damaged: list[Path]):
     assert growth(damaged, leak) > MOST_BLOCKS
 
 
-def test_records_of_unknown_types_and_versions_are_not_remembered():
+def test_records_of_unknown_types_and_versions_are_not_remembered() -> None:
     for number in range(3 * schema.MOST_KEYS):
         value = b"\x01" + unsigned_varint(1000 + number) + unsigned_varint(number)
         with pytest.raises(DecodeError, match="catalogue lacks"):

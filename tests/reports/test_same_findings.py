@@ -1,7 +1,9 @@
 """The same bytes, the same findings: what the walk finds, every command that reads the log finds.
 
-The logs are every damaged fixture with batches, three edits that commands once disagreed on, and
-500 seeded edits of a log of two segments that Kafka 4.3.0 wrote.
+The logs are every damaged fixture with batches, three edits that commands once disagreed on, 500
+seeded edits of a log of two segments that Kafka 4.3.0 wrote, and 100 of its records, under a right
+CRC. Snapshots are every damaged fixture with one, and 100 seeded edits of one. Spark's audit has
+such a test in tests/spark/test_same_findings_audit.py.
 """
 
 from __future__ import annotations
@@ -17,20 +19,26 @@ from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.fault import FaultKind
 from kraftool.decoders.segment import scan
 from kraftool.decoders.walk import BEGINNING, Faulty, Walk
+from kraftool.repair.narration import complaints
 from kraftool.repair.surveying import survey_path
+from kraftool.reports.browse.blocks import RowPlace
 from kraftool.reports.browse.rows import LogRow, RowKind
 from kraftool.reports.browse.window import LogWindow
-from kraftool.reports.directory import read_location
+from kraftool.reports.directory.report import read_location
 from kraftool.reports.doctor.read import examine
 from kraftool.reports.doctor.report import diagnose
-from kraftool.reports.findings import Finding
-from kraftool.reports.kinds import log as kinds
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.findings.kinds import log as kinds
+from kraftool.reports.findings.kinds import snapshot as snapshot_kinds
 from kraftool.reports.state.load import load_state
 from kraftool.reports.verify.log import verify_logs
+from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.storage.paths import open_path
 from kraftool.storage.source import BytesSource
-from tests.decoders.log_edits import edited
+from tests.decoders.log_edits import edited, edited_records
 from tests.reports.timeline_logs import timeline as told_by_timeline
+
+pytestmark = pytest.mark.slow
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 WHOLE = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-2/data"
@@ -82,9 +90,10 @@ def of_findings(findings: Iterable[Finding]) -> Places:
     for each in findings:
         if each.code in _WORDS and each.file.endswith(".log"):
             name, code = os.path.basename(each.file), _WORDS[each.code]
-            for place in (each, *each.places):
-                assert place.position is not None, place
-                found.add((name, code, place.position))
+            positions = [each.position, *(place.position for place in each.places)]
+            for position in positions:
+                assert position is not None, each
+                found.add((name, code, position))
     return found
 
 
@@ -116,11 +125,41 @@ def browse(directory: Path) -> Places:
 
 
 def rows(window: LogWindow) -> Iterator[LogRow]:
-    place = window.start
+    place: RowPlace | None = window.start
     while place is not None:
         page = window.forward(place, 1000)
         yield from page.rows
         place = page.resume
+
+
+Found = Callable[[Path], Iterable[Finding]]
+
+RECORDS = (kinds.RECORDS.code, kinds.UNKNOWN_TYPE.code)
+READERS: list[tuple[str, Found]] = [
+    ("dump", lambda at: read_location(open_path(str(at))).all_findings),
+    ("verify-log", lambda at: verify_logs([open_path(str(at))]).all_findings),
+    ("doctor", lambda at: diagnose(examine([open_path(str(at))])).findings),
+    ("timeline", lambda at: told_by_timeline(at).findings),
+    ("state", lambda at: load_state(str(at)).findings),
+]
+
+
+def of_records(findings: Iterable[Finding]) -> dict[tuple[str, str], int | None]:
+    """The first position of what is wrong inside records, by file and code. Reports that count
+    records by type give the first of a type, and others each record."""
+    first: dict[tuple[str, str], int | None] = {}
+    for each in findings:
+        if each.code in RECORDS:
+            first.setdefault((os.path.basename(each.file), each.code), each.position)
+    return first
+
+
+def check_records(directory: Path) -> dict[tuple[str, str], int | None]:
+    """Every command that decodes records finds the same wrong ones."""
+    found = {name: of_records(findings(directory)) for name, findings in READERS}
+    for name, places in found.items():
+        assert places == found["dump"], name
+    return found["dump"]
 
 
 WHOLE_LOG: list[Callable[[Path], Places]] = [dump, verify_log, doctor, timeline, browse]
@@ -151,7 +190,8 @@ def check(directory: Path) -> None:
     expected = places(faults)
     for command in WHOLE_LOG:
         assert command(directory) == expected, command.__name__
-    if not begins_late(directory):
+    is_late = begins_late(directory)
+    if not is_late:
         assert of_findings(load_state(str(directory)).findings) == places(replayed(faults))
     (survey,) = survey_path(str(directory), now_ms=0)
     log = survey.log
@@ -159,9 +199,16 @@ def check(directory: Path) -> None:
     if faults:
         file, first = faults[0]
         assert log.broken is not None
-        # A plan trusts less: of two batches whose epochs contradict each other, neither.
+        # A plan trusts less: of two batches whose epochs contradict each other, neither. And it
+        # compares the first batch with the name of its file.
         broken = f"{log.broken.segment:020}.log", log.broken.position
         assert broken <= (file, first.position)
+        if not is_late and all(each.fault.kind is not FaultKind.EPOCH_BACK for _, each in faults):
+            assert broken == (file, first.position)
+    elif not is_late:
+        assert log.broken is None
+    named = [each for each in complaints(survey) if each.startswith("the log is ")]
+    assert len(named) == (log.broken is not None)
 
 
 @pytest.fixture
@@ -235,6 +282,8 @@ def test_a_damaged_fixture(log: Path, directory: Path) -> None:
         each.unlink()
     shutil.copy(log, directory / LOG / log.name)
     check(directory)
+    if not any(each.fault.cuts for _, each in walked(directory)):
+        check_records(directory)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -242,3 +291,64 @@ def test_seeded_edits(seed: int, directory: Path) -> None:
     path = segments(directory)[seed % 2]
     path.write_bytes(edited(path.read_bytes(), seed))
     check(directory)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_seeded_edits_of_records(seed: int, directory: Path) -> None:
+    path = segments(directory)[seed % 2]
+    path.write_bytes(edited_records(path.read_bytes(), seed))
+    check_records(directory)
+
+
+def test_edits_of_records_make_findings_of_both_kinds(directory: Path) -> None:
+    path, whole = segments(directory)[0], segments(directory)[0].read_bytes()
+    codes: set[str] = set()
+    for seed in range(20):
+        path.write_bytes(edited_records(whole, seed))
+        codes |= {code for _, code in of_records(READERS[0][1](directory))}
+    assert codes == set(RECORDS)
+
+
+# Snapshots: what is wrong with their batches, form and names.
+
+FORM = (
+    snapshot_kinds.DAMAGE.code, snapshot_kinds.FORM.code, snapshot_kinds.FILE_NAME.code,
+)  # fmt: skip
+DAMAGED_SNAPSHOTS = sorted((FIXTURES / "damaged").glob("*/*.checkpoint"))
+
+
+def of_snapshot(findings: Iterable[Finding]) -> set[tuple[str, int | None, int | None]]:
+    return {
+        (each.code, place.position, place.offset)
+        for each in findings
+        if each.code in FORM
+        for place in (each.fault, *each.places)
+    }
+
+
+def check_snapshot(directory: Path) -> None:
+    """Every command finds the same in a snapshot; verify-snapshot, which reads all of its control
+    records, at least that."""
+    found = {name: of_snapshot(findings(directory)) for name, findings in READERS}
+    for name, places in found.items():
+        assert places == found["dump"], name
+    verified = of_snapshot(verify_snapshots([open_path(str(directory))]).all_findings)
+    assert found["dump"] <= verified
+
+
+@pytest.mark.parametrize("snapshot", DAMAGED_SNAPSHOTS, ids=lambda each: each.parent.name)
+def test_a_damaged_snapshot(snapshot: Path, directory: Path) -> None:
+    for each in segments(directory):
+        each.unlink()
+    shutil.copy(snapshot, directory / LOG / snapshot.name)
+    assert of_snapshot(READERS[0][1](directory))
+    check_snapshot(directory)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_seeded_edits_of_a_snapshot(seed: int, directory: Path) -> None:
+    for each in segments(directory):
+        each.unlink()
+    newest = max((WHOLE / LOG).glob("*.checkpoint"))
+    (directory / LOG / newest.name).write_bytes(edited(newest.read_bytes(), seed))
+    check_snapshot(directory)

@@ -6,16 +6,17 @@ The layout is compared with the real shell in tests/interop/test_shell.py.
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftool.reports.shell import glob
-from kraftool.reports.shell.glob import pattern_of, quoted, unquoted
-from kraftool.reports.shell.nodes import Directory, Leaf, Node, fixed, in_order, leaf
-from kraftool.reports.shell.paths import complete, find, written
-from kraftool.reports.shell.walk import columns, find_lines, list_lines, tree_lines
+from kraftool.reports.state.shell import glob
+from kraftool.reports.state.shell.glob import pattern_of, quoted, unquoted
+from kraftool.reports.state.shell.nodes import Directory, Leaf, Node, fixed, in_order, leaf
+from kraftool.reports.state.shell.paths import complete, find, written
+from kraftool.reports.state.shell.walk import columns, find_lines, list_lines, tree_lines
 
 
 def of(contents: dict[str, object]) -> Directory:
@@ -24,7 +25,7 @@ def of(contents: dict[str, object]) -> Directory:
     def make(value: object) -> Node:
         return of(value) if isinstance(value, dict) else leaf(str(value))
 
-    return fixed({name: lambda value=value: make(value) for name, value in contents.items()})
+    return fixed({name: partial(make, value) for name, value in contents.items()})
 
 
 ROOT = of(
@@ -146,7 +147,9 @@ def test_patterns_match_as_expressions_do(pattern: str, names: list[str]) -> Non
     matcher = pattern_of(pattern)
     expression = as_expression(pattern)
     assert (matcher is None) == (not set(pattern) & set("*?{"))
-    for name in names if matcher is not None else ():
+    if matcher is None:
+        return
+    for name in names:
         assert matcher.fullmatch(name) == (expression.fullmatch(name) is not None)
 
 

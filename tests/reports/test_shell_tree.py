@@ -22,12 +22,12 @@ from kraftool.image.features import FeaturesImage
 from kraftool.image.image import EMPTY, MetadataImage
 from kraftool.image.scram import ScramCredential, ScramImage
 from kraftool.image.topics import PartitionRegistration, TopicImage, TopicsImage
-from kraftool.reports.shell.kafka_text import feature_range, instant
-from kraftool.reports.shell.nodes import Leaf, in_order
-from kraftool.reports.shell.paths import find
-from kraftool.reports.shell.quota_entities import entity_name, read_entity
-from kraftool.reports.shell.tree import shell_tree
-from kraftool.reports.shell.walk import find_lines
+from kraftool.reports.state.shell.kafka_text import feature_range, instant
+from kraftool.reports.state.shell.nodes import Directory, Leaf, in_order
+from kraftool.reports.state.shell.paths import find
+from kraftool.reports.state.shell.quota_entities import entity_name, read_entity
+from kraftool.reports.state.shell.tree import shell_tree
+from kraftool.reports.state.shell.walk import find_lines
 
 UUID = "3FTLKdJCRwqNMkl3-Vr8mQ"
 OTHER = "KWiRmMHrku1KXke3QcBn_Q"
@@ -294,7 +294,9 @@ def test_entities_with_default_parts_can_be_reached_and_have_names_of_their_own(
     }
     image = MetadataImage(client_quotas=ClientQuotasImage(entities=entities))
     quotas = "image/clientQuotas"
-    assert in_order(next(find(shell_tree(image), (), quotas)).node.names()) == [
+    node = next(find(shell_tree(image), (), quotas)).node
+    assert isinstance(node, Directory)
+    assert in_order(node.names()) == [
         "clientId(a)",
         "clientId(a)_user",
         "tenant(t)",

@@ -100,20 +100,20 @@ def mended(path: Path, records: list[Record]) -> list[Record]:
 @pytest.mark.parametrize(
     "path", SNAPSHOTS, ids=lambda path: "/".join((*path.relative_to(FIXTURES).parts[:3], path.name))
 )
-def test_the_records_of_an_image_are_those_of_kafkas_snapshot(path: Path):
+def test_the_records_of_an_image_are_those_of_kafkas_snapshot(path: Path) -> None:
     theirs, ours = of_kafka(path), of_kraftool(path)
     assert aspects(ours) == aspects(mended(path, theirs))
     assert ours[0][2]["name"] == theirs[0][2]["name"] == "metadata.version"
 
 
-def test_the_fixtures_hold_every_aspect_but_tokens():
+def test_the_fixtures_hold_every_aspect_but_tokens() -> None:
     seen = {ASPECTS[name] for path in SNAPSHOTS for name, _, _ in of_kafka(path)}
     assert seen >= set(ASPECTS.values()) - {"tokens"}
     assert len(SNAPSHOTS) > 100
     assert all(parse_checkpoint_name(path.name) for path in SNAPSHOTS)
 
 
-def test_what_old_versions_wrote_besides_is_there():
+def test_what_old_versions_wrote_besides_is_there() -> None:
     versions = {
         path.relative_to(FIXTURES).parts[0]
         for path in SNAPSHOTS

@@ -102,9 +102,9 @@ def test_a_field_is_told_with_what_it_was_and_what_it_is() -> None:
         onto=base,
     )
     assert told(base, new) == [
-        ("broker", "changed", ("fenced", True, False)),
+        ("broker", "changed", ("isFenced", True, False)),
         (
-            "partition", "changed", ("leader", 1, 2), ("leaderEpoch", 0, 1),
+            "partition", "changed", ("leaderId", 1, 2), ("leaderEpoch", 0, 1),
             ("partitionEpoch", 0, 1), ("isr", (1, 2), (2,)),
         ),
     ]  # fmt: skip
@@ -120,7 +120,7 @@ def test_a_topic_made_again_is_another_one_with_partitions_of_its_own() -> None:
         ("partition", "removed", True),
         ("partition", "removed", True),
     ]
-    assert [each.entity["id"] for each in found[:2]] == [UUID, topic_id("a")]
+    assert [each.entity["topicId"] for each in found[:2]] == [UUID, topic_id("a")]
 
 
 def test_secrets_are_compared_and_not_shown() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64decode
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +28,9 @@ from kraftool.image.producer_ids import ProducerIdsImage
 from kraftool.image.scram import ScramCredential, ScramImage
 from kraftool.image.state_hash import state_hash
 from kraftool.image.topics import PartitionRegistration, TopicImage, TopicsImage
-from kraftool.reports.state.export import document, lines
+from kraftool.reports.state.export import lines, state_document
 from kraftool.reports.state.load import LoadedState, load_state
+from kraftool.reports.text.json_document import json_document
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 NODES = [
@@ -42,14 +45,21 @@ NODES = [
 ]
 
 
+def document(state: LoadedState, *, show_secrets: bool) -> Iterator[bytes]:
+    """The document in pieces, as the command writes it."""
+    return json_document(state_document(state, show_secrets=show_secrets))
+
+
 def read(state: LoadedState, *, show_secrets: bool) -> dict[str, Any]:
-    value: dict[str, Any] = json.loads(b"".join(document(state, show_secrets=show_secrets)))
+    value: dict[str, Any] = json.loads(
+        b"".join(json_document(state_document(state, show_secrets=show_secrets)))
+    )
     return value
 
 
 def listeners(node: dict[str, Any]) -> tuple[RegisteredEndpoint, ...]:
     return tuple(
-        RegisteredEndpoint(each["name"], each["host"], each["port"], each["securityProtocolId"])
+        RegisteredEndpoint(each["listener"], each["host"], each["port"], each["securityProtocolId"])
         for each in node["listeners"]
     )
 
@@ -59,7 +69,7 @@ def features(node: dict[str, Any]) -> dict[str, FeatureRange]:
 
 
 def broker(of: dict[str, Any]) -> BrokerRegistration:
-    cordoned = of["cordonedDirectories"]
+    cordoned = of["cordonedDirectoryIds"]
     return BrokerRegistration(
         id=of["id"],
         epoch=of["epoch"],
@@ -67,10 +77,10 @@ def broker(of: dict[str, Any]) -> BrokerRegistration:
         listeners=listeners(of),
         features=features(of),
         rack=of["rack"],
-        fenced=of["fenced"],
-        in_controlled_shutdown=of["inControlledShutdown"],
+        fenced=of["isFenced"],
+        in_controlled_shutdown=of["isInControlledShutdown"],
         is_migrating_zk_broker=of["isMigratingZkBroker"],
-        directories=tuple(of["directories"]),
+        directories=tuple(of["directoryIds"]),
         cordoned_directories=None if cordoned is None else tuple(cordoned),
     )
 
@@ -78,14 +88,14 @@ def broker(of: dict[str, Any]) -> BrokerRegistration:
 def topic(of: dict[str, Any]) -> TopicImage:
     partitions = {
         each["partition"]: PartitionRegistration(
-            replicas=tuple(each["replicas"]),
-            directories=tuple(each["directories"]),
+            replicas=tuple(each["replicaIds"]),
+            directories=tuple(each["directoryIds"]),
             isr=tuple(each["isr"]),
-            removing_replicas=tuple(each["removingReplicas"]),
-            adding_replicas=tuple(each["addingReplicas"]),
+            removing_replicas=tuple(each["removingReplicaIds"]),
+            adding_replicas=tuple(each["addingReplicaIds"]),
             elr=tuple(each["elr"]),
             last_known_elr=tuple(each["lastKnownElr"]),
-            leader=each["leader"],
+            leader=each["leaderId"],
             leader_recovery_state=int(each["leaderRecoveryState"] == "RECOVERING"),
             leader_epoch=each["leaderEpoch"],
             partition_epoch=each["partitionEpoch"],
@@ -93,7 +103,7 @@ def topic(of: dict[str, Any]) -> TopicImage:
         for each in of["partitions"]
     }
     assert len(partitions) == of["partitionCount"]
-    return TopicImage(name=of["name"], id=of["id"], partitions=partitions)
+    return TopicImage(name=of["name"], id=of["topicId"], partitions=partitions)
 
 
 def rebuilt(told: dict[str, Any]) -> MetadataImage:
@@ -106,22 +116,22 @@ def rebuilt(told: dict[str, Any]) -> MetadataImage:
         configs.setdefault(resource, {})[each["name"]] = each["value"]
     quotas: dict[Any, dict[str, float]] = {}
     for each in told["clientQuotas"]:
-        entity = tuple((part["type"], part["name"]) for part in each["entity"])
-        quotas.setdefault(entity, {})[each["key"]] = each["value"]
+        entity = tuple((part["type"], part["name"]) for part in each["entityParts"])
+        quotas.setdefault(entity, {})[each["key"]] = each["quota"]
     scram: dict[int, dict[str, ScramCredential]] = {}
     for each in told["scramCredentials"]:
         scram.setdefault(each["mechanismId"], {})[each["user"]] = ScramCredential(
             salt=b64decode(each["salt"]),
             stored_key=b64decode(each["storedKey"]),
             server_key=b64decode(each["serverKey"]),
-            iterations=each["iterations"],
+            iterations=each["iterationCount"],
         )
     at = told["provenance"]
     return MetadataImage(
         provenance=Provenance(
             last_offset=at["lastOffset"],
             last_epoch=at["lastEpoch"],
-            last_timestamp=at["lastTimestamp"],
+            last_timestamp=at["lastTimestampMs"],
         ),
         features=FeaturesImage(
             metadata_version=levels.pop("metadata.version", None),
@@ -134,7 +144,7 @@ def rebuilt(told: dict[str, Any]) -> MetadataImage:
                 each["id"]: ControllerRegistration(
                     id=each["id"],
                     incarnation_id=each["incarnationId"],
-                    zk_migration_ready=each["zkMigrationReady"],
+                    zk_migration_ready=each["isZkMigrationReady"],
                     listeners=listeners(each),
                     features=features(each),
                 )
@@ -151,7 +161,7 @@ def rebuilt(told: dict[str, Any]) -> MetadataImage:
         ),
         acls=AclsImage(
             by_id={
-                each["id"]: StandardAcl(
+                each["aclId"]: StandardAcl(
                     each["resourceTypeId"],
                     each["resourceName"],
                     each["patternTypeId"],
@@ -166,14 +176,14 @@ def rebuilt(told: dict[str, Any]) -> MetadataImage:
         scram=ScramImage(mechanisms=scram),
         delegation_tokens=DelegationTokenImage(
             tokens={
-                each["id"]: DelegationToken(
-                    id=each["id"],
+                each["tokenId"]: DelegationToken(
+                    id=each["tokenId"],
                     owner=each["owner"],
                     requester=each["requester"],
                     renewers=tuple(each["renewers"]),
-                    issue_timestamp=each["issueTimestamp"],
-                    max_timestamp=each["maxTimestamp"],
-                    expiration_timestamp=each["expirationTimestamp"],
+                    issue_timestamp=each["issueTimestampMs"],
+                    max_timestamp=each["maxTimestampMs"],
+                    expiration_timestamp=each["expirationTimestampMs"],
                 )
                 for each in told["delegationTokens"]
             }
@@ -215,7 +225,7 @@ def test_lines_say_the_same_as_the_document(node: str) -> None:
         assert by_kind.get(kind, []) == told[name], kind
     assert sum(len(each["partitions"]) for each in told["topics"]) == len(by_kind["partition"])
     assert {each["topicId"] for each in by_kind["partition"]} <= {
-        each["id"] for each in told["topics"]
+        each["topicId"] for each in told["topics"]
     }
     (state_line,) = by_kind["state"]
     assert {name: told[name] for name in state_line} == state_line
@@ -228,7 +238,7 @@ def test_two_exports_of_one_state_are_the_same_line_by_line() -> None:
     texts = []
     for path in (node, log):
         text = b"".join(document(load_state(str(path)), show_secrets=False))
-        texts.append(text[: text.index(b'"source"')])
+        texts.append(re.sub(rb'"loadedFrom": .*', b"", text))
     assert texts[0] == texts[1]
 
 

@@ -14,8 +14,8 @@ from kraftool.decoders.batch import CRC_START, encode_batch
 from kraftool.decoders.errors import KraftoolError
 from kraftool.image.image import Provenance
 from kraftool.image.state_hash import state_hash
-from kraftool.reports.findings import Severity
-from kraftool.reports.log_source import LogFile
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.logs.source import LogFile
 from kraftool.reports.state.load import LoadedState, load_state
 from tests.reports.state_logs import BEGIN, END, NO_OP, PARTITION, Logs, batch, level, stamp, topic
 
@@ -36,9 +36,9 @@ def codes(state: LoadedState) -> list[str]:
     return [each.code for each in state.findings]
 
 
-def refusal(path: object, **where: int) -> str:
+def refusal(path: object, *, at: int | None = None, at_time: int | None = None) -> str:
     with pytest.raises(KraftoolError) as raised:
-        load_state(str(path), **where)
+        load_state(str(path), at=at, at_time=at_time)
     return f"{raised.value.message}\n{raised.value.hint}"
 
 

@@ -17,18 +17,15 @@ from kraftool.image.state_hash import state_hash
 from kraftool.reports.state.diff import ChangeType, EntityChange, changes
 from kraftool.reports.state.files import open_state
 from kraftool.reports.state.load import LoadedState, load_from, load_state
+from tests.reports.snapshot_cases import SCRAM_LOST
+
+pytestmark = pytest.mark.slow
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 LOG = f"__cluster_metadata-0/{0:020}.log"
 EATEN = {
-    ("kafka-3.7.2/static-quorum", "node-2"): (156, "alice-b"),
-    ("kafka-3.9.1/dynamic-quorum", "node-3"): (122, "alice-a"),
-    ("kafka-3.9.1/upgrade", "node-2"): (88, "alice-a"),
-    ("kafka-4.1.1/dynamic-quorum", "node-4"): (98, "alice-a"),
-    ("kafka-4.3.0/dynamic-quorum", "node-4"): (134, "alice-a"),
-    ("kafka-4.3.0/dynamic-quorum", "node-12"): (185, "alice-a"),
-    ("kafka-4.4.0/dynamic-quorum", "node-4"): (103, "alice-a"),
-    ("kafka-4.4.0/upgrade", "node-2"): (140, "alice-a"),
+    tuple(path.removesuffix("/data").rsplit("/", 1)): (min(offsets), user.rpartition(" ")[2])
+    for path, (offsets, user) in SCRAM_LOST.items()
 }
 """The first snapshot of a node that lost a user, and the user."""
 

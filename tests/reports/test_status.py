@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kraftool.reports.findings import Severity
-from kraftool.reports.status import Status, overall_status, worst_status
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.status import Status, overall_status, worst_status
 
 
 @pytest.mark.parametrize("is_complete", [True, False])

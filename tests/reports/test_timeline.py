@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kraftool.decoders.control import ControlRecordType
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
 from kraftool.reports.timeline.events import Category, Visibility
 from tests.reports.timeline_logs import (
     ABORT,

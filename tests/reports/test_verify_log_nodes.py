@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kraftool.reports.directory import DirectoryReport, read_location
-from kraftool.reports.findings import Finding, Severity
+import pytest
+
+from kraftool.reports.directory.report import DirectoryReport, read_location
+from kraftool.reports.directory.voter_sources import read_sources
+from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.timeline.report import build
 from kraftool.reports.timeline.sources import open_nodes
 from kraftool.reports.verify.log import LogVerification, verify_logs
 from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.reports.voters.diff import diff_voters
-from kraftool.reports.voters.read import read_sources
 from kraftool.storage.paths import Location, open_path
 from tests.reports.log_node import VOTERS, Node
 from tests.reports.voter_cases import (
@@ -47,7 +49,9 @@ def of(code: str, findings: tuple[Finding, ...]) -> list[Finding]:
 # --- one rule for every report ------------------------------------------------------------------
 
 
-def test_a_swapped_voter_is_the_same_finding_in_every_report(fixtures_dir: Path, tmp_path: Path):
+def test_a_swapped_voter_is_the_same_finding_in_every_report(
+    fixtures_dir: Path, tmp_path: Path
+) -> None:
     path = copied(fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2", tmp_path / "n") / "data"
     value = Node(path).voters()
     kept = [each for each in value["voters"] if each["voterId"] != 4]
@@ -60,7 +64,7 @@ def test_a_swapped_voter_is_the_same_finding_in_every_report(fixtures_dir: Path,
     assert of(code, diff_voters(read_sources([str(path)])).findings) == [one]
 
 
-def test_a_snapshot_with_other_voters_is_the_same_finding_in_every_report(tmp_path: Path):
+def test_a_snapshot_with_other_voters_is_the_same_finding_in_every_report(tmp_path: Path) -> None:
     path = make_node(tmp_path / "n", 1, started())
     add_snapshot(path, 7, 1, version(), voters(1, 2))
     code = "KT-SNAP-LOG-VOTERS"
@@ -77,7 +81,7 @@ def test_a_snapshot_with_other_voters_is_the_same_finding_in_every_report(tmp_pa
     assert of(code, report.all_findings) == [one]
 
 
-def test_voters_that_a_format_told_and_no_log_are_no_contradiction(tmp_path: Path):
+def test_voters_that_a_format_told_and_no_log_are_no_contradiction(tmp_path: Path) -> None:
     """Before Kafka 4 no leader copied the 0-0 checkpoint into the log; it may be gone since."""
     path = make_node(tmp_path / "n", 1, LogBuilder().control(1, leader(1, (1, 2, 3))).noops(1, 5))
     add_snapshot(path, 5, 1, version(), voters(1, 2, 3))
@@ -87,7 +91,7 @@ def test_voters_that_a_format_told_and_no_log_are_no_contradiction(tmp_path: Pat
 
 def test_a_removed_controller_and_one_to_be_added_are_info_in_every_report(
     fixtures_dir: Path, tmp_path: Path
-):
+) -> None:
     folder = fixtures_dir / "kafka-4.3.0/dynamic-quorum"
     code = "KT-DIR-NOT-A-VOTER"
     removed = folder / "node-1/data"
@@ -113,7 +117,9 @@ def _diff(path: Path) -> tuple[Finding, ...]:
     return diff_voters(read_sources([str(path)])).findings
 
 
-def test_a_log_with_too_many_voters_to_compare_says_so_once(tmp_path: Path, monkeypatch):
+def test_a_log_with_too_many_voters_to_compare_says_so_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     log = started().control(1, voters(1, 2, 3, 4)).control(1, voters(1, 2, 3))
     path = make_node(tmp_path / "n", 1, log)
     monkeypatch.setattr("kraftool.reports.voters.history.MOST_KEPT", 20)
@@ -126,7 +132,7 @@ def test_a_log_with_too_many_voters_to_compare_says_so_once(tmp_path: Path, monk
 # --- several nodes ------------------------------------------------------------------------------
 
 
-def test_logs_of_several_paths_that_part_are_told_as_timeline_tells_them(tmp_path: Path):
+def test_logs_of_several_paths_that_part_are_told_as_timeline_tells_them(tmp_path: Path) -> None:
     common = started((2, 3, 4))
     lost = common.copy().noops(1, 3)
     won = common.copy().control(2, leader(3, (2, 3, 4))).noops(2, 1)
@@ -136,26 +142,26 @@ def test_logs_of_several_paths_that_part_are_told_as_timeline_tells_them(tmp_pat
         make_node(tmp_path / "4", 4, won, epoch=2, leader_id=3),
     ]
     (found,) = of("KT-LOG-DIVERGED", verified(*paths).findings)
-    assert (found.severity, found.offset) == (Severity.ERROR, 8)
+    assert (found.severity, found.offset) == (Severity.INFO, 8), "the tail of a stopped leader"
     assert "2 has epoch 1; 3, 4 has epoch 2" in found.text
     nodes, _ = open_nodes(locations(*paths), lambda name, position: None)
     assert of("KT-LOG-DIVERGED", build(nodes).findings) == [found]
 
 
-def test_a_log_that_only_ends_earlier_does_not_part(tmp_path: Path):
+def test_a_log_that_only_ends_earlier_does_not_part(tmp_path: Path) -> None:
     first = make_node(tmp_path / "1", 1, started())
     second = make_node(tmp_path / "2", 2, started().noops(1, 4))
     assert not of("KT-LOG-DIVERGED", verified(first, second).findings)
 
 
-def test_logs_of_different_clusters_are_not_compared(tmp_path: Path):
+def test_logs_of_different_clusters_are_not_compared(tmp_path: Path) -> None:
     first = make_node(tmp_path / "1", 1, started())
     other = make_node(tmp_path / "2", 2, started((2, 3)), cluster="AnotherClusterIdAAAAAA")
     codes = [each.code for each in verified(first, other).findings]
     assert codes == ["KT-DIR-CLUSTER-ID"]
 
 
-def test_a_directory_that_names_no_cluster_is_held_against_most_others(tmp_path: Path):
+def test_a_directory_that_names_no_cluster_is_held_against_most_others(tmp_path: Path) -> None:
     """As after meta.properties was lost: the first directory named may be the odd one."""
     odd = make_node(tmp_path / "odd", 1, started(), cluster="AnotherClusterOfThree00")
     whole = [make_node(tmp_path / f"n{id}", id, started().noops(2, 2)) for id in (2, 3)]

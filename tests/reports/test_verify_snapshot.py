@@ -50,7 +50,7 @@ def node(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "path", HEALTHY, ids=lambda path: "/".join(path.relative_to(FIXTURES).parts)
 )
-def test_in_what_kafka_left_only_its_own_error_is_found(path: Path):
+def test_in_what_kafka_left_only_its_own_error_is_found(path: Path) -> None:
     report = verify(path)
     offsets, user = SCRAM_LOST.get(str(path.relative_to(FIXTURES)), (set(), ""))
     found = above_info(report)
@@ -62,7 +62,7 @@ def test_in_what_kafka_left_only_its_own_error_is_found(path: Path):
 @pytest.mark.parametrize(
     "path", HEALTHY, ids=lambda path: "/".join(path.relative_to(FIXTURES).parts)
 )
-def test_every_snapshot_that_the_log_reaches_is_compared_with_it(path: Path):
+def test_every_snapshot_that_the_log_reaches_is_compared_with_it(path: Path) -> None:
     of_state = states(verify(path))
     compared = {offset for offset, each in of_state.items() if each.compared_with}
     if (path / PARTITION / f"{0:020}.log").exists():
@@ -77,7 +77,7 @@ def test_every_snapshot_that_the_log_reaches_is_compared_with_it(path: Path):
 @pytest.mark.parametrize(
     "scenario", sorted({path.parents[1] for path in HEALTHY}), ids=lambda path: path.parent.name
 )
-def test_the_snapshots_of_a_cluster_agree(scenario: Path):
+def test_the_snapshots_of_a_cluster_agree(scenario: Path) -> None:
     report = verify(*sorted(scenario.glob("node-*/data*")), replay=False)
     found = above_info(report)
     assert {each.code for each in found} <= {"KT-SNAP-SCRAM-LOST"}
@@ -88,14 +88,14 @@ def test_the_snapshots_of_a_cluster_agree(scenario: Path):
         assert each.expected == user
 
 
-def test_a_lost_credential_is_told_once():
+def test_a_lost_credential_is_told_once() -> None:
     scenario = FIXTURES / "kafka-4.4.0/upgrade"
     report = verify(*sorted(scenario.glob("node-*/data")))
     (found,) = above_info(report)
     assert found.offset == 140
 
 
-def test_nodes_that_lost_credentials_are_told_from_those_that_did_not(tmp_path: Path):
+def test_nodes_that_lost_credentials_are_told_from_those_that_did_not(tmp_path: Path) -> None:
     # Both nodes have a snapshot at 57; one is made to lack what the other has.
     snapshot = Snapshot()
     lost = snapshot.values("UserScramCredentialRecord")[0]
@@ -111,14 +111,14 @@ def test_nodes_that_lost_credentials_are_told_from_those_that_did_not(tmp_path: 
         assert str(one) in found.text
 
 
-def test_without_replay_no_state_is_compared():
+def test_without_replay_no_state_is_compared() -> None:
     path = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-4/data"
     report = verify(path, replay=False)
     assert not report.all_findings
     assert not any(each.compared_with for each in report.snapshots)
 
 
-def test_a_snapshot_by_itself_is_verified_and_has_the_same_hash():
+def test_a_snapshot_by_itself_is_verified_and_has_the_same_hash() -> None:
     whole = states(verify(NODE))
     for offset in (85, 153, 203):
         (alone,) = verify(snapshot_of(NODE, offset)).snapshots
@@ -126,14 +126,14 @@ def test_a_snapshot_by_itself_is_verified_and_has_the_same_hash():
         assert alone.records == whole[offset].records > 40
 
 
-def test_bootstrap_checkpoints_are_verified_as_such():
+def test_bootstrap_checkpoints_are_verified_as_such() -> None:
     report = verify(NODE)
     first = report.snapshots[0]
     assert (first.is_bootstrap, first.records, first.state_hash != "") == (True, 6, True)
     assert not above_info(verify(NODE / "bootstrap.checkpoint"))
 
 
-def test_a_bootstrap_checkpoint_without_metadata_version_is_found(tmp_path: Path):
+def test_a_bootstrap_checkpoint_without_metadata_version_is_found(tmp_path: Path) -> None:
     path = tmp_path / "bootstrap.checkpoint"
     frame = SnapshotFrame(epoch=0, last_contained_log_timestamp=0, timestamp=1)
     value = {"name": "group.version", "featureLevel": 1}
@@ -143,7 +143,7 @@ def test_a_bootstrap_checkpoint_without_metadata_version_is_found(tmp_path: Path
     assert set(codes(path)) == {"METADATA-VERSION", "ORDER"}
 
 
-def test_leftovers_are_listed_and_not_judged(node: Path):
+def test_leftovers_are_listed_and_not_judged(node: Path) -> None:
     part = snapshot_of(node, 210)
     part.with_name(f"{210:020}-{3:010}-abc.checkpoint.part").write_bytes(b"garbage")
     old = snapshot_of(node, 85)
@@ -154,7 +154,7 @@ def test_leftovers_are_listed_and_not_judged(node: Path):
     assert sorted(listed, key=str) == [FileState.DELETED, FileState.PART]
 
 
-def test_a_deleted_snapshot_that_is_named_is_verified(tmp_path: Path):
+def test_a_deleted_snapshot_that_is_named_is_verified(tmp_path: Path) -> None:
     source = next(FIXTURES.glob("kafka-4.3.0/log-cleaning/**/*.deleted"))
     (snapshot,) = verify(source).snapshots
     assert snapshot.state_hash
@@ -164,7 +164,7 @@ def test_a_deleted_snapshot_that_is_named_is_verified(tmp_path: Path):
     assert "DAMAGE" in codes(damaged)
 
 
-def test_a_file_that_is_no_snapshot_is_refused():
+def test_a_file_that_is_no_snapshot_is_refused() -> None:
     with pytest.raises(KraftoolError, match="is no snapshot: log"):
         verify(NODE / PARTITION / f"{0:020}.log")
 
@@ -173,18 +173,18 @@ def test_a_file_that_is_no_snapshot_is_refused():
 
 
 @pytest.mark.parametrize("name", sorted(DAMAGED))
-def test_damage_is_found_by_its_code_and_by_no_other(name: str):
+def test_damage_is_found_by_its_code_and_by_no_other(name: str) -> None:
     (path,) = (FIXTURES / "damaged" / name).glob("*.checkpoint")
     assert set(codes(path)) == DAMAGED[name]
 
 
-def test_every_damaged_snapshot_has_its_codes():
+def test_every_damaged_snapshot_has_its_codes() -> None:
     found = {path.parent.name for path in FIXTURES.glob("damaged/*/*.checkpoint")}
     assert found == set(DAMAGED)
 
 
 @pytest.mark.parametrize("position", range(0, 7000, 331))
-def test_any_flipped_bit_is_found(position: int, node: Path):
+def test_any_flipped_bit_is_found(position: int, node: Path) -> None:
     path = snapshot_of(node, 203)
     data = bytearray(path.read_bytes())
     data[position] ^= 0x10
@@ -193,7 +193,7 @@ def test_any_flipped_bit_is_found(position: int, node: Path):
 
 
 @pytest.mark.parametrize("keep", [0, 1, 60, 61, 200, 500, 5000, 6900])
-def test_any_cut_is_found(keep: int, node: Path):
+def test_any_cut_is_found(keep: int, node: Path) -> None:
     path = snapshot_of(node, 203)
     path.write_bytes(path.read_bytes()[:keep])
     assert {"FORM", "DAMAGE"} & set(codes(node))

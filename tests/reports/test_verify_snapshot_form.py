@@ -57,7 +57,7 @@ BAD_VOTERS: dict[str, Change] = {
 @pytest.mark.parametrize("name", BAD_VOTERS)
 def test_a_voter_set_that_kafka_never_writes_is_found(
     name: str, snapshot: Snapshot, tmp_path: Path
-):
+) -> None:
     BAD_VOTERS[name](snapshot)
     assert set(codes(snapshot.write(tmp_path))) == {"VOTERS"}
 
@@ -75,12 +75,12 @@ def test_a_voter_set_that_kafka_never_writes_is_found(
 )
 def test_other_voters_are_no_fault_of_the_snapshot_alone(
     change: Change, snapshot: Snapshot, tmp_path: Path
-):
+) -> None:
     change(snapshot)
     assert codes(snapshot.write(tmp_path)) == []
 
 
-def test_voters_go_with_a_kraft_version(snapshot: Snapshot, tmp_path: Path):
+def test_voters_go_with_a_kraft_version(snapshot: Snapshot, tmp_path: Path) -> None:
     del snapshot.controls[VOTERS]
     assert codes(snapshot.write(tmp_path)) == ["KRAFT-VERSION"]
     del snapshot.controls[VERSION]
@@ -90,7 +90,7 @@ def test_voters_go_with_a_kraft_version(snapshot: Snapshot, tmp_path: Path):
 @pytest.mark.parametrize("found", [-1, 2, 77])
 def test_a_kraft_version_that_kafka_does_not_have_is_found(
     found: int, snapshot: Snapshot, tmp_path: Path
-):
+) -> None:
     for each in snapshot.voters:
         each["kRaftVersionFeature"] = {"minSupportedVersion": -1, "maxSupportedVersion": 99}
     changed = control(
@@ -102,7 +102,7 @@ def test_a_kraft_version_that_kafka_does_not_have_is_found(
     assert codes(path) == ["KRAFT-VERSION"]
 
 
-def test_voters_without_a_kraft_version_are_found(snapshot: Snapshot, tmp_path: Path):
+def test_voters_without_a_kraft_version_are_found(snapshot: Snapshot, tmp_path: Path) -> None:
     for each in snapshot.voters:
         each["kRaftVersionFeature"] = {"minSupportedVersion": 0, "maxSupportedVersion": 1}
     changed = control(
@@ -178,13 +178,13 @@ FORMS: dict[str, tuple[set[str], Callable[[list[bytes]], list[bytes]]]] = {
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_another_form_is_found(name: str, snapshot: Snapshot, tmp_path: Path):
+def test_another_form_is_found(name: str, snapshot: Snapshot, tmp_path: Path) -> None:
     expected, change = FORMS[name]
     path = snapshot.write(tmp_path, change)
     assert set(codes(path)) == expected
 
 
-def test_more_batches_of_data_are_no_fault(snapshot: Snapshot, tmp_path: Path):
+def test_more_batches_of_data_are_no_fault(snapshot: Snapshot, tmp_path: Path) -> None:
     count = len(snapshot.records)
     values = [(None, encode_record(*each)) for each in snapshot.records]
 
@@ -197,7 +197,7 @@ def test_more_batches_of_data_are_no_fault(snapshot: Snapshot, tmp_path: Path):
     assert codes(snapshot.write(tmp_path, split)) == []
 
 
-def test_a_record_with_a_time_of_its_own_kills_kafka(snapshot: Snapshot, tmp_path: Path):
+def test_a_record_with_a_time_of_its_own_kills_kafka(snapshot: Snapshot, tmp_path: Path) -> None:
     def change(chunks: list[bytes]) -> list[bytes]:
         body = bytearray(chunks[1][HEADER_SIZE:])
         assert body[1:3] == b"\x00\x00" or body[2:4] == b"\x00\x00"
@@ -208,7 +208,7 @@ def test_a_record_with_a_time_of_its_own_kills_kafka(snapshot: Snapshot, tmp_pat
     assert codes(snapshot.write(tmp_path, change)) == ["RECORD-FORM"]
 
 
-def test_bytes_left_in_a_record_are_damage(snapshot: Snapshot, tmp_path: Path):
+def test_bytes_left_in_a_record_are_damage(snapshot: Snapshot, tmp_path: Path) -> None:
     values = [(None, encode_record(*each)) for each in snapshot.records]
     values[5] = (None, (values[5][1] or b"") + b"\x00")
 
@@ -224,7 +224,7 @@ def test_bytes_left_in_a_record_are_damage(snapshot: Snapshot, tmp_path: Path):
     assert the_one("DAMAGE", path).undecoded
 
 
-def test_behind_damage_nothing_is_judged(snapshot: Snapshot, tmp_path: Path):
+def test_behind_damage_nothing_is_judged(snapshot: Snapshot, tmp_path: Path) -> None:
     # Without its topics each partition would be one of an unknown topic.
     values = [(None, encode_record(*each)) for each in snapshot.records]
     at = snapshot.at("TopicRecord")
@@ -237,6 +237,6 @@ def test_behind_damage_nothing_is_judged(snapshot: Snapshot, tmp_path: Path):
     assert codes(snapshot.write(tmp_path, change)) == ["DAMAGE"]
 
 
-def test_a_negative_time_in_the_header_is_found(snapshot: Snapshot, tmp_path: Path):
+def test_a_negative_time_in_the_header_is_found(snapshot: Snapshot, tmp_path: Path) -> None:
     snapshot.controls[HEADER]["lastContainedLogTimestamp"] = -7
     assert codes(snapshot.write(tmp_path)) == ["FORM"]

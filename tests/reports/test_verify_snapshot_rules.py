@@ -13,7 +13,7 @@ import pytest
 
 from kraftool.decoders.framing import encode_record
 from kraftool.image.uuids import LOST
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
 from tests.reports.snapshot_cases import SOURCE, Snapshot, codes, findings, the_one
 
 Change = Callable[[Snapshot], object]
@@ -26,7 +26,9 @@ def snapshot() -> Snapshot:
     return Snapshot()
 
 
-def test_what_kafka_wrote_is_written_back_with_nothing_wrong(snapshot: Snapshot, tmp_path: Path):
+def test_what_kafka_wrote_is_written_back_with_nothing_wrong(
+    snapshot: Snapshot, tmp_path: Path
+) -> None:
     assert findings(snapshot.write(tmp_path)) == []
     assert findings(SOURCE) == []
 
@@ -55,7 +57,9 @@ def partition(**changed: object) -> Change:
         for key, item in changed.items():
             if isinstance(item, list):
                 item = [named.get(each, each) for each in item]
-            value[key] = named.get(item, item) if key == "leader" else item
+            if key == "leader" and isinstance(item, int):
+                item = named.get(item, item)
+            value[key] = item
 
     return change
 
@@ -208,14 +212,14 @@ NEAR: dict[str, Change] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_kafka_never_writes_is_found(name: str, snapshot: Snapshot, tmp_path: Path):
+def test_what_kafka_never_writes_is_found(name: str, snapshot: Snapshot, tmp_path: Path) -> None:
     code, change = WRONG[name]
     change(snapshot)
     assert set(codes(snapshot.write(tmp_path))) & {code} == {code}
 
 
 @pytest.mark.parametrize("name", NEAR)
-def test_what_kafka_may_write_is_not_found(name: str, snapshot: Snapshot, tmp_path: Path):
+def test_what_kafka_may_write_is_not_found(name: str, snapshot: Snapshot, tmp_path: Path) -> None:
     before = snapshot.chunks()
     NEAR[name](snapshot)
     assert snapshot.chunks() != before
@@ -231,13 +235,13 @@ EXACT = (
 
 
 @pytest.mark.parametrize("name", EXACT)
-def test_one_fault_is_one_finding(name: str, snapshot: Snapshot, tmp_path: Path):
+def test_one_fault_is_one_finding(name: str, snapshot: Snapshot, tmp_path: Path) -> None:
     code, change = WRONG[name]
     change(snapshot)
     assert set(codes(snapshot.write(tmp_path))) == {code}
 
 
-def test_a_finding_says_where_the_record_is(snapshot: Snapshot, tmp_path: Path):
+def test_a_finding_says_where_the_record_is(snapshot: Snapshot, tmp_path: Path) -> None:
     partition(isr=[1], leader=0)(snapshot)
     path = snapshot.write(tmp_path)
     found = the_one("PARTITION", path)
@@ -253,20 +257,22 @@ def test_a_finding_says_where_the_record_is(snapshot: Snapshot, tmp_path: Path):
     assert 0 < path.read_bytes().index(encoded) - found.position < 10
 
 
-def test_a_false_upgrade_is_told_and_is_no_fault(snapshot: Snapshot, tmp_path: Path):
+def test_a_false_upgrade_is_told_and_is_no_fault(snapshot: Snapshot, tmp_path: Path) -> None:
     level("kraft.version", 1)(snapshot)
     found = the_one("FALSE-UPGRADE", snapshot.write(tmp_path))
     assert found.severity is Severity.INFO
 
 
-def test_configs_of_a_topic_that_is_gone_are_told(snapshot: Snapshot, tmp_path: Path):
+def test_configs_of_a_topic_that_is_gone_are_told(snapshot: Snapshot, tmp_path: Path) -> None:
     snapshot.again("ConfigRecord", resourceType=2, resourceName="gone", name="retention.ms")
     found = the_one("TOPIC-CONFIG", snapshot.write(tmp_path))
     assert found.severity is Severity.INFO
     assert found.text == "retention.ms of topic gone, which does not exist"
 
 
-def test_a_garbage_snapshot_has_a_bounded_number_of_findings(snapshot: Snapshot, tmp_path: Path):
+def test_a_garbage_snapshot_has_a_bounded_number_of_findings(
+    snapshot: Snapshot, tmp_path: Path
+) -> None:
     for number in range(300):
         snapshot.again("PartitionRecord", partitionId=number, isr=[99], leader=99)
     found = findings(snapshot.write(tmp_path))

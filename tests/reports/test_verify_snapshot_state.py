@@ -42,7 +42,7 @@ def node(tmp_path: Path) -> Path:
 # --- the log around it --------------------------------------------------------------------------
 
 
-def test_a_snapshot_of_another_state_is_found_and_said(node: Path):
+def test_a_snapshot_of_another_state_is_found_and_said(node: Path) -> None:
     snapshot = Snapshot()
     gone = snapshot.values("TopicRecord")[0]["topicId"]
     name = snapshot.values("TopicRecord")[0]["name"]
@@ -57,7 +57,7 @@ def test_a_snapshot_of_another_state_is_found_and_said(node: Path):
     assert codes(node, replay=False) == []
 
 
-def test_a_credential_that_is_missing_without_any_removal_is_another_error(node: Path):
+def test_a_credential_that_is_missing_without_any_removal_is_another_error(node: Path) -> None:
     snapshot = Snapshot(snapshot_of(NODE, 85))
     (gone,) = snapshot.values("UserScramCredentialRecord", mechanism=2)
     removed = {
@@ -75,7 +75,7 @@ def test_a_credential_that_is_missing_without_any_removal_is_another_error(node:
     assert f"SCRAM credentials: 1 missing (SCRAM-SHA-512 of {gone['name']})" in found.text
 
 
-def test_what_kafka_leaves_of_a_removed_topic_is_no_difference(node: Path):
+def test_what_kafka_leaves_of_a_removed_topic_is_no_difference(node: Path) -> None:
     snapshot = Snapshot()
     snapshot.again("ConfigRecord", resourceType=2, resourceName="gone", name="retention.ms")
     snapshot.write(node / PARTITION)
@@ -91,7 +91,7 @@ def test_what_kafka_leaves_of_a_removed_topic_is_no_difference(node: Path):
 )
 def test_a_config_that_kafka_does_not_know_may_be_missing(
     kind: int, name: str, expected: list[str], node: Path
-):
+) -> None:
     """Kafka passes over keys of a topic that it does not know, and keeps those of a broker."""
     log = node / PARTITION / f"{0:020}.log"
     last = batches_of(log)[-1]
@@ -112,7 +112,7 @@ def test_a_config_that_kafka_does_not_know_may_be_missing(
     assert codes(node) == expected
 
 
-def test_a_snapshot_under_another_offset_is_found_by_the_log(node: Path):
+def test_a_snapshot_under_another_offset_is_found_by_the_log(node: Path) -> None:
     path = snapshot_of(node, 203)
     inside = path.with_name(write_checkpoint_name(202, 3))
     path.rename(inside)
@@ -120,7 +120,7 @@ def test_a_snapshot_under_another_offset_is_found_by_the_log(node: Path):
     assert found & {"LOG-BOUNDARY", "LOG-TIMESTAMP"}
 
 
-def test_a_snapshot_under_an_earlier_offset_of_its_leader_is_found_by_its_state(node: Path):
+def test_a_snapshot_under_an_earlier_offset_of_its_leader_is_found_by_its_state(node: Path) -> None:
     """Its header's time is that of a later batch, as a leader may write it: the state decides."""
     log = batches_of(node / PARTITION / f"{0:020}.log")
     (last,) = [each for each in log if each.last_offset + 1 == 203]
@@ -130,7 +130,7 @@ def test_a_snapshot_under_an_earlier_offset_of_its_leader_is_found_by_its_state(
     assert codes(node) == ["DIFFERS"]
 
 
-def test_a_snapshot_of_another_epoch_is_found_by_the_log(node: Path):
+def test_a_snapshot_of_another_epoch_is_found_by_the_log(node: Path) -> None:
     snapshot = Snapshot()
     snapshot.epoch = 2
     snapshot_of(node, 203).unlink()
@@ -138,14 +138,14 @@ def test_a_snapshot_of_another_epoch_is_found_by_the_log(node: Path):
     assert {"LOG-EPOCH", "EPOCH-BACK"} <= set(codes(node))
 
 
-def test_a_snapshot_with_other_voters_is_found_by_the_log(node: Path):
+def test_a_snapshot_with_other_voters_is_found_by_the_log(node: Path) -> None:
     snapshot = Snapshot()
     snapshot.voters.pop()
     snapshot.write(node / PARTITION)
     assert codes(node) == ["LOG-VOTERS"]
 
 
-def test_a_snapshot_beyond_the_log_is_found(node: Path):
+def test_a_snapshot_beyond_the_log_is_found(node: Path) -> None:
     snapshot = Snapshot()
     snapshot.offset = 5000
     snapshot.write(node / PARTITION)
@@ -155,14 +155,14 @@ def test_a_snapshot_beyond_the_log_is_found(node: Path):
     assert "the log ends at 224" in told[0].text
 
 
-def test_a_log_that_no_snapshot_covers_is_found(tmp_path: Path):
+def test_a_log_that_no_snapshot_covers_is_found(tmp_path: Path) -> None:
     target = writable(FIXTURES / "kafka-4.3.0/log-cleaning/node-1/data", tmp_path / "data")
     for each in target.glob(f"{PARTITION}/*.checkpoint"):
         each.unlink()
     assert codes(target) == ["MISSING"]
 
 
-def test_snapshots_behind_damage_in_the_log_are_not_compared(node: Path):
+def test_snapshots_behind_damage_in_the_log_are_not_compared(node: Path) -> None:
     log = node / PARTITION / f"{0:020}.log"
     data = bytearray(log.read_bytes())
     batch = next(each for each in batches_of(log) if each.base_offset > 100)
@@ -177,7 +177,7 @@ def test_snapshots_behind_damage_in_the_log_are_not_compared(node: Path):
         assert "the log is damaged at" in told.text
 
 
-def test_what_only_goes_up_goes_up_from_snapshot_to_snapshot(node: Path):
+def test_what_only_goes_up_goes_up_from_snapshot_to_snapshot(node: Path) -> None:
     newer = Snapshot()
     older = Snapshot(snapshot_of(NODE, 153))
     broker = newer.values("RegisterBrokerRecord")[0]
@@ -196,7 +196,7 @@ def test_what_only_goes_up_goes_up_from_snapshot_to_snapshot(node: Path):
 # --- other nodes --------------------------------------------------------------------------------
 
 
-def test_snapshots_of_one_offset_that_differ_name_both_files(node: Path):
+def test_snapshots_of_one_offset_that_differ_name_both_files(node: Path) -> None:
     snapshot = Snapshot()
     snapshot.values("ProducerIdsRecord")[0]["nextProducerId"] += 1
     path = snapshot.write(node / PARTITION)
@@ -210,7 +210,7 @@ def test_snapshots_of_one_offset_that_differ_name_both_files(node: Path):
 
 def test_a_credential_that_one_of_two_snapshots_lacks_is_kafkas_error_where_it_can_be(
     node: Path, tmp_path: Path
-):
+) -> None:
     """The log of that quorum removes a credential of SCRAM-SHA-256 before, none of the other."""
     scram = "UserScramCredentialRecord"
     for mechanism, expected in ((1, "SCRAM-LOST"), (2, "DIVERGED")):
@@ -225,7 +225,7 @@ def test_a_credential_that_one_of_two_snapshots_lacks_is_kafkas_error_where_it_c
         assert [each.code for each in told] == [f"KT-SNAP-{expected}"], mechanism
 
 
-def test_snapshots_of_one_offset_with_other_voters_or_epochs_differ(tmp_path: Path):
+def test_snapshots_of_one_offset_with_other_voters_or_epochs_differ(tmp_path: Path) -> None:
     snapshot = Snapshot()
     snapshot.voters.reverse()
     same = snapshot.write(tmp_path)
@@ -238,7 +238,7 @@ def test_snapshots_of_one_offset_with_other_voters_or_epochs_differ(tmp_path: Pa
     assert codes(snapshot.write(tmp_path), snapshot_of(NODE, 203)) == ["DIVERGED"]
 
 
-def test_what_kafka_leaves_of_a_removed_topic_may_differ_from_node_to_node(tmp_path: Path):
+def test_what_kafka_leaves_of_a_removed_topic_may_differ_from_node_to_node(tmp_path: Path) -> None:
     snapshot = Snapshot()
     snapshot.again("ConfigRecord", resourceType=2, resourceName="gone", name="retention.ms")
     left = snapshot.write(tmp_path)
@@ -246,7 +246,7 @@ def test_what_kafka_leaves_of_a_removed_topic_may_differ_from_node_to_node(tmp_p
     assert codes(snapshot_of(NODE, 203), left) == []
 
 
-def test_snapshots_of_different_clusters_are_not_compared(node: Path):
+def test_snapshots_of_different_clusters_are_not_compared(node: Path) -> None:
     Snapshot(snapshot_of(NODE, 85)).write(node / PARTITION)
     changed = Snapshot()
     changed.values("ProducerIdsRecord")[0]["nextProducerId"] += 1
@@ -257,7 +257,7 @@ def test_snapshots_of_different_clusters_are_not_compared(node: Path):
 
 
 @pytest.mark.parametrize("scenario", ["kafka-4.3.0/dynamic-quorum", "kafka-3.7.2/static-quorum"])
-def test_snapshots_are_as_another_nodes_log_makes_them(scenario: str):
+def test_snapshots_are_as_another_nodes_log_makes_them(scenario: str) -> None:
     nodes = sorted((FIXTURES / scenario).glob("node-*/data"))
     logs = [(each / PARTITION / f"{0:020}.log") for each in nodes]
     whole = max((each for each in logs if each.exists()), key=lambda log: log.stat().st_size)
@@ -271,7 +271,7 @@ def test_snapshots_are_as_another_nodes_log_makes_them(scenario: str):
         assert reached or not states(report)
 
 
-def test_against_a_directory_says_what_differs(node: Path, tmp_path: Path):
+def test_against_a_directory_says_what_differs(node: Path, tmp_path: Path) -> None:
     snapshot = Snapshot()
     snapshot.values("ProducerIdsRecord")[0]["nextProducerId"] += 1
     alone = snapshot.write(tmp_path)
@@ -282,7 +282,7 @@ def test_against_a_directory_says_what_differs(node: Path, tmp_path: Path):
     )
 
 
-def test_against_takes_a_directory_with_a_log(node: Path):
+def test_against_takes_a_directory_with_a_log(node: Path) -> None:
     with pytest.raises(KraftoolError, match="no directory with a log"):
         verify(NODE, against=snapshot_of(NODE, 203))
 
@@ -291,7 +291,7 @@ def test_against_takes_a_directory_with_a_log(node: Path):
 
 
 @pytest.mark.parametrize("turned", [False, True], ids=["in order", "turned"])
-def test_a_stream_is_verified_as_the_directory_is(turned: bool, tmp_path: Path):
+def test_a_stream_is_verified_as_the_directory_is(turned: bool, tmp_path: Path) -> None:
     source = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-4/data"
     files = sorted((each for each in source.rglob("*") if each.is_file()), reverse=turned)
     with tarfile.open(tmp_path / "data.tar", "w") as tar:
@@ -305,7 +305,7 @@ def test_a_stream_is_verified_as_the_directory_is(turned: bool, tmp_path: Path):
     ]
 
 
-def test_memory_does_not_grow_with_the_file(tmp_path: Path):
+def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     """A config's value is long, and the same one is set again and again."""
     value: dict[str, Any] = {
         "resourceType": 2, "resourceName": "t", "name": "note", "value": "x" * 100_000,

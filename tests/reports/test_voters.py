@@ -9,13 +9,15 @@ from typing import Any
 
 import pytest
 
+from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.log_record import decode_batch
 from kraftool.decoders.segment import Damage, scan
-from kraftool.reports.findings import Severity
-from kraftool.reports.metadata_summary import VoterSource
+from kraftool.reports.directory.voter_sources import read_sources
+from kraftool.reports.files.metadata_summary import VoterSource
+from kraftool.reports.findings.finding import Severity
 from kraftool.reports.voters.diff import VoterDiff, diff_voters
 from kraftool.reports.voters.model import Commitment, Origin, VoterSourceReport
-from kraftool.reports.voters.read import read_sources
+from kraftool.storage.source import BytesSource
 from tests.reports.voter_cases import (
     LOG,
     PARTITION,
@@ -52,7 +54,7 @@ def changes(source: VoterSourceReport) -> list[tuple[int, int, str]]:
 
 @pytest.mark.parametrize("cluster", CLUSTERS)
 @pytest.mark.parametrize("name", ["server.properties", "data"])
-def test_the_nodes_of_every_real_cluster_agree(fixtures_dir: Path, cluster: str, name: str):
+def test_the_nodes_of_every_real_cluster_agree(fixtures_dir: Path, cluster: str, name: str) -> None:
     paths = sorted(fixtures_dir.glob(f"{cluster}/node-*/{name}"))
     diff = compared(*paths)
     assert not diff.differ
@@ -66,14 +68,14 @@ def test_the_nodes_of_every_real_cluster_agree(fixtures_dir: Path, cluster: str,
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS)
-def test_histories_are_the_records_of_the_log(fixtures_dir: Path, cluster: str):
+def test_histories_are_the_records_of_the_log(fixtures_dir: Path, cluster: str) -> None:
     """Against a reading of the records themselves, file by file."""
     compared_some = False
     for node in sorted(fixtures_dir.glob(f"{cluster}/node-*/data")):
         expected = []
         for log in sorted(node.glob(f"{PARTITION}/*.log")):
             data = log.read_bytes()
-            for batch in scan(lambda at, size, data=data: data[at : at + size]):
+            for batch in scan(BytesSource("", data).read_at):
                 assert not isinstance(batch, Damage)
                 expected += [
                     (item.record.offset, batch.epoch, _shape(item.data))
@@ -106,7 +108,7 @@ def _shape(data: Any) -> Any:
     return sorted((each["voterId"], each["voterDirectoryId"]) for each in data["voters"])
 
 
-def test_a_dynamic_quorum_has_one_history_on_all_its_nodes(fixtures_dir: Path):
+def test_a_dynamic_quorum_has_one_history_on_all_its_nodes(fixtures_dir: Path) -> None:
     folder = fixtures_dir / "kafka-4.3.0/dynamic-quorum"
     diff = compared(*(folder / f"node-{id}/data" for id in (1, 2, 3, 4)))
     first, *_, fourth = (each.source for each in diff.sources)
@@ -131,7 +133,7 @@ def test_a_dynamic_quorum_has_one_history_on_all_its_nodes(fixtures_dir: Path):
     assert third.kraft_version == (0, 1)
 
 
-def test_the_removed_voter_knows_that_it_was_removed(fixtures_dir: Path):
+def test_the_removed_voter_knows_that_it_was_removed(fixtures_dir: Path) -> None:
     """Its log ends with the record that removed it: the same set, and no contradiction."""
     diff = compared(fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-1/data")
     (source,) = (each.source for each in diff.sources)
@@ -142,7 +144,7 @@ def test_the_removed_voter_knows_that_it_was_removed(fixtures_dir: Path):
     assert "no longer one of the voters 2, 3, 4" in finding.text
 
 
-def test_an_upgrade_from_static_voters_begins_the_history(fixtures_dir: Path):
+def test_an_upgrade_from_static_voters_begins_the_history(fixtures_dir: Path) -> None:
     source = one(fixtures_dir / "kafka-4.3.0/upgrade/node-3/data")
     assert changes(source) == [(71, 2, "kraft.version 1"), (72, 2, "voters 1, 2, 3")]
     assert source.log is not None
@@ -150,7 +152,9 @@ def test_an_upgrade_from_static_voters_begins_the_history(fixtures_dir: Path):
     assert source.history[0].repeated_in[0].endswith("144-0000000006.checkpoint")
 
 
-def test_static_voters_are_those_of_the_settings_else_of_the_last_leader(fixtures_dir: Path):
+def test_static_voters_are_those_of_the_settings_else_of_the_last_leader(
+    fixtures_dir: Path,
+) -> None:
     folder = fixtures_dir / "kafka-3.7.2/static-quorum/node-1"
     by_settings, by_log = one(folder / "server.properties"), one(folder / "data")
     assert by_settings.in_force is not None
@@ -162,7 +166,7 @@ def test_static_voters_are_those_of_the_settings_else_of_the_last_leader(fixture
     assert not compared(folder / "server.properties", other).differ
 
 
-def test_a_snapshot_in_another_order_is_the_same_set(fixtures_dir: Path):
+def test_a_snapshot_in_another_order_is_the_same_set(fixtures_dir: Path) -> None:
     """3.9.1 wrote 4, 1, 3 into the snapshot and 1, 3, 4 into the log."""
     folder = fixtures_dir / "kafka-3.9.1/dynamic-quorum/node-1/data"
     snapshot = folder / PARTITION / "00000000000000000167-0000000005.checkpoint"
@@ -174,7 +178,7 @@ def test_a_snapshot_in_another_order_is_the_same_set(fixtures_dir: Path):
     assert not compared(folder, snapshot).differ
 
 
-def test_an_old_snapshot_is_behind_and_no_contradiction(fixtures_dir: Path):
+def test_an_old_snapshot_is_behind_and_no_contradiction(fixtures_dir: Path) -> None:
     folder = fixtures_dir / "kafka-4.3.0/dynamic-quorum"
     old = folder / f"node-1/data/{PARTITION}/00000000000000000056-0000000002.checkpoint"
     diff = compared(old, folder / "node-2/data")
@@ -188,7 +192,7 @@ def test_an_old_snapshot_is_behind_and_no_contradiction(fixtures_dir: Path):
     ]
 
 
-def test_a_snapshot_from_before_the_upgrade_is_behind(fixtures_dir: Path):
+def test_a_snapshot_from_before_the_upgrade_is_behind(fixtures_dir: Path) -> None:
     folder = fixtures_dir / "kafka-4.3.0/upgrade/node-1/data"
     static = folder / PARTITION / "00000000000000000047-0000000002.checkpoint"
     diff = compared(folder, static)
@@ -197,7 +201,7 @@ def test_a_snapshot_from_before_the_upgrade_is_behind(fixtures_dir: Path):
     assert [each.code for each in diff.findings] == ["KT-DIR-VOTERS-BEHIND"]
 
 
-def test_a_segment_that_begins_later_does_not_claim_kraft_version_0(fixtures_dir: Path):
+def test_a_segment_that_begins_later_does_not_claim_kraft_version_0(fixtures_dir: Path) -> None:
     node = fixtures_dir / "kafka-3.9.1/dynamic-quorum/node-4/data" / PARTITION
     later = one(node / f"{57:020}.log")
     assert changes(later) == [(63, 5, "voters 1, 2, 3, 4"), (71, 5, "voter 2 removed")]
@@ -207,7 +211,7 @@ def test_a_segment_that_begins_later_does_not_claim_kraft_version_0(fixtures_dir
     assert [one(each).kraft_version for each in segments] == [None] * len(segments)
 
 
-def test_a_tar_of_several_nodes_is_as_many_sources(fixtures_dir: Path, tmp_path: Path):
+def test_a_tar_of_several_nodes_is_as_many_sources(fixtures_dir: Path, tmp_path: Path) -> None:
     folder = fixtures_dir / "kafka-4.3.0/dynamic-quorum"
     with tarfile.open(tmp_path / "nodes.tar", "w") as archive:
         for id in (2, 3):
@@ -218,7 +222,7 @@ def test_a_tar_of_several_nodes_is_as_many_sources(fixtures_dir: Path, tmp_path:
     assert not diff.findings
 
 
-def test_one_directory_named_twice_is_one_source(fixtures_dir: Path):
+def test_one_directory_named_twice_is_one_source(fixtures_dir: Path) -> None:
     folder = fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2"
     diff = compared(folder / "data", folder / "server.properties", folder / "data")
     (only,) = diff.sources
@@ -229,15 +233,23 @@ def test_one_directory_named_twice_is_one_source(fixtures_dir: Path):
 # Damage.
 
 
+def batch_at(data: bytes, offset: int) -> RecordBatch:
+    for each in scan(BytesSource("", data).read_at):
+        assert isinstance(each, RecordBatch)
+        if each.base_offset == offset:
+            return each
+    raise AssertionError(f"no batch begins at offset {offset}")
+
+
 def test_history_before_and_after_damage_is_kept_with_the_finding(
     fixtures_dir: Path, tmp_path: Path
-):
+) -> None:
     node = copied(fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2", tmp_path / "node-2")
     for snapshot in node.glob(f"data/{PARTITION}/*.checkpoint"):
         snapshot.unlink()
     log = node / "data" / PARTITION / LOG
     data = bytearray(log.read_bytes())
-    at = next(b for b in scan(lambda p, n: bytes(data[p : p + n])) if b.base_offset == 72)
+    at = batch_at(bytes(data), 72)
     data[at.position + 80] ^= 1
     log.write_bytes(data)
     diff = compared(node / "data")
@@ -259,23 +271,25 @@ def test_history_before_and_after_damage_is_kept_with_the_finding(
     ]
 
 
-def test_a_snapshot_fills_in_what_damage_took(tmp_path: Path):
+def test_a_snapshot_fills_in_what_damage_took(tmp_path: Path) -> None:
     log = started().control(1, voters(1, 2, 3, 4)).noops(1, 4)
     node = make_node(tmp_path / "n", 1, log)
     add_snapshot(node, 11, 1, version(), voters(4, 3, 2, 1))
     intact = one(node)
     assert changes(intact)[-1] == (8, 1, "voter 4 added")
+    assert intact.newest is not None
     assert len(intact.newest.repeated_in) == 1
     data = bytearray(log.data)
-    batch = next(b for b in scan(lambda p, n: bytes(data[p : p + n])) if b.base_offset == 8)
+    batch = batch_at(bytes(data), 8)
     data[batch.position + 70] ^= 1
     (node / PARTITION / LOG).write_bytes(data)
     damaged = one(node)
     assert changes(damaged)[-1] == (10, 1, "voter 4 added")
+    assert damaged.newest is not None
     assert damaged.newest.origin is Origin.SNAPSHOT
 
 
-def test_a_snapshot_that_contradicts_the_log_is_an_error(tmp_path: Path):
+def test_a_snapshot_that_contradicts_the_log_is_an_error(tmp_path: Path) -> None:
     node = make_node(tmp_path / "n", 1, started())
     add_snapshot(node, 6, 1, version(), voters(1, 2, 3))
     assert not compared(node).findings
@@ -286,10 +300,13 @@ def test_a_snapshot_that_contradicts_the_log_is_an_error(tmp_path: Path):
     assert finding.file.endswith("7-0000000001.checkpoint")
     assert finding.offset == 6
     # Kafka starts from that snapshot.
-    assert diff.voters.of(3).endpoints == {"CONTROLLER": ("localhost", 1)}
+    assert diff.voters is not None
+    third = diff.voters.of(3)
+    assert third is not None
+    assert third.endpoints == {"CONTROLLER": ("localhost", 1)}
 
 
-def test_an_intact_snapshot_without_voters_contradicts_a_log_that_has_them(tmp_path: Path):
+def test_an_intact_snapshot_without_voters_contradicts_a_log_that_has_them(tmp_path: Path) -> None:
     node = make_node(tmp_path / "n", 1, started())
     add_snapshot(node, 6, 1)
     (finding,) = compared(node).findings
@@ -297,26 +314,26 @@ def test_an_intact_snapshot_without_voters_contradicts_a_log_that_has_them(tmp_p
 
 
 @pytest.mark.parametrize("folder", ["truncated-snapshot", "garbage-log", "empty-files"])
-def test_damaged_files_by_themselves_are_findings(fixtures_dir: Path, folder: str):
+def test_damaged_files_by_themselves_are_findings(fixtures_dir: Path, folder: str) -> None:
     for path in (fixtures_dir / "damaged" / folder).iterdir():
         if path.suffix in (".log", ".checkpoint"):
             findings = compared(path).findings
             assert any(each.undecoded or each.code == "KT-SNAP-FORM" for each in findings)
 
 
-def test_a_path_that_leads_nowhere_leaves_the_others(fixtures_dir: Path, tmp_path: Path):
+def test_a_path_that_leads_nowhere_leaves_the_others(fixtures_dir: Path, tmp_path: Path) -> None:
     diff = compared(tmp_path / "gone", fixtures_dir / "kafka-4.3.0/upgrade/node-1/data")
     assert [each.code for each in diff.findings] == ["KT-DIR-READ"]
     assert diff.kraft_version == 1
 
 
-def test_a_file_without_anything_about_voters_says_so(tmp_path: Path):
+def test_a_file_without_anything_about_voters_says_so(tmp_path: Path) -> None:
     (tmp_path / "leader-epoch-checkpoint").write_text("0\n0\n")
     (finding,) = compared(tmp_path / "leader-epoch-checkpoint").findings
     assert finding.code == "KT-DIR-EMPTY"
 
 
-def test_a_stream_of_bytes_is_read_once(fixtures_dir: Path, tmp_path: Path):
+def test_a_stream_of_bytes_is_read_once(fixtures_dir: Path, tmp_path: Path) -> None:
     """A gzipped tar cannot be sought in; the history comes from the same pass as the summary."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
@@ -328,7 +345,7 @@ def test_a_stream_of_bytes_is_read_once(fixtures_dir: Path, tmp_path: Path):
     ]
 
 
-def test_every_verdict_of_the_fixtures_is_proved(fixtures_dir: Path):
+def test_every_verdict_of_the_fixtures_is_proved(fixtures_dir: Path) -> None:
     """Snapshots, later changes or the majority prove every change that a real quorum made."""
     for cluster in CLUSTERS:
         for entry in (

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kraftool.decoders import quorum_state
-from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.directory.voter_sources import read_sources
+from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.voters.diff import VoterDiff, diff_voters
 from kraftool.reports.voters.model import Commitment
-from kraftool.reports.voters.read import read_sources
 from tests.reports.log_node import VOTERS, Node
 from tests.reports.voter_cases import (
     PARTITION,
@@ -46,9 +47,9 @@ def only(*paths: Path) -> Finding:
     return finding
 
 
-def node(tmp_path: Path, id: int, **how: object) -> Path:
-    log = how.pop("log", None) or started()
-    return make_node(tmp_path / f"node-{id}-{len(list(tmp_path.iterdir()))}", id, log, **how)
+def node(tmp_path: Path, id: int, *, log: LogBuilder | None = None, **how: Any) -> Path:
+    path = tmp_path / f"node-{id}-{len(list(tmp_path.iterdir()))}"
+    return make_node(path, id, log or started(), **how)
 
 
 # Sets.
@@ -63,20 +64,22 @@ def node(tmp_path: Path, id: int, **how: object) -> Path:
         (voter(3, highest=2), "kraft.version range 0-2 → 0-1"),
     ],
 )
-def test_logs_of_one_epoch_with_other_voters_differ(tmp_path: Path, changed: dict, words: str):
+def test_logs_of_one_epoch_with_other_voters_differ(
+    tmp_path: Path, changed: dict[str, Any], words: str
+) -> None:
     log = LogBuilder().control(1, leader(1, (1, 2, 3)), version(), voters(1, 2, changed))
     diff = compared(node(tmp_path, 1), node(tmp_path, 2, log=log.noops(1, 5)))
     assert diff.differ
     assert words in "; ".join(word for each in diff.sources for word in each.differences)
 
 
-def test_listener_names_are_compared_in_capitals(tmp_path: Path):
+def test_listener_names_are_compared_in_capitals(tmp_path: Path) -> None:
     lower = started().control(1, voters(1, 2, voter(3, listener="controller")))
     diff = compared(node(tmp_path, 1, log=lower), node(tmp_path, 2))
     assert not diff.differ
 
 
-def test_sources_whose_histories_never_meet_differ(tmp_path: Path):
+def test_sources_whose_histories_never_meet_differ(tmp_path: Path) -> None:
     first = add_snapshot(node(tmp_path, 1), 20, 1, version(), voters(1, 2, 3))
     other = add_snapshot(node(tmp_path, 4), 30, 1, version(), voters(4, 5, 6))
     (finding,) = compared(first, other).findings
@@ -86,7 +89,7 @@ def test_sources_whose_histories_never_meet_differ(tmp_path: Path):
     assert "voter 4 missing here" in finding.text
 
 
-def test_another_cluster_is_an_error_and_is_not_compared(tmp_path: Path):
+def test_another_cluster_is_an_error_and_is_not_compared(tmp_path: Path) -> None:
     other = node(tmp_path, 4, cluster="AnotherClusterIdAAAAAA", log=started((4, 5)))
     diff = compared(node(tmp_path, 1), other)
     (finding,) = diff.findings
@@ -110,8 +113,8 @@ def test_another_cluster_is_an_error_and_is_not_compared(tmp_path: Path):
     ],
 )
 def test_a_record_that_changes_more_than_one_voter_is_a_warning(
-    tmp_path: Path, new: tuple, codes: list[str]
-):
+    tmp_path: Path, new: tuple[int | dict[str, Any], ...], codes: list[str]
+) -> None:
     path = node(tmp_path, 1, log=started().control(1, voters(*new)).noops(1, 1))
     assert [each.code for each in compared(path).findings] == codes
     for each in compared(path).findings:
@@ -120,14 +123,14 @@ def test_a_record_that_changes_more_than_one_voter_is_a_warning(
         assert "2 of the 3 voters before it can elect" in each.text
 
 
-def test_majorities_that_overlap_are_not_said_to_go_apart(tmp_path: Path):
+def test_majorities_that_overlap_are_not_said_to_go_apart(tmp_path: Path) -> None:
     log = started((1, 2, 3, 4)).control(1, voters(1, 2)).noops(1, 1)
     finding = only(node(tmp_path, 1, log=log))
     assert (finding.code, finding.severity) == ("KT-LOG-VOTERS-JUMP", Severity.WARNING)
     assert "can elect" not in finding.text
 
 
-def test_a_jump_is_settled_by_a_snapshot_beyond_it_and_not_by_a_majority(tmp_path: Path):
+def test_a_jump_is_settled_by_a_snapshot_beyond_it_and_not_by_a_majority(tmp_path: Path) -> None:
     log = started().control(1, voters(1)).noops(1, 1)
     everywhere = [node(tmp_path, id, log=log) for id in (1, 2, 3)]
     found = [each for each in compared(*everywhere).findings if "JUMP" in each.code]
@@ -137,7 +140,9 @@ def test_a_jump_is_settled_by_a_snapshot_beyond_it_and_not_by_a_majority(tmp_pat
     assert [each.severity for each in found] == [Severity.INFO]
 
 
-def test_a_first_leader_with_other_voters_than_the_nodes_own_format_is_no_jump(tmp_path: Path):
+def test_a_first_leader_with_other_voters_than_the_nodes_own_format_is_no_jump(
+    tmp_path: Path,
+) -> None:
     path = node(tmp_path, 2, log=started((1, 3)))
     add_snapshot(path, 0, 0, version(), voters(2))
     assert not [each for each in compared(path).findings if "JUMP" in each.code]
@@ -166,7 +171,7 @@ def real(fixtures_dir: Path, tmp_path: Path) -> Callable[[int], Path]:
 
 def test_no_controller_is_told_to_stop_on_the_word_of_a_set_written_by_hand(
     real: Callable[[int], Path],
-):
+) -> None:
     hand, *healthy = (real(id) for id in (2, 3, 4))
     last = Node(hand).batches()[-1]
     value = Node(hand).voters()
@@ -186,7 +191,7 @@ def test_no_controller_is_told_to_stop_on_the_word_of_a_set_written_by_hand(
         assert f"do not start the directory of {hand}" in advice
 
 
-def test_a_removal_that_nothing_proves_stops_nobody(real: Callable[[int], Path]):
+def test_a_removal_that_nothing_proves_stops_nobody(real: Callable[[int], Path]) -> None:
     ahead, other = real(2), real(4)
     value = Node(ahead).voters()
     kept = [each for each in value["voters"] if each["voterId"] != 4]
@@ -195,7 +200,7 @@ def test_a_removal_that_nothing_proves_stops_nobody(real: Callable[[int], Path])
     assert "keep this node" in advice_for(other, ahead)
 
 
-def test_a_removal_that_is_proved_may_be_followed(fixtures_dir: Path):
+def test_a_removal_that_is_proved_may_be_followed(fixtures_dir: Path) -> None:
     folder = fixtures_dir / "kafka-4.3.0/dynamic-quorum"
     assert "stop it" in advice_for(folder / "node-1/data", folder / "node-2/data")
 
@@ -203,7 +208,7 @@ def test_a_removal_that_is_proved_may_be_followed(fixtures_dir: Path):
 # Logs that part.
 
 
-def test_a_log_that_parted_before_the_change_is_not_behind_it(tmp_path: Path):
+def test_a_log_that_parted_before_the_change_is_not_behind_it(tmp_path: Path) -> None:
     """Node 2 led epoch 1 and removed 4 by itself; 3 and 4 led on in epoch 2 from before that."""
     common = started((2, 3, 4)).noops(1, 2)
     log = common.copy().noops(1, 3).control(1, voters(2, 3))
@@ -221,7 +226,7 @@ def test_a_log_that_parted_before_the_change_is_not_behind_it(tmp_path: Path):
     assert compared(lost, short).sources[1].behind
 
 
-def test_the_places_of_a_kind_in_one_file_are_one_finding_with_their_number(tmp_path: Path):
+def test_the_places_of_a_kind_in_one_file_are_one_finding_with_their_number(tmp_path: Path) -> None:
     log = started()
     for epoch in range(2, 60):
         log.control(epoch, leader(2, (1, 2)))
@@ -234,7 +239,7 @@ def test_the_places_of_a_kind_in_one_file_are_one_finding_with_their_number(tmp_
 # Who the nodes are.
 
 
-def test_a_voter_whose_disk_was_swapped_is_stale(fixtures_dir: Path, tmp_path: Path):
+def test_a_voter_whose_disk_was_swapped_is_stale(fixtures_dir: Path, tmp_path: Path) -> None:
     folder = fixtures_dir / "kafka-4.3.0/dynamic-quorum"
     swapped = copied(folder / "node-3", tmp_path / "node-3")
     meta = swapped / "data/meta.properties"
@@ -247,13 +252,13 @@ def test_a_voter_whose_disk_was_swapped_is_stale(fixtures_dir: Path, tmp_path: P
         assert finding.file == str(meta)
 
 
-def test_an_empty_new_disk_is_seen_by_the_voters_of_another_node(tmp_path: Path):
+def test_an_empty_new_disk_is_seen_by_the_voters_of_another_node(tmp_path: Path) -> None:
     fresh = node(tmp_path, 3, log=LogBuilder(), directory="NewDiskNewDiskNewDiskA")
     assert ("STALE-VOTER", Severity.ERROR) not in findings(fresh)
     assert ("STALE-VOTER", Severity.ERROR) in findings(node(tmp_path, 1), fresh)
 
 
-def test_a_voter_that_was_added_again_with_its_new_disk_is_not_stale(tmp_path: Path):
+def test_a_voter_that_was_added_again_with_its_new_disk_is_not_stale(tmp_path: Path) -> None:
     new = "NewDiskNewDiskNewDiskA"
     log = started().control(1, voters(1, 2)).control(1, voters(1, 2, voter(3, directory=new)))
     assert findings(node(tmp_path, 3, log=log, directory=new)) == []
@@ -262,12 +267,12 @@ def test_a_voter_that_was_added_again_with_its_new_disk_is_not_stale(tmp_path: P
     assert codes == [("VOTERS-BEHIND", Severity.INFO)]
 
 
-def test_voters_without_a_directory_id_match_any(tmp_path: Path):
+def test_voters_without_a_directory_id_match_any(tmp_path: Path) -> None:
     log = LogBuilder().control(1, leader(1, (1,)), version(), voters(voter(1, directory="A" * 22)))
     assert findings(node(tmp_path, 1, log=log)) == []
 
 
-def test_old_and_new_disk_of_one_node_are_told(tmp_path: Path):
+def test_old_and_new_disk_of_one_node_are_told(tmp_path: Path) -> None:
     old, new = node(tmp_path, 1), node(tmp_path, 1, directory="NewDiskNewDiskNewDiskA")
     assert sorted(findings(old, new)) == [
         ("SAME-NODE-ID", Severity.WARNING),
@@ -279,7 +284,7 @@ def stale(*paths: Path) -> list[Finding]:
     return [each for each in compared(*paths).findings if each.code == "KT-DIR-STALE-VOTER"]
 
 
-def test_a_disk_beside_that_of_the_voter_asks_for_no_removal(tmp_path: Path):
+def test_a_disk_beside_that_of_the_voter_asks_for_no_removal(tmp_path: Path) -> None:
     """remove-controller with the id that the voters have would remove the voter that works."""
     own, other = node(tmp_path, 1), node(tmp_path, 1, directory="NewDiskNewDiskNewDiskA")
     (finding,) = stale(own, other)
@@ -287,7 +292,9 @@ def test_a_disk_beside_that_of_the_voter_asks_for_no_removal(tmp_path: Path):
     assert "remove-controller" not in finding.advice
 
 
-def test_an_old_disk_in_the_place_of_the_new_one_is_known_by_the_earlier_voters(tmp_path: Path):
+def test_an_old_disk_in_the_place_of_the_new_one_is_known_by_the_earlier_voters(
+    tmp_path: Path,
+) -> None:
     new = "NewDiskNewDiskNewDiskA"
     log = started().control(1, voters(1, 2)).control(1, voters(1, 2, voter(3, directory=new)))
     old, newer = node(tmp_path, 3), node(tmp_path, 1, log=log)
@@ -299,7 +306,7 @@ def test_an_old_disk_in_the_place_of_the_new_one_is_known_by_the_earlier_voters(
     assert f"directory id {directory_of(3)} → {new}" in behind.text
 
 
-def test_a_directory_with_the_id_of_another_voter_was_edited(tmp_path: Path):
+def test_a_directory_with_the_id_of_another_voter_was_edited(tmp_path: Path) -> None:
     own, edited = node(tmp_path, 3), node(tmp_path, 3, directory=directory_of(2))
     (finding,) = stale(own, edited)
     assert finding.severity is Severity.ERROR
@@ -307,7 +314,7 @@ def test_a_directory_with_the_id_of_another_voter_was_edited(tmp_path: Path):
     assert "write 2 back" in finding.advice
 
 
-def test_a_wrong_snapshot_makes_no_other_node_stale(tmp_path: Path):
+def test_a_wrong_snapshot_makes_no_other_node_stale(tmp_path: Path) -> None:
     """Kafka would go by its voters on that node alone; the log beside it shows it is wrong."""
     paths = [node(tmp_path, id) for id in (1, 2, 3)]
     strangers = (voter(1, directory="AnotherDirectoryIdAAAA"), 2, 3)
@@ -319,13 +326,13 @@ def test_a_wrong_snapshot_makes_no_other_node_stale(tmp_path: Path):
     assert [each.code for each in compared(*paths).findings] == ["KT-SNAP-LOG-VOTERS"]
 
 
-def test_where_no_majority_is_left_nothing_can_be_removed(tmp_path: Path):
+def test_where_no_majority_is_left_nothing_can_be_removed(tmp_path: Path) -> None:
     swapped = [node(tmp_path, id, directory=f"NewDiskNewDiskNewDisk{id}A"[-22:]) for id in (1, 2)]
     for finding in stale(*swapped):
         assert finding.advice.startswith("neither remove-controller nor add-controller can help")
 
 
-def test_a_copy_of_a_directory_is_told(tmp_path: Path):
+def test_a_copy_of_a_directory_is_told(tmp_path: Path) -> None:
     assert findings(node(tmp_path, 1), node(tmp_path, 1)) == [
         ("SAME-DIRECTORY-ID", Severity.WARNING)
     ]
@@ -338,7 +345,7 @@ def same_directory(*paths: Path) -> Finding:
     return told[0]
 
 
-def test_an_id_of_another_nodes_directory_was_written_by_hand(tmp_path: Path):
+def test_an_id_of_another_nodes_directory_was_written_by_hand(tmp_path: Path) -> None:
     """Directory ids are random: node 3 has that of node 2, and the voters know its own."""
     paths = node(tmp_path, 1), node(tmp_path, 2), node(tmp_path, 3, directory=directory_of(2))
     finding = same_directory(*paths)
@@ -347,7 +354,7 @@ def test_an_id_of_another_nodes_directory_was_written_by_hand(tmp_path: Path):
     assert "a copy of the other" not in finding.text
 
 
-def test_a_voter_whose_meta_properties_is_another_ones_is_missed(tmp_path: Path):
+def test_a_voter_whose_meta_properties_is_another_ones_is_missed(tmp_path: Path) -> None:
     """Voter 3 has no directory, and node 2 has two: one of them is voter 3's."""
     paths = node(tmp_path, 1), node(tmp_path, 2), node(tmp_path, 2, voted=(1, directory_of(1)))
     finding = same_directory(*paths)
@@ -357,7 +364,7 @@ def test_a_voter_whose_meta_properties_is_another_ones_is_missed(tmp_path: Path)
     assert finding.severity is Severity.WARNING  # as an exact copy it may be one
 
 
-def test_a_controller_that_is_yet_to_be_added_is_info(tmp_path: Path):
+def test_a_controller_that_is_yet_to_be_added_is_info(tmp_path: Path) -> None:
     outsider = node(tmp_path, 9)
     settings = server(tmp_path / "s.properties", 9, log_dirs=str(outsider))
     assert findings(settings) == [("NOT-A-VOTER", Severity.INFO)]
@@ -375,13 +382,15 @@ def test_a_controller_that_is_yet_to_be_added_is_info(tmp_path: Path):
     ],
     ids=["voted for itself", "a voter's directory id", "listed by a leader"],
 )
-def test_a_controller_that_took_itself_for_a_voter_is_a_warning(tmp_path: Path, how: dict):
+def test_a_controller_that_took_itself_for_a_voter_is_a_warning(
+    tmp_path: Path, how: dict[str, Any]
+) -> None:
     outsider = node(tmp_path, 9, **how)
     settings = server(tmp_path / "s.properties", 9, log_dirs=str(outsider))
     assert ("NOT-A-VOTER", Severity.WARNING) in findings(settings)
 
 
-def test_a_controller_outside_a_static_quorum_is_a_warning(tmp_path: Path):
+def test_a_controller_outside_a_static_quorum_is_a_warning(tmp_path: Path) -> None:
     """Nobody can be added there: the settings are the voters."""
     log = LogBuilder().control(1, leader(1, (1, 2, 3))).noops(1, 3)
     outsider = node(tmp_path, 9, log=log)
@@ -394,7 +403,7 @@ def test_a_controller_outside_a_static_quorum_is_a_warning(tmp_path: Path):
 # quorum-state and LeaderChange.
 
 
-def test_a_vote_for_a_stranger_is_a_warning(tmp_path: Path):
+def test_a_vote_for_a_stranger_is_a_warning(tmp_path: Path) -> None:
     finding = only(node(tmp_path, 1, voted=(7, directory_of(7)), leader_id=-1))
     assert (finding.code, finding.field) == ("KT-DIR-VOTE-STRANGER", "votedId")
     assert finding.severity is Severity.WARNING
@@ -402,19 +411,19 @@ def test_a_vote_for_a_stranger_is_a_warning(tmp_path: Path):
     assert findings(node(tmp_path, 1, voted=(2, directory_of(2)), leader_id=-1)) == []
 
 
-def test_a_vote_for_another_directory_of_a_voter_is_a_warning(tmp_path: Path):
+def test_a_vote_for_another_directory_of_a_voter_is_a_warning(tmp_path: Path) -> None:
     finding = only(node(tmp_path, 1, voted=(2, "AnotherDirectoryIdAAAA"), leader_id=-1))
     assert (finding.code, finding.field) == ("KT-DIR-VOTE-STRANGER", "votedDirectoryId")
     assert finding.expected == directory_of(2)
     assert findings(node(tmp_path, 1, voted=(2, "A" * 22), leader_id=-1)) == []
 
 
-def test_a_leader_that_was_removed_since_is_info(tmp_path: Path):
+def test_a_leader_that_was_removed_since_is_info(tmp_path: Path) -> None:
     log = started().control(1, voters(2, 3)).noops(1, 1)
     assert findings(node(tmp_path, 2, log=log, leader_id=1)) == [("VOTE-STRANGER", Severity.INFO)]
 
 
-def test_current_voters_matter_at_kraft_version_0_only(fixtures_dir: Path, tmp_path: Path):
+def test_current_voters_matter_at_kraft_version_0_only(fixtures_dir: Path, tmp_path: Path) -> None:
     static = copied(fixtures_dir / "kafka-3.7.2/static-quorum/node-1", tmp_path / "static")
     state = static / "data" / PARTITION / "quorum-state"
     data = quorum_state.decode(state.read_bytes())[0].state
@@ -431,7 +440,7 @@ def test_current_voters_matter_at_kraft_version_0_only(fixtures_dir: Path, tmp_p
     assert findings(dynamic) == []
 
 
-def test_a_leader_elected_by_others_than_the_voters_is_told(tmp_path: Path):
+def test_a_leader_elected_by_others_than_the_voters_is_told(tmp_path: Path) -> None:
     log = started().control(2, leader(2, (1, 2)))
     finding = only(node(tmp_path, 1, log=log, epoch=2))
     assert (finding.code, finding.offset) == ("KT-DIR-LEADER-VOTERS", 8)
@@ -443,14 +452,14 @@ def test_a_leader_elected_by_others_than_the_voters_is_told(tmp_path: Path):
 # Settings.
 
 
-def test_settings_without_a_directory_are_a_source(tmp_path: Path):
+def test_settings_without_a_directory_are_a_source(tmp_path: Path) -> None:
     diff = compared(node(tmp_path, 1), server(tmp_path / "s.properties", 2))
     assert [each.source.kind for each in diff.sources] == ["data directory", "settings"]
     assert not diff.findings
     assert not diff.differ
 
 
-def test_static_voters_on_a_dynamic_quorum_are_ignored(tmp_path: Path):
+def test_static_voters_on_a_dynamic_quorum_are_ignored(tmp_path: Path) -> None:
     both = server(tmp_path / "s.properties", 2, controller_quorum_voters=STATIC)
     assert findings(node(tmp_path, 1), both) == [("STATIC-IGNORED", Severity.WARNING)]
     assert findings(both) == []
@@ -465,13 +474,13 @@ def test_static_voters_on_a_dynamic_quorum_are_ignored(tmp_path: Path):
     assert findings(alone) == []
 
 
-def test_a_node_that_cannot_find_the_quorum_is_an_error(tmp_path: Path):
+def test_a_node_that_cannot_find_the_quorum_is_an_error(tmp_path: Path) -> None:
     neither = server(tmp_path / "s.properties", 2, controller_quorum_bootstrap_servers="")
     assert findings(neither) == [("NO-QUORUM", Severity.ERROR)]
 
 
 @pytest.mark.parametrize("key", ["listeners", "advertised_listeners"])
-def test_an_endpoint_that_changed_is_a_warning(tmp_path: Path, key: str):
+def test_an_endpoint_that_changed_is_a_warning(tmp_path: Path, key: str) -> None:
     settings = server(tmp_path / "s.properties", 2, **{key: "CONTROLLER://elsewhere:9092"})
     finding = only(node(tmp_path, 1), settings)
     assert (finding.code, finding.severity) == ("KT-DIR-ENDPOINT-DIFFERS", Severity.WARNING)
@@ -480,21 +489,24 @@ def test_an_endpoint_that_changed_is_a_warning(tmp_path: Path, key: str):
 
 
 @pytest.mark.parametrize("listeners", ["CONTROLLER://:9092", "controller://0.0.0.0:9092"])
-def test_a_host_that_the_settings_leave_open_is_no_difference(tmp_path: Path, listeners: str):
+def test_a_host_that_the_settings_leave_open_is_no_difference(
+    tmp_path: Path, listeners: str
+) -> None:
     settings = server(tmp_path / "s.properties", 2, listeners=listeners)
     assert findings(node(tmp_path, 1), settings) == []
     settings = server(tmp_path / "t.properties", 2, listeners=listeners.replace("9092", "1"))
     assert findings(node(tmp_path, 1), settings) == [("ENDPOINT-DIFFERS", Severity.WARNING)]
 
 
-def test_an_ipv6_endpoint_is_told_with_its_brackets(tmp_path: Path):
+def test_an_ipv6_endpoint_is_told_with_its_brackets(tmp_path: Path) -> None:
     settings = server(tmp_path / "s.properties", 2, listeners="CONTROLLER://[2001:db8::2]:9092")
     (source,) = read_sources([str(settings)])
-    assert source.settings.advertised[0].host == "2001:db8::2"
+    assert source.settings is not None
+    assert source.settings.advertised["CONTROLLER"].host == "2001:db8::2"
     assert only(node(tmp_path, 1), settings).found == "CONTROLLER://[2001:db8::2]:9092"
 
 
-def test_a_majority_of_changed_endpoints_is_an_error(tmp_path: Path):
+def test_a_majority_of_changed_endpoints_is_an_error(tmp_path: Path) -> None:
     moved = [
         server(tmp_path / f"{id}.properties", id, listeners=f"CONTROLLER://elsewhere:{id}")
         for id in (1, 2)
@@ -502,14 +514,14 @@ def test_a_majority_of_changed_endpoints_is_an_error(tmp_path: Path):
     assert findings(node(tmp_path, 3), *moved) == [("ENDPOINT-DIFFERS", Severity.ERROR)] * 2
 
 
-def test_a_brokers_listeners_are_nobodys_endpoint(tmp_path: Path):
+def test_a_brokers_listeners_are_nobodys_endpoint(tmp_path: Path) -> None:
     broker = server(
         tmp_path / "s.properties", 2, process_roles="broker", listeners="CONTROLLER://x:1"
     )
     assert findings(node(tmp_path, 1), broker) == []
 
 
-def test_static_voters_that_differ_are_an_error(fixtures_dir: Path, tmp_path: Path):
+def test_static_voters_that_differ_are_an_error(fixtures_dir: Path, tmp_path: Path) -> None:
     folder = fixtures_dir / "kafka-3.7.2/static-quorum"
     nodes = [copied(folder / f"node-{id}", tmp_path / f"node-{id}") for id in (1, 2)]
     paths = [each / "server.properties" for each in nodes]

@@ -28,7 +28,9 @@ class Log:
         self.base, self.data = start, b""
 
     def records(self, *records: tuple[str, int, dict[str, Any]], after: int = 100) -> "Log":
-        values = [(None, encode_record(*each)) for each in records]
+        values: list[tuple[bytes | None, bytes]] = [
+            (None, encode_record(*each)) for each in records
+        ]
         return self._append(values, control=False, after=after)
 
     def leader(
@@ -100,7 +102,7 @@ def feature(name: str, level: int) -> tuple[str, int, dict[str, Any]]:
 
 
 BEGIN = ("BeginTransactionRecord", 0, {"name": "Bootstrap records"})
-END = ("EndTransactionRecord", 0, {})
+END: tuple[str, int, dict[str, Any]] = ("EndTransactionRecord", 0, {})
 ABORT = ("AbortTransactionRecord", 0, {"reason": "Controller failover"})
 
 Node = Callable[..., Path]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from kraftool.decoders import quorum_state
 from kraftool.decoders.batch import encode_batch
@@ -65,7 +65,7 @@ class LogBuilder:
     def __init__(self) -> None:
         self.data, self.end = b"", 0
 
-    def control(self, epoch: int, *records: Control, stamp: int = 1_000) -> LogBuilder:
+    def control(self, epoch: int, *records: Control, stamp: int = 1_000) -> Self:
         self.data += encode_batch(
             ((encode_key(kind), encode_value(kind, value)) for kind, value in records),
             base_offset=self.end,
@@ -76,7 +76,7 @@ class LogBuilder:
         self.end += len(records)
         return self
 
-    def noops(self, epoch: int, count: int, stamp: int = 1_000) -> LogBuilder:
+    def noops(self, epoch: int, count: int, stamp: int = 1_000) -> Self:
         for _ in range(count):
             self.data += encode_batch(
                 [(None, _NOOP)], base_offset=self.end, epoch=epoch, timestamp=stamp

@@ -15,12 +15,14 @@ from kraftool.raft.records import Batch
 from kraftool.raft.replicas import Replicas
 from kraftool.raft.roles import Leader, Unattached
 from kraftool.sim.batches import Batches
-from kraftool.sim.checkers.base import Hooks
+from kraftool.sim.checkers.base import hooks_of
+from kraftool.sim.checkers.epochs import QuorumStateChecker
 from kraftool.sim.checkers.leaders import Leaders
 from kraftool.sim.checkers.logs import Committed
+from kraftool.sim.hooks import Hooks
 from kraftool.sim.options import Options
 from kraftool.sim.runner import run
-from kraftool.sim.world import ViolationError
+from kraftool.sim.simulation import ViolationError
 
 
 def _node(node_id: int) -> Any:
@@ -36,7 +38,7 @@ def _violated(invariant: str, text: str) -> None:
 
 def _hooks() -> Hooks:
     world: Any = SimpleNamespace(violated=_violated)
-    return Hooks([Leaders()], world)
+    return hooks_of([Leaders()], world)
 
 
 def _leader(epoch: int) -> Leader:
@@ -80,12 +82,29 @@ def test_only_a_node_of_an_earlier_epoch_may_cut_off_committed_records(
     batch = Batch(base_offset=0, last_offset=4, epoch=2)
     log = Batches([batch])
     world: Any = SimpleNamespace(violated=_violated, committed=Batches(), counts=Counter())
-    hooks = Hooks([checker], world)
+    hooks = hooks_of([checker], world)
     leader = SimpleNamespace(name="n2", log=log)
     hooks.watermark(leader, _leader(epoch=4), None, 5)
     observer = SimpleNamespace(name="n4", raft=SimpleNamespace(epoch=epoch))
     with pytest.raises(ViolationError) if is_violated else nullcontext():
         hooks.truncated(observer, 0, [batch])
+
+
+@pytest.mark.parametrize(
+    ("leader_id", "is_violated"), [(1, False), (None, True)], ids=["went on", "forgot"]
+)
+def test_a_write_that_ends_late_is_judged_by_the_step_that_made_it(
+    leader_id: int | None, is_violated: bool
+) -> None:
+    """A node that voted for itself in the epoch of its leader stands again after a restart. When
+    that is durable, it may follow the leader already (seed 10570 of the generated incidents)."""
+    world: Any = SimpleNamespace(violated=_violated)
+    hooks, node, own = hooks_of([QuorumStateChecker()], world), _node(2), ReplicaKey(2, "d2")
+    node.raft.role = Unattached(epoch=3, leader_id=leader_id, voted=own)
+    before = ElectionState(epoch=3, leader_id=1, voted=own)
+    stood_again = ElectionState(epoch=3, voted=own)
+    with pytest.raises(ViolationError) if is_violated else nullcontext():
+        hooks.persisted(node, before, stood_again)
 
 
 @pytest.mark.parametrize("seed", [7001294, 8003427])

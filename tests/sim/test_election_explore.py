@@ -15,6 +15,8 @@ from kraftool.sim.election.explore import Exploration, Explorer
 from kraftool.sim.election.forms import of_replica
 from kraftool.sim.election.replica import SimulatedNode, disk_of
 
+pytestmark = pytest.mark.slow
+
 CANDIDATES = """
 nodes:
   1: {end: 5, epoch: 3, voted: 1}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from kraftool.reports.election.scenario import parse_scenario
 from kraftool.reports.election.what_if import witness
+from kraftool.reports.text.json_document import json_value
 from kraftool.sim.election.chances import Chances
 from kraftool.sim.election.conditions import Conditions
-from kraftool.sim.election.document import document
+from kraftool.sim.election.document import simulate_election_document
 from kraftool.sim.election.report import Report, simulate
 from kraftool.sim.election.verdict import verdict
 
@@ -32,11 +33,11 @@ def test_a_witness_that_is_ahead_hands_over_to_the_kafka_that_it_refused() -> No
     assert words.elected
     assert any("leads as a last resort until 2 has caught up" in each for each in words.details)
     assert 4_000 < (found.quantile_ms(1) or 0) < 15_000
-    told = document(found)
+    told = json_value(simulate_election_document(found))
     nodes = {each["id"]: each for each in told["nodes"]}
-    assert (nodes[2]["canLead"], nodes[2]["handedOverBy"]) == (True, 3)
-    assert (nodes[3]["canLead"], nodes[3]["isWitness"]) == (False, True)
-    assert told["runsAfterWitness"] == 10
+    assert (nodes[2]["isPossibleLeader"], nodes[2]["handedOverById"]) == (True, 3)
+    assert (nodes[3]["isPossibleLeader"], nodes[3]["isWitness"]) == (False, True)
+    assert told["afterWitnessRunCount"] == 10
 
 
 def test_nothing_is_lost_when_the_witness_hands_its_records_over() -> None:

@@ -16,6 +16,8 @@ from kraftool.sim.checkers.voters import VoterSets
 from kraftool.sim.options import Options
 from kraftool.sim.runner import run
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 TRACED = Options(trace=True)
 

@@ -6,6 +6,7 @@ The numbers are those of the list of scenarios that the core is built from (233 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from random import Random
 
 import pytest
@@ -15,11 +16,10 @@ from kraftool.raft.names import ReplicaKey
 from kraftool.raft.roles import Follower
 from kraftool.raft.settings import Timing
 from kraftool.sim.checkers import CHECKERS
-from kraftool.sim.checkers.base import Checker
+from kraftool.sim.checkers.base import Checker, checked_world
 from kraftool.sim.disk import Disk
 from kraftool.sim.node import Node
 from kraftool.sim.options import Options
-from kraftool.sim.world import World
 
 TIMING = Timing(
     election_timeout_ms=1000,
@@ -51,7 +51,7 @@ class Quorum:
         options = Options(
             voters=voters, observers=observers, dynamic=dynamic, faults=(), timing=TIMING
         )
-        self.world = World(options, self.random, [each() for each in checkers])
+        self.world = checked_world(options, self.random, [each() for each in checkers])
         self.voters = list(self.world.nodes.values())[:voters]
         for node in self.world.nodes.values():
             node.snapshot_every = self.random.choice((5, 20, 1000))
@@ -168,7 +168,7 @@ def test_238_one_leader_after_the_other_is_cut_off(seed: int) -> None:
         old = quorum.leader
         quorum.world.network.heal()
         quorum.cut([old], quorum.others(old))
-        quorum.until("another leads", lambda old=old: quorum.has_leader_beside(old))
+        quorum.until("another leads", partial(quorum.has_leader_beside, old))
     quorum.until_committed(quorum.committed + 10, [quorum.leader])
 
 

@@ -7,6 +7,8 @@ import pytest
 from kraftool.sim.options import FAULTS, Options
 from kraftool.sim.runner import run
 
+pytestmark = pytest.mark.slow
+
 _PART = 25
 
 

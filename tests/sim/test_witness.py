@@ -7,10 +7,12 @@ from random import Random
 import pytest
 
 from kraftool.sim.checkers import CHECKERS
+from kraftool.sim.checkers.base import checked_world
 from kraftool.sim.node import Node
 from kraftool.sim.options import Options
 from kraftool.sim.runner import run
-from kraftool.sim.world import World
+
+pytestmark = pytest.mark.slow
 
 FAULTS = (
     "crash", "kill", "partition", "loss", "duplication", "delay", "corruption", "skew", "slow-disk",
@@ -25,7 +27,7 @@ class Stalemate:
 
     def __init__(self, seed: int) -> None:
         options = Options(voters=3, observers=0, dynamic=True, witnesses=1, faults=(), trace=False)
-        self.world = World(options, Random(seed), [each() for each in CHECKERS])
+        self.world = checked_world(options, Random(seed), [each() for each in CHECKERS])
         self.witness = self.world.nodes[3]
         for node in self.world.nodes.values():
             self.world.after(self.world.random.randrange(30), node.start)

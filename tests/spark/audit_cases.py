@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from kraftool.decoders.batch import HEADER_SIZE, RecordBatch, seal
 from kraftool.decoders.segment import scan
-from kraftool.reports.fleet.document import document
+from kraftool.reports.fleet.document import audit_document
+from kraftool.reports.text.json_document import json_document
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,9 +44,7 @@ class Told:
     def of(self, folder: Path) -> list[dict[str, Any]]:
         """What is said between the nodes of one copied quorum."""
         name = f"{folder}/"
-        return [
-            each for each in self.between() if any(name in f"{one}/" for one in each["directories"])
-        ]
+        return [each for each in self.between() if any(name in f"{one}/" for one in each["paths"])]
 
 
 def audited(spark: SparkSession, *roots: Path | str, **wanted: Any) -> Told:
@@ -54,7 +53,7 @@ def audited(spark: SparkSession, *roots: Path | str, **wanted: Any) -> Told:
     from kraftool.spark.audit.run import audit
 
     with audit(spark, AuditRequest(roots=tuple(map(str, roots)), **wanted)) as run:
-        return Told(json.loads(b"".join(document(run.model, run.lists()))))
+        return Told(json.loads(b"".join(json_document(audit_document(run.model, run.lists())))))
 
 
 def quorum(folder: Path, cluster_id: str = "") -> Path:

@@ -1,8 +1,6 @@
 """What the tests of the pipelines share: one Spark session a run, since each takes seconds."""
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,14 +8,9 @@ import pytest
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-# Tests end before code that is compiled well pays.
-QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 SMALL = {
-    "spark.driver.extraJavaOptions": QUICK_JAVA,
     "spark.driver.memory": "1g",
-    "spark.sql.shuffle.partitions": "2",
     "spark.default.parallelism": "2",
 }
 

@@ -14,11 +14,8 @@ from typing import TypeVar
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 120
 _MOMENT_S = 60
-QUICK = (
-    "--conf=spark.driver.memory=600m",
-    "--conf=spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-)
-SMALL = ("--master=local[2]", *QUICK)
+LITTLE_MEMORY = ("--conf=spark.driver.memory=600m",)
+SMALL = ("--master=local[2]", *LITTLE_MEMORY)
 
 
 class To(Enum):

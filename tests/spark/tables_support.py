@@ -12,6 +12,7 @@ import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,7 @@ class InProcess:
 
 def run(
     root: Path | str | tuple[Path, ...],
-    out: Path,
+    out: Path | str,
     session: InProcess | None = None,
     **more: Any,
 ) -> TablesReport:
@@ -122,7 +123,7 @@ def directory(path: Path, data: bytes, *, cluster: str = "abc", node: int = 1) -
 
 def read_tables(out: Path, *, without: frozenset[str] = frozenset({"generation"})) -> Tables:
     """All rows of all tables, with what the path says of them; sorted, for comparisons."""
-    import pyarrow.parquet as pq
+    pq: Any = import_module("pyarrow.parquet")
 
     found: Tables = {}
     for path in sorted(out.rglob("*.parquet")):

@@ -11,14 +11,15 @@ from jsonschema import Draft202012Validator
 
 pytest.importorskip("pyspark")
 
-from kraftool.reports.doctor.doctor_json import document as doctor_document
+from kraftool.reports.doctor.doctor_json import doctor_document
 from kraftool.reports.doctor.read import examine, locations_of
 from kraftool.reports.doctor.report import diagnose
-from kraftool.reports.locations import open_paths
+from kraftool.reports.files.locations import open_paths
+from kraftool.reports.text.json_document import json_value
 from kraftool.reports.verify.log import verify_logs
-from kraftool.reports.verify.log_json import document as log_document
+from kraftool.reports.verify.log_json import verify_log_document
 from kraftool.reports.verify.snapshot import verify_snapshots
-from kraftool.reports.verify.snapshot_json import document as snapshot_document
+from kraftool.reports.verify.snapshot_json import verify_snapshot_document
 from tests.spark.audit_cases import FIXTURES, Told, audited
 
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 PLACE = (
-    "code", "severity", "text", "file", "position", "offset", "field", "expected", "found",
-    "undecoded",
+    "code", "severity", "reason", "file", "position", "offset", "field", "expected", "found",
+    "isUndecoded",
 )  # fmt: skip
 OLD = ("kafka-3.3.2", "kafka-3.7.2", "kafka-3.9.1", "built")
 NEW = ("kafka-4.1.1", "kafka-4.3.0", "kafka-4.4.0", "damaged")
@@ -43,7 +44,7 @@ def told(spark: SparkSession, request: pytest.FixtureRequest) -> Told:
 def _all_findings(value: Any) -> Iterator[dict[str, Any]]:
     """Every finding in a document, wherever it stands."""
     if isinstance(value, dict):
-        if "code" in value and "undecoded" in value:
+        if "code" in value and "isUndecoded" in value:
             yield value
         for each in value.values():
             yield from _all_findings(each)
@@ -52,14 +53,16 @@ def _all_findings(value: Any) -> Iterator[dict[str, Any]]:
             yield from _all_findings(each)
 
 
-def _said(path: str) -> set[tuple[object, ...]]:
+def findings_by_command(path: str) -> set[tuple[object, ...]]:
     """What the commands say about one directory, each with the command's name."""
     locations, findings = locations_of([path])
-    documents = {"doctor": doctor_document(diagnose(examine(locations, findings)))}
-    locations, unopened = open_paths([path])
-    documents["verify-log"] = log_document(verify_logs(locations, unopened=unopened))
+    documents = {"doctor": json_value(doctor_document(diagnose(examine(locations, findings))))}
+    opened, unopened = open_paths([path])
+    documents["verify-log"] = json_value(
+        verify_log_document(verify_logs(opened, unopened=unopened))
+    )
     report = verify_snapshots(open_paths([path])[0], unopened=unopened)
-    documents["verify-snapshot"] = snapshot_document(report)
+    documents["verify-snapshot"] = json_value(verify_snapshot_document(report))
     return {
         (by, *(each[key] for key in PLACE))
         for by, value in documents.items()
@@ -67,7 +70,7 @@ def _said(path: str) -> set[tuple[object, ...]]:
     }
 
 
-def _audited(findings: Iterable[dict[str, Any]], path: str) -> set[tuple[object, ...]]:
+def findings_of_audit(findings: Iterable[dict[str, Any]], path: str) -> set[tuple[object, ...]]:
     return {
         (by, *(each[key] for key in PLACE))
         for each in findings
@@ -81,7 +84,7 @@ def test_each_directory_has_the_findings_of_the_three_commands(told: Told) -> No
     assert len(directories) > 10
     findings = told.findings(weighty=False)
     for path in directories:
-        assert _audited(findings, path) == _said(path), path
+        assert findings_of_audit(findings, path) == findings_by_command(path), path
 
 
 def test_each_finding_of_a_directory_is_told_once(told: Told) -> None:
@@ -93,9 +96,9 @@ def test_each_finding_of_a_directory_is_told_once(told: Told) -> None:
 def test_the_nodes_of_real_quorums_agree(told: Told) -> None:
     """fixtures/damaged has copies of theirs, and one with another cluster's id, on purpose."""
     for each in told.between():
-        assert any("fixtures/damaged" in one for one in each["directories"]), each
+        assert any("fixtures/damaged" in one for one in each["paths"]), each
     for each in told.document["divergences"]:
-        names = [one for side in each["sides"] for one in side["directories"]]
+        names = [one for side in each["sides"] for one in side["paths"]]
         assert any("fixtures/damaged" in one for one in names), each
 
 
@@ -110,8 +113,9 @@ def test_sums_are_those_of_the_lists(told: Told) -> None:
     counts = told.document["counts"]
     for severity in ("error", "warning", "info"):
         every = told.findings(weighty=False)
-        assert counts["findings"][severity] == sum(one["severity"] == severity for one in every)
-    assert counts["directories"] == len(told.document["directories"])
-    assert counts["clusters"] == len(told.document["clusters"])
-    assert counts["batches"] == sum(each["batches"] for each in told.document["directories"])
-    assert sum(each["count"] for each in told.document["codes"]) == len(every)
+        found = sum(one["severity"] == severity for one in every)
+        assert counts["findingCounts"][severity] == found
+    assert counts["directoryCount"] == len(told.document["directories"])
+    assert counts["clusterCount"] == len(told.document["clusters"])
+    assert counts["batchCount"] == sum(each["batchCount"] for each in told.document["directories"])
+    assert sum(each["findingCount"] for each in told.document["codes"]) == len(every)

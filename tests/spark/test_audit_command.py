@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from kraftool.commands import output, pipeline_options
+from kraftool.commands import main, pipeline_options
 from tests.spark.audit_cases import LOG, audited, quorum, replace_batch
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def audit(
     def run(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr("sys.argv", ["kraftool", "pipeline", "audit", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
-            output.guarded()
+            main()
         told = capfd.readouterr()
         return int(ended.value.code or 0), told.out, told.err
 
@@ -65,7 +65,7 @@ def test_json_goes_to_a_file_and_a_healthy_fleet_ends_with_0(audit: Audit, tmp_p
     code, told, errors = audit(tmp_path / "fleet", "-o", "json", "--out", out, *words)
     assert (code, told) == (0, ""), errors
     document = json.loads(out.read_text())
-    assert document["counts"]["findings"]["error"] == 0
+    assert document["counts"]["findingCounts"]["error"] == 0
     assert document["run"]["ignoredCodes"] == sorted(ignored)
 
 

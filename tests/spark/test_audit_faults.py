@@ -98,23 +98,23 @@ def test_other_bytes_in_the_same_epoch_are_located(told: Told, fleet: Path) -> N
     assert found["code"] == "KT-SIG-SAME-PLACE"
     assert (found["offset"], found["position"]) == (batch.header.base_offset, batch.position)
     assert found["file"] == str(fleet / "same-epoch/node-3" / LOG)
-    assert found["directories"] == _nodes(fleet / "same-epoch", 2, 3, 4)
+    assert found["paths"] == _nodes(fleet / "same-epoch", 2, 3, 4)
     (divergence,) = [
         each for each in told.document["divergences"] if each["cluster"] == _IDS["same-epoch"]
     ]
     assert (divergence["firstOffset"], divergence["lastOffset"]) == (
         batch.header.base_offset, batch.last_offset,
     )  # fmt: skip
-    assert [each["directories"] for each in divergence["sides"]] == [
+    assert [each["paths"] for each in divergence["sides"]] == [
         _nodes(fleet / "same-epoch", 2, 4), _nodes(fleet / "same-epoch", 3),
     ]  # fmt: skip
-    assert (divergence["sameEpoch"], divergence["isOpen"]) == (True, False)
+    assert (divergence["isSameEpoch"], divergence["isOpen"]) == (True, False)
 
 
 def test_records_of_another_epoch_are_a_divergence(told: Told, fleet: Path) -> None:
     (found,) = told.of(fleet / "other-epoch")
     assert found["code"] == "KT-LOG-DIVERGED"
-    assert "do not come together again" in found["text"]
+    assert "do not come together again" in found["reason"]
 
 
 def test_two_divergences_of_one_cluster_are_two_findings(told: Told, fleet: Path) -> None:
@@ -144,14 +144,14 @@ def test_an_id_that_is_another_ones_is_told_once(
 ) -> None:
     (found,) = told.of(fleet / name)
     assert found["code"] == code
-    assert found["directories"] == _nodes(fleet / name, *nodes)
+    assert found["paths"] == _nodes(fleet / name, *nodes)
 
 
 def test_a_directory_without_a_cluster_id_is_compared_with_its_cluster(
     told: Told, fleet: Path
 ) -> None:
     (cluster,) = [each for each in told.document["clusters"] if each["name"] == _IDS["no-id"]]
-    assert cluster["directories"] == 3
+    assert cluster["directoryCount"] == 3
     assert _codes(told, fleet / "no-id") == []
 
 
@@ -160,7 +160,7 @@ def test_a_copied_cluster_is_told_once_and_not_mixed_with_the_first(
 ) -> None:
     (found,) = told.of(fleet / "one-id")
     assert (found["code"], found["severity"]) == ("KT-FLEET-SAME-CLUSTER-ID", "warning")
-    assert len(found["directories"]) == 6
+    assert len(found["paths"]) == 6
     names = [each["name"] for each in told.document["clusters"]]
     assert {_IDS["one-id"], f"{_IDS['one-id']} (2)"} <= set(names)
 
@@ -176,11 +176,11 @@ def test_damage_is_no_divergence(told: Told, fleet: Path) -> None:
     of = [
         each["code"]
         for each in told.findings()
-        if any(one.startswith(str(fleet / "damaged")) for one in each["directories"])
+        if any(one.startswith(str(fleet / "damaged")) for one in each["paths"])
     ]
     assert {"KT-LOG-CRC", "KT-DIR-QUORUM-STATE"} <= set(of)
     assert not {"KT-SIG-SAME-PLACE", "KT-LOG-DIVERGED"} & set(of)
-    assert told.document["counts"]["undecoded"] > 0
+    assert told.document["counts"]["undecodedCount"] > 0
 
 
 def test_two_clusters_that_were_formatted_with_one_id(spark: SparkSession, tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_two_clusters_that_were_formatted_with_one_id(spark: SparkSession, tmp_p
         if each["code"].startswith(("KT-FLEET", "KT-LOG-DIVERGED", "KT-SIG-SAME-PLACE"))
     ]
     assert (found["code"], found["severity"]) == ("KT-FLEET-SAME-CLUSTER-ID", "error")
-    assert found["directories"] == [str(tmp_path / f"site-{each}/node-1") for each in (0, 1)]
+    assert found["paths"] == [str(tmp_path / f"site-{each}/node-1") for each in (0, 1)]
 
 
 @pytest.fixture(scope="module")
@@ -229,11 +229,11 @@ def test_a_node_under_the_id_of_another_cluster_is_compared_with_its_own(
     owner = sorted((root / "cluster-0000").iterdir())
     assert (found["code"], found["severity"]) == ("KT-DIR-CLUSTER-ID", "error")
     assert (found["expected"], found["found"]) == (_id_of(nodes[0]), _id_of(owner[0]))
-    assert found["directories"] == [str(nodes[0]), str(nodes[2])]
-    assert str(owner[0]) in found["text"]
+    assert found["paths"] == [str(nodes[0]), str(nodes[2])]
+    assert str(owner[0]) in found["reason"]
     assert "Do not format it" in found["advice"]
     assert told.of(root / "cluster-0000") == []
-    sizes = {each["name"]: each["directories"] for each in told.document["clusters"]}
+    sizes = {each["name"]: each["directoryCount"] for each in told.document["clusters"]}
     assert (sizes[_id_of(nodes[0])], sizes[_id_of(owner[0])]) == (3, 3)
 
 
@@ -243,7 +243,7 @@ def test_a_log_of_another_cluster_is_said_to_be_that_ones(mixed_up: tuple[Path, 
         (found,) = told.of(root / mine)
         assert found["code"] == "KT-FLEET-OTHER-LOG"
         assert found["directory"] == str(sorted((root / mine).iterdir())[1])
-        assert str(root / other) in found["text"]
+        assert str(root / other) in found["reason"]
         assert "delete nothing" in found["advice"]
         cluster = _id_of(sorted((root / mine).iterdir())[0])
         assert [each for each in told.document["divergences"] if each["cluster"] == cluster] == []
@@ -267,7 +267,7 @@ def test_a_directory_given_twice_is_looked_at_once(spark: SparkSession, tmp_path
         tmp_path / "link",
         tmp_path / "cluster/../cluster/node-3",
     )
-    assert told.document["counts"]["directories"] == 3
+    assert told.document["counts"]["directoryCount"] == 3
     assert told.between() == []
 
 
@@ -280,8 +280,8 @@ def test_a_root_that_leads_nowhere_is_a_finding_and_the_rest_goes_on(
     assert [(each["code"], each["file"]) for each in told.between()] == [
         ("KT-DIR-EMPTY", str(tmp_path / "empty")), ("KT-DIR-READ", str(tmp_path / "gone")),
     ]  # fmt: skip
-    assert all(each["undecoded"] for each in told.between())
-    assert told.document["counts"]["directories"] == 3
+    assert all(each["isUndecoded"] for each in told.between())
+    assert told.document["counts"]["directoryCount"] == 3
 
 
 def test_where_there_is_nothing_the_finding_is_all(spark: SparkSession, tmp_path: Path) -> None:
@@ -307,7 +307,7 @@ def test_what_nobody_expected_in_one_directory_is_a_finding(
     assert (found.finding.code, found.finding.undecoded) == ("KT-FLEET-FAILED", True)
     assert "ZeroDivisionError" in found.finding.text
     assert "secret" not in found.finding.text
-    assert examined.summary.findings.error == 1
+    assert examined.summary.finding_counts.error == 1
 
 
 def test_ignored_codes_are_left_out_and_counted(spark: SparkSession, tmp_path: Path) -> None:
@@ -315,7 +315,7 @@ def test_ignored_codes_are_left_out_and_counted(spark: SparkSession, tmp_path: P
     replace_batch(tmp_path / "cluster/node-3" / LOG, 60)
     told = audited(spark, tmp_path, ignored_codes=frozenset({"KT-SIG-SAME-PLACE"}))
     assert told.between() == []
-    assert told.document["counts"]["ignored"] == 1
+    assert told.document["counts"]["ignoredCount"] == 1
 
 
 def test_a_damaged_directory_is_not_taken_into_a_complete_clone(

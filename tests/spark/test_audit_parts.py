@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,10 @@ import pytest
 pytest.importorskip("pyspark")
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.reports.doctor.model import Evidence
-from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.doctor.model import Evidence, Examination, ExaminedDirectory
+from kraftool.reports.doctor.read import together
+from kraftool.reports.findings.kinds import log as log_kinds
+from kraftool.reports.fleet.model import DirectorySummary
 from kraftool.spark.audit.divergence import MOST_RANGES, BatchAt, divergences, findings_of
 from kraftool.spark.audit.kin import (
     Household,
@@ -82,7 +85,7 @@ def test_two_ranges_of_one_log_are_two() -> None:
 def test_the_agreement_of_one_side_closes_no_range_of_the_other_that_goes_on() -> None:
     told = _told(a=_log(1, 2, 3), b=_log(1, 2, 3), c=_log(1, 7, 8))
     assert [(each.first_offset, each.last_offset) for each in told] == [(1, 2)]
-    assert [each.directories for each in told[0].sides] == [("a", "b"), ("c",)]
+    assert [each.paths for each in told[0].sides] == [("a", "b"), ("c",)]
 
 
 def test_after_a_log_has_ended_the_others_may_differ_once_more() -> None:
@@ -98,7 +101,7 @@ def test_batches_with_other_bounds_differ() -> None:
 
 def test_a_log_that_begins_within_a_range_is_on_the_side_that_it_is_like() -> None:
     told = _told(a=_log(1, 2, 3, 4), b=_log(1, 7, 8, 4), c=_log(3, 4, start=2))
-    assert [each.directories for each in told[0].sides] == [("a", "c"), ("b",)]
+    assert [each.paths for each in told[0].sides] == [("a", "c"), ("b",)]
 
 
 def test_a_gap_is_no_divergence() -> None:
@@ -114,8 +117,37 @@ def test_the_ranges_of_a_cluster_are_bounded() -> None:
     assert len(_told(a=one, b=other)) == MOST_RANGES
 
 
-def _said(**logs: Log) -> list[Any]:
-    return [each for each, _ in findings_of(_told(**logs))]
+def _said(*, newest_snapshot: int = 0, **logs: Log) -> list[Any]:
+    summaries = {
+        name: DirectorySummary(
+            name=name, cluster="c", epoch=log[-1][1], newest_snapshot_offset=newest_snapshot
+        )
+        for name, log in logs.items()
+    }
+    return [each for each, _ in findings_of(_told(**logs), summaries)]
+
+
+def test_the_tail_of_a_leader_that_was_stopped_is_no_error() -> None:
+    """As doctor judges the same directories."""
+    stopped = _log(1, 2) + _log(3, epoch=2, start=2)
+    later = _log(1, 2) + _log(4, 5, epoch=3, start=2)
+    severities = {
+        "three nodes": _said(a=stopped, b=later, c=later),
+        "nobody shows which of two is the rare one": _said(a=stopped, b=later),
+        "two nodes have the older one": _said(a=stopped, b=later, c=stopped),
+        "a snapshot shows that it was committed": _said(
+            newest_snapshot=3, a=stopped, b=later, c=later
+        ),
+        "the logs have nothing in common": _said(a=_log(3), b=_log(4, epoch=3), c=_log(4, epoch=3)),
+    }
+    found = {name: [str(each.severity) for each in several] for name, several in severities.items()}
+    assert found == {
+        "three nodes": ["info"],
+        "nobody shows which of two is the rare one": ["warning"],
+        "two nodes have the older one": ["error"],
+        "a snapshot shows that it was committed": ["error"],
+        "the logs have nothing in common": ["error"],
+    }
 
 
 def test_the_same_two_sides_at_many_places_are_one_finding() -> None:
@@ -326,10 +358,10 @@ def test_other_words_at_the_same_place_are_another_finding() -> None:
 
 
 def test_texts_are_renamed_all_through() -> None:
-    value = {"k": (Evidence(file="/tmp/x/f", text="see /tmp/x"), deque(["/tmp/x"], maxlen=5), 7)}
+    value = {"k": (Evidence(file="/tmp/x/f", found="see /tmp/x"), deque(["/tmp/x"], maxlen=5), 7)}
     told = renamed(value, lambda text: text.replace("/tmp/x", "s3://b"))
     evidence, names, number = told["k"]
-    assert (evidence.file, evidence.text) == ("s3://b/f", "see s3://b")
+    assert (evidence.file, evidence.found) == ("s3://b/f", "see s3://b")
     assert (list(names), number) == (["s3://b"], 7)
 
 
@@ -369,12 +401,12 @@ def test_what_nobody_expected_in_one_cluster_is_a_finding(
     from kraftool.spark.audit import cluster
     from kraftool.spark.audit.examine import examine
 
-    def failing(patients: object) -> None:
-        if patients:
+    def failing(directories: Sequence[ExaminedDirectory]) -> Examination:
+        if directories:
             raise ZeroDivisionError("secret")
+        return together(directories)
 
-    together = cluster.together
-    monkeypatch.setattr(cluster, "together", lambda found: failing(found) or together(found))
+    monkeypatch.setattr(cluster, "together", failing)
     items = find([str(fixtures_dir / "kafka-4.3.0/static-single")]).items
     compared = cluster.compare(cluster.ClusterUnit(name="c", members=tuple(map(examine, items))))
     (found,) = compared.findings

@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from live_fleet import BATCHES, Live, next_offset
-from pipeline_processes import QUICK, Pipeline, To, ended
 
 from kraftool.decoders.log_record import decode_batch
 from kraftool.decoders.segment import Damage, scan
 from kraftool.spark.java import find_java
 from kraftool.spark.shipping import ON_WORKERS
+from tests.spark.live_fleet import BATCHES, Live, next_offset
+from tests.spark.pipeline_processes import LITTLE_MEMORY, Pipeline, To, ended
 
 pytestmark = pytest.mark.spark
 ROOT = Path(__file__).resolve().parents[2]
@@ -230,7 +230,7 @@ def test_a_stream_runs_on_a_cluster_and_ends_with_what_it_is_writing(
     live.append(*BATCHES[:10])
     read_table = pytest.importorskip("pyarrow.parquet").read_table
     out = tmp_path / "out"
-    settings = (f"--master={cluster.master}", "--conf=spark.executor.memory=512m", *QUICK)
+    settings = (f"--master={cluster.master}", "--conf=spark.executor.memory=512m", *LITTLE_MEMORY)
     environment = cluster.environment | {"PYSPARK_PYTHON": str(cluster.python)}
     command = ("stream", tmp_path / "fleet", f"--to=parquet:{out}", "--interval=0.2", *settings)
     run = Pipeline(tmp_path / "run", *command, environment=environment)

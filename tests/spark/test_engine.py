@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 def test_the_workers_run_our_python_on_the_shipped_code(spark: "SparkSession") -> None:
-    def probe(_: Iterator[int]) -> Iterator[tuple[str, str]]:
+    def probe(_: Iterable[int]) -> Iterator[tuple[str, str]]:
         from kraftool.decoders import segment
 
         yield sys.executable, segment.__file__

@@ -15,8 +15,8 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.framing import encode_record
-from kraftool.reports.log_dump import LogDump
-from kraftool.reports.log_text import jsonl_entry
+from kraftool.reports.logs.dump import LogDump
+from kraftool.reports.logs.text import jsonl_entry
 from kraftool.spark.columns import record_types, spark_schema
 from kraftool.spark.fleet import find_fleet, with_batches
 from kraftool.spark.settings import read_settings

@@ -15,7 +15,8 @@ from fleets.answers import answers
 from fleets.build import KINDS, FleetPlan, build
 from fleets.faults import MANIFEST
 
-from kraftool.reports.fleet.document import document
+from kraftool.reports.fleet.document import audit_document
+from kraftool.reports.text.json_document import json_document
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,7 +33,7 @@ def test_all_planted_faults_of_a_fleet_are_found_and_none_is_invented(
     fleet = tmp_path / "fleet"
     build(fleet, FleetPlan(clusters=len(KINDS) + 4, seed=9, faults=len(KINDS)))
     with audit(spark, AuditRequest(roots=(str(fleet),))) as run:
-        told = json.loads(b"".join(document(run.model, run.lists())))
+        told = json.loads(b"".join(json_document(audit_document(run.model, run.lists()))))
     compared = answers(json.loads((fleet / MANIFEST).read_text()), told)
     assert compared.planted == len(KINDS)
     assert compared.missed == ()
@@ -46,11 +47,11 @@ def test_the_comparison_tells_what_an_audit_misses_and_what_it_invents(tmp_path:
     finding = {
         "code": "KT-LOG-TORN-TAIL",
         "severity": "warning",
-        "text": "torn",
+        "reason": "torn",
         "file": planted["file"],
         "position": planted["position"],
         "offset": planted["offset"],
-        "directories": [str(tmp_path / planted["directory"])],
+        "paths": [str(tmp_path / planted["directory"])],
     }
 
     def compared(*findings: dict[str, object]) -> tuple[int, int]:
@@ -61,7 +62,7 @@ def test_the_comparison_tells_what_an_audit_misses_and_what_it_invents(tmp_path:
     assert compared() == (1, 0)
     assert compared({**finding, "position": 0}) == (1, 0)
     other = next(each for each in tmp_path.iterdir() if each.name not in planted["directory"])
-    elsewhere = {**finding, "directories": [str(other / "controller-1")]}
+    elsewhere = {**finding, "paths": [str(other / "controller-1")]}
     assert compared(elsewhere) == (1, 1)
     assert compared(finding, {**elsewhere, "severity": "info"}) == (0, 0)
     assert compared(finding, {**finding, "code": "KT-LOG-GAP"}) == (0, 1)

@@ -19,11 +19,13 @@ from fleets.template import templates
 
 from kraftool.reports.doctor.read import examine, locations_of
 from kraftool.reports.doctor.report import diagnose
-from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.state.load import load_state
 from kraftool.reports.verify.log import verify_logs
 from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.storage.paths import open_path
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTITION = "__cluster_metadata-0"

@@ -4,14 +4,13 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 pytest.importorskip("fsspec")
-
-import fsspec
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.state.load import load_state
@@ -31,7 +30,7 @@ def _room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def remote() -> Iterator[str]:
-    store = fsspec.filesystem("memory")
+    store = import_module("fsspec").filesystem("memory")
     store.put(str(DATA), "/here/data", recursive=True)
     yield "memory://here/data"
     store.rm("/here", recursive=True)

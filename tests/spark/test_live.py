@@ -15,6 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -22,16 +23,17 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-import pyarrow.dataset
 from jsonschema import Draft202012Validator
-from live_fleet import BATCHES, FIXTURES, Live, next_offset
-from pipeline_processes import PATIENCE_S, ROOT, SMALL, Pipeline, To, ended
 
 from kraftool.commands import pipeline_stream_run
 from kraftool.spark.live import stopping
+from tests.spark.live_fleet import BATCHES, FIXTURES, Live, next_offset
+from tests.spark.pipeline_processes import PATIENCE_S, ROOT, SMALL, Pipeline, To, ended
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+ds: Any = import_module("pyarrow.dataset")
 
 pytestmark = pytest.mark.spark
 
@@ -183,7 +185,7 @@ def _table(folder: Path) -> list[tuple[Any, ...]]:
     """What any reader of Parquet finds, not only Spark."""
     if not any(folder.glob("batch=*")):
         return []
-    table = pyarrow.dataset.dataset(folder, format="parquet", partitioning="hive").to_table()
+    table = ds.dataset(folder, format="parquet", partitioning="hive").to_table()
     columns = ("directory", "kind", "type", "generation", "epoch", "offset", "position", "code")
     return [tuple(row[name] for name in columns) for row in table.to_pylist()]
 

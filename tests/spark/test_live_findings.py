@@ -10,7 +10,6 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from live_fleet import BATCHES, DATA, FIXTURES, Live, next_offset
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
 from kraftool.decoders.errors import KraftoolError
@@ -18,6 +17,7 @@ from kraftool.spark.columns import spark_schema
 from kraftool.spark.live import judged
 from kraftool.spark.live.finding_stream import FindingStreamReader
 from kraftool.spark.settings import read_settings
+from tests.spark.live_fleet import BATCHES, DATA, FIXTURES, Live, next_offset
 
 pytestmark = pytest.mark.spark
 Row = dict[str, Any]

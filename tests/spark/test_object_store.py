@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tables_support import read_tables, run
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.entries import EntryReader
@@ -18,6 +17,7 @@ from kraftool.spark.fleet import FleetFile, find_fleet, with_batches
 from kraftool.spark.narrowing import Narrowing
 from kraftool.spark.splits import Split
 from tests.spark.audit_cases import audited
+from tests.spark.tables_support import read_tables, run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -107,7 +107,7 @@ def test_an_audit_of_a_bucket_says_what_one_of_the_disk_says(
 ) -> None:
     there = audited(spark, "s3://fleet/c1/node-[23]/data", storage=store).document
     here = audited(spark, f"{FIXTURE}/node-[23]/data").document
-    assert there["counts"]["directories"] == 2
+    assert there["counts"]["directoryCount"] == 2
     text = str(there)
     assert SECRET not in text
     assert "AKIACANARY" not in text

@@ -16,14 +16,14 @@ from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.codec import Value
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import encode_record
-from kraftool.reports.log_dump import LogDump
-from kraftool.reports.log_text import jsonl_entry
+from kraftool.reports.logs.dump import LogDump
+from kraftool.reports.logs.text import jsonl_entry
 from kraftool.spark.columns import column_of, record_types, spark_schema, types_of
 from kraftool.spark.fleet import find_fleet, with_batches
 from kraftool.spark.settings import read_settings
 from kraftool.spark.source import KraftReader
 from kraftool.spark.splits import Split, splits_of
-from kraftool.spark.tasks import row_reader
+from kraftool.spark.tasks import ReadTask, row_reader
 
 pytestmark = pytest.mark.spark
 
@@ -254,7 +254,10 @@ def test_files_are_passed_over_by_their_owner() -> None:
     def directories(**options: str) -> dict[str, tuple[str | None, int | None]]:
         settings = read_settings({"path": path, **options})
         reader = KraftReader("kraft", settings, spark_schema("kraft"))
-        owners = [each.file.directory for task in reader.partitions() for each in task.splits]
+        owners = []
+        for task in reader.partitions():
+            assert isinstance(task, ReadTask)
+            owners += [each.file.directory for each in task.splits]
         return {each.name: (each.cluster_id, each.node_id) for each in owners}
 
     every = directories()

@@ -5,6 +5,8 @@ import sys
 import zipfile
 from pathlib import Path
 
+import crc32c
+
 from kraftool.spark.shipping import ON_WORKERS, write_package
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,10 +61,11 @@ def test_the_zip_packs_itself_the_same_where_a_driver_runs_from_it(tmp_path: Pat
 def test_decoding_needs_no_other_package_than_those_named(tmp_path: Path) -> None:
     """The lists in messages and documents are true: nothing else is imported on a worker."""
     archive = write_package(tmp_path)
+    packages = Path(crc32c.__file__).parents[1]
     code = (
-        f"sys.path.append({str(Path(__import__('crc32c').__file__).parents[1])!r})\n"
+        f"sys.path.append({str(packages)!r})\n"
         "import kraftool.decoders.segment, kraftool.decoders.log_record\n"
-        "import kraftool.decoders.codec, kraftool.reports.log_dump\n"
+        "import kraftool.decoders.codec, kraftool.reports.logs.dump\n"
         "files = {name: getattr(module, '__file__', None) or '' "
         "for name, module in sys.modules.items()}\n"
         "print(*sorted({name.partition('.')[0] for name, file in files.items() "

@@ -17,8 +17,9 @@ pytest.importorskip("pyspark")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
 from fleets.build import FleetPlan, build
-from pipeline_processes import QUICK, SMALL, Pipeline, To, ended
-from tables_support import read_tables
+
+from tests.spark.pipeline_processes import LITTLE_MEMORY, SMALL, Pipeline, To, ended
+from tests.spark.tables_support import read_tables
 
 pytestmark = pytest.mark.spark
 SIZE = 4_000_000
@@ -101,7 +102,7 @@ def test_a_signal_ends_a_run_which_leaves_nothing(
 
 def test_a_signal_does_not_wait_for_the_job_that_runs(tmp_path: Path) -> None:
     begun = tmp_path / "begun"
-    conf = [each.removeprefix("--conf=") for each in QUICK]
+    conf = [each.removeprefix("--conf=") for each in LITTLE_MEMORY]
     run = Pipeline(tmp_path / "run", begun, *conf, program=("-c", BUSY))
     with ended(run):
         run.wait_for("the job", begun.exists)

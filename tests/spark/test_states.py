@@ -12,7 +12,7 @@ pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 
 from kraftool.commands import main
-from kraftool.decoders.batch import encode_batch
+from kraftool.decoders.batch import RecordBatch, encode_batch
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import encode_record
 from kraftool.decoders.names import write_checkpoint_name
@@ -38,16 +38,16 @@ Row = dict[str, Any]
 
 _NAMES = {
     "partition": "partition",
-    "leader": "leader",
+    "leader": "leaderId",
     "leader_epoch": "leaderEpoch",
     "partition_epoch": "partitionEpoch",
-    "replicas": "replicas",
+    "replicas": "replicaIds",
     "isr": "isr",
     "elr": "elr",
     "last_known_elr": "lastKnownElr",
-    "adding_replicas": "addingReplicas",
-    "removing_replicas": "removingReplicas",
-    "directories": "directories",
+    "adding_replicas": "addingReplicaIds",
+    "removing_replicas": "removingReplicaIds",
+    "directories": "directoryIds",
     "leader_recovery_state": "leaderRecoveryState",
 }
 
@@ -81,14 +81,14 @@ def _check_end(sink: Any, state: Row | None) -> None:
     assert [
         (row["topic"], row["topic_id"], row["partition_count"], row["configs"]) for row in topics
     ] == [
-        (each["name"], each["id"], each["partitionCount"], configs.get(each["name"], []))
+        (each["name"], each["topicId"], each["partitionCount"], configs.get(each["name"], []))
         for each in state["topics"]
     ]
     assert [
         (row["topic"], row["topic_id"], {name: row[column] for column, name in _NAMES.items()})
         for row in partitions
     ] == [
-        (topic["name"], topic["id"], each)
+        (topic["name"], topic["topicId"], each)
         for topic in state["topics"]
         for each in topic["partitions"]
     ]
@@ -378,7 +378,9 @@ def test_a_log_that_is_damaged_early_keeps_the_end_that_the_snapshot_gives(
     log = path / "__cluster_metadata-0/00000000000000000000.log"
     data = bytearray(log.read_bytes())
     third = next(
-        each for each in scan(BytesSource("", bytes(data)).read_at) if each.base_offset == 3
+        each
+        for each in scan(BytesSource("", bytes(data)).read_at)
+        if isinstance(each, RecordBatch) and each.base_offset == 3
     )
     data[third.position + 70] ^= 1
     log.write_bytes(bytes(data))

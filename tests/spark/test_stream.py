@@ -10,7 +10,6 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from live_fleet import BATCHES, END, LOG, Live, next_offset
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes
 
 from kraftool.decoders.batch import RecordBatch
@@ -18,7 +17,8 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.columns import spark_schema
 from kraftool.spark.settings import read_settings
 from kraftool.spark.stream import KraftStreamReader
-from kraftool.spark.tail import BatchMark, thinned
+from kraftool.storage.tail import BatchMark, thinned
+from tests.spark.live_fleet import BATCHES, END, LOG, Live, next_offset
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

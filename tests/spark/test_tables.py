@@ -5,6 +5,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,20 +14,20 @@ import pytest
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 
-import pyarrow.dataset
-import pyarrow.parquet
-import tables_support as support
-
-from kraftool.reports.log_dump import LogDump
-from kraftool.reports.log_text import jsonl_entry
+from kraftool.reports.logs.dump import LogDump
+from kraftool.reports.logs.text import jsonl_entry
 from kraftool.spark.columns import record_types, types_of
 from kraftool.spark.fleet import find_fleet, with_batches
 from kraftool.spark.source import register
 from kraftool.spark.tables.layout import TABLES
 from kraftool.spark.tables.run import TablesReport, TablesRequest, write_tables
+from tests.spark import tables_support as support
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+ds: Any = import_module("pyarrow.dataset")
+pq: Any = import_module("pyarrow.parquet")
 
 pytestmark = pytest.mark.spark
 
@@ -59,7 +60,7 @@ def _read(out: Path, table: str, file: str = "") -> list[Row]:
     found = []
     for path in sorted((out / table).rglob("*.parquet")):
         cluster = path.relative_to(out).parts[1].removeprefix("cluster_id=")
-        for row in pyarrow.parquet.ParquetFile(path).read().to_pylist():
+        for row in pq.ParquetFile(path).read().to_pylist():
             row["cluster_id"] = None if cluster == "__HIVE_DEFAULT_PARTITION__" else cluster
             if not file or row["file"].startswith(file):
                 found.append(row)
@@ -178,7 +179,7 @@ def test_the_day_of_the_path_is_that_of_the_record(written: tuple[Path, TablesRe
     dated = 0
     for path in (written[0] / "records").rglob("*.parquet"):
         day = path.parent.name.removeprefix("date=")
-        for row in pyarrow.parquet.ParquetFile(path).read().to_pylist():
+        for row in pq.ParquetFile(path).read().to_pylist():
             time = row["timestamp"]
             expected = "__HIVE_DEFAULT_PARTITION__" if time is None else time.date().isoformat()
             assert day == expected
@@ -206,7 +207,7 @@ def test_what_is_told_is_what_is_there(written: tuple[Path, TablesReport]) -> No
     out, report = written
     for each in report.tables:
         files = list((out / each.name).rglob("*.parquet"))
-        rows = sum(pyarrow.parquet.read_metadata(path).num_rows for path in files)
+        rows = sum(pq.read_metadata(path).num_rows for path in files)
         size = sum(path.stat().st_size for path in files)
         assert (each.after.rows, each.after.files, each.after.size) == (rows, len(files), size)
     assert {each.name for each in report.tables} <= TABLES.keys()
@@ -223,10 +224,10 @@ def test_pyarrow_reads_them_by_cluster_and_day(written: tuple[Path, TablesReport
     out, report = written
     rows = {each.name: each.after.rows for each in report.tables}
     for name in ("records", "batches", "PartitionRecord", "topics"):
-        found = pyarrow.dataset.dataset(out / name, partitioning="hive")
+        found = ds.dataset(out / name, partitioning="hive")
         assert found.count_rows() == rows[name]
         assert "cluster_id" in found.schema.names
-    records = pyarrow.dataset.dataset(out / "records", partitioning="hive")
+    records = ds.dataset(out / "records", partitioning="hive")
     assert "date" in records.schema.names
 
 

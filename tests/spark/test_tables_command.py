@@ -12,16 +12,15 @@ import pytest
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 
-import tables_support as support
-from jsonschema import Draft202012Validator
-from tables_support import batches, directory
 
-from kraftool.commands import output, pipeline_options
+from kraftool.commands import main, pipeline_options
 from kraftool.decoders.errors import KraftoolError
+from tests.json_contract import validator
+from tests.spark import tables_support as support
+from tests.spark.tables_support import batches, directory
 
 pytestmark = pytest.mark.spark
 
-SCHEMA = support.FIXTURES.parent / "docs/schemas/pipeline-tables.json"
 
 Tables = Callable[..., tuple[int, str, str]]
 
@@ -40,7 +39,7 @@ def tables(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -
         given = ["kraftool", "pipeline", "tables", *map(str, arguments)]
         monkeypatch.setattr("sys.argv", given)
         with pytest.raises(SystemExit) as ended:
-            output.guarded()
+            main()
         told = capfd.readouterr()
         return int(ended.value.code or 0), told.out, told.err
 
@@ -48,7 +47,7 @@ def tables(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -
 
 
 def test_the_report_fits_its_schema(tables: Tables, tmp_path: Path) -> None:
-    valid = Draft202012Validator(json.loads(SCHEMA.read_bytes()))
+    valid = validator("pipeline-tables")
     root, out = tmp_path / "fleet", tmp_path / "out"
     one = directory(root / "one", batches(0, 4))
     for is_new in (True, False):
@@ -59,9 +58,9 @@ def test_the_report_fits_its_schema(tables: Tables, tmp_path: Path) -> None:
     (one / support.LOG).write_bytes(batches(0, 2))
     document = json.loads(tables(root, "--out", out, "-o", "json")[1])
     valid.validate(document)
-    assert document["changes"] == {"TRUNCATED": 1}
+    assert document["logChanges"] == {"TRUNCATED": 1}
     rows = {each["name"]: each for each in document["tables"]}
-    assert (rows["records"]["rowsRemoved"], rows["records"]["rows"]) == (20, 10)
+    assert (rows["records"]["removedRowCount"], rows["records"]["after"]["rowCount"]) == (20, 10)
 
 
 def test_people_are_told_what_is_new(tables: Tables, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,6 @@ import pytest
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 
-import tables_support as support
-from tables_support import batches, directory, listing, read_tables, run, stopped_at
-
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.arrow import pa
 from kraftool.spark.errors import OccupiedError, UnusableError
@@ -24,6 +22,8 @@ from kraftool.spark.tables import sink as sink_module
 from kraftool.spark.tables.commit import TablesRefusedError
 from kraftool.spark.tables.layout import arrow_schema, folder_of, partition
 from kraftool.spark.tables.sink import Sink, SinkError, staging
+from tests.spark import tables_support as support
+from tests.spark.tables_support import batches, directory, listing, read_tables, run, stopped_at
 
 pytestmark = pytest.mark.spark
 
@@ -148,9 +148,7 @@ def test_a_folder_with_anything_else_is_refused_and_left_alone(tmp_path: Path) -
     with pytest.raises(UnusableError, match="file/below cannot be written: Not a directory"):
         run(root, tmp_path / "file/below")
     with pytest.raises(UnusableError, match="not to a URL"):
-        support.write_tables(
-            support.TablesRequest(roots=(str(root),), out="s3://bucket/tables"), support.InProcess
-        )
+        run(root, "s3://bucket/tables")
 
 
 def test_a_root_that_leads_nowhere_makes_no_folder(tmp_path: Path) -> None:
@@ -203,7 +201,7 @@ def test_who_reads_with_a_shared_lock_sees_a_run_whole(tmp_path: Path) -> None:
         assert _told(out) == before
         assert not writing.done()
         os.close(reader)
-        assert writing.result().changes == {"TRUNCATED": 1}
+        assert writing.result().log_changes == {"TRUNCATED": 1}
     assert _told(out) != before
 
 
@@ -317,12 +315,12 @@ def test_a_cluster_id_of_any_form_is_one_folder(tmp_path: Path, value: str) -> N
 
 
 def test_ids_that_need_escapes_are_read_back_by_pyarrow(tmp_path: Path) -> None:
-    import pyarrow.dataset
+    ds: Any = import_module("pyarrow.dataset")
 
     root, out = tmp_path / "fleet", tmp_path / "out"
     ids = ["a/b", "a b+c", "x=y", "100%", "[x]"]
     for number, each in enumerate(ids):
         directory(root / str(number), batches(0, 1), cluster=each, node=number)
     run(root, out)
-    found = pyarrow.dataset.dataset(out / "batches", partitioning="hive").to_table()
+    found = ds.dataset(out / "batches", partitioning="hive").to_table()
     assert sorted(found["cluster_id"].to_pylist()) == sorted(ids)

@@ -13,14 +13,13 @@ import pytest
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 
-import tables_support as support
-from tables_support import batches, directory, listing, read_tables, run
-
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.errors import UnusableError
 from kraftool.spark.tables import work
 from kraftool.spark.tables.commit import TablesRefusedError
 from kraftool.spark.tables.run import TablesReport
+from tests.spark import tables_support as support
+from tests.spark.tables_support import batches, directory, listing, read_tables, run
 
 pytestmark = pytest.mark.spark
 
@@ -35,7 +34,7 @@ def _without_changes(out: Path) -> support.Tables:
 
 
 def _added(report: TablesReport, name: str) -> int:
-    return sum(each.rows_added for each in report.tables if each.name == name)
+    return sum(each.added_rows for each in report.tables if each.name == name)
 
 
 def _log(path: Path) -> Path:
@@ -84,7 +83,7 @@ def test_a_cluster_that_has_not_changed_is_left_alone(tmp_path: Path) -> None:
     before = listing(out)
     _append(two, batches(20, 2))
     report = run(root, out)
-    assert (report.clusters, report.clusters_changed) == (2, 1)
+    assert (report.clusters, report.changed_clusters) == (2, 1)
     kept = {name: told for name, told in before.items() if "cluster_id=abc" in name}
     assert kept
     assert {name: listing(out).get(name) for name in kept} == kept
@@ -99,7 +98,7 @@ def test_rows_of_what_was_truncated_go(tmp_path: Path, size: int) -> None:
     kept = batches(0, size - 2)
     _log(one).write_bytes(kept + batches((size - 2) * 5, 3, epoch=2, day=1))
     report = run(root, out)
-    assert report.changes == {"TRUNCATED": 1}
+    assert report.log_changes == {"TRUNCATED": 1}
     assert _without_changes(out) == _at_once(root, tmp_path / "anew")
     changes = read_tables(out)["changes"]
     assert len(changes) == 1
@@ -140,7 +139,7 @@ def test_segments_that_were_deleted_leave_their_rows(tmp_path: Path) -> None:
     _log(one).unlink()
     report = run(root, out)
     after = read_tables(out)
-    assert report.changes == {}
+    assert report.log_changes == {}
     assert after["records"] == before["records"]
     assert len(after["files"]) == len(before["files"]) - 1
 
@@ -152,7 +151,7 @@ def test_a_directory_that_is_gone_is_told_once_and_keeps_its_rows(tmp_path: Path
     run(root, out)
     before = read_tables(out)
     two.rename(tmp_path / "aside")
-    assert run(root, out).changes == {"GONE": 1}
+    assert run(root, out).log_changes == {"GONE": 1}
     after = read_tables(out)
     assert len(after.pop("changes")) == 1
     assert after == before
@@ -171,7 +170,7 @@ def test_a_run_that_leaves_a_root_out_is_refused_and_takes_nothing_for_gone(tmp_
     directory(b / "two", batches(0, 4), cluster="other")
     run(a, out)
     both = run((a, b), out)
-    assert (both.changes, both.clusters_changed) == ({}, 1)
+    assert (both.log_changes, both.changed_clusters) == ({}, 1)
     before = read_tables(out)
     for less in ((b,), (_log(node), b)):
         with pytest.raises(TablesRefusedError, match="would not look at"):
@@ -253,7 +252,7 @@ def test_a_log_that_is_cut_while_it_is_read_is_read_by_the_next_run(
     run(root, out)
     assert len(read_tables(out)["records"]) == 100
     monkeypatch.undo()
-    assert run(root, out).changes == {"TRUNCATED": 1}
+    assert run(root, out).log_changes == {"TRUNCATED": 1}
     assert _without_changes(out) == _at_once(root, tmp_path / "anew")
 
 
@@ -309,7 +308,11 @@ def test_what_workers_still_cannot_read_is_no_news(
     assert first.unreadable
     settled = listing(out)
     again = run(root, out)
-    assert (again.is_new, again.run, again.unreadable) == (False, first.run, first.unreadable)
+    assert (again.is_new, again.run_number, again.unreadable) == (
+        False,
+        first.run_number,
+        first.unreadable,
+    )
     assert listing(out) == settled
     _append(two, batches(20, 1))
     assert run(root, out).is_new
@@ -337,7 +340,7 @@ def test_a_folder_that_cannot_be_listed_is_a_finding_until_it_can(
 
     monkeypatch.setattr(LocalFiles, "listed", refuse)
     report = run(root, out)
-    assert (report.unreadable, report.changes) == ((str(two),), {})
+    assert (report.unreadable, report.log_changes) == ((str(two),), {})
     assert any("Permission denied" in row for row in read_tables(out)["findings"])
     assert read_tables(out)["records"] == rows
     settled = listing(out)
@@ -376,7 +379,7 @@ def test_a_directory_that_becomes_another_clusters_leaves_no_rows_behind(
     before = read_tables(out)
     for number, text in enumerate(("", "version=1\ncluster.id=abc\nnode.id=1\n")):
         (one / "meta.properties").write_text(text)
-        assert run(root, out, snapshots=True).changes == {}
+        assert run(root, out, snapshots=True).log_changes == {}
         anew = _at_once(root, tmp_path / f"anew{number}", snapshots=True)
         assert _without_changes(out) == anew
         assert run(root, out, snapshots=True).is_new is False

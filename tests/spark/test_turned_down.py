@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from kraftool.commands import output, pipeline_options
+from kraftool.commands import main, pipeline_options
 
 pytestmark = pytest.mark.spark
 Call = Callable[..., tuple[int, str]]
@@ -28,7 +28,7 @@ def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> 
     def run(*arguments: object) -> tuple[int, str]:
         monkeypatch.setattr("sys.argv", ["kraftool", "pipeline", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
-            output.guarded()
+            main()
         return int(ended.value.code or 0), capfd.readouterr().err
 
     return run

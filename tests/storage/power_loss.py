@@ -8,7 +8,7 @@ each other, since only syncing the folder makes a name durable.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -181,7 +181,7 @@ class Lost:
             case _:
                 self._pending.append(operation)
 
-    def _settle(self, is_durable) -> None:
+    def _settle(self, is_durable: Callable[[Change], bool]) -> None:
         for each in self._pending:
             if is_durable(each):
                 self._durable.apply(each)

@@ -11,7 +11,7 @@ import pytest
 from kraftool.decoders.batch import HEADER_SIZE, RecordBatch
 from kraftool.decoders.names import segment_offset
 from kraftool.raft.names import OffsetAndEpoch
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
 from kraftool.reports.verify.log import verify_logs
 from kraftool.storage.log_config import LogConfig
 from kraftool.storage.metadata_log import MetadataLog

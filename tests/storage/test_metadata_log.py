@@ -308,7 +308,8 @@ def test_a_snapshot_counts_from_its_freeze_on(tmp_path: Path) -> None:
     log.flush(4)
     writer = log.new_snapshot(OffsetAndEpoch(4, 1), 1_000, 0, None)
     writer.append(NO_OP)
-    assert log.snapshots == ()
+    unfinished = log.snapshots
+    assert unfinished == ()
     (part,) = (each for each in names(tmp_path) if each.endswith(".part"))
     assert part.startswith(f"{4:020}-{1:010}-")
     writer.freeze()

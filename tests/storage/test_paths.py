@@ -35,7 +35,7 @@ def contents(path: object) -> dict[str, bytes]:
     return found
 
 
-def test_a_data_directory_is_its_own_files_and_the_metadata_partition(node: Path):
+def test_a_data_directory_is_its_own_files_and_the_metadata_partition(node: Path) -> None:
     location = open_path(str(node / "data"))
     found = [item for item in location.entries() if isinstance(item, Entry)]
     assert location.kind is LocationKind.DATA_DIRECTORY
@@ -47,7 +47,7 @@ def test_a_data_directory_is_its_own_files_and_the_metadata_partition(node: Path
     assert counts.deleted > 0
 
 
-def test_the_partition_alone_is_a_path_too(node: Path):
+def test_the_partition_alone_is_a_path_too(node: Path) -> None:
     location = open_path(str(node / "data" / "__cluster_metadata-0"))
     assert location.kind is LocationKind.PARTITION
     names = [item.path for item in location.entries() if isinstance(item, Entry)]
@@ -62,13 +62,13 @@ def test_the_partition_alone_is_a_path_too(node: Path):
 )  # fmt: skip
 def test_the_lock_of_a_partition_is_its_data_directorys(
     node: Path, monkeypatch: pytest.MonkeyPatch, inside: str, path: str
-):
+) -> None:
     monkeypatch.chdir(node / inside)
     location = open_path(path)
     assert os.path.samefile(location.data_directory, node / "data")
 
 
-def test_segments_come_in_the_order_of_their_offsets(tmp_path: Path):
+def test_segments_come_in_the_order_of_their_offsets(tmp_path: Path) -> None:
     folder = tmp_path / "__cluster_metadata-0"
     folder.mkdir()
     names = [f"{offset:020}.log" for offset in (5, 0, 1000, 99)]
@@ -79,7 +79,7 @@ def test_segments_come_in_the_order_of_their_offsets(tmp_path: Path):
 
 def test_server_properties_lead_to_the_metadata_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     for name in ("one", "two", "meta"):
         (tmp_path / name / "__cluster_metadata-0").mkdir(parents=True)
     properties = tmp_path / "server.properties"
@@ -94,7 +94,7 @@ def test_server_properties_lead_to_the_metadata_directory(
 
 def test_relative_log_dirs_are_kafkas_working_directory_or_else_beside_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     (tmp_path / "here" / "data" / "__cluster_metadata-0").mkdir(parents=True)
     properties = tmp_path / "here" / "server.properties"
     properties.write_text("process.roles=controller\nlog.dirs=data\n")
@@ -106,7 +106,22 @@ def test_relative_log_dirs_are_kafkas_working_directory_or_else_beside_the_file(
     assert [note.severity for note in location.notes] == ["info"]
 
 
-def test_a_config_provider_is_told_and_not_run(tmp_path: Path):
+def test_a_folder_of_the_same_name_is_not_taken_for_the_log_dir_beside_the_file(
+    node: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "etc").mkdir()
+    data = min(node.rglob("meta.properties")).parent
+    shutil.copytree(data, tmp_path / "etc/logs")
+    (tmp_path / "etc/server.properties").write_text("node.id=1\nlog.dirs=logs\n")
+    (tmp_path / "logs").mkdir()
+    monkeypatch.chdir(tmp_path)
+    path = str(tmp_path / "etc/server.properties")
+    assert open_path(path).directory == str(tmp_path / "etc/logs")
+    shutil.copytree(data, tmp_path / "logs", dirs_exist_ok=True)
+    assert open_path(path).directory == "logs", "where Kafka looks"
+
+
+def test_a_config_provider_is_told_and_not_run(tmp_path: Path) -> None:
     properties = tmp_path / "server.properties"
     properties.write_text("process.roles=broker\nlog.dirs=${env:DATA}\n")
     with pytest.raises(KraftoolError, match="config provider"):
@@ -114,13 +129,13 @@ def test_a_config_provider_is_told_and_not_run(tmp_path: Path):
 
 
 @pytest.mark.parametrize("flags", [["-cf"], ["-czf"], ["-Scf"], ["--format=posix", "-Scf"]])
-def test_a_tar_holds_what_the_directory_holds(node: Path, tmp_path: Path, flags: list[str]):
+def test_a_tar_holds_what_the_directory_holds(node: Path, tmp_path: Path, flags: list[str]) -> None:
     archive = tmp_path / "x.tar"
     subprocess.run(["tar", *flags, archive, "-C", node, "data"], check=True)
     assert contents(archive) == contents(node / "data")
 
 
-def test_a_sparse_index_comes_out_whole(tmp_path: Path):
+def test_a_sparse_index_comes_out_whole(tmp_path: Path) -> None:
     folder = tmp_path / "__cluster_metadata-0"
     folder.mkdir()
     index = folder / f"{0:020}.index"
@@ -135,7 +150,7 @@ def test_a_sparse_index_comes_out_whole(tmp_path: Path):
         assert contents(archive)["__cluster_metadata-0/" + index.name] == before
 
 
-def test_several_directories_in_one_tar_stay_apart(node: Path, tmp_path: Path):
+def test_several_directories_in_one_tar_stay_apart(node: Path, tmp_path: Path) -> None:
     for name in ("kafka-0", "kafka-1"):
         shutil.copytree(node / "data", tmp_path / name / "data")
     archive = tmp_path / "fleet.tar"
@@ -148,7 +163,9 @@ def test_several_directories_in_one_tar_stay_apart(node: Path, tmp_path: Path):
     assert first.topics > 5
 
 
-def test_a_cut_archive_gives_what_is_there_and_says_where_it_ends(node: Path, tmp_path: Path):
+def test_a_cut_archive_gives_what_is_there_and_says_where_it_ends(
+    node: Path, tmp_path: Path
+) -> None:
     archive = tmp_path / "x.tar"
     subprocess.run(["tar", "-cf", archive, "-C", node, "data/__cluster_metadata-0"], check=True)
     size = archive.stat().st_size
@@ -159,7 +176,7 @@ def test_a_cut_archive_gives_what_is_there_and_says_where_it_ends(node: Path, tm
         assert isinstance(found[-1], EntryProblem), (cut, found)
 
 
-def test_a_damaged_header_costs_one_member(node: Path, tmp_path: Path):
+def test_a_damaged_header_costs_one_member(node: Path, tmp_path: Path) -> None:
     archive = tmp_path / "x.tar"
     partition = node / "data" / "__cluster_metadata-0"
     names = ["quorum-state", "partition.metadata", "leader-epoch-checkpoint"]
@@ -173,7 +190,7 @@ def test_a_damaged_header_costs_one_member(node: Path, tmp_path: Path):
     assert [item.position for item in problems] == [1024 + 148] or problems
 
 
-def test_memory_stays_flat_whatever_a_member_claims(tmp_path: Path):
+def test_memory_stays_flat_whatever_a_member_claims(tmp_path: Path) -> None:
     import tracemalloc
 
     folder = tmp_path / "__cluster_metadata-0"
@@ -197,7 +214,7 @@ def test_memory_stays_flat_whatever_a_member_claims(tmp_path: Path):
     assert peak < 16 << 20
 
 
-def test_links_and_devices_in_a_tar_are_told_and_passed_over(tmp_path: Path):
+def test_links_and_devices_in_a_tar_are_told_and_passed_over(tmp_path: Path) -> None:
     (tmp_path / "real").write_text("x")
     (tmp_path / "link").symlink_to("/etc/passwd")
     archive = tmp_path / "x.tar"
@@ -222,14 +239,19 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
 
 def test_two_thousand_topic_folders_are_counted_and_none_is_looked_into(
     node: Path, tmp_path: Path, opened: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     data = tmp_path / "data"
     shutil.copytree(node / "data" / "__cluster_metadata-0", data / "__cluster_metadata-0")
     for number in range(2000):
         (data / f"topic-{number}").mkdir()
     looked: list[str] = []
     real = os.scandir
-    monkeypatch.setattr(os, "scandir", lambda path: (looked.append(str(path)), real(path))[1])
+
+    def scandir(path: str) -> object:
+        looked.append(str(path))
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
     location = open_path(str(data))
     for item in location.entries():
         assert isinstance(item, Entry)
@@ -241,7 +263,7 @@ def test_two_thousand_topic_folders_are_counted_and_none_is_looked_into(
     assert all(flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT) == 0 for _, flags in opened)
 
 
-def test_what_is_no_file_is_refused_by_name(tmp_path: Path):
+def test_what_is_no_file_is_refused_by_name(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     for path in (pipe, tmp_path / "missing", tmp_path):
@@ -250,14 +272,14 @@ def test_what_is_no_file_is_refused_by_name(tmp_path: Path):
         assert str(path) in str(caught.value)
 
 
-def test_a_folder_above_data_directories_gets_a_hint(node: Path, tmp_path: Path):
+def test_a_folder_above_data_directories_gets_a_hint(node: Path, tmp_path: Path) -> None:
     shutil.copytree(node / "data", tmp_path / "kafka" / "data")
     with pytest.raises(KraftoolError) as caught:
         open_path(str(tmp_path / "kafka"))
     assert str(tmp_path / "kafka" / "data") in caught.value.hint
 
 
-def test_the_lock_is_asked_and_not_taken(tmp_path: Path):
+def test_the_lock_is_asked_and_not_taken(tmp_path: Path) -> None:
     assert lock_holder(str(tmp_path)).state is LockState.MISSING
     lock = tmp_path / ".lock"
     lock.touch()
@@ -278,12 +300,12 @@ def test_the_lock_is_asked_and_not_taken(tmp_path: Path):
     assert lock_holder(str(tmp_path)).state is LockState.FREE
 
 
-def test_a_pipe_as_the_lock_is_not_waited_for(tmp_path: Path):
+def test_a_pipe_as_the_lock_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / ".lock")
     assert lock_holder(str(tmp_path)).state is LockState.UNKNOWN
 
 
-def test_asking_for_the_lock_leaves_it_to_others(tmp_path: Path):
+def test_asking_for_the_lock_leaves_it_to_others(tmp_path: Path) -> None:
     (tmp_path / ".lock").touch(mode=0o400)
     lock_holder(str(tmp_path))
     code = "import fcntl, sys; fcntl.lockf(open(sys.argv[1], 'r+b'), fcntl.LOCK_EX | fcntl.LOCK_NB)"
@@ -294,7 +316,7 @@ def test_asking_for_the_lock_leaves_it_to_others(tmp_path: Path):
 
 
 @pytest.mark.parametrize("name", ["server.properties", "controller.properties", "node-1.conf"])
-def test_a_servers_configuration_is_known_by_its_content(tmp_path: Path, name: str):
+def test_a_servers_configuration_is_known_by_its_content(tmp_path: Path, name: str) -> None:
     (tmp_path / "data" / "__cluster_metadata-0").mkdir(parents=True)
     config = tmp_path / name
     config.write_text(f"# mine\nprocess.roles = controller\nlog.dirs : {tmp_path}/data\n")
@@ -303,17 +325,17 @@ def test_a_servers_configuration_is_known_by_its_content(tmp_path: Path, name: s
     assert location.directory == str(tmp_path / "data")
 
 
-def test_properties_of_another_program_are_one_file(tmp_path: Path):
+def test_properties_of_another_program_are_one_file(tmp_path: Path) -> None:
     config = tmp_path / "producer.properties"
     config.write_text("bootstrap.servers=localhost:9092\n")
     assert open_path(str(config)).kind is LocationKind.FILE
 
 
-def test_meta_properties_are_one_file(node: Path):
+def test_meta_properties_are_one_file(node: Path) -> None:
     assert open_path(str(node / "data" / "meta.properties")).kind is LocationKind.FILE
 
 
-def test_metadata_in_another_log_dir_than_kafka_looks_in_is_a_warning(tmp_path: Path):
+def test_metadata_in_another_log_dir_than_kafka_looks_in_is_a_warning(tmp_path: Path) -> None:
     (tmp_path / "one").mkdir()
     (tmp_path / "two" / "__cluster_metadata-0").mkdir(parents=True)
     config = tmp_path / "server.properties"
@@ -325,7 +347,7 @@ def test_metadata_in_another_log_dir_than_kafka_looks_in_is_a_warning(tmp_path: 
     ]
 
 
-def test_a_config_provider_in_another_log_dir_is_told(tmp_path: Path):
+def test_a_config_provider_in_another_log_dir_is_told(tmp_path: Path) -> None:
     (tmp_path / "one" / "__cluster_metadata-0").mkdir(parents=True)
     config = tmp_path / "server.properties"
     config.write_text(f"process.roles=broker\nlog.dirs={tmp_path}/one,${{env:TWO}}\n")
@@ -333,32 +355,32 @@ def test_a_config_provider_in_another_log_dir_is_told(tmp_path: Path):
     assert ["${env:TWO}" in note.reason for note in location.notes] == [True]
 
 
-def test_an_empty_log_dirs_leaves_the_word_to_log_dir(tmp_path: Path):
+def test_an_empty_log_dirs_leaves_the_word_to_log_dir(tmp_path: Path) -> None:
     (tmp_path / "data" / "__cluster_metadata-0").mkdir(parents=True)
     config = tmp_path / "server.properties"
     config.write_text(f"process.roles=broker\nlog.dirs=\nlog.dir={tmp_path}/data\n")
     assert open_path(str(config)).directory == str(tmp_path / "data")
 
 
-def test_a_data_directory_may_be_reached_by_a_link(node: Path, tmp_path: Path):
+def test_a_data_directory_may_be_reached_by_a_link(node: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(node / "data")
     through = [item.path for item in entries(tmp_path / "link")]
     assert through == [item.path for item in entries(node / "data")]
 
 
-def test_a_data_directory_that_lost_its_meta_properties_is_one_still(tmp_path: Path):
+def test_a_data_directory_that_lost_its_meta_properties_is_one_still(tmp_path: Path) -> None:
     (tmp_path / "bootstrap.checkpoint").touch()
     assert open_path(str(tmp_path)).kind is LocationKind.DATA_DIRECTORY
 
 
-def test_logs_of_other_programs_do_not_make_a_partition(tmp_path: Path):
+def test_logs_of_other_programs_do_not_make_a_partition(tmp_path: Path) -> None:
     for name in ("server.log", "1.log", "x.checkpoint"):
         (tmp_path / name).touch()
     with pytest.raises(KraftoolError, match="not a Kafka data directory"):
         open_path(str(tmp_path))
 
 
-def test_what_cannot_be_read_in_a_directory_is_told_and_the_rest_given(tmp_path: Path):
+def test_what_cannot_be_read_in_a_directory_is_told_and_the_rest_given(tmp_path: Path) -> None:
     folder = tmp_path / "__cluster_metadata-0"
     folder.mkdir()
     (folder / "quorum-state").write_text("{}")
@@ -374,7 +396,9 @@ def test_what_cannot_be_read_in_a_directory_is_told_and_the_rest_given(tmp_path:
     }
 
 
-def test_a_file_that_goes_between_listing_and_opening_is_an_error_with_its_name(tmp_path: Path):
+def test_a_file_that_goes_between_listing_and_opening_is_an_error_with_its_name(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "meta.properties").write_text("x")
     (entry,) = entries(tmp_path)
     (tmp_path / "meta.properties").unlink()
@@ -415,7 +439,9 @@ print(len(opened))
 """
 
 
-def test_no_form_of_path_opens_anything_for_writing_or_changes_anything(node: Path, tmp_path: Path):
+def test_no_form_of_path_opens_anything_for_writing_or_changes_anything(
+    node: Path, tmp_path: Path
+) -> None:
     data = tmp_path / "data"
     shutil.copytree(node / "data", data)
     (data / ".lock").touch()

@@ -32,6 +32,8 @@ from tests.storage.metadata_logs import (
 )
 from tests.storage.power_loss import Lost, Platter, RecordingFiles
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = {
     "segment_bytes": 700,
     "index_interval_bytes": 150,
@@ -92,7 +94,7 @@ class Run:
         self.random.choices([action for _, action in choices], weights)[0]()
 
     def append(self) -> None:
-        new = []
+        new: list[Batch] = []
         for _ in range(self.random.choice((1, 1, 2, 4))):
             at = new[-1].next_offset if new else self.log.end_offset
             size = self.random.choice((0, 0, 10, 300))

@@ -31,7 +31,9 @@ LOG = f"{0:020}.log"
 SIZE = len(encode(batch(0, 2)))
 
 
-def written(directory: Path, *, batches: int = 10, epoch: int = 1, segment_bytes: int = 1 << 30):
+def written(
+    directory: Path, *, batches: int = 10, epoch: int = 1, segment_bytes: int = 1 << 30
+) -> Path:
     """A log of batches of two records each, closed in order."""
     log = opened(directory, segment_bytes=segment_bytes)
     for number in range(batches):

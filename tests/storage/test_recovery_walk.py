@@ -40,13 +40,13 @@ def outcome(folder: Path) -> Outcome | str:
         segments, cut = read_segments(NoSync(), str(folder), offsets, 4096, taken.append)
     except KraftoolError as error:
         return error.message
-    for each in segments:
-        each.close()
+    for segment in segments:
+        segment.close()
     epoch, needed = -1, []
-    for each in taken:
-        if each.epoch > epoch or each.is_control:
-            needed.append((each.position, each.header))
-        epoch = each.epoch
+    for record_batch in taken:
+        if record_batch.epoch > epoch or record_batch.is_control:
+            needed.append((record_batch.position, record_batch.header))
+        epoch = record_batch.epoch
     ends = [(each.base_offset, each.next_offset, each.size) for each in segments]
     return Outcome(ends, cut, needed)
 

@@ -98,7 +98,7 @@ def peak_below(limit: int) -> Iterator[None]:
     assert peak < limit
 
 
-def test_an_entry_carries_what_the_archive_says_of_it():
+def test_an_entry_carries_what_the_archive_says_of_it() -> None:
     (entry,) = [
         item
         for item in stream(tar({f"./{PARTITION}/quorum-state": b"{}"})).entries()
@@ -110,27 +110,27 @@ def test_an_entry_carries_what_the_archive_says_of_it():
 
 
 @pytest.mark.parametrize("form", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
-def test_long_names_come_whole_in_every_form(form: int):
+def test_long_names_come_whole_in_every_form(form: int) -> None:
     # ustar splits a name at a slash, and has room for 155 and 100 bytes.
     name = "/".join(["d" * 40] * 3 + ["__cluster_metadata-0", "quorum-state"])
     assert walk(tar({name: b"x"}, form=form)) == ({name: b"x"}, [])
 
 
 @pytest.mark.parametrize("form", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
-def test_names_that_are_no_utf_8_survive(form: int):
+def test_names_that_are_no_utf_8_survive(form: int) -> None:
     name = os.fsdecode(b"d\xff/quorum-state")
     found, _ = walk(tar({name: b"x"}, form=form))
     assert found == {name: b"x"}
 
 
 @pytest.mark.parametrize("name", ["/etc/passwd", "../../up", "a/../../b"])
-def test_a_name_that_leads_elsewhere_is_only_a_name(name: str, tmp_path: Path):
+def test_a_name_that_leads_elsewhere_is_only_a_name(name: str, tmp_path: Path) -> None:
     found, problems = walk(tar({name: b"data"}))
     assert (found, problems) == ({name: b"data"}, [])
 
 
 @pytest.mark.parametrize("form", ["v7", "oldgnu", "gnu", "ustar", "posix"])
-def test_every_form_that_the_system_tar_writes_is_read(form: str, tmp_path: Path):
+def test_every_form_that_the_system_tar_writes_is_read(form: str, tmp_path: Path) -> None:
     folder = tmp_path / "__cluster_metadata-0"
     folder.mkdir()
     write(folder / "quorum-state", b"{}")
@@ -153,7 +153,7 @@ def test_every_form_that_the_system_tar_writes_is_read(form: str, tmp_path: Path
 @pytest.mark.parametrize("pieces", [1, 3, 30])
 def test_sparse_files_of_every_pax_version_come_out_whole(
     version: str, pieces: int, tmp_path: Path
-):
+) -> None:
     path = tmp_path / f"{0:020}.index"
     with path.open("wb") as file:
         for number in range(pieces):
@@ -178,7 +178,7 @@ def test_sparse_files_of_every_pax_version_come_out_whole(
     assert walk(raw) == ({path.name: path.read_bytes()}, [])
 
 
-def test_an_old_sparse_map_that_goes_on_over_blocks_comes_out_whole(tmp_path: Path):
+def test_an_old_sparse_map_that_goes_on_over_blocks_comes_out_whole(tmp_path: Path) -> None:
     path = tmp_path / f"{0:020}.index"
     with path.open("wb") as file:
         for number in range(60):
@@ -192,14 +192,14 @@ def test_an_old_sparse_map_that_goes_on_over_blocks_comes_out_whole(tmp_path: Pa
     assert walk(raw) == ({path.name: path.read_bytes()}, [])
 
 
-def test_archives_one_behind_another_are_all_read_and_stay_apart():
+def test_archives_one_behind_another_are_all_read_and_stay_apart() -> None:
     one, two = (tar({f"{PARTITION}/quorum-state": data}) for data in (b"one", b"two"))
     found, problems = walk(one + two)
     name = f"{PARTITION}/quorum-state"
     assert (found, problems) == ({name: b"one", f"#2:{name}": b"two"}, [])
 
 
-def test_zipped_archives_one_behind_another_are_all_read():
+def test_zipped_archives_one_behind_another_are_all_read() -> None:
     one, two = (tar({f"{PARTITION}/quorum-state": data}) for data in (b"one", b"two"))
     path_free = gzip.compress(one) + gzip.compress(two) + bytes(100)
     with _unzipped(path_free) as archive:
@@ -207,13 +207,13 @@ def test_zipped_archives_one_behind_another_are_all_read():
     assert len(found) == 2
 
 
-def test_a_pipe_is_read_to_its_end_lest_its_writer_dies():
+def test_a_pipe_is_read_to_its_end_lest_its_writer_dies() -> None:
     data = io.BytesIO(tar({f"{PARTITION}/quorum-state": b"{}"}) + bytes(1 << 20))
     list(TarStream(PipeFeed(data), "-").entries())
     assert data.read() == b""
 
 
-def test_an_archive_cut_anywhere_ends_with_a_word_about_it():
+def test_an_archive_cut_anywhere_ends_with_a_word_about_it() -> None:
     whole = tar(
         {f"{PARTITION}/quorum-state": b"{}", f"{PARTITION}/{0:020}.log": bytes(2000)},
         form=tarfile.PAX_FORMAT,
@@ -228,14 +228,14 @@ def test_an_archive_cut_anywhere_ends_with_a_word_about_it():
         assert problems[-1].position <= cut
 
 
-def test_an_archive_without_its_end_mark_is_a_warning():
+def test_an_archive_without_its_end_mark_is_a_warning() -> None:
     whole = tar({f"{PARTITION}/quorum-state": b"{}"})
     found, problems = walk(whole[: 2 * BLOCK])
     assert len(found) == 1
     assert [each.severity for each in problems] == [Severity.WARNING]
 
 
-def test_a_member_that_ends_early_is_named_with_what_is_missing():
+def test_a_member_that_ends_early_is_named_with_what_is_missing() -> None:
     whole = tar({f"{PARTITION}/{0:020}.log": bytes(range(250)) * 20})
     found, problems = walk(whole[: BLOCK + 3000])
     assert [len(data) for data in found.values()] == [3000]
@@ -244,7 +244,7 @@ def test_a_member_that_ends_early_is_named_with_what_is_missing():
 
 
 @pytest.mark.parametrize("data", [b"", b"short", b"not a tar archive " * 1000, bytes(500)])
-def test_what_is_no_archive_is_told_with_the_way_to_make_one(data: bytes):
+def test_what_is_no_archive_is_told_with_the_way_to_make_one(data: bytes) -> None:
     found, problems = walk(data)
     assert not found
     assert len(problems) == 1
@@ -252,7 +252,7 @@ def test_what_is_no_archive_is_told_with_the_way_to_make_one(data: bytes):
         assert "tar cf" in problems[0].hint
 
 
-def test_every_single_flipped_byte_leaves_an_answer_and_no_traceback():
+def test_every_single_flipped_byte_leaves_an_answer_and_no_traceback() -> None:
     whole = tar({f"{PARTITION}/quorum-state": b"{}", "data/meta.properties": b"version=1\n"})
     chance = random.Random(7)
     used = len(whole.rstrip(b"\0"))
@@ -263,7 +263,7 @@ def test_every_single_flipped_byte_leaves_an_answer_and_no_traceback():
         assert found or problems
 
 
-def test_a_damaged_header_costs_its_own_member_and_no_other():
+def test_a_damaged_header_costs_its_own_member_and_no_other() -> None:
     members = {f"{PARTITION}/{name}": b"x" for name in ("quorum-state", "partition.metadata")}
     whole = bytearray(tar({**members, "data/meta.properties": b"version=1\n"}))
     whole[2 * BLOCK + 3] ^= 0xFF
@@ -285,14 +285,14 @@ def test_a_damaged_header_costs_its_own_member_and_no_other():
     ],
 )
 @pytest.mark.parametrize("kind", [b"0", b"x", b"g", b"L", b"K", b"S"])
-def test_absurd_sizes_end_in_a_problem_and_little_memory(size: bytes, kind: bytes):
+def test_absurd_sizes_end_in_a_problem_and_little_memory(size: bytes, kind: bytes) -> None:
     data = header("quorum-state", kind, 0, raw_size=size) + bytes(BLOCK)
     with peak_below(4 << 20):
         _, problems = walk(data)
     assert problems
 
 
-def test_a_huge_pax_header_is_refused_before_it_is_held():
+def test_a_huge_pax_header_is_refused_before_it_is_held() -> None:
     size = 64 << 20
     bomb = header("x", b"x", size) + b"100000000 path=" + b"a" * 100
 
@@ -328,14 +328,14 @@ def test_a_huge_pax_header_is_refused_before_it_is_held():
         b"25 mtime=1e999999999999\n",
     ],
 )
-def test_pax_records_that_make_no_sense_do_not_stop_the_archive(records: bytes):
+def test_pax_records_that_make_no_sense_do_not_stop_the_archive(records: bytes) -> None:
     data = header("pax", b"x", len(records)) + padded(records)
     data += tar({f"{PARTITION}/quorum-state": b"{}"})
     found, _ = walk(data)
     assert found == {f"{PARTITION}/quorum-state": b"{}"}
 
 
-def test_a_sparse_map_that_overlaps_is_refused():
+def test_a_sparse_map_that_overlaps_is_refused() -> None:
     for numbers in ("0,10,5,10", "0,10,20,99999", "5,1"):
         record = f"GNU.sparse.map={numbers}\n"
         other = "GNU.sparse.size=100\n"
@@ -350,7 +350,7 @@ def test_a_sparse_map_that_overlaps_is_refused():
             assert "sparse map" in problems[0].reason
 
 
-def test_holes_beyond_any_file_of_kafkas_are_refused():
+def test_holes_beyond_any_file_of_kafkas_are_refused() -> None:
     pax = b"".join(
         b"%d %s" % (len(each) + 3, each)
         for each in (b"GNU.sparse.map=0,1\n", b"GNU.sparse.size=%d\n" % (1 << 50))
@@ -361,7 +361,7 @@ def test_holes_beyond_any_file_of_kafkas_are_refused():
     assert "absurd holes" in problems[0].reason
 
 
-def test_links_are_told_louder_where_they_stand_for_the_metadata():
+def test_links_are_told_louder_where_they_stand_for_the_metadata() -> None:
     data = b"".join(
         header(name, kind, 0)
         for name, kind in (
@@ -376,7 +376,7 @@ def test_links_are_told_louder_where_they_stand_for_the_metadata():
     assert [each.severity for each in problems] == ["info", "warning", "warning", "info"]
 
 
-def test_topic_folders_are_counted_and_not_given():
+def test_topic_folders_are_counted_and_not_given() -> None:
     members = {"data/meta.properties": b"x", f"{PARTITION}/quorum-state": b"{}"}
     for number in range(5):
         members[f"data/topic-{number}/"] = b""
@@ -391,7 +391,7 @@ def test_topic_folders_are_counted_and_not_given():
     assert archive.folders == {"data": FolderCounts(topics=6, deleted=1, stray=1)}
 
 
-def test_a_pod_whose_name_looks_like_a_topic_folder_is_a_data_directory():
+def test_a_pod_whose_name_looks_like_a_topic_folder_is_a_data_directory() -> None:
     archive = stream(
         tar(
             {
@@ -406,7 +406,7 @@ def test_a_pod_whose_name_looks_like_a_topic_folder_is_a_data_directory():
     assert archive.folders == {"kafka-0": FolderCounts(topics=1)}
 
 
-def test_a_metadata_partition_under_another_name_is_found_by_its_files():
+def test_a_metadata_partition_under_another_name_is_found_by_its_files() -> None:
     members = {
         "evidence/quorum-state": b"{}",
         "evidence/00000000000000000000.log": b"",
@@ -419,7 +419,7 @@ def test_a_metadata_partition_under_another_name_is_found_by_its_files():
     }
 
 
-def test_an_entry_opened_twice_gives_the_same_bytes_again():
+def test_an_entry_opened_twice_gives_the_same_bytes_again() -> None:
     for item in stream(tar({f"{PARTITION}/quorum-state": b'{"a":1}'})).entries():
         assert isinstance(item, Entry)
         with item.open() as source:
@@ -428,7 +428,7 @@ def test_an_entry_opened_twice_gives_the_same_bytes_again():
             assert source.read_at(0, 100) == b'{"a":1}'
 
 
-def test_an_entry_that_has_passed_says_so_and_gives_no_other_files_bytes():
+def test_an_entry_that_has_passed_says_so_and_gives_no_other_files_bytes() -> None:
     members = {"quorum-state": b"first", "partition.metadata": b"second"}
     first, second = (item for item in stream(tar(members)).entries() if isinstance(item, Entry))
     for entry in (first, second):
@@ -436,13 +436,13 @@ def test_an_entry_that_has_passed_says_so_and_gives_no_other_files_bytes():
             entry.open().read_at(0, 5)
 
 
-def test_entries_that_are_not_opened_cost_nothing_and_harm_nothing():
+def test_entries_that_are_not_opened_cost_nothing_and_harm_nothing() -> None:
     members = {f"{PARTITION}/{number:020}.log": bytes(5000) for number in range(20)}
     count = sum(isinstance(item, Entry) for item in stream(tar(members)).entries())
     assert count == 20
 
 
-def test_a_stream_that_comes_byte_by_byte_is_the_same_stream():
+def test_a_stream_that_comes_byte_by_byte_is_the_same_stream() -> None:
     whole = tar({f"{PARTITION}/quorum-state": b"{}", f"{PARTITION}/{0:020}.log": bytes(999)})
 
     class Dripping:
@@ -467,7 +467,7 @@ def _unzipped(data: bytes) -> Iterator[TarStream]:
         yield TarStream(feed, "-")
 
 
-def test_damaged_gzip_gives_all_before_the_damage():
+def test_damaged_gzip_gives_all_before_the_damage() -> None:
     digits = random.Random(1).randbytes(200_000).hex().encode()
     whole = tar({"a.log": digits, "quorum-state": b"{}"})
     packer = zlib.compressobj(wbits=31)
@@ -481,7 +481,7 @@ def test_damaged_gzip_gives_all_before_the_damage():
     assert f"at position {len(zipped)} of the compressed bytes" in str(damage)
 
 
-def test_gzip_whose_checksum_is_wrong_gives_all_of_it_and_says_so():
+def test_gzip_whose_checksum_is_wrong_gives_all_of_it_and_says_so() -> None:
     zipped = bytearray(gzip.compress(tar({"quorum-state": b"{}"})))
     zipped[-8] ^= 1
     with _unzipped(bytes(zipped)) as archive:
@@ -498,7 +498,7 @@ def _read_each(archive: TarStream) -> Iterator[bytes | str]:
             yield item.reason
 
 
-def test_gzip_cut_anywhere_is_told():
+def test_gzip_cut_anywhere_is_told() -> None:
     zipped = gzip.compress(tar({f"{PARTITION}/quorum-state": random.Random(2).randbytes(3000)}))
     for cut in range(2, len(zipped), 37):
         with _unzipped(zipped[:cut]) as archive:
@@ -506,14 +506,14 @@ def test_gzip_cut_anywhere_is_told():
         assert any("ends early" in each.reason for each in problems), cut
 
 
-def test_bytes_behind_gzip_that_are_none_are_told():
+def test_bytes_behind_gzip_that_are_none_are_told() -> None:
     zipped = gzip.compress(tar({f"{PARTITION}/quorum-state": b"{}"})) + b"garbage"
     with _unzipped(zipped) as archive:
         items = list(archive.entries())
     assert [type(item) for item in items] == [Entry, EntryProblem]
 
 
-def test_a_gzip_bomb_fills_no_memory():
+def test_a_gzip_bomb_fills_no_memory() -> None:
     # 400 MB of zeros in one member, 400 kB zipped.
     size = 400 << 20
     out = io.BytesIO()
@@ -531,7 +531,7 @@ def test_a_gzip_bomb_fills_no_memory():
             assert position == size
 
 
-def test_an_archive_of_endless_members_fills_no_memory():
+def test_an_archive_of_endless_members_fills_no_memory() -> None:
     count = 5_000
     parts = (header(f"data/topic-{number}/x.log", b"0", 0) for number in range(count))
 
@@ -545,7 +545,7 @@ def test_an_archive_of_endless_members_fills_no_memory():
     assert archive.folders["data"].topics == count
 
 
-def test_zeros_without_end_behind_an_archive_are_given_up():
+def test_zeros_without_end_behind_an_archive_are_given_up() -> None:
     class Zeros:
         def __init__(self) -> None:
             self.head = tar({"quorum-state": b"{}"})
@@ -563,7 +563,7 @@ def test_zeros_without_end_behind_an_archive_are_given_up():
     assert zeros.given < 64 << 20
 
 
-def test_an_error_of_the_pipe_is_told_as_an_early_end():
+def test_an_error_of_the_pipe_is_told_as_an_early_end() -> None:
     class Broken:
         def read(self, wanted: int) -> bytes:
             raise OSError(5, "Input/output error")
@@ -573,7 +573,7 @@ def test_an_error_of_the_pipe_is_told_as_an_early_end():
     assert "Input/output error" in problem.reason
 
 
-def test_a_buffered_feed_counts_what_it_gave_and_can_take_it_back():
+def test_a_buffered_feed_counts_what_it_gave_and_can_take_it_back() -> None:
     feed = CountingFeed(PipeFeed(io.BytesIO(bytes(range(100)))), ahead=b"")
     data = feed.read_exactly(10)
     feed.put_back(data)
@@ -582,7 +582,7 @@ def test_a_buffered_feed_counts_what_it_gave_and_can_take_it_back():
     assert feed.skip(5) == 0
 
 
-def test_what_a_shell_makes_of_a_process_substitution_is_a_stream(tmp_path: Path):
+def test_what_a_shell_makes_of_a_process_substitution_is_a_stream(tmp_path: Path) -> None:
     archive = write(tmp_path / "x.tar", tar({f"{PARTITION}/quorum-state": b"{}"}))
     code = (
         "import sys; from kraftool.storage.paths import open_path\n"

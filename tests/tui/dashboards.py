@@ -19,6 +19,7 @@ from textual.widgets import Input, Static
 from kraftool.client.model import QuorumView
 from kraftool.client.target import Target
 from kraftool.tui.app import WatchApp
+from kraftool.tui.frame import PictureSource
 from kraftool.tui.view import View
 from kraftool.tui.views import VIEWS
 from kraftool.watching.directory_look import DirectoryLook
@@ -148,7 +149,7 @@ async def write(pilot: Pilot[None], words: str) -> None:
 
 @asynccontextmanager
 async def dashboard(
-    watcher: Still, view: str, size: tuple[int, int] = (80, 24), theme: str = ""
+    watcher: PictureSource, view: str, size: tuple[int, int] = (80, 24), theme: str = ""
 ) -> AsyncIterator[Pilot[None]]:
     """The app with a view that has read what it shows."""
     app = WatchApp(watcher, view=view, theme=theme, environment={})
@@ -160,7 +161,7 @@ async def dashboard(
 def look_at(
     screen: type[Seen],
     body: Callable[[Pilot[None], Seen], Awaitable[None]],
-    watcher: Still,
+    watcher: PictureSource,
     size: tuple[int, int] = (80, 24),
     theme: str = "",
 ) -> None:

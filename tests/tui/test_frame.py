@@ -9,6 +9,7 @@ import json
 import stat
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.text import Text
@@ -18,6 +19,7 @@ from textual.widgets import Input
 
 from kraftool.tui.app import WatchApp
 from kraftool.tui.dialogs import Export, Help
+from kraftool.tui.frame import PictureSource
 from kraftool.tui.palette import COLOUR_BLIND, DARK, LIGHT, NAMES, NO_COLOUR, PALETTES
 from kraftool.tui.table import ReportTable
 from kraftool.tui.views import VIEWS
@@ -31,11 +33,15 @@ pytestmark = pytest.mark.tui
 Steps = Callable[[WatchApp, Pilot[None]], Awaitable[None]]
 
 
-def _run(steps: Steps, *, size: tuple[int, int] = (80, 24), **options: object) -> WatchApp:
+def _run(
+    steps: Steps,
+    *,
+    size: tuple[int, int] = (80, 24),
+    watcher: PictureSource | None = None,
+    **options: Any,
+) -> WatchApp:
     """The dashboard over a recorded quorum, while the steps are taken."""
-    watcher = options.pop("watcher", None) or Replayed(pictures("healthy")[-1:])
-    options = {"environment": {}, **options}
-    app = WatchApp(watcher, **options)
+    app = WatchApp(watcher or Replayed(pictures("healthy")[-1:]), **{"environment": {}, **options})
 
     async def run() -> None:
         async with app.run_test(size=size) as pilot:
@@ -278,7 +284,7 @@ def test_export_writes_a_new_file_for_its_owner(
     text = path.read_text()
     if ending == "json":
         document = json.loads(text)
-        assert document["schemaVersion"] == 1
+        assert document["schemaVersion"] == 2
         assert document["leaderId"] == 2
     elif ending == "csv":
         rows = [*csv.DictReader(io.StringIO(text))]

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.tui
 TARGET = Target(bootstrap=parse_endpoints("127.0.0.1:1"), access=Access(timeout_s=1.0))
 LAST = 20796
 """Where the last batch of the log begins."""
-ELECTED = ObservedElection(epoch=4, leader_id=2, at_ms=1_795_234_000_000, is_recorded=True)
+ELECTED = ObservedElection(epoch=4, leader_id=2, timestamp=1_795_234_000_000, is_recorded=True)
 
 
 def history(end: int) -> WatchHistory:

@@ -26,7 +26,7 @@ NODE = QUORUM / "node-2/data"
 OTHER = QUORUM / "node-3/data"
 ABORTED = Path("fixtures/built/aborted-transaction/node-1/data")
 LOG = f"{0:020}.log"
-_SENSITIVE = ("Config", "UserScramCredential", "DelegationToken")
+_SENSITIVE = ("ConfigRecord", "UserScramCredentialRecord", "DelegationTokenRecord")
 Body = Callable[[Pilot[None], LogScreen], Awaitable[None]]
 
 
@@ -94,9 +94,9 @@ def test_all_of_a_log_is_reached_though_little_of_it_is_at_hand(
 def test_a_long_line_is_read_by_shifting_it() -> None:
     async def body(pilot: Pilot[None], view: LogScreen) -> None:
         assert "lastKnownElr" not in screen(app_of(pilot))
-        await press(pilot, *"llllll")
+        await press(pilot, *"llllllll")
         assert "lastKnownElr" in screen(app_of(pilot))
-        await press(pilot, *"hhhhhh")
+        await press(pilot, *"hhhhhhhh")
         assert view.lines.left == 0
 
     run(body, NODE)
@@ -188,7 +188,8 @@ def test_a_filter_looks_through_the_log_in_pieces_and_x_stops_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("kraftool.reports.browse.session.AT_ONCE", 600)
-    pieces = 0
+    pieces, stop_at = 0, 0
+    app = WatchApp(Still(), environment={})
     whole = feed_module.LogFeed.up
 
     def up(feed: feed_module.LogFeed, count: int) -> feed_module.RowRange:
@@ -215,7 +216,6 @@ def test_a_filter_looks_through_the_log_in_pieces_and_x_stops_it(
         assert view.lines.rows == ()
         assert "of the log looked through" in screen(app)
 
-    stop_at, app = 0, WatchApp(Still(), environment={})
     run(body, NODE)
 
 
@@ -260,7 +260,7 @@ def test_enter_shows_a_record_with_its_bytes_and_escape_closes_it() -> None:
         assert view.lines.has_focus
         await press(pilot, "y")
         assert pilot.app.clipboard.startswith(
-            "222 PartitionChange v2  moving-a-1".replace("  ", " ")
+            "222 PartitionChangeRecord v2  moving-a-1".replace("  ", " ")
         )
 
     run(body, NODE)
@@ -277,7 +277,7 @@ def test_no_secret_is_in_rows_details_or_exports(tmp_path: Path) -> None:
             assert "CANARY" not in "\n".join(each.plain for each in view._detail.rows)
         assert "CANARY" not in json.dumps(view.as_json())
         assert "CANARY" not in str([*view.as_rows()])
-        assert len(view.as_json()["rows"]) == 224
+        assert len(view.as_json()["shown"]) == 224
 
     run(body, NODE)
 
@@ -414,8 +414,8 @@ def test_what_is_exported_is_what_is_shown(tmp_path: Path) -> None:
             pilot.app.screen.query_one("#path", Input).value = str(tmp_path / f"log.{ending}")
             await press(pilot, "enter")
         document = json.loads((tmp_path / "log.json").read_text())
-        assert document["schemaVersion"] == 1
-        assert [each["offset"] for each in document["rows"]][:3] == [21, 25, 29]
+        assert document["schemaVersion"] == 2
+        assert [each["offset"] for each in document["shown"]][:3] == [21, 25, 29]
         rows = [*csv.DictReader((tmp_path / "log.csv").read_text().splitlines())]
         assert [each["offset"] for each in rows][:3] == ["21", "25", "29"]
 

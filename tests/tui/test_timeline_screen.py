@@ -151,8 +151,8 @@ def test_directories_of_two_clusters_are_refused_in_words() -> None:
 
 def test_of_a_live_quorum_alone_the_elections_are_told_that_were_seen() -> None:
     elections = (
-        ObservedElection(epoch=4, leader_id=2, at_ms=1_795_234_000_000, is_recorded=True),
-        ObservedElection(epoch=5, leader_id=None, at_ms=1_795_234_100_000, is_recorded=False),
+        ObservedElection(epoch=4, leader_id=2, timestamp=1_795_234_000_000, is_recorded=True),
+        ObservedElection(epoch=5, leader_id=None, timestamp=1_795_234_100_000, is_recorded=False),
     )
 
     async def body(pilot: Pilot[None], view: TimelineScreen) -> None:

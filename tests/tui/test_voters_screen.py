@@ -13,14 +13,16 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
+from kraftool.reports.directory.voter_sources import read_sources
+from kraftool.reports.text.json_document import json_object
 from kraftool.reports.voters.diff import diff_voters
-from kraftool.reports.voters.read import read_sources
-from kraftool.reports.voters.voters_json import document
+from kraftool.reports.voters.voters_json import diff_voters_document
 from kraftool.tui.screens import voters as voters_module
 from kraftool.tui.screens.voters import VotersScreen
 from kraftool.watching import voter_board
 from kraftool.watching.sources import Sources
 from kraftool.watching.task import Task
+from kraftool.watching.voter_board import compare
 from tests.tui.copied_directories import copied, damaged, here
 from tests.tui.dashboards import Still, app_of, look_at, press, shown, until_shown
 from tests.tui.recording import Replayed, pictures
@@ -64,7 +66,8 @@ def test_it_says_what_diff_voters_says(folder: Path) -> None:
     paths = copied(folder, 1, 2, 3)
 
     async def body(pilot: Pilot[None], view: VotersScreen) -> None:
-        assert view.as_json() == document(diff_voters(read_sources(paths)))
+        expected = diff_voters_document(diff_voters(read_sources(paths)))
+        assert view.as_json() == json_object(expected)
         told = shown(pilot)
         assert "· all sources have the same voters" in told, "the removed voter is a note"
         assert "voter 1 removed" in told
@@ -87,7 +90,7 @@ def test_other_voters_are_told_in_words(folder: Path) -> None:
         assert "of another cluster: not compared" in shown(pilot)
         assert "✖" in shown(pilot)
         told = view.as_json()
-        assert [each["otherCluster"] for each in told["sources"]] == [False, True]
+        assert [each["isOfOtherCluster"] for each in told["sources"]] == [False, True]
 
     run(body, Still(*paths), size=(120, 34))
 
@@ -103,12 +106,13 @@ def test_damage_that_may_hide_a_change_is_told(folder: Path) -> None:
 
 def test_v_reads_again_and_x_stops(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = copied(folder, 2)
-    real, asked, began = voters_module.compare, [], threading.Event()
+    asked: list[Sources] = []
+    began = threading.Event()
 
     def counted(sources: Sources, task: Task) -> Any:
         asked.append(sources)
         if len(asked) < 3:
-            return real(sources, task)
+            return compare(sources, task)
         began.set()
         while True:
             task.set("reading directories", 1, 4)
@@ -140,7 +144,7 @@ def test_live_nodes_are_compared_before_a_log_was_read() -> None:
     async def body(pilot: Pilot[None], view: VotersScreen) -> None:
         told = view.as_json()
         assert len(told["sources"]) == nodes
-        assert told["newest"]["toldBy"] == "the running leader"
+        assert told["newest"]["voterSet"]["source"] == "the running leader"
         await press(pilot, "v")
         assert view.as_json() == told
 

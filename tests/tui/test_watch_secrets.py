@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 from textual.pilot import Pilot
 
-from kraftool.reports.csv_text import csv_text
+from kraftool.reports.text.csv_text import csv_text
 from kraftool.tui.app import WatchApp
 from kraftool.tui.views import VIEWS
 from kraftool.watching.sources import Sources

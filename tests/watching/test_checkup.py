@@ -10,7 +10,7 @@ from kraftool.client.health import health
 from kraftool.client.thresholds import LOOKS_APART_S
 from kraftool.reports.doctor.read import examine, locations_of
 from kraftool.reports.doctor.report import diagnose
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
 from kraftool.watching.checkup import (
     DoctorCheckup,
     Doctored,
@@ -84,7 +84,7 @@ def test_the_worst_comes_first_wherever_it_was_found(fixtures_dir: Path) -> None
     assert len({each.key for each in found}) == len(found)
     assert counted(found).startswith("4 errors, 2 warnings, ")
     told = document(live, examined, found)
-    assert told["schemaVersion"] == 1
+    assert told["schemaVersion"] == 2
     assert len(told["complaints"]) == len(found)
 
 

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.segment import scan
-from kraftool.storage.entry import EntryPlace
+from kraftool.storage.entry import Entry, EntryPlace
+from kraftool.storage.lock import Lock, LockState
 from kraftool.storage.paths import open_path
 from kraftool.storage.source import FileSource
 from kraftool.watching import segment_look
@@ -71,8 +73,8 @@ def test_directories_together_tell_of_the_quorum(fixtures_dir: Path) -> None:
     assert rows[1].role == "observer", "it was removed"
     assert rows[1].lag == 224 - 81
     assert rows[2].role == "voter"
-    assert report.tolerance.count is None
-    said = [each.text for each in report.statements]
+    assert report.tolerance.failures is None
+    said = [each.reason for each in report.statements]
     assert len(said) == 1, "all know of the newest voters"
     assert "node-1/data is stale: ends at 81, 143 behind " in said[0]
 
@@ -91,13 +93,13 @@ def test_a_voter_set_that_only_one_directory_has_is_not_committed(
         log = copy / LOG
         if number != 2 and log.exists():
             with FileSource(str(log)) as source:
-                cut = [each for each in scan(source.read_at) if each.last_offset >= 80]
-            os.truncate(log, cut[0].position)
+                cut = batch_with(source, 80)
+            os.truncate(log, cut.position)
         looks.append(DirectoryWatch(str(copy)).look())
     report = quorum_report(Picture(at_ms=0, directories=tuple(looks)))
     assert report.voters.commit is Commit.UNCOMMITTED
     assert sorted(each.id for each in report.voters.before) == [1, 2, 3, 4]
-    assert any("They name other voters" in each.text for each in report.statements)
+    assert any("They name other voters" in each.reason for each in report.statements)
 
 
 def test_only_what_is_new_is_read(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,12 +133,21 @@ def test_only_what_is_new_is_read(directory: Path, monkeypatch: pytest.MonkeyPat
     assert all(position >= seen for position, _ in read), "from the last batch that was seen on"
 
 
+def batch_with(source: FileSource, offset: int) -> RecordBatch:
+    """The first batch that ends at an offset or behind it."""
+    for each in scan(source.read_at):
+        assert isinstance(each, RecordBatch)
+        if each.last_offset >= offset:
+            return each
+    raise AssertionError(f"no batch ends at offset {offset} or behind it")
+
+
 def test_a_log_that_was_truncated_is_read_again(directory: Path) -> None:
     watch = DirectoryWatch(str(directory))
     assert watch.look().log_end_offset == 224
     log = directory / LOG
     with FileSource(str(log)) as source:
-        first = next(each for each in scan(source.read_at) if each.last_offset >= 69)
+        first = batch_with(source, 69)
     os.truncate(log, first.position)
     look = watch.look()
     assert look.log_end_offset == 69
@@ -165,6 +176,25 @@ def test_a_torn_end_is_told_and_goes_when_the_rest_comes(directory: Path) -> Non
     log.write_bytes(whole)
     look = watch.look()
     assert (look.log_end_offset, look.problem) == (224, "")
+
+
+def test_half_a_batch_of_a_running_node_is_damage_once_two_looks_see_it(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = Lock(state=LockState.HELD)
+    monkeypatch.setattr("kraftool.watching.directory.lock_holder", lambda path: held)
+    log = directory / LOG
+    whole = log.read_bytes()
+    last = _positions(log)[-1]
+    log.write_bytes(whole[:last])
+    watch = DirectoryWatch(str(directory))
+    assert watch.look().problem == ""
+    for more in (10, 20):
+        log.write_bytes(whole[: last + more])
+        problem = watch.look().problem
+        assert problem == ("" if more == 10 else f"{log.name} is damaged from position {last} on")
+    log.write_bytes(whole)
+    assert watch.look().problem == ""
 
 
 def test_a_large_segment_shows_its_end_at_once_and_its_elections_in_time(
@@ -255,7 +285,7 @@ def test_every_directory_that_kafka_left_can_be_looked_at(fixtures_dir: Path) ->
     seen = 0
     for path in sorted(fixtures_dir.glob("kafka-*/*/node-*/data")):
         look = DirectoryWatch(str(path)).look()
-        listed = [each for each in open_path(str(path)).entries() if getattr(each, "place", None)]
+        listed = [each for each in open_path(str(path)).entries() if isinstance(each, Entry)]
         assert any(each.place is EntryPlace.ROOT for each in listed)
         assert look.node.node_id is not None, path
         assert look.problem == "", path

@@ -15,8 +15,8 @@ import pytest
 from kraftool.client.asking import Access
 from kraftool.client.model import QuorumView
 from kraftool.client.target import Target
+from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.voters.matrix import history_rows
-from kraftool.reports.voters.read import read_sources
 from kraftool.watching import voter_board
 from kraftool.watching.checkup import LiveHealth, MetadataHealth, MetadataWatch
 from kraftool.watching.sources import Sources

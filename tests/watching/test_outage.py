@@ -12,7 +12,7 @@ import pytest
 
 from kraftool.reports.election.read import read_case
 from kraftool.sim.election.conditions import ConditionError
-from kraftool.sim.election.document import document
+from kraftool.sim.election.document import simulate_election_document
 from kraftool.sim.election.report import simulate
 from kraftool.sim.election.verdict import verdict
 from kraftool.watching.apart import apart
@@ -41,8 +41,10 @@ def test_directories_are_asked_as_simulate_election_asks_them(fixtures_dir: Path
     question = OutageQuestion(down=frozenset({2}), runs=10, seed=5)
     found = answer(case, question, Task())
     expected = simulate(read_case(paths), question.conditions(case), seed=5, runs=10)
-    assert document(found) == document(expected)
-    assert document(apart(answer, case, question, task=Task())) == document(expected)
+    assert simulate_election_document(found) == simulate_election_document(expected)
+    assert simulate_election_document(
+        apart(answer, case, question, task=Task())
+    ) == simulate_election_document(expected)
 
 
 def test_a_healthy_quorum_stands_one_loss_and_not_two() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kraftool.reports.findings import Severity
-from kraftool.reports.status import Status
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.status import Status
 from kraftool.watching.directory import DirectoryWatch
 from kraftool.watching.overview import Overview
 from kraftool.watching.picture import Picture
@@ -53,6 +53,7 @@ def test_an_error_of_any_view_is_the_title_s() -> None:
     before = overview.status
     assert before is not Status.BAD
     overview.tell("files", [Severity.INFO, Severity.ERROR])
-    assert overview.status is Status.BAD
+    with_error = overview.status
+    assert with_error is Status.BAD
     overview.tell("files", [])
     assert overview.status is before

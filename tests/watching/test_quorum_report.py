@@ -9,11 +9,12 @@ import pytest
 
 from kraftool.client.model import QuorumView
 from kraftool.raft.names import ReplicaKey
-from kraftool.reports.csv_text import csv_text
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.text.csv_text import csv_rows, csv_text
+from kraftool.reports.text.json_document import json_object, json_value
 from kraftool.watching import summary
 from kraftool.watching.directory_look import DirectoryLook
-from kraftool.watching.document import quorum_document, quorum_rows
+from kraftool.watching.document import watch_document
 from kraftool.watching.export import json_text
 from kraftool.watching.picture import Picture
 from kraftool.watching.quorum import QuorumReport, ReplicaStatus, quorum_report
@@ -52,7 +53,7 @@ def test_a_healthy_quorum_has_nothing_to_say() -> None:
         (1, "voter"), (2, "leader"), (3, "voter"), (4, "observer"), (11, "observer"),
     ]  # fmt: skip
     assert report.voters.commit is Commit.COMMITTED
-    assert report.tolerance.count == 1
+    assert report.tolerance.failures == 1
     assert report.elections_seen == 0
     assert report.statements == ()
     assert all(each.restart and each.restart.is_safe for each in report.replicas)
@@ -63,21 +64,21 @@ def test_a_killed_leader_is_told_until_the_next_one_leads() -> None:
     seen = [quorum_report(each) for each in pictures("leader-killed")]
     without = [each for each in seen if each.leader_id is None]
     assert without, "a look fell between the two"
-    assert without[0].statements[0].text == (
+    assert without[0].statements[0].reason == (
         "No node leads. The others still take node 2 for the leader, which cannot be reached."
     )
     assert sorted(each.id for each in without[0].voters.now) == [1, 2, 3]
     assert without[0].voters.source == "history"
-    assert without[0].tolerance.text == "2 of 3 voters are reached, enough to elect a leader"
+    assert without[0].tolerance.reason == "2 of 3 voters are reached, enough to elect a leader"
     last = seen[-1]
     assert (last.leader_id, last.epoch, last.elections_seen) == (3, 2, 1)
     assert [(each.epoch, each.leader_id) for each in last.elections] == [(2, 3)]
-    assert last.tolerance.count == 0
-    assert last.tolerance.text == "2 of 3 voters keep up, 2 are needed"
+    assert last.tolerance.failures == 0
+    assert last.tolerance.reason == "2 of 3 voters keep up, 2 are needed"
     safe = {each.node_id: each.restart.is_safe for each in last.replicas if each.restart}
     assert safe == {1: False, 2: True, 3: False, 4: True, 11: True}
     assert not _row(last, 2).is_reached
-    assert [each.text for each in last.statements] == [
+    assert [each.reason for each in last.statements] == [
         "Node 2, a voter, cannot be reached: connection refused."
     ]
 
@@ -87,7 +88,7 @@ def test_without_a_majority_it_is_said_what_must_come_back() -> None:
     assert report.leader_id is None
     assert report.high_watermark is None
     assert report.tolerance.is_lost
-    assert report.tolerance.text == (
+    assert report.tolerance.reason == (
         "1 of 3 voters is reached, 2 are needed to elect a leader: 1 more must come back"
     )
     assert _row(report, 1).last_end == 56, "what the last leader knew"
@@ -107,7 +108,7 @@ def test_a_voter_whose_record_is_not_committed_is_told_as_such() -> None:
         assert sorted(each.id for each in report.voters.before) == [1, 2, 3]
         assert _row(report, 4).is_joining
     assert last.tolerance.is_lost
-    texts = [each.text for each in last.statements]
+    texts = [each.reason for each in last.statements]
     assert texts[0].startswith("Nothing was committed for 10 s, while the leader wrote 23 records")
     assert any(
         each.startswith("A voter change that adds node 4 is not committed") for each in texts
@@ -155,7 +156,7 @@ def test_opinions_that_differ_are_said_in_words() -> None:
     unknowing = node(2, leader=None, epoch=6)
     quorum = described([replica(n) for n in (1, 2, 3)], epoch=7)
     texts = [
-        each.text for each in quorum_report(_picture(view(quorum, unknowing, other))).statements
+        each.reason for each in quorum_report(_picture(view(quorum, unknowing, other))).statements
     ]
     assert texts == [
         "Node 2 knows no leader in its epoch 6; node 1 leads epoch 7.",
@@ -169,7 +170,7 @@ def test_two_leaders_of_one_epoch_are_an_error_and_of_two_a_warning() -> None:
         theirs = described([replica(n) for n in (1, 2, 3)], epoch=epoch, leader=2)
         both = view(mine, replace(node(2, quorum=theirs, epoch=epoch), leader_id=2), node(3))
         told = [
-            each for each in quorum_report(_picture(both)).statements if "Two nodes" in each.text
+            each for each in quorum_report(_picture(both)).statements if "Two nodes" in each.reason
         ]
         assert [each.severity for each in told] == [severity]
 
@@ -179,12 +180,12 @@ def test_nodes_of_two_clusters_are_an_error() -> None:
     quorum = described([replica(n) for n in (1, 2, 3)])
     first = quorum_report(_picture(view(quorum, node(2), stray))).statements[0]
     assert first.severity is Severity.ERROR
-    assert first.text.startswith("These nodes are not of one cluster: ")
+    assert first.reason.startswith("These nodes are not of one cluster: ")
 
 
 def test_epochs_that_move_without_a_leader_are_an_election() -> None:
     electing = QuorumView(nodes=(node(1, leader=None, epoch=8), node(2, leader=None, epoch=9)))
-    text = quorum_report(_picture(electing)).statements[0].text
+    text = quorum_report(_picture(electing)).statements[0].reason
     assert text == "No node leads. Nodes are in epochs 8 and 9: they are electing."
 
 
@@ -204,10 +205,10 @@ def test_the_last_two_voters_must_not_be_restarted_and_a_dead_one_may() -> None:
 def test_a_leader_without_a_controller_is_red_and_said_in_words() -> None:
     report = quorum_report(_picture(without_controller()))
     assert report.leader_runs_controller is False
-    assert report.tolerance.count == 0
+    assert report.tolerance.failures == 0
     [said] = report.statements
     assert said.severity is Severity.ERROR
-    assert said.text.startswith(
+    assert said.reason.startswith(
         "Node 3 leads, but it runs no controller: topics cannot be created, and brokers that start"
         " exit. Next: wait: node 3 hands leadership to a Kafka that has caught up. If it still"
     )
@@ -227,20 +228,20 @@ def test_a_witness_that_follows_is_shown_as_one() -> None:
     report = quorum_report(_picture(without_controller(leader=1)))
     assert report.leader_runs_controller is True
     assert report.statements == ()
-    assert report.tolerance.count == 1
+    assert report.tolerance.failures == 1
     assert summary.cells(report, _row(report, 3))[summary.ROLE] == ("◌ witness", "warn")
     assert [each.is_witness for each in report.replicas] == [False, False, True, None]
-    told = quorum_document(report)
+    told = json_value(watch_document(report))
     assert [each["isWitness"] for each in told["replicas"]] == [False, False, True, None]
-    assert told["leaderRunsController"] is True
+    assert told["hasActiveController"] is True
 
 
 def test_a_kafka_among_witnesses_is_not_to_be_restarted() -> None:
     quorum = described([replica(number) for number in (1, 2, 3)])
     witnesses = [node(number, runs_controller=False) for number in (2, 3)]
     report = quorum_report(_picture(view(quorum, *witnesses)))
-    assert report.tolerance.count == 0
-    assert report.tolerance.text == (
+    assert report.tolerance.failures == 0
+    assert report.tolerance.reason == (
         "3 of 3 voters keep up, 2 are needed; only node 1 is known to run a controller"
     )
     safe = {each.node_id: each.restart.is_safe for each in report.replicas if each.restart}
@@ -252,7 +253,7 @@ def test_witnesses_alone_elect_no_controller() -> None:
     now = QuorumView(nodes=(gone(1), *electing))
     report = quorum_report(_picture(well(), now))
     assert report.tolerance.is_lost
-    assert report.tolerance.text == (
+    assert report.tolerance.reason == (
         "2 of 3 voters are reached, and no one of them runs a controller: a voter that runs Kafka"
         " must come back"
     )
@@ -262,7 +263,8 @@ def test_a_directory_whose_name_is_no_utf_8_can_be_exported() -> None:
     look = DirectoryLook(path=os.fsdecode(b"data-\xff"), at_ms=0, problem="it is gone")
     report = quorum_report(Picture(at_ms=0, directories=(look,)))
     assert report.statements
-    for text in (json_text(quorum_document(report)), csv_text(quorum_rows(report))):
+    document = watch_document(report)
+    for text in (json_text(json_object(document)), csv_text(csv_rows(document))):
         assert b"data-\\" in text.encode()
 
 

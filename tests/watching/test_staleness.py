@@ -78,4 +78,4 @@ def test_the_report_marks_what_is_stale(looks: tuple[DirectoryLook, ...]) -> Non
     stale = {each.node_id: each.stale for each in report.replicas}
     assert stale[1].startswith("ends at 81, 143 behind node-2; node 1 was removed")
     assert stale[2] == stale[3] == ""
-    assert any(each.text.startswith("node-1 is stale: ends at 81") for each in report.statements)
+    assert any(each.reason.startswith("node-1 is stale: ends at 81") for each in report.statements)

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from kraftool.reports.findings import Severity
-from kraftool.reports.locations import open_paths
+from kraftool.reports.files.locations import open_paths
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.text.json_document import json_value
 from kraftool.reports.verify.log import verify_logs
 from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.watching.apart import apart
 from kraftool.watching.task import StoppedError, Task
-from kraftool.watching.verification import document, verify
+from kraftool.watching.verification import verify
 
 
 def _sound(fixtures_dir: Path, into: Path) -> Path:
@@ -57,7 +58,7 @@ def test_it_finds_what_both_commands_find(fixtures_dir: Path, tmp_path: Path) ->
     in_log = found.of(f"{directory}/__cluster_metadata-0/00000000000000000000.log")
     assert {each.code for each in in_log} >= {"KT-LOG-CRC"}
     assert all(each.position is not None for each in in_log)
-    counts = document(found)["findingCounts"]
+    counts = json_value(found)["findingCounts"]
     assert counts["error"] == sum(each.severity is Severity.ERROR for each in found.findings)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.voters.diff import diff_voters
-from kraftool.reports.voters.read import read_sources
 from kraftool.watching.sources import Sources
 from kraftool.watching.task import Task
 from kraftool.watching.voter_board import VoterBoard, changes, compare, compare_told

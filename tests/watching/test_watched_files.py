@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from kraftool.decoders.kinds import FileKind
+from kraftool.reports.files.file_report import FileReport, read_file
+from kraftool.storage.entry import Entry
 from kraftool.storage.lock import LockState
 from kraftool.watching import files as files_module
 from kraftool.watching.files import DirectoryFiles, FileLook, WatchedFiles
@@ -58,10 +60,12 @@ def test_no_segment_is_read_and_a_file_only_when_it_changed(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
-    real = files_module.read_file
-    monkeypatch.setattr(
-        files_module, "read_file", lambda entry: read.append(entry.basename) or real(entry)
-    )
+
+    def noted(entry: Entry) -> FileReport:
+        read.append(entry.basename)
+        return read_file(entry)
+
+    monkeypatch.setattr(files_module, "read_file", noted)
     files = WatchedFiles()
     files.look([str(directory)])
     assert not [each for each in read if each.endswith((".log", "3.checkpoint"))]

@@ -28,7 +28,7 @@ def answers(manifest: Mapping[str, Any], audit: Mapping[str, Any]) -> Answers:
     by_cluster: dict[str, list[Mapping[str, Any]]] = {}
     homeless: list[Mapping[str, Any]] = []
     for finding in audit["findings"]:
-        names = {_cluster_of(each) for each in finding["directories"]}
+        names = {_cluster_of(each) for each in finding["paths"]}
         for name in names:
             by_cluster.setdefault(name, []).append(finding)
         if not names:
@@ -68,7 +68,7 @@ def _missed(
         (each["firstOffset"], each["lastOffset"])
         for each in divergences
         for side in each["sides"]
-        if any(name.endswith("/" + planted["directory"]) for name in side["directories"])
+        if any(name.endswith("/" + planted["directory"]) for name in side["paths"])
     ]
     return [
         f"{what}: no divergence at offset {each}"
@@ -83,7 +83,7 @@ def _is_there(finding: Mapping[str, Any], planted: Mapping[str, Any]) -> bool:
         return bool(planted["position"] <= position <= planted["end"])
     if planted["offset"] is not None and offset is not None:
         return bool(offset == planted["offset"])
-    return any(each.endswith("/" + planted["directory"]) for each in finding["directories"])
+    return any(each.endswith("/" + planted["directory"]) for each in finding["paths"])
 
 
 def _cluster_of(directory: str) -> str:
@@ -91,4 +91,4 @@ def _cluster_of(directory: str) -> str:
 
 
 def _told(finding: Mapping[str, Any]) -> str:
-    return f"{finding['code']} {finding['file']}: {finding['text']}"
+    return f"{finding['code']} {finding['file']}: {finding['reason']}"

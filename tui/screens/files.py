@@ -14,10 +14,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import DataTable, Static
 
-from kraftool.reports.findings import Finding, Severity
-from kraftool.reports.plain_json import finding_object, plain
-from kraftool.reports.status import overall_status
-from kraftool.reports.words import many, size
+from kraftool.reports.findings.finding import Finding, Severity
+from kraftool.reports.findings.status import overall_status
+from kraftool.reports.text.json_document import SCHEMA_VERSION, json_value
+from kraftool.reports.text.words import many, size
 from kraftool.tui.details import Details, Working
 from kraftool.tui.findings import MEANINGS, SIGNS, finding_rows, joined, place, shortened, tail
 from kraftool.tui.table import ReportTable, Row
@@ -27,7 +27,7 @@ from kraftool.watching.files import DirectoryFiles, FileLook, WatchedFiles
 from kraftool.watching.picture import Picture
 from kraftool.watching.staleness import currencies
 from kraftool.watching.task import Task
-from kraftool.watching.verification import DirectoryVerification, document, verify
+from kraftool.watching.verification import DirectoryVerification, verify
 from kraftool.watching.words import age
 
 _COLUMNS = (("file", False), ("verified", False), ("size", True), ("age", True), ("holds", False))
@@ -242,14 +242,14 @@ class FilesScreen(TaskView):
 
     def as_json(self) -> dict[str, Any]:
         return {
-            "schemaVersion": 1,
+            "schemaVersion": SCHEMA_VERSION,
             "directories": [
                 {
-                    "path": plain(each.path),
-                    "problems": plain(each.problems),
+                    "path": json_value(each.path),
+                    "problems": json_value(each.problems),
                     "lock": each.lock.value,
                     "files": [_file(file) for file in each.files],
-                    "verification": document(self._verified[each.path])
+                    "verification": json_value(self._verified[each.path])
                     if each.path in self._verified
                     else None,
                 }
@@ -271,12 +271,12 @@ class FilesScreen(TaskView):
 
 def _file(file: FileLook) -> dict[str, Any]:
     return {
-        "file": plain(file.path),
+        "file": json_value(file.path),
         "kind": file.kind.value,
         "size": file.size,
         "modified": file.modified_ms,
         "firstOffset": file.first_offset,
         "nextOffset": file.next_offset,
-        "holds": plain(file.holds),
-        "findings": [finding_object(each) for each in file.findings],
+        "holds": json_value(file.holds),
+        "findings": [json_value(each) for each in file.findings],
     }

@@ -16,9 +16,9 @@ from textual.widgets import DataTable, Static
 
 from kraftool.client.health import Health
 from kraftool.client.model import QuorumView
-from kraftool.reports.findings import Severity
-from kraftool.reports.status import Status, overall_status
-from kraftool.reports.words import many
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.status import Status, overall_status
+from kraftool.reports.text.words import many
 from kraftool.tui.details import Details, Working
 from kraftool.tui.findings import MEANINGS, joined, place, severity, shortened, tail
 from kraftool.tui.table import ReportTable, Row
@@ -217,7 +217,7 @@ class HealthScreen(TaskView):
         for number, command in enumerate(each.commands):
             rows.append(("" if number or finding.advice else "next", self.text(command, "key")))
         for number, one in enumerate(each.evidence):
-            words = ": ".join(part for part in (shortened(one.where()), one.text) if part)
+            words = ": ".join(part for part in (shortened(one.where()), one.found) if part)
             rows.append(("" if number else "evidence", self.text(words)))
         if (where := place(finding)) and where != each.who:
             rows.append(("place", self.text(where)))

@@ -21,7 +21,9 @@ from kraftool.reports.browse.blocks import RowPlace
 from kraftool.reports.browse.detail import Detail
 from kraftool.reports.browse.feed import LogFeed, RowRange, plain_row
 from kraftool.reports.browse.rows import LogRow
-from kraftool.reports.log_query import EXAMPLE, GoTo, LogQuery, read_goto, read_query
+from kraftool.reports.logs.query import EXAMPLE, GoTo, LogQuery, read_goto, read_query
+from kraftool.reports.text.csv_text import csv_rows
+from kraftool.reports.text.json_document import json_object
 from kraftool.tui.asker import Asker
 from kraftool.tui.places import PlaceView
 from kraftool.tui.widgets.lines import Lines
@@ -30,7 +32,7 @@ from kraftool.tui.widgets.log_lines import LEGEND, LogLines, LogPainter
 from kraftool.tui.widgets.log_words import log_status, log_title
 from kraftool.tui.widgets.prompt import Prompt
 from kraftool.watching.attempt import Failed, attempt
-from kraftool.watching.log_document import log_document, log_table
+from kraftool.watching.log_document import ShownLog, log_view
 from kraftool.watching.picture import Picture
 from kraftool.watching.places import OpenedLog, open_log, place_names
 
@@ -390,13 +392,17 @@ class LogScreen(PlaceView):
         return "" if row is None else plain_row(row)
 
     def as_json(self) -> dict[str, Any]:
-        if self._stretch is None or self._feed is None:
-            return {"schemaVersion": 1, "view": "log", "rows": []}
-        mark = self._painter.high_watermark if self._painter is not None else None
-        return log_document(self._feed.session.path, self._stretch, mark)
+        return json_object(self._view)
 
     def as_rows(self) -> Iterable[Sequence[object]]:
-        return () if self._stretch is None else log_table(self._stretch)
+        return () if self._stretch is None else csv_rows(self._view)
+
+    @property
+    def _view(self) -> ShownLog:
+        if self._stretch is None or self._feed is None:
+            return ShownLog()
+        mark = self._painter.high_watermark if self._painter is not None else None
+        return log_view(self._feed.session.path, self._stretch, mark)
 
 
 def _index_of(rows: Sequence[LogRow], row: LogRow | None, near: int) -> int:

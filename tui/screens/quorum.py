@@ -16,12 +16,14 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.widgets import DataTable, Static
 
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.text.csv_text import csv_rows
+from kraftool.reports.text.json_document import json_object
 from kraftool.tui.palette import Palette
 from kraftool.tui.table import ReportTable, Row
 from kraftool.tui.view import View
 from kraftool.watching import summary
-from kraftool.watching.document import quorum_document, quorum_rows
+from kraftool.watching.document import watch_document
 from kraftool.watching.picture import Picture
 from kraftool.watching.quorum import QuorumReport, quorum_report
 from kraftool.watching.summary import StyledText
@@ -100,7 +102,7 @@ class QuorumScreen(View):
         grid.add_column(no_wrap=True)
         grid.add_column(overflow="fold")
         for each in report.statements:
-            words = self.text(each.text, "bad" if each.severity is Severity.ERROR else "")
+            words = self.text(each.reason, "bad" if each.severity is Severity.ERROR else "")
             words.no_wrap = False
             grid.add_row(self._part(summary.sign(each.severity)), words)
         return grid
@@ -145,7 +147,7 @@ class QuorumScreen(View):
     # --- ways out -----------------------------------------------------------------------------
 
     def as_json(self) -> dict[str, Any]:
-        return quorum_document(self.report) if self.report is not None else {"schemaVersion": 1}
+        return json_object(None if self.report is None else watch_document(self.report))
 
     def as_rows(self) -> Iterable[Sequence[object]]:
-        return quorum_rows(self.report) if self.report is not None else ()
+        return csv_rows(watch_document(self.report)) if self.report is not None else ()

@@ -17,8 +17,10 @@ from kraftool.client.model import QuorumView
 from kraftool.reports.browse.history import StateHistory
 from kraftool.reports.browse.state_changes import ChangeRow, StateComparison, difference
 from kraftool.reports.browse.state_tree import Path, StateTree, TreeRow
-from kraftool.reports.log_query import read_goto
+from kraftool.reports.logs.query import read_goto
 from kraftool.reports.state.load import LoadedState
+from kraftool.reports.text.csv_text import csv_rows
+from kraftool.reports.text.json_document import json_object
 from kraftool.tui.details import Working
 from kraftool.tui.places import PlaceView
 from kraftool.tui.widgets.lines import Lines
@@ -36,10 +38,11 @@ from kraftool.watching.attempt import Failed, attempt
 from kraftool.watching.picture import Picture
 from kraftool.watching.places import OpenedHistory, open_history
 from kraftool.watching.state_document import (
-    difference_document,
-    difference_table,
-    state_document,
-    state_table,
+    DifferenceView,
+    StateView,
+    difference_view,
+    leaves,
+    state_view,
 )
 from kraftool.watching.task import Task
 
@@ -382,13 +385,15 @@ class StateScreen(PlaceView):
         return "" if row is None else "\t".join(("/".join(row.path), row.text())).strip()
 
     def as_json(self) -> dict[str, Any]:
-        if self._difference is not None and self._changes.display:
-            return difference_document(self.place, self._difference)
-        if self._state is None:
-            return {"schemaVersion": 1, "view": "state", "nodes": []}
-        return state_document(self._state, self._tree_lines.rows)
+        return json_object(self._view)
 
     def as_rows(self) -> Iterable[Sequence[object]]:
+        return csv_rows(self._view)
+
+    @property
+    def _view(self) -> StateView | DifferenceView:
         if self._difference is not None and self._changes.display:
-            return difference_table(self._difference)
-        return state_table(self._tree_lines.rows)
+            return difference_view(self.place, self._difference)
+        if self._state is None:
+            return StateView(leaves=leaves(self._tree_lines.rows))
+        return state_view(self._state, self._tree_lines.rows)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from rich.text import Text
@@ -15,12 +16,14 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Static
 
 from kraftool.reports.browse.time_axis import TimeAxis, TimeSpan
-from kraftool.reports.moments import iso
-from kraftool.reports.printable import printable
-from kraftool.reports.timeline.document import CSV_COLUMNS, csv_row, document, event_object
-from kraftool.reports.timeline.events import Category, Event, Visibility
+from kraftool.reports.text.csv_text import csv_rows
+from kraftool.reports.text.json_document import json_object
+from kraftool.reports.text.moments import iso
+from kraftool.reports.text.printable import printable
+from kraftool.reports.text.words import many
+from kraftool.reports.timeline.document import TimelineDocument, timeline_document
+from kraftool.reports.timeline.events import Category, Event, Statistics, Timeline, Visibility
 from kraftool.reports.timeline.words import duration
-from kraftool.reports.words import many
 from kraftool.tui.details import Working
 from kraftool.tui.tasks import TaskView
 from kraftool.tui.widgets.axis import AxisView
@@ -307,17 +310,19 @@ class TimelineScreen(TaskView):
         return f"{at}\t{event.offset}\t{printable(event.text)}"
 
     def as_json(self) -> dict[str, Any]:
-        if self._look is None:
-            return {"schemaVersion": 1, "events": []}
-        timeline = self._look.timeline
-        told = document(timeline)
-        told["events"] = [event_object(each, timeline) for each in self._shown]
-        return told
+        return json_object(self._document)
 
     def as_rows(self) -> Iterable[Sequence[object]]:
-        yield CSV_COLUMNS
-        if self._look is not None:
-            yield from (csv_row(each, self._look.timeline) for each in self._shown)
+        return csv_rows(self._document)
+
+    @property
+    def _document(self) -> TimelineDocument:
+        """The events that are shown; nothing before the logs were read."""
+        if self._look is None:
+            return timeline_document(
+                Timeline(nodes=(), events=(), statistics=Statistics(counts={}))
+            )
+        return timeline_document(replace(self._look.timeline, events=tuple(self._shown)))
 
 
 def _passes(event: Event, text: str) -> bool:

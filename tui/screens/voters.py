@@ -15,14 +15,15 @@ from textual.binding import Binding, BindingType
 from textual.widgets import DataTable, Static
 
 from kraftool.raft.endpoints import shown_endpoints
-from kraftool.reports.findings import Severity
-from kraftool.reports.status import Status, overall_status, worst_status
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.status import Status, overall_status, worst_status
+from kraftool.reports.text.json_document import json_object
 from kraftool.reports.voters import matrix
 from kraftool.reports.voters.diff import VoterDiff
 from kraftool.reports.voters.matrix import HistoryRow, VoterMark
 from kraftool.reports.voters.model import Commitment
 from kraftool.reports.voters.voter_set import version_range
-from kraftool.reports.voters.voters_json import document
+from kraftool.reports.voters.voters_json import diff_voters_document
 from kraftool.tui.details import Details, Working
 from kraftool.tui.findings import MEANINGS, SIGNS, joined, tail
 from kraftool.tui.table import ReportTable, Row
@@ -273,7 +274,7 @@ class VotersScreen(TaskView):
 
     def as_json(self) -> dict[str, Any]:
         diff = self._diff
-        return {"schemaVersion": 1} if diff is None else document(diff)
+        return json_object(None if diff is None else diff_voters_document(diff))
 
     def as_rows(self) -> Iterable[Sequence[object]]:
         diff = self._diff

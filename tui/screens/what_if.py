@@ -15,10 +15,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Input, Static
 
+from kraftool.reports.election.assessment_words import sentences
 from kraftool.reports.election.case import ElectionCase, NodeCase
-from kraftool.reports.moments import utc
-from kraftool.reports.words import listed, many
-from kraftool.sim.election.document import document
+from kraftool.reports.text.json_document import json_object
+from kraftool.reports.text.moments import utc
+from kraftool.reports.text.words import listed, many
+from kraftool.sim.election.document import simulate_election_document
 from kraftool.sim.election.evidence import LIKELIHOODS
 from kraftool.sim.election.report import Report
 from kraftool.sim.election.verdict import verdict
@@ -244,6 +246,7 @@ class WhatIfScreen(TaskView):
             return self.text("")
         if node.id in report.leaders:
             grave = any(each.standing.weighs for each in report.losses_by(node.id))
+            grave = grave or report.log_of(node.id) in report.unseen
             words = "yes, no controller" if node.is_witness else "yes"
             return self.text(words, "bad" if grave else "warn" if node.is_witness else "")
         chance = next(each for each in report.chances if each.node == node.id)
@@ -270,7 +273,7 @@ class WhatIfScreen(TaskView):
         for each in told.details:
             yield "", self.text(each, "bad" if each.startswith("DATA LOSS") else "")
         for step in told.next_steps:
-            yield "next", self.text(step.words, status.meaning)
+            yield "next", self.text(step.advice, status.meaning)
             for command in step.commands:
                 yield "", self.text(command, "key")
         yield from self._restarts(report)
@@ -280,7 +283,9 @@ class WhatIfScreen(TaskView):
                 yield "cut off", self.text(words, "bad" if loss.standing.weighs else "warn")
         refusals = [each for chance in report.chances for each in chance.refusals]
         for number, refusal in enumerate(refusals[:_MOST_REFUSALS]):
-            yield "" if number else "refused", self.text(refusal.sentence, "quiet")
+            yield "" if number else "refused", self.text(refusal.reason, "quiet")
+        for number, each in enumerate(sentences(report.assessment)):
+            yield "" if number else "at rest", self.text(each, "quiet")
         took = f"{many(report.runs, 'run')} from seed {report.seed}"
         if report.times_ms:
             took += (
@@ -294,7 +299,7 @@ class WhatIfScreen(TaskView):
     def _restarts(self, report: Report) -> Iterator[tuple[str, Text]]:
         """What may be restarted then; the signs are for those who see no colour."""
         parts = [
-            self.text(f"{each.node} {'✓ safe' if each.is_safe else '✗ not now'}  ",
+            self.text(f"{each.node_id} {'✓ safe' if each.is_safe else '✗ not now'}  ",
                       "good" if each.is_safe else "warn")
             for each in report.restarts
         ]  # fmt: skip
@@ -305,7 +310,7 @@ class WhatIfScreen(TaskView):
 
     def as_json(self) -> dict[str, Any]:
         report = self._current()
-        return {"schemaVersion": 1, "verdict": None} if report is None else document(report)
+        return json_object(None if report is None else simulate_election_document(report))
 
     def as_rows(self) -> Iterable[Sequence[object]]:
         yield "node", "lost", "role", "logEndOffset", "lastEpoch", "canLead", "ledFirst", "runs"

@@ -6,7 +6,7 @@ cursor. No more lanes are drawn than there is room for; the last one stands for 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from rich.style import Style
 from rich.text import Text
@@ -15,12 +15,12 @@ from textual.message import Message
 from textual.widget import Widget
 
 from kraftool.reports.browse.time_axis import Cell, TimeAxis, TimeSpan
-from kraftool.reports.findings import Severity
-from kraftool.reports.moments import iso
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.text.moments import iso
 from kraftool.reports.timeline.events import Category
+from kraftool.tui.frame import frame_of
 
 if TYPE_CHECKING:
-    from kraftool.tui.app import WatchApp
     from kraftool.tui.palette import Palette
 
 LABEL = 13
@@ -71,7 +71,7 @@ class AxisView(Widget):
         text = Text(no_wrap=True, end="")
         if self.axis is None:
             return text
-        palette: Palette = cast("WatchApp", self.app).palette
+        palette: Palette = frame_of(self).palette
         width = self._width
         here = None if self.time is None else self.axis.column(self.time, self.span, width)
         drawn = self.axis.cells(self.span, width)

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from rich.style import Style
 from rich.text import Text
 
-from kraftool.reports.findings import Severity
-from kraftool.reports.moments import iso
-from kraftool.reports.printable import printable
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.text.moments import iso
+from kraftool.reports.text.printable import printable
 from kraftool.reports.timeline.events import Category, Event, Timeline, Visibility
 from kraftool.tui.palette import Palette
 

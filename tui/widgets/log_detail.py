@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from kraftool.reports.annotation_rows import Row
 from kraftool.reports.browse.detail import Detail
-from kraftool.reports.printable import printable
+from kraftool.reports.explain.rows import Row
+from kraftool.reports.text.printable import printable
 from kraftool.tui.palette import Palette
 
 _A_LINE = 8

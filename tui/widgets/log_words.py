@@ -11,7 +11,7 @@ from rich.text import Text
 
 from kraftool.reports.browse.feed import RowRange
 from kraftool.reports.browse.rows import LogRow
-from kraftool.reports.words import size
+from kraftool.reports.text.words import size
 from kraftool.tui.palette import Palette
 from kraftool.tui.widgets.log_lines import LEGEND
 from kraftool.watching.staleness import Currency

@@ -6,15 +6,13 @@ Owns the drawing. What the places mean is for the view.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
 
 from rich.text import Text
 from textual import events
 from textual.message import Message
 from textual.widget import Widget
 
-if TYPE_CHECKING:
-    from kraftool.tui.app import WatchApp
+from kraftool.tui.frame import frame_of
 
 
 class Slider(Widget):
@@ -54,7 +52,7 @@ class Slider(Widget):
         return min(max(round((value - self.first) / span * (width - 1)), 0), width - 1)
 
     def render(self) -> Text:
-        palette = cast("WatchApp", self.app).palette
+        palette = frame_of(self).palette
         _, width = self._bar()
         line = Text(f"{self.first} ", palette.quiet, no_wrap=True, end="")
         cells = ["─"] * width

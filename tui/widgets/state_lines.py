@@ -14,11 +14,11 @@ from textual.message import Message
 
 from kraftool.reports.browse.state_changes import ChangeRow
 from kraftool.reports.browse.state_tree import TreeRow
-from kraftool.reports.findings import Severity
-from kraftool.reports.moments import iso
-from kraftool.reports.printable import printable
+from kraftool.reports.findings.finding import Severity
 from kraftool.reports.state.load import LoadedState
-from kraftool.reports.words import many
+from kraftool.reports.text.moments import iso
+from kraftool.reports.text.printable import printable
+from kraftool.reports.text.words import many
 from kraftool.tui.palette import Palette
 from kraftool.tui.widgets.lines import Lines
 

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.raft.endpoints import static_voter
+from kraftool.raft.names import VoterSet
 from kraftool.repair.cases.model import Mend
 from kraftool.repair.making import (
     Frame,
@@ -17,7 +19,7 @@ from kraftool.repair.making import (
     quorum_state_of,
     voters_appended,
 )
-from kraftool.repair.plan import PlannedVoter, RequiredSetting
+from kraftool.repair.plan import RequiredSetting
 from kraftool.repair.ranking import Host, are_identical
 from kraftool.repair.standing import QuorumAssessment, refuse_missing
 
@@ -30,9 +32,8 @@ def asked_for(standing: QuorumAssessment) -> Iterator[Mend]:
     request = standing.request
     if not request.endpoints:
         return
-    known = {each.id for each in standing.voters}
     for id_, _ in request.endpoints:
-        if id_ not in known:
+        if id_ not in standing.voters.ids:
             raise KraftoolError(f"--set endpoint.{id_}=…: node {id_} is no voter")
     after = new_voters(standing)
     if standing.kraft_version == 0:
@@ -47,8 +48,9 @@ def asked_for(standing: QuorumAssessment) -> Iterator[Mend]:
         voters=after,
         timestamp_ms=request.now_ms,
     )
-    told = ", ".join(f"{each.id} at {one.address}" for each in after for one in each.endpoints[:1])
-    servers = ",".join(str(one.address) for each in after for one in each.endpoints[:1])
+    reached = [(each.id, each.endpoint) for each in after if each.endpoint is not None]
+    told = ", ".join(f"{id_} at {endpoint}" for id_, endpoint in reached)
+    servers = ",".join(str(endpoint) for _, endpoint in reached)
     for host in same:
         survey = host.survey
         yield Mend(
@@ -72,17 +74,14 @@ def asked_for(standing: QuorumAssessment) -> Iterator[Mend]:
         )
 
 
-def new_voters(standing: QuorumAssessment) -> tuple[PlannedVoter, ...]:
+def new_voters(standing: QuorumAssessment) -> VoterSet:
     """The voters as they are reached from now on; of listeners not named the old place."""
     found = []
     for each in standing.voters:
         told = standing.request.endpoints_of(each.id)
-        listeners = {one.listener for one in told}
-        kept = tuple(one for one in each.endpoints if one.listener not in listeners)
-        if standing.kraft_version == 0 and told:
-            kept = ()
-        found.append(replace(each, endpoints=(*told, *kept)))
-    return tuple(found)
+        kept = {} if standing.kraft_version == 0 and told else each.endpoints
+        found.append(replace(each, endpoints={**told, **kept, **told}))
+    return VoterSet.of(*found)
 
 
 def _majority_alike(standing: QuorumAssessment) -> list[Host]:
@@ -107,8 +106,8 @@ def _majority_alike(standing: QuorumAssessment) -> list[Host]:
     return alike
 
 
-def _static(standing: QuorumAssessment, after: tuple[PlannedVoter, ...]) -> Iterator[Mend]:
-    value = ",".join(f"{each.id}@{one.address}" for each in after for one in each.endpoints[:1])
+def _static(standing: QuorumAssessment, after: VoterSet) -> Iterator[Mend]:
+    value = ",".join(static_voter(each) for each in after if each.endpoint)
     for host in standing.hosts:
         yield Mend(
             case="endpoints",

@@ -1,4 +1,5 @@
-"""Who a directory is: meta.properties lost or damaged, or with another directory id than the voter.
+"""Who a directory is: meta.properties lost or damaged, or with another directory id than the voter;
+or the directory is another node's than its server.properties says.
 
 Owns where the ids come from: the node id from server.properties, the cluster id from the other
 directories, a voter's directory id from the record that made it one, a broker's from its
@@ -16,10 +17,12 @@ from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.repair.cases.model import Mend
 from kraftool.repair.cases.rebuild import can_be_source
 from kraftool.repair.making import meta_properties_of
-from kraftool.repair.plan import Edit, Risk
+from kraftool.repair.plan import Edit, RequiredSetting, Risk
 from kraftool.repair.ranking import Host
 from kraftool.repair.request import Acceptance
 from kraftool.repair.standing import QuorumAssessment
+
+NODE_ID = "node.id"
 
 
 def meta_properties(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
@@ -59,6 +62,43 @@ def meta_properties(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
     )
 
 
+def other_nodes_disk(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
+    """A directory that the server.properties of another node leads to, as of swapped disks."""
+    wanted = own_node_id(host)
+    if not wanted:
+        return
+    settings = host.survey.settings
+    assert settings is not None, "or it has no other node's"
+    yield Mend(
+        case="other-nodes-disk",
+        host=host,
+        text=f"{host.name}: {host.survey.path} is the directory of node {host.node_id}, but"
+        f" {settings.file} names it and has node.id={settings.node_id}: Kafka does not start on it",
+        settings=wanted,
+    )
+
+
+def own_node_id(host: Host) -> tuple[RequiredSetting, ...]:
+    """The node.id that a server.properties must have if it names this directory; empty if the one
+    that was given has it."""
+    settings, own = host.survey.settings, host.survey.identity.node_id
+    if settings is None or own is None or settings.node_id in (None, own):
+        return ()
+    return (RequiredSetting(key=NODE_ID, value=str(own)),)
+
+
+def configuring(setting: RequiredSetting, directory: str) -> str:
+    """What a person does for a setting of a node whose directory this is."""
+    if setting.key == NODE_ID:
+        return (
+            f"mount {directory}, or name it as the log directory, where server.properties has"
+            f" node.id={setting.value}, and nowhere else; leave meta.properties as it is"
+        )
+    if setting.value:
+        return f"in its server.properties set {setting.key}={setting.value}"
+    return f"in its server.properties take {setting.key} out"
+
+
 def directory_id(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
     """A voter's directory that calls itself otherwise than the record of the voters."""
     survey = host.survey
@@ -87,7 +127,8 @@ def directory_id(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
 
 
 def _recorded(standing: QuorumAssessment, node_id: int | None) -> str:
-    return next((each.directory_id for each in standing.voters if each.id == node_id), "")
+    voter = standing.voters.get(node_id)
+    return (voter.directory_id if voter is not None else None) or ""
 
 
 def _registered(host: Host) -> str:

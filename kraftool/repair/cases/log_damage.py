@@ -16,11 +16,11 @@ from kraftool.repair.cases.rebuild import rebuilt
 from kraftool.repair.cases.snapshots import bad_removed
 from kraftool.repair.making import before, cut_at_break, epochs_removed, removals
 from kraftool.repair.plan import Edit, LostRecords, Piece, PlanFile, PlanFileKind, Risk
-from kraftool.repair.ranking import Host
+from kraftool.repair.ranking import Host, behind_damage
 from kraftool.repair.request import Acceptance
 from kraftool.repair.standing import QuorumAssessment
 from kraftool.repair.survey import LogBreak, Survey, SurveyedLog
-from kraftool.reports.words import many
+from kraftool.reports.text.words import listed, many
 
 _LOG_FILES = frozenset(
     {
@@ -49,13 +49,21 @@ def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
             )
         return
     why = (
-        f"its log is damaged from offset {broken.offset} on ({broken.reason}), with"
-        f" {many(broken.lost_batches, 'whole batch')} behind"
+        f"its log is damaged from offset {broken.offset} on ({broken.reason};"
+        f" {_no_bit(host)}), with {many(broken.lost_batches, 'whole batch')} behind"
     )
     found = list(rebuilt(standing, host, why))
     if not found:
         _refuse_where_another_goes_further(standing, host, why)
     yield from found or [_alone(host, log, broken, why)]
+
+
+def _no_bit(host: Host) -> str:
+    others = host.evidence.contradicted_by
+    if others:
+        have = "has" if len(others) == 1 else "have"
+        return f"one flipped bit would explain it, but {listed(others)} {have} other bytes there"
+    return "no single bit explains it"
 
 
 def _refuse_where_another_goes_further(standing: QuorumAssessment, host: Host, why: str) -> None:
@@ -66,8 +74,10 @@ def _refuse_where_another_goes_further(standing: QuorumAssessment, host: Host, w
         raise KraftoolError(
             f"{host.name}: {why}. {best.name} is damaged, too, but can be trusted up to offset"
             f" {end.offset} of epoch {end.epoch}",
-            hint=f"mend that first: recover plan with {best.name} alone, and recover apply; then,"
-            f" before anything is started, plan with all: {host.name} is made anew from it",
+            hint="if you gave collect files, name the directories or copies of them: kraftool then"
+            " takes good batches from each node. Otherwise mend that first: recover plan with"
+            f" {best.name} alone, and recover apply; then, before anything is started, plan with"
+            f" all: {host.name} is made anew from it",
         )
 
 
@@ -144,10 +154,7 @@ def _rest(survey: Survey, log: SurveyedLog, offset: int) -> Iterator[Edit]:
 
 
 def _lost(host: Host, first: int, broken: LogBreak) -> LostRecords | None:
-    end = max(broken.end_offset, first)
-    if end == first:
-        return None
-    return LostRecords(host=host.name, first_offset=first, end_offset=end)
+    return behind_damage(host, first, broken) if broken.end_offset > first else None
 
 
 def _risk(host: Host, first: int, broken: LogBreak) -> tuple[Risk, ...]:

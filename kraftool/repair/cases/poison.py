@@ -78,7 +78,7 @@ def _replaced(standing: QuorumAssessment, host: Host, misfit: Misfit) -> Mend:
     )
     count = misfit.last_offset - misfit.base_offset + 1
     what = "1 record gives" if count == 1 else f"{count} records of one batch give"
-    who = "" if is_voter(host, standing.keys) else ", which only follows"
+    who = "" if is_voter(host, standing.voters) else ", which only follows"
     return Mend(
         case="poison",
         host=host,

@@ -1,8 +1,9 @@
 """A directory's log and snapshots made from another node's, which is of the same cluster.
 
 Owns the copy: the source's whole snapshots and its log up to where it can be trusted, and nothing
-left of the old. The node's own quorum-state and meta.properties stay: who it is, and how it voted,
-is its own. For a broker or an observer nothing is copied: emptied, it fetches all of it.
+left of the old. The node's own meta.properties stays, and so does its quorum-state, unless its
+epoch is below the highest of any node: who it is, and how it voted, is its own. For a broker or an
+observer nothing is copied: emptied, it fetches all of it.
 """
 
 from __future__ import annotations
@@ -13,13 +14,19 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import write_segment_name
 from kraftool.repair.cases import small_files
 from kraftool.repair.cases.model import Mend
-from kraftool.repair.making import PARTITION_METADATA, before, removals
+from kraftool.repair.making import (
+    LARGEST_EPOCH,
+    PARTITION_METADATA,
+    before,
+    quorum_state_of,
+    removals,
+)
 from kraftool.repair.plan import Edit, Fingerprint, Piece, PlanFile, PlanFileKind, Risk
 from kraftool.repair.ranking import Host, beyond, is_voter
 from kraftool.repair.request import Acceptance
 from kraftool.repair.standing import QuorumAssessment
 from kraftool.repair.survey import Survey
-from kraftool.reports.words import listed
+from kraftool.reports.text.words import listed
 
 _LOG = frozenset({PlanFileKind.SEGMENT, PlanFileKind.SNAPSHOT})
 
@@ -77,11 +84,12 @@ def rebuilt(
     if _is_all_that_was_committed(standing, host, source):
         lost = lost if host.survey.intact else None
     elif host.lost_log:
-        raise KraftoolError(
-            f"{host.name}: {why}, and {source.name} may lack what was committed in it"
-            f"{_unseen(standing)}",
-            hint=way_out(standing, host),
-        )
+        if len(standing.voters) - len(_gone(standing)) < standing.majority:
+            raise KraftoolError(
+                f"{host.name}: {why}, and {source.name} may lack what was committed in it"
+                f"{_unseen(standing)}",
+                hint=way_out(standing, host),
+            )
     elif lost is None and _may_go_further(host.survey, source.survey):
         unknown = f"{host.name}: how far its damaged log went cannot be told, maybe beyond"
         unknown += f" {source.name}'s{_unseen(standing)}"
@@ -97,15 +105,32 @@ def rebuilt(
     yield Mend(
         case="rebuilt",
         host=host,
-        text=f"{host.name}: {why}; its log and snapshots are made anew from {source.name}, up to"
+        text=f"{host.name}: {why}; its log and snapshots are recreated from {source.name}, up to"
         f" offset {source.survey.end.offset} of epoch {source.survey.end.epoch}",
-        edits=tuple(copied(host, source)),
+        edits=(*copied(host, source), *_raised(standing, host, source.survey.end.epoch)),
         source=source,
         lost=lost,
         risks=tuple(risks),
         stops_all=True,
         replaces_log=True,
     )
+
+
+def _raised(standing: QuorumAssessment, host: Host, epoch: int) -> Iterator[Edit]:
+    """quorum-state above every epoch that any directory shows, where the node's own is of an
+    earlier one: a node whose directory is rebuilt may have forgotten a vote, and no epoch may get a
+    second leader by it."""
+    told = host.survey.quorum_state
+    highest = standing.highest_epoch
+    if told.missing or told.complaint or told.leader_epoch >= max(epoch, highest):
+        return
+    free = small_files.free_epoch(standing, host)
+    why = f"above epoch {highest}, the highest of any node: no vote that was given is given again"
+    if free >= LARGEST_EPOCH:  # a false epoch somewhere leaves no room
+        free, why = epoch, f"the log ends in epoch {epoch}"
+        if told.leader_epoch >= epoch:
+            return
+    yield quorum_state_of(host.survey, free, standing.kraft_version, standing.voters.ids, why)
 
 
 def _is_all_that_was_committed(standing: QuorumAssessment, host: Host, source: Host) -> bool:
@@ -135,13 +160,29 @@ def _log_size(survey: Survey) -> int:
 def way_out(standing: QuorumAssessment, host: Host) -> str:
     """What to do where nothing that was given can take the place of a directory's log."""
     hint = "give the directories of the other nodes, too"
-    gone = standing.without_log
-    if not standing.votes(host) or not gone:
+    gone = _gone(standing)
+    if not host.lost_log or not standing.votes(host):
+        hint += ": one of them may lend its snapshot, or all of its log"
+        sources = [each for each in standing.hosts if each is not host and can_be_source(each)]
+        best = max(sources, key=lambda each: each.rank, default=None)
+        if best is not None and host.node_id is not None and best.node_id is not None:
+            hint += "; or give up what it has beyond another node's log:"
+            hint += f" --set rebuild={host.node_id} --set from={best.node_id}"
+        return hint
+    if not gone:
         return f"{hint}: one of them may lend its snapshot, or all of its log"
     if len(gone) < len(standing.voters):
-        ids = ",".join(str(each.id) for each in gone)
+        ids = ",".join(map(str, gone))
         return f"{hint}; or say that what has no log is lost as a voter: --set lost={ids}"
-    return f"{hint}; or have one lead alone with the best state that is left: --set seed=ID"
+    return (
+        f"{hint}; or have one lead alone with the best state that is left: --set"
+        f" seed={host.node_id}"
+    )
+
+
+def _gone(standing: QuorumAssessment) -> list[int]:
+    """Voters of which no log was given."""
+    return sorted({each.id for each in (*standing.without_log, *standing.missing)})
 
 
 def _unseen(standing: QuorumAssessment) -> str:
@@ -163,7 +204,7 @@ def best_source(standing: QuorumAssessment, host: Host) -> Host | None:
         for each in standing.hosts
         if each is not host and can_be_source(each) and each.rank >= host.rank
     ]
-    return max(found, key=lambda each: (each.rank, is_voter(each, standing.keys)), default=None)
+    return max(found, key=lambda each: (each.rank, is_voter(each, standing.voters)), default=None)
 
 
 def copied(host: Host, source: Host) -> Iterator[Edit]:

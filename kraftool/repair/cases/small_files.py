@@ -24,7 +24,7 @@ from kraftool.repair.making import (
 from kraftool.repair.plan import Edit
 from kraftool.repair.ranking import Host
 from kraftool.repair.standing import QuorumAssessment
-from kraftool.reports.words import listed
+from kraftool.reports.text.words import listed
 
 _SWAPS = (".swap", ".cleaned")
 
@@ -38,9 +38,8 @@ def quorum_state(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
         return
     why = f"quorum-state cannot be read ({told.complaint})" if told.complaint else ""
     why = why or "quorum-state is missing"
-    known = {host.node_id, *(each.node_id for each in standing.hosts if _tells_epoch(each))}
-    unseen = [each.id for each in standing.voters if each.id not in known]
-    epoch = standing.highest_epoch + (EPOCH_MARGIN if unseen else 1)
+    unseen = _unseen(standing, host)
+    epoch = free_epoch(standing, host)
     if epoch >= LARGEST_EPOCH:
         raise KraftoolError(
             f"{host.name}: {why}, and epoch {standing.highest_epoch} is too near to the highest"
@@ -75,6 +74,17 @@ def quorum_state(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
             ),
         ),
     )
+
+
+def free_epoch(standing: QuorumAssessment, host: Host) -> int:
+    """An epoch in which a node has given no vote, and of which no leader is known."""
+    return standing.highest_epoch + (EPOCH_MARGIN if _unseen(standing, host) else 1)
+
+
+def _unseen(standing: QuorumAssessment, host: Host) -> list[int]:
+    """The other voters whose epoch is not known."""
+    known = {host.node_id, *(each.node_id for each in standing.hosts if _tells_epoch(each))}
+    return [each.id for each in standing.voters if each.id not in known]
 
 
 def _tells_epoch(host: Host) -> bool:

@@ -13,10 +13,9 @@ from collections import OrderedDict
 from dataclasses import dataclass
 
 from kraftool.decoders.batch import RecordBatch
-from kraftool.decoders.fault import FaultKind
 from kraftool.decoders.segment import ReadAt
-from kraftool.decoders.walk import Faulty, Item, Walk, WalkState
-from kraftool.reports.log_source import LogFile
+from kraftool.decoders.walk import Item, Walk, WalkState
+from kraftool.reports.logs.source import LogFile
 from kraftool.reports.state.files import base_offset
 from kraftool.storage.source import ByteSource
 
@@ -66,8 +65,8 @@ class LogBlocks:
         self._blocks: OrderedDict[tuple[int, int, bool], Block] = OrderedDict()
         self._kept = 0
         self.bases: list[int] = sorted(self._files)
-        self.is_live = False
-        """Whether the log is being written, so that half a batch at its end is no damage."""
+        self.unsettled: int | None = None
+        """Where the newest segment has bytes that may be half a batch: they are not shown."""
 
     # --- segments ---------------------------------------------------------------------------------
 
@@ -197,13 +196,10 @@ class LogBlocks:
             size *= 4
 
     def _settled(self, segment: int, items: list[Item]) -> list[Item]:
-        """Without the half batch that a running Kafka is about to complete."""
-        is_tail = bool(items) and segment == self.bases[-1] and isinstance(items[-1], Faulty)
-        if is_tail and self.is_live:
-            last = items[-1]
-            if isinstance(last, Faulty) and last.fault.kind is FaultKind.TORN_TAIL:
-                return items[:-1]
-        return items
+        """Without what a running Kafka may be about to complete."""
+        if self.unsettled is None or segment != self.bases[-1]:
+            return items
+        return [each for each in items if each.position < self.unsettled]
 
     def first_whole(self, segment: int, position: int, end: int) -> RecordBatch | None:
         """The first batch whose CRC holds that begins from `position` on and before `end`."""

@@ -1,6 +1,6 @@
 """One row of a log in full: what it decodes to, and its bytes with their meaning.
 
-Owns which bytes belong to a row. Which of them may be shown came with `annotation_log.py`.
+Owns which bytes belong to a row. Which of them may be shown came with `explain/log.py`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.log_record import LogRecord, decode_batch
 from kraftool.decoders.walk import Faulty, Item, batch_of
-from kraftool.reports.annotation_log import explain_item
-from kraftool.reports.annotation_rows import ExplainRequest, Row
 from kraftool.reports.browse.rows import LogRow, RowKind
 from kraftool.reports.browse.window import LogWindow
-from kraftool.reports.log_dump import masked
-from kraftool.reports.words import many
+from kraftool.reports.explain.log import explain_item
+from kraftool.reports.explain.rows import ExplainRequest, Row
+from kraftool.reports.logs.dump import masked
+from kraftool.reports.text.words import many
 
 MOST_ROWS = 2000
 """Of annotated bytes; a partition's record has about forty."""

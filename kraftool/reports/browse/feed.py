@@ -12,8 +12,8 @@ from kraftool.reports.browse.blocks import RowPlace
 from kraftool.reports.browse.rows import LogRow
 from kraftool.reports.browse.session import LogSession, WindowExtent
 from kraftool.reports.browse.window import note
-from kraftool.reports.log_dump import Selection
-from kraftool.reports.log_query import GoTo, LogQuery
+from kraftool.reports.logs.dump import Selection
+from kraftool.reports.logs.query import GoTo, LogQuery
 
 MOST = 6000
 """Rows at hand; beyond it the far end is let go."""

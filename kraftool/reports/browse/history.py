@@ -15,10 +15,9 @@ from threading import Lock
 from kraftool.decoders.errors import KraftoolError
 from kraftool.image.loader import ImageLoader
 from kraftool.reports.browse.window import LogWindow
-from kraftool.reports.findings import Severity
-from kraftool.reports.log_query import GoTo
+from kraftool.reports.logs.query import GoTo
 from kraftool.reports.state.files import StateFiles, base_offset, snapshot_id
-from kraftool.reports.state.load import LoadedState, load_from
+from kraftool.reports.state.load import LoadedState, load_from, spoils
 from kraftool.reports.state.log import LogReplay, Wanted
 from kraftool.reports.state.replay import Progress, Replay
 from kraftool.storage.paths import Location
@@ -198,9 +197,7 @@ class StateHistory:
 
 def _is_sound(state: LoadedState) -> bool:
     """Whether it may be read on from: without an open transaction and without an error."""
-    return state.open_transaction is None and all(
-        each.severity is not Severity.ERROR for each in state.findings
-    )
+    return state.open_transaction is None and not any(map(spoils, state.findings))
 
 
 def _bounds(window: LogWindow) -> StateBounds:

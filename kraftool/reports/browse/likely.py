@@ -18,7 +18,7 @@ from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.framing import decode_record
 from kraftool.decoders.wire import unsigned_varint
 from kraftool.reports.browse.blocks import LogBlocks
-from kraftool.reports.log_dump import Selection, TopicNames, type_words
+from kraftool.reports.logs.dump import Selection, TopicNames, type_words
 
 Glance = Callable[[RecordBatch], bool]
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.reports.browse.blocks import Block, LogBlocks
-from kraftool.reports.transactions import marks
+from kraftool.reports.logs.transactions import marks
 
 INSIDE = "inside"
 """In a transaction whose end is too far away to have been looked for."""

@@ -14,7 +14,7 @@ from itertools import islice
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import DecodeError
-from kraftool.decoders.fault import Fault, record_fault
+from kraftool.decoders.fault import LogFault, record_fault
 from kraftool.decoders.log_record import (
     LogRecord,
     decode_batch,
@@ -31,8 +31,9 @@ from kraftool.decoders.walk import (
 )
 from kraftool.reports.browse.blocks import BEFORE, RowPlace
 from kraftool.reports.browse.likely import Glance, glance
-from kraftool.reports.log_dump import LogDump, Selection, TopicNames, grep_text, masked
-from kraftool.reports.record_summary import summary
+from kraftool.reports.files.record_summary import summary
+from kraftool.reports.logs.dump import LogDump, Selection, TopicNames, grep_text, masked
+from kraftool.reports.logs.types import record_label
 
 MOST_RECORDS = 20_000
 """Of one batch; a small compressed one can hold millions."""
@@ -207,7 +208,7 @@ class RowMaker:
             epoch=batch.epoch,
             timestamp=record.timestamp,
             border=_border(number, last),
-            label=label(item),
+            label=record_label(item),
             text=text,
             is_control=item.is_control,
             is_idle=item.name == "NoOpRecord",
@@ -215,16 +216,6 @@ class RowMaker:
             is_decoded=item.error is None,
             size=record.size,
         )
-
-
-def label(item: LogRecord) -> str:
-    """The type of a record for people, with its version where that is not 0."""
-    name = item.type if item.is_control else item.name.removesuffix("Record")
-    if not name and item.api_key is None:
-        name = "unknown record"
-    elif not name:
-        name = f"{'control type' if item.is_control else 'record type'} {item.api_key}"
-    return f"{name} v{item.version}" if item.version else name
 
 
 def _border(number: int, last: int) -> Border:
@@ -235,7 +226,7 @@ def _border(number: int, last: int) -> Border:
     return Border.LAST if number >= last else Border.MIDDLE
 
 
-def _problem(file: str, place: RowPlace, kind: RowKind, fault: Fault) -> LogRow:
+def _problem(file: str, place: RowPlace, kind: RowKind, fault: LogFault) -> LogRow:
     sides = ", ".join(
         f"{word} {side}"
         for word, side in (("expected", fault.expected), ("found", fault.found))

@@ -16,8 +16,8 @@ from kraftool.reports.browse.likely import topic_ids
 from kraftool.reports.browse.rows import LogRow
 from kraftool.reports.browse.tail import TailChange, WindowTail
 from kraftool.reports.browse.window import AT_ONCE, LogWindow, Page
-from kraftool.reports.log_dump import Selection
-from kraftool.reports.log_query import GoTo
+from kraftool.reports.logs.dump import Selection
+from kraftool.reports.logs.query import GoTo
 from kraftool.storage.paths import Location
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kraftool.image.image import MetadataImage
-from kraftool.reports.shell.nodes import Directory, Leaf, Node, in_order
-from kraftool.reports.shell.tree import shell_tree
+from kraftool.reports.state.shell.nodes import Directory, Leaf, Node, in_order
+from kraftool.reports.state.shell.tree import shell_tree
 
 Path = tuple[str, ...]
 _HEARTBEAT = 200

@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
 from kraftool.reports.timeline.events import Category, Event
 
 SHORTEST_MS = 100

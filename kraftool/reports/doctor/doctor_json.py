@@ -1,58 +1,125 @@
-"""The shape of `doctor -o json`, schemaVersion 1: docs/schemas/doctor.json describes it.
-
-Owns the names of the document's members. A diagnosis is a finding as every command has it, with
-evidence and commands beside.
-"""
+"""The documents of `doctor -o json`, with and without --explain."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass, fields
 
+from kraftool.decoders.json_marks import Count
 from kraftool.reports.doctor.explain import Explanation
-from kraftool.reports.doctor.model import Diagnosis
+from kraftool.reports.doctor.model import Diagnosis, Evidence
 from kraftool.reports.doctor.report import DirectoryDiagnoses, DoctorReport
-from kraftool.reports.plain_json import finding_counts, finding_object, plain
-
-SCHEMA_VERSION = 1
-
-
-def document(report: DoctorReport) -> dict[str, Any]:
-    """The whole report."""
-    return {
-        "schemaVersion": SCHEMA_VERSION,
-        "directories": [_section(each) for each in report.sections if each.path],
-        "between": [_diagnosis(one) for each in report.sections if not each.path
-                    for one in each.diagnoses],
-        "liveQuorum": report.is_live,
-        "rules": list(report.rules),
-        "ignored": report.ignored,
-        "unexamined": [plain(each) for each in report.unexamined],
-        "deeper": [plain(each) for each in report.deeper],
-        "findingCounts": finding_counts(report.findings),
-    }  # fmt: skip
+from kraftool.reports.doctor.unexamined import Unexamined
+from kraftool.reports.election.assessment_json import AssessmentObject, assessment_json
+from kraftool.reports.text.json_form import form
+from kraftool.reports.text.json_forms import (
+    FindingCounts,
+    FindingObject,
+    finding_counts,
+    finding_object,
+)
 
 
-def explanations(told: tuple[Explanation, ...]) -> dict[str, Any]:
-    """What --explain says."""
-    return {"schemaVersion": SCHEMA_VERSION, "codes": [plain(each) for each in told]}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiagnosisObject(FindingObject):
+    """A finding with its evidence, and the commands to run next."""
+
+    evidence: tuple[Evidence, ...]
+    commands: tuple[str, ...]
+    """What to run next, a line each. What begins with # is done by hand."""
 
 
-def _section(section: DirectoryDiagnoses) -> dict[str, Any]:
+@form
+def diagnosis_object(diagnosis: Diagnosis) -> DiagnosisObject:
+    finding = finding_object(diagnosis.finding)
+    members = {each.name: getattr(finding, each.name) for each in fields(finding)}
+    return DiagnosisObject(**members, evidence=diagnosis.evidence, commands=diagnosis.commands)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoctorDirectory:
+    """A directory, or settings without the directory that they name."""
+
+    path: str
+    """The name of the node where it is a running one."""
+    settings_file: str
+    """The server.properties that names the directory; empty without one."""
+    node_id: int | None
+    is_live: bool
+    """Whether another process holds the directory's lock."""
+    is_asked: bool
+    """Whether this is a running node that reported its log, and no directory."""
+    is_witness: bool | None
+    """True for a voter that runs no controller: its ApiVersions lacks CreateTopics. null where that
+    is unknown."""
+    diagnoses: tuple[Diagnosis, ...]
+    """The worst first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoctorDocument:
+    """What is known to be wrong with directories. Offsets are places in the log, positions are
+    bytes in a file."""
+
+    directories: tuple[DoctorDirectory, ...]
+    """One for each directory, in the order of the PATHs."""
+    diagnoses: tuple[Diagnosis, ...]
+    """Those between directories, and of the PATHs as a whole."""
+    is_live: bool
+    """Whether a live quorum was asked."""
+    assessment: AssessmentObject | None
+    """null if no directory was given."""
+    rules: tuple[str, ...]
+    """The names of the rules that looked."""
+    ignored: Count
+    """How many findings --ignore left out."""
+    unexamined: tuple[Unexamined, ...]
+    """What the rules could not look at. A report without findings is complete only if this is
+    empty."""
+    deeper_commands: tuple[str, ...]
+    """Commands that look deeper."""
+    finding_counts: FindingCounts
+
+    @property
+    def rows(self) -> tuple[Diagnosis, ...]:
+        """All diagnoses."""
+        return (*(one for each in self.directories for one in each.diagnoses), *self.diagnoses)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplanationsDocument:
+    """What the codes of findings mean."""
+
+    codes: tuple[Explanation, ...]
+
+    @property
+    def rows(self) -> tuple[Explanation, ...]:
+        """All codes."""
+        return self.codes
+
+
+def doctor_document(report: DoctorReport) -> DoctorDocument:
+    assessment = report.assessment
+    return DoctorDocument(
+        directories=tuple(_directory(each) for each in report.sections if each.path),
+        diagnoses=tuple(one for each in report.sections if not each.path for one in each.diagnoses),
+        is_live=report.is_live,
+        assessment=None if assessment is None else assessment_json(assessment),
+        rules=report.rules,
+        ignored=report.ignored,
+        unexamined=report.unexamined,
+        deeper_commands=report.deeper,
+        finding_counts=finding_counts(report.findings),
+    )
+
+
+def _directory(section: DirectoryDiagnoses) -> DoctorDirectory:
     patient = section.patient
-    return {
-        "path": plain(section.path),
-        "settings": plain(patient.settings_file) if patient is not None else "",
-        "nodeId": patient.node_id if patient is not None else None,
-        "live": patient is not None and patient.is_live,
-        "asked": patient is not None and patient.source.is_live,
-        "isWitness": None if patient is None else patient.source.is_witness,
-        "diagnoses": [_diagnosis(each) for each in section.diagnoses],
-    }
-
-
-def _diagnosis(each: Diagnosis) -> dict[str, Any]:
-    return {
-        **finding_object(each.finding),
-        "evidence": [plain(one) for one in each.evidence],
-        "commands": [plain(one) for one in each.commands],
-    }
+    return DoctorDirectory(
+        path=section.path,
+        settings_file="" if patient is None else patient.settings_file,
+        node_id=None if patient is None else patient.node_id,
+        is_live=patient is not None and patient.is_live,
+        is_asked=patient is not None and patient.source.is_live,
+        is_witness=None if patient is None else patient.source.is_witness,
+        diagnoses=section.diagnoses,
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.reports.log_source import LogFile, kind_of
+from kraftool.reports.logs.source import LogFile, kind_of
 from kraftool.reports.state.files import MOST_STREAMED, StateFiles, files_of
 from kraftool.storage.entry import Entry
 from kraftool.storage.paths import Location

@@ -20,8 +20,8 @@ from kraftool.decoders.log_record import decode_control, position_in_file
 from kraftool.decoders.names import FileState, parse_checkpoint_name, segment_offset
 from kraftool.decoders.walk import Faulty, Item
 from kraftool.decoders.wire import ZERO_UUID
-from kraftool.reports.file_report import FileReport, ReadOptions, read_file
-from kraftool.reports.log_reader import NOOP_BATCH, Observe
+from kraftool.reports.files.file_report import FileReport, ReadOptions, read_file
+from kraftool.reports.logs.reader import NOOP_BATCH, Observe
 from kraftool.storage.entry import Entry
 
 MOST = 100_000
@@ -177,7 +177,7 @@ class LogStatistics:
 
     def _control(self, file: str, batch: RecordBatch) -> None:
         try:
-            for record in batch.records():
+            for record in batch.shared_records():
                 item = decode_control(record)
                 if item.type == "LeaderChange" and item.data is not None:
                     self.elections.append(
@@ -249,7 +249,7 @@ def _decoded(batch: RecordBatch) -> list[tuple[Record, int, dict[str, Any]]]:
     """The records of a batch that are wanted, decoded; what is damaged is told by the summary."""
     found: list[tuple[Record, int, dict[str, Any]]] = []
     try:
-        for record in batch.records():
+        for record in batch.shared_records():
             value = record.value
             if value is None or len(value) < 3 or value[0] != 1 or value[1] not in _WANTED:
                 continue

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kraftool.decoders.properties import Properties
-from kraftool.reports.directory import DirectoryReport
+from kraftool.reports.directory.report import DirectoryReport
 from kraftool.reports.doctor.log_statistics import LoggedElection, LogStatistics
-from kraftool.reports.file_report import FileReport
-from kraftool.reports.findings import Finding
-from kraftool.reports.home_cluster import by_cluster
-from kraftool.reports.metadata_summary import MetadataSummary, SeenVoters
+from kraftool.reports.files.file_report import FileReport
+from kraftool.reports.files.home_cluster import by_cluster
+from kraftool.reports.files.metadata_summary import MetadataSummary, SeenVoters
+from kraftool.reports.findings.finding import Finding
 from kraftool.reports.state.load import LoadedState
 from kraftool.reports.voters.between import home_cluster
 from kraftool.reports.voters.diff import VoterDiff
@@ -25,12 +25,17 @@ from kraftool.storage.lock import LockState
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """A value that speaks for a diagnosis, and where it stands."""
+    """A value that supports a diagnosis, and its place. It is no Fault: nothing is wrong
+    with the value itself."""
 
     file: str
-    text: str
+    """The file or directory; may be empty."""
+    found: str
+    """The value, or what is at the place."""
     position: int | None = None
+    """A byte in the file."""
     offset: int | None = None
+    """An offset in the log."""
 
     @staticmethod
     def of_election(election: LoggedElection, *, with_votes: bool = False) -> Evidence:
@@ -43,7 +48,7 @@ class Evidence:
             file=election.file,
             position=election.position,
             offset=election.offset,
-            text=text,
+            found=text,
         )
 
     def where(self) -> str:

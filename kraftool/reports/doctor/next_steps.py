@@ -1,7 +1,7 @@
 """Commands and evidence for findings that come from dump and diff-voters.
 
-Owns which command goes with which code. A finding of a code that is not listed here, and that has a
-place in a file, is answered with `explain`.
+Owns the commands of each remedy; which one a finding has is said at its kind. A finding without
+one that has a place in a file is answered with `explain`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator
 
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.findings import Finding, Severity
-from kraftool.reports.kinds import directory as dir_kinds
-from kraftool.reports.kinds import log as log_kinds
-from kraftool.reports.kinds import snapshot as snap_kinds
+from kraftool.reports.findings.finding import Finding, Remedy, Severity
+from kraftool.reports.findings.kinds import directory as dir_kinds
+from kraftool.reports.findings.kinds import log as log_kinds
 
 Steps = Callable[[Finding, Examination, ExaminedDirectory], Iterator[str]]
 
@@ -31,17 +30,15 @@ def diagnosis(
 
 
 def _evidence(finding: Finding) -> tuple[Evidence, ...]:
-    text = finding.found
-    if finding.expected:
-        text = f"{finding.found or 'nothing'}, where {finding.expected} was expected"
-    if finding.field:
-        text = f"{finding.field}: {text}" if text else finding.field
-    placed = finding.position is not None or finding.offset is not None
-    if not finding.file or not (text or placed):
+    fault = finding.fault
+    text = fault.found
+    if fault.expected:
+        text = f"{fault.found or 'nothing'}, where {fault.expected} was expected"
+    if fault.field:
+        text = f"{fault.field}: {text}" if text else fault.field
+    if not fault.file or not (text or fault.has_place):
         return ()  # the cause says it all
-    return (
-        Evidence(file=finding.file, position=finding.position, offset=finding.offset, text=text),
-    )
+    return (Evidence(file=fault.file, position=fault.position, offset=fault.offset, found=text),)
 
 
 def _beyond(
@@ -67,13 +64,13 @@ def _beyond(
         yield Evidence(
             file=each.path,
             offset=finding.offset,
-            text=f"this log has the records from here to {each.source.end - 1}",
+            found=f"this log has the records from here to {each.source.end - 1}",
         )
     if others and not having:
         yield Evidence(
             file=patient.path,
             offset=finding.offset,
-            text="none of the other directories has a record from here on",
+            found="none of the other directories has a record from here on",
         )
 
 
@@ -86,7 +83,8 @@ def _is_tail(finding: Finding) -> bool:
 def _commands(
     finding: Finding, examination: Examination, patient: ExaminedDirectory | None
 ) -> Iterator[str]:
-    steps = _STEPS.get(finding.code)
+    remedy = finding.kind.remedy
+    steps = None if remedy is None else COMMANDS[remedy]
     if steps is not None and (patient or (examination.patients or (None,))[0]) is not None:
         subject = patient if patient is not None else examination.patients[0]
         yield from steps(finding, examination, subject)
@@ -94,7 +92,7 @@ def _commands(
         yield tools.on(finding.file, "explain", "--position", finding.position)
 
 
-def _diff_voters(
+def _compare_voters(
     finding: Finding, examination: Examination, patient: ExaminedDirectory
 ) -> Iterator[str]:
     yield tools.on_all(examination, "diff-voters")
@@ -106,12 +104,12 @@ def _timeline(
     yield tools.on_all(examination, "timeline")
 
 
-def _stale_voter(
+def _replace_voter(
     finding: Finding, examination: Examination, patient: ExaminedDirectory
 ) -> Iterator[str]:
     """For a disk that is lost. Where it may be there, the commands would do harm."""
     if finding.advice != dir_kinds.STALE_VOTER.advice:
-        yield from _diff_voters(finding, examination, patient)
+        yield from _compare_voters(finding, examination, patient)
         return
     id = patient.node_id
     if id is not None:
@@ -119,21 +117,23 @@ def _stale_voter(
     yield tools.add_controller(examination, patient)
 
 
-def _not_a_voter(
+def _add_controller(
     finding: Finding, examination: Examination, patient: ExaminedDirectory
 ) -> Iterator[str]:
     if finding.advice.endswith(dir_kinds.NOT_A_VOTER.advice):
         yield tools.add_controller(examination, patient)
 
 
-def _never_delete(
+def _write_quorum_state(
     finding: Finding, examination: Examination, patient: ExaminedDirectory
 ) -> Iterator[str]:
     yield from tools.epoch_to_write(examination)
     yield tools.on_all(examination, "diff-voters")
 
 
-def _aside(finding: Finding, examination: Examination, patient: ExaminedDirectory) -> Iterator[str]:
+def _move_aside(
+    finding: Finding, examination: Examination, patient: ExaminedDirectory
+) -> Iterator[str]:
     yield from tools.stop_first(patient)
     yield tools.aside(finding.file)
 
@@ -147,7 +147,7 @@ def _copy_first(
         yield tools.on(finding.file, "explain", "--position", finding.position)
 
 
-def _poison(
+def _explain_record(
     finding: Finding, examination: Examination, patient: ExaminedDirectory
 ) -> Iterator[str]:
     yield tools.on(finding.file, "explain", "--offset", finding.offset or 0)
@@ -155,7 +155,7 @@ def _poison(
     yield tools.on(patient.path, "verify-log")
 
 
-def _snapshot(
+def _verify_snapshot(
     finding: Finding, examination: Examination, patient: ExaminedDirectory
 ) -> Iterator[str]:
     """Whether it may be moved away hangs on what else is whole; the advice says it in words."""
@@ -163,7 +163,7 @@ def _snapshot(
     yield tools.keep_copy(patient.path)
 
 
-def _no_snapshot(
+def _copy_snapshot(
     finding: Finding, examination: Examination, patient: ExaminedDirectory
 ) -> Iterator[str]:
     log, cluster = patient.summary.log, patient.summary.node.cluster_id
@@ -186,7 +186,7 @@ def _no_snapshot(
     yield tools.on(patient.path, "verify-log")
 
 
-def _log_missing(
+def _describe_replication(
     finding: Finding, examination: Examination, patient: ExaminedDirectory
 ) -> Iterator[str]:
     newest = patient.summary.newest_snapshot
@@ -195,13 +195,13 @@ def _log_missing(
     yield tools.quorum(examination, patient, "describe", "--replication")
 
 
-def _transaction(
+def _dump_transaction(
     finding: Finding, examination: Examination, patient: ExaminedDirectory
 ) -> Iterator[str]:
     yield tools.on(patient.path, "dump-log", "--offsets", f"{finding.offset}..")
 
 
-def _dynamic(
+def _set_bootstrap_servers(
     finding: Finding, examination: Examination, patient: ExaminedDirectory
 ) -> Iterator[str]:
     yield tools.settings(
@@ -212,7 +212,7 @@ def _dynamic(
         yield f"# in {tools.quoted(finding.file)}: take out controller.quorum.voters"
 
 
-def _static(
+def _set_static_voters(
     finding: Finding, examination: Examination, patient: ExaminedDirectory
 ) -> Iterator[str]:
     if finding.expected and finding.severity is Severity.ERROR:
@@ -220,7 +220,7 @@ def _static(
     yield tools.on_all(examination, "diff-voters")
 
 
-def _false_upgrade(
+def _upgrade_kraft_version(
     finding: Finding, examination: Examination, patient: ExaminedDirectory
 ) -> Iterator[str]:
     where = tools.controller(examination, patient)
@@ -229,14 +229,16 @@ def _false_upgrade(
     yield tools.line("kafka-features", *where, "upgrade", "--feature", "kraft.version=1")
 
 
-def _identity(
+def _show_storage(
     finding: Finding, examination: Examination, patient: ExaminedDirectory
 ) -> Iterator[str]:
     properties = patient.settings_file or "server.properties"
     yield tools.line("kafka-storage", "info", "--config", properties)
 
 
-def _meta(finding: Finding, examination: Examination, patient: ExaminedDirectory) -> Iterator[str]:
+def _write_meta_properties(
+    finding: Finding, examination: Examination, patient: ExaminedDirectory
+) -> Iterator[str]:
     """What meta.properties has to say, as far as other files tell."""
     told = examination.voters_of(patient)
     settings = patient.source.settings
@@ -248,60 +250,25 @@ def _meta(finding: Finding, examination: Examination, patient: ExaminedDirectory
         f"# meta.properties: version=1, cluster.id={cluster or 'CLUSTER-ID'},"
         f" node.id={'NODE-ID' if id is None else id}, directory.id={directory or 'DIRECTORY-ID'}"
     )
-    yield from _identity(finding, examination, patient)
+    yield from _show_storage(finding, examination, patient)
 
 
-_STEPS: dict[str, Steps] = {
-    kind.code: steps
-    for steps, kinds in (
-        (
-            _diff_voters,
-            (
-                dir_kinds.VOTERS_DIFFER, dir_kinds.VOTERS_CONFLICT, snap_kinds.LOG_VOTERS,
-                log_kinds.VOTERS_JUMP, dir_kinds.VOTE_STRANGER, dir_kinds.LEADER_VOTERS,
-                dir_kinds.SAME_DIRECTORY_ID, dir_kinds.SAME_NODE_ID, dir_kinds.ENDPOINT_DIFFERS,
-                dir_kinds.CURRENT_VOTERS,
-            ),
-        ),
-        (_timeline, (dir_kinds.QUORUM_LEADER, log_kinds.TWO_LEADERS, log_kinds.EPOCH_BACK)),
-        (_stale_voter, (dir_kinds.STALE_VOTER,)),
-        (_not_a_voter, (dir_kinds.NOT_A_VOTER,)),
-        (
-            _never_delete,
-            (
-                dir_kinds.QUORUM_STATE, dir_kinds.QUORUM_STATE_MISSING,
-                dir_kinds.QUORUM_STATE_BEHIND,
-            ),
-        ),
-        (
-            _aside,
-            (
-                dir_kinds.EPOCHS, dir_kinds.EPOCHS_DIFFER, dir_kinds.TOPIC_ID, snap_kinds.NAME,
-                log_kinds.NAME, log_kinds.NAME_FORM, log_kinds.SWAP, dir_kinds.OFFSETS,
-            ),
-        ),
-        (
-            _copy_first,
-            (
-                log_kinds.CRC, log_kinds.DAMAGE, log_kinds.MAGIC, log_kinds.GAP, log_kinds.RECORDS,
-            ),
-        ),
-        (_poison, (log_kinds.REPLAY,)),
-        (
-            _snapshot,
-            (
-                snap_kinds.DAMAGE, snap_kinds.FORM, snap_kinds.FILE_NAME, snap_kinds.REPLAY,
-                snap_kinds.AHEAD,
-            ),
-        ),
-        (_no_snapshot, (snap_kinds.MISSING,)),
-        (_log_missing, (log_kinds.MISSING,)),
-        (_transaction, (log_kinds.TXN_OPEN,)),
-        (_dynamic, (dir_kinds.STATIC_IGNORED, dir_kinds.NO_BOOTSTRAP, dir_kinds.NO_QUORUM)),
-        (_static, (dir_kinds.STATIC_DIFFER,)),
-        (_false_upgrade, (log_kinds.FALSE_UPGRADE,)),
-        (_identity, (dir_kinds.NODE_ID, dir_kinds.CLUSTER_ID)),
-        (_meta, (dir_kinds.META, dir_kinds.META_MISSING, dir_kinds.CLUSTER_ID_EMPTY)),
-    )
-    for kind in kinds
-}  # fmt: skip
+COMMANDS: dict[Remedy, Steps] = {
+    Remedy.COMPARE_VOTERS: _compare_voters,
+    Remedy.TIMELINE: _timeline,
+    Remedy.REPLACE_VOTER: _replace_voter,
+    Remedy.ADD_CONTROLLER: _add_controller,
+    Remedy.WRITE_QUORUM_STATE: _write_quorum_state,
+    Remedy.MOVE_ASIDE: _move_aside,
+    Remedy.COPY_FIRST: _copy_first,
+    Remedy.EXPLAIN_RECORD: _explain_record,
+    Remedy.VERIFY_SNAPSHOT: _verify_snapshot,
+    Remedy.COPY_SNAPSHOT: _copy_snapshot,
+    Remedy.DESCRIBE_REPLICATION: _describe_replication,
+    Remedy.DUMP_TRANSACTION: _dump_transaction,
+    Remedy.SET_BOOTSTRAP_SERVERS: _set_bootstrap_servers,
+    Remedy.SET_STATIC_VOTERS: _set_static_voters,
+    Remedy.UPGRADE_KRAFT_VERSION: _upgrade_kraft_version,
+    Remedy.SHOW_STORAGE: _show_storage,
+    Remedy.WRITE_META_PROPERTIES: _write_meta_properties,
+}

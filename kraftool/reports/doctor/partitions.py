@@ -63,7 +63,7 @@ def evidence(
         Evidence(
             file=patient.path,
             offset=at,
-            text=f"{each.name}: " + ", ".join(_field(each, name) for name in fields),
+            found=f"{each.name}: " + ", ".join(_field(each, name) for name in fields),
         )
         for each in found[:MOST]
     )

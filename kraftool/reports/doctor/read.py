@@ -11,23 +11,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.reports.directory import DirectoryReport, read_location
-from kraftool.reports.directory_findings import is_topic
-from kraftool.reports.directory_summary import summarize_directory
+from kraftool.reports.directory.findings import is_topic
+from kraftool.reports.directory.report import DirectoryReport, read_location
+from kraftool.reports.directory.voter_sources import sources_of
 from kraftool.reports.doctor.kept import KeptFiles
 from kraftool.reports.doctor.log_statistics import LogStatistics
 from kraftool.reports.doctor.model import Examination, ExaminedDirectory
-from kraftool.reports.file_report import FileReport, ReadOptions
-from kraftool.reports.findings import Finding
-from kraftool.reports.kinds import directory as kinds
-from kraftool.reports.locations import missing_directory, open_paths
-from kraftool.reports.log_source import LogFile, kind_of
+from kraftool.reports.files.directory_summary import summarize_directory
+from kraftool.reports.files.file_report import FileReport, ReadOptions
+from kraftool.reports.files.locations import missing_directory, open_paths
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.findings.kinds import directory as kinds
+from kraftool.reports.logs.source import LogFile, kind_of
 from kraftool.reports.state.files import MOST_STREAMED, files_of
 from kraftool.reports.state.load import LoadedState, load_from
 from kraftool.reports.state.one_pass import StatePass, ordered
 from kraftool.reports.voters.diff import diff_voters
 from kraftool.reports.voters.model import VoterSourceReport
-from kraftool.reports.voters.read import sources_of
 from kraftool.reports.voters.settings import settings_of
 from kraftool.storage.entry import Entry, EntryProblem, FolderKind, folder_kind
 from kraftool.storage.paths import Location, LocationKind

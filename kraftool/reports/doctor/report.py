@@ -11,14 +11,17 @@ from dataclasses import dataclass, replace
 
 from kraftool.reports.doctor import next_steps, tools
 from kraftool.reports.doctor.model import Diagnosis, Examination, ExaminedDirectory
+from kraftool.reports.doctor.quorum_advice import emptied_directories, quorum_commands, wiped_voters
 from kraftool.reports.doctor.rules import rules
 from kraftool.reports.doctor.unexamined import Unexamined, unexamined
-from kraftool.reports.findings import Finding, Severity
-from kraftool.reports.kinds import directory as dir_kinds
-from kraftool.reports.kinds import live as live_kinds
-from kraftool.reports.kinds import log as log_kinds
-from kraftool.reports.kinds import signatures as kinds
-from kraftool.reports.kinds import snapshot as snap_kinds
+from kraftool.reports.election.assessment import Assessment, assess
+from kraftool.reports.election.read import case_of_sources
+from kraftool.reports.findings.finding import Finding, Severity
+from kraftool.reports.findings.kinds import directory as dir_kinds
+from kraftool.reports.findings.kinds import live as live_kinds
+from kraftool.reports.findings.kinds import log as log_kinds
+from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.kinds import snapshot as snap_kinds
 from kraftool.reports.voters.alone import TOLD_ALONE
 
 _OF_DIFF = TOLD_ALONE | {dir_kinds.CLUSTER_ID.code, dir_kinds.SAME_DIRECTORY_ID.code}
@@ -66,11 +69,24 @@ class DoctorReport:
     """Whether a live quorum was asked."""
     unexamined: tuple[Unexamined, ...] = ()
     """What the rules could not look at."""
+    assessment: Assessment | None = None
+    """The judgement of the quorum by the directories; None if no directory was given."""
+    commands: tuple[tuple[str, str], ...] = ()
+    """What to run next for the quorum: why, and the command line."""
+    wiped: tuple[str, ...] = ()
+    """What voters with an empty log need, in sentences and command lines."""
 
     @property
     def is_complete(self) -> bool:
         """True if nothing was left out: only then can a report without findings be a good one."""
-        return not self.unexamined and not self.ignored
+        return not (self.unexamined or self.ignored or self.not_given)
+
+    @property
+    def not_given(self) -> tuple[int, ...]:
+        """The voters that were looked at neither on a disk nor over the network."""
+        if self.assessment is None or self.is_live:
+            return ()
+        return self.assessment.not_given
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -90,7 +106,17 @@ def diagnose(examination: Examination, ignore: Collection[str] = ()) -> DoctorRe
     if rest:
         rest.sort(key=lambda each: _RANK[each.finding.severity])
         sections.append(DirectoryDiagnoses(path="", diagnoses=tuple(rest)))
+    own = [each.source for each in examination.patients if not each.source.is_live]
+    case = case_of_sources(own)
+    unread = (each.file for each in examination.findings if each.code == dir_kinds.UNREADABLE.code)
+    assessment = assess(case) if own else None
+    commands: tuple[tuple[str, str], ...] = ()
+    if assessment is not None and assessment.voters and not examination.live:
+        commands = tuple(quorum_commands(assessment, examination.paths, "doctor"))
     return DoctorReport(
+        assessment=assessment,
+        commands=commands,
+        wiped=() if examination.live else (*wiped_voters(case), *emptied_directories(unread)),
         sections=tuple(sections),
         rules=tuple(each.name for each in rules()),
         ignored=len(told) - len(kept),
@@ -173,7 +199,8 @@ def _replayed(patient: ExaminedDirectory) -> Iterator[Finding]:
         first, more = misfits[0], len(misfits) - 1
         told = [each for each in told if each not in misfits]
         text = f"{first.text}; records that do not fit either: {more}" if more else first.text
-        yield replace(first, text=text, advice=_AFTER_SNAPSHOT.format(log_kinds.REPLAY.advice))
+        advice = _AFTER_SNAPSHOT.format(log_kinds.REPLAY.advice)
+        yield replace(first.saying(text), advice=advice)
     yield from told
 
 
@@ -190,7 +217,7 @@ def _once(diagnoses: Iterable[Diagnosis]) -> Iterator[Diagnosis]:
     seen: set[tuple[object, ...]] = set()
     for each in diagnoses:
         told = each.finding
-        key = (told.code, told.file, told.position, told.offset, told.field, told.found)
+        key = (told.code, replace(told.fault, reason="", expected=""))
         if key not in seen:
             seen.add(key)
             yield each

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from kraftool.decoders.addresses import shown_address
 from kraftool.reports.doctor.model import Examination, ExaminedDirectory
-from kraftool.reports.metadata_summary import SeenVoters, VoterSource
+from kraftool.reports.files.metadata_summary import SeenVoters, VoterSource
 from kraftool.reports.voters.voter_set import addresses
 from kraftool.storage.entry import METADATA_PARTITION
 

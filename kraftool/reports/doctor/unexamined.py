@@ -16,16 +16,19 @@ class Unexamined:
     """One part that no rule looked at."""
 
     path: str
-    text: str
+    reason: str
+    """Why no rule looked at it."""
 
 
 def unexamined(examination: Examination) -> Iterator[Unexamined]:
     """Yield what was not looked at, directory by directory, then files that were named alone."""
     for patient in examination.patients:
         if words := _missing(patient):
-            yield Unexamined(path=patient.path, text=words)
+            yield Unexamined(path=patient.path, reason=words)
     for file in examination.files:
-        yield Unexamined(path=file.name, text="the rules look at whole directories, not at a file")
+        yield Unexamined(
+            path=file.name, reason="the rules look at whole directories, not at a file"
+        )
 
 
 def _missing(patient: ExaminedDirectory) -> str:

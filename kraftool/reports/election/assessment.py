@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
 
+from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.reports.election.case import ElectionCase, Log, NodeCase
 from kraftool.reports.election.losses import (
     CommitEvidence,
@@ -21,6 +22,8 @@ from kraftool.reports.election.losses import (
     commit_status,
     losses_by,
     may_have_unseen,
+    may_have_unseen_by_doubt,
+    was_given,
 )
 
 MOST_VOTERS = 7
@@ -44,6 +47,9 @@ class LossBound(StrEnum):
     """How much of what may be committed is lost."""
 
     NONE = "none"
+    POSSIBLE = "possible"
+    """None, unless a directory is an old copy: a voter was not given or is lost, and nothing shows
+    whether another lagged or has forgotten what it confirmed."""
     BOUNDED = "bounded"
     UNBOUNDED = "unbounded and undetectable"
 
@@ -58,6 +64,32 @@ class NextStep(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetfulVoter:
+    """A voter whose directory may be older than its own past."""
+
+    id: int
+    first_offset: int
+    """It may have had any record from this offset on."""
+    reason: str
+    """A clause without a subject, as in `has an empty log`."""
+    is_damage: bool
+    """True if the log is damaged: what is behind the damage shows how far it went."""
+    is_doubt: bool
+    """True if the voter may as well have lagged: its log proves nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaggingVoter:
+    """A given voter whose log ends before the best log that was given."""
+
+    id: int
+    log_end_offset: int
+    ahead_id: int
+    """The node that has the best log."""
+    ahead_log_end_offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Assessment:
     """What can be said of a quorum by the directories that were given."""
 
@@ -68,16 +100,27 @@ class Assessment:
     lost_range: tuple[int, int | None] | None
     """The first offset that a possible leader cuts and may be committed, and the end of these; the
     end is None if it is not known."""
+    voters: tuple[int, ...]
     can_lead: tuple[int, ...]
     """The nodes that can win with some voters, those not given included."""
     harmful: tuple[int, ...]
     """Those of them that would cut what may be committed."""
-    forgetful: tuple[tuple[int, str], ...]
-    """Voters that may have had more than their directory shows, and why."""
+    forgetful: tuple[ForgetfulVoter, ...]
+    """Voters that may have had more than their directory shows."""
     not_given: tuple[int, ...]
+    lagging: tuple[LaggingVoter, ...]
     next_step: NextStep
+    is_live: bool = False
+    """True if a leader reported the log ends, and no directory was read."""
     start_first: tuple[int, ...] = ()
     """If these voters start first and elect a leader, all others are safe to start."""
+    is_doubted: bool = False
+    """True if records may be committed that no directory shows, should one be an old copy."""
+
+    @property
+    def given(self) -> tuple[int, ...]:
+        """The voters whose directories were looked at."""
+        return tuple(each for each in self.voters if each not in self.not_given)
 
 
 def assess(case: ElectionCase) -> Assessment:
@@ -86,7 +129,7 @@ def assess(case: ElectionCase) -> Assessment:
     voters = case.voters
     if not voters or len(voters) > MOST_VOTERS:
         return _unknown(known)
-    leaders = {each.id: each for each in _leaders(case, case.voters.ids)}
+    leaders = {each.id: each for each in possible_leaders(case, case.voters.ids)}
     losses = {each: _weighing(known, node) for each, node in leaders.items()}
     unseen = {each for each, node in leaders.items() if may_have_unseen(known, node)}
     harmful = {each for each in leaders if losses[each] or each in unseen}
@@ -103,14 +146,18 @@ def assess(case: ElectionCase) -> Assessment:
     return Assessment(
         state=state,
         may_be_committed_to=_may_be_committed_to(known),
-        loss=_level(lost_range),
+        loss=LossBound.UNBOUNDED if not leaders and _not_given(case) else _level(known, lost_range),
         lost_range=lost_range,
+        voters=tuple(sorted(voters.ids)),
         can_lead=tuple(sorted(leaders)),
         harmful=tuple(sorted(harmful | {each.leader for each in later})),
         forgetful=_forgetful(known),
         not_given=_not_given(case),
+        lagging=_lagging(case),
         next_step=_next_step(case, state, first),
+        is_live=case.is_live,
         start_first=first,
+        is_doubted=may_have_unseen_by_doubt(known),
     )
 
 
@@ -120,18 +167,26 @@ def _unknown(known: CommitEvidence) -> Assessment:
         may_be_committed_to=None,
         loss=LossBound.UNBOUNDED,
         lost_range=None,
+        voters=tuple(sorted(known.case.voters.ids)),
         can_lead=(),
         harmful=(),
         forgetful=_forgetful(known),
         not_given=_not_given(known.case),
+        lagging=_lagging(known.case),
         next_step=NextStep.GIVE_OTHERS,
     )
 
 
-def _forgetful(known: CommitEvidence) -> tuple[tuple[int, str], ...]:
+def _forgetful(known: CommitEvidence) -> tuple[ForgetfulVoter, ...]:
     voters = known.case.voters.ids
     return tuple(
-        (each, forgotten.reason)
+        ForgetfulVoter(
+            id=each,
+            first_offset=forgotten.first,
+            reason=forgotten.reason,
+            is_damage=forgotten.is_damage,
+            is_doubt=forgotten.is_doubt,
+        )
         for each, forgotten in sorted(known.forgotten.items())
         if each in voters
     )
@@ -141,9 +196,22 @@ def _not_given(case: ElectionCase) -> tuple[int, ...]:
     return tuple(sorted(each.key.id for each in case.voters if not _is_given(case, each.key.id)))
 
 
+def _lagging(case: ElectionCase) -> tuple[LaggingVoter, ...]:
+    best = case.most_complete
+    if best is None or best.assumed:
+        return ()
+    end = best.end.offset
+    return tuple(
+        LaggingVoter(
+            id=each.id, log_end_offset=each.end.offset, ahead_id=best.id, ahead_log_end_offset=end
+        )
+        for each in case.nodes
+        if _is_given(case, each.id) and each.id in case.voters.ids and each.end.offset < end
+    )
+
+
 def _is_given(case: ElectionCase, voter: int) -> bool:
-    node = case.by_id.get(voter)
-    return node is not None and not node.assumed and case.voters.has(node.key)
+    return was_given(case, case.voters, voter)
 
 
 def _next_step(case: ElectionCase, state: QuorumSafety, first: tuple[int, ...]) -> NextStep:
@@ -157,7 +225,7 @@ def _next_step(case: ElectionCase, state: QuorumSafety, first: tuple[int, ...]) 
 # --- who can lead -----------------------------------------------------------------------------
 
 
-def _leaders(case: ElectionCase, up: Collection[int]) -> Iterator[NodeCase]:
+def possible_leaders(case: ElectionCase, up: Collection[int]) -> Iterator[NodeCase]:
     """The nodes that can win an election if these voters are up.
 
     What a node remembers of votes is no bar: every further election is in a higher epoch.
@@ -214,9 +282,9 @@ def _range(lost: Collection[RecordLoss], ends: Collection[int]) -> tuple[int, in
     return min(firsts), None if ends else max(each.end for each in lost)
 
 
-def _level(lost: tuple[int, int | None] | None) -> LossBound:
+def _level(known: CommitEvidence, lost: tuple[int, int | None] | None) -> LossBound:
     if lost is None:
-        return LossBound.NONE
+        return LossBound.POSSIBLE if may_have_unseen_by_doubt(known) else LossBound.NONE
     return LossBound.UNBOUNDED if lost[1] is None else LossBound.BOUNDED
 
 
@@ -226,7 +294,7 @@ def _level(lost: tuple[int, int | None] | None) -> LossBound:
 def _later_losses(case: ElectionCase) -> list[RecordLoss]:
     """What a second leader would cut, after a first one with as few followers as can be."""
     found: list[RecordLoss] = []
-    for leader in _leaders(case, case.voters.ids):
+    for leader in possible_leaders(case, case.voters.ids):
         voters = leader.voters
         others = [
             each for each in sorted(voters.ids - {leader.id}) if _may_vote_for(case, each, leader)
@@ -234,7 +302,7 @@ def _later_losses(case: ElectionCase) -> list[RecordLoss]:
         for group in combinations(others, voters.majority - 1):
             after = led_by(case, leader, group)
             known = CommitEvidence.of(after)
-            for second in _leaders(after, after.voters.ids):
+            for second in possible_leaders(after, after.voters.ids):
                 found += _weighing(known, second)
     return found
 
@@ -273,8 +341,9 @@ def _grown(log: Log, epoch: int) -> Log:
         log,
         start=view.start_offset,
         end=view.end_offset + 1,
-        epochs=(*view.epochs, (epoch, view.end_offset)),
-        is_cut=False,
+        epochs=(*view.epochs, EpochEntry(epoch, view.end_offset)),
+        behind=None,
+        is_torn=False,
     )
 
 
@@ -287,7 +356,7 @@ def _start_first(case: ElectionCase, known: CommitEvidence) -> tuple[int, ...]:
     given = [each for each in sorted(case.voters.ids) if _is_given(case, each)]
     for size in range(len(given), case.voters.majority - 1, -1):
         for group in combinations(given, size):
-            leaders = list(_leaders(case, group))
+            leaders = list(possible_leaders(case, group))
             if leaders and not any(_weighing(known, each) for each in leaders):
                 later = (led_by(case, each, set(group) - {each.id}) for each in leaders)
                 if all(_is_harmless(each) for each in later):
@@ -299,5 +368,5 @@ def _is_harmless(case: ElectionCase) -> bool:
     known = CommitEvidence.of(case)
     return not any(
         _weighing(known, each) or may_have_unseen(known, each)
-        for each in _leaders(case, case.voters.ids)
+        for each in possible_leaders(case, case.voters.ids)
     )

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.raft.connections import Random
 from kraftool.raft.control_history import ControlHistory
-from kraftool.raft.log_view import LogView
+from kraftool.raft.log_view import LogView, Validity
 from kraftool.raft.names import (
     ElectionState,
     Endpoint,
@@ -24,7 +25,7 @@ from kraftool.raft.names import (
 from kraftool.raft.raft import Raft
 from kraftool.raft.records import Batch, ControlRecord, KRaftVersion, Voters
 from kraftool.raft.settings import NodeSettings
-from kraftool.reports.findings import Finding
+from kraftool.reports.findings.finding import Finding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,18 +34,25 @@ class Log:
 
     start: int = 0
     end: int = 0
-    epochs: tuple[tuple[int, int], ...] = ()
-    """(epoch, start offset), both rising."""
+    epochs: tuple[EpochEntry, ...] = ()
+    """Both rise."""
     snapshots: tuple[OffsetAndEpoch, ...] = ()
     voter_sets: tuple[tuple[int, VoterSet], ...] = ()
     """By offset; a snapshot's at the offset before its end."""
     kraft_versions: tuple[tuple[int, int], ...] = ()
-    is_cut: bool = False
-    """Whether there was more behind a damage."""
+    behind: OffsetAndEpoch | None = None
+    """Where the log ends behind damage, at which Kafka cuts it; None if it is not damaged."""
+    is_torn: bool = False
+    """True if a part of a batch comes last, which Kafka cuts off at its start."""
     leaders: tuple[tuple[int, int], ...] = ()
     """(epoch, leader id) of its LeaderChange records."""
     last_timestamp_ms: int = -1
     """When its last record was written; -1 if that is not known."""
+
+    @property
+    def is_cut(self) -> bool:
+        """True if there is more behind damage."""
+        return self.behind is not None
 
     def view(self) -> LogView:
         """As the core of a Kafka node knows the log."""
@@ -73,8 +81,8 @@ class Log:
         """The epoch of the record at an offset; None where the log does not reach."""
         if not self.start <= offset < self.end:
             return None
-        number = bisect_right(self.epochs, offset, key=lambda each: each[1])
-        return self.epochs[number - 1][0] if number else None
+        number = bisect_right(self.epochs, offset, key=lambda each: each.start_offset)
+        return self.epochs[number - 1].epoch if number else None
 
     def has(self, offset: int, epoch: int) -> bool:
         """Whether this record is in the log, or was before a snapshot took its place."""
@@ -90,7 +98,7 @@ class Log:
             control[offset] = KRaftVersion(level)
         for offset, voters in self.voter_sets:
             control[offset] = Voters(voters)
-        cuts = {self.start, self.end, *(start for _, start in self.epochs), *borders}
+        cuts = {self.start, self.end, *(each.start_offset for each in self.epochs), *borders}
         cuts |= {each for offset in control for each in (offset, offset + 1)}
         inside = sorted(each for each in cuts if self.start <= each <= self.end)
         for first, after in pairwise(inside):
@@ -107,7 +115,7 @@ class Log:
         """Where something begins or ends."""
         return {
             self.start, self.end,
-            *(start for _, start in self.epochs),
+            *(each.start_offset for each in self.epochs),
             *(each.offset for each in self.snapshots),
             *(each for offset, _ in (*self.voter_sets, *self.kraft_versions)
               for each in (offset, offset + 1)),
@@ -158,6 +166,20 @@ class NodeCase:
     def is_voter(self) -> bool:
         return self.voters.has(self.key)
 
+    @property
+    def stands_in_won_epoch(self) -> bool:
+        """True for a node that voted for itself, has records of who won that epoch, and starts as a
+        candidate of it all the same."""
+        kept = self.election
+        return (
+            self.settings.stands_again
+            and kept is not None
+            and kept.voted is not None
+            and kept.leader_id != self.id
+            and self.key.is_known_as(kept.voted)
+            and self.end.epoch == kept.epoch
+        )
+
     def core(self, random: Random) -> Raft:
         """The node as it is when it starts."""
         return Raft(
@@ -181,6 +203,8 @@ class ElectionCase:
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
     """What was assumed, a sentence each."""
+    is_live: bool = False
+    """True if a leader reported the log ends, and no directory was read."""
     by_id: dict[int, NodeCase] = field(init=False, repr=False, compare=False)
     places: dict[Endpoint, int] = field(init=False, repr=False, compare=False)
     """The node that listens at each endpoint."""
@@ -197,7 +221,7 @@ class ElectionCase:
     @property
     def most_complete(self) -> NodeCase | None:
         """The node whose log an election prefers to all others."""
-        return max(self.nodes, key=lambda each: (each.end.epoch, each.end.offset), default=None)
+        return max(self.nodes, key=lambda each: each.end.rank, default=None)
 
     @property
     def voters(self) -> VoterSet:
@@ -205,7 +229,7 @@ class ElectionCase:
         knowing = [each for each in self.nodes if each.voters]
         if not knowing:
             return VoterSet()
-        best = max(knowing, key=lambda each: (each.end.epoch, each.end.offset))
+        best = max(knowing, key=lambda each: each.end.rank)
         return best.voters
 
     def is_stranger(self, node: NodeCase) -> bool:
@@ -240,8 +264,38 @@ class ElectionCase:
             unknown=tuple(each for each in self.unknown if each != node.id),
         )
 
+    def with_static_voters(self) -> ElectionCase:
+        """The case in which an emptied static voter knows the voters, as by its server.properties
+        that may not have been given."""
+        voters = self.voters
+        if any(each.key.directory_id is not None for each in voters):
+            return self
+        nodes = (
+            each
+            if each.voters or each.id not in voters.ids
+            else replace(each, settings=replace(each.settings, static_voters=voters))
+            for each in self.nodes
+        )
+        return replace(self, nodes=tuple(nodes))
+
     def noting(self, *notes: str) -> ElectionCase:
         return replace(self, notes=(*self.notes, *notes))
+
+
+def parts_at(leader: NodeCase, node: NodeCase) -> int:
+    """Where a node's log would be cut by following a leader: its end where it would not be."""
+    theirs, own = leader.log.view(), node.log.view()
+    for _ in range(len(own.epochs) + 2):
+        validity, place = theirs.validate(own.end_offset, own.last_epoch)
+        if validity is not Validity.DIVERGING:
+            break
+        cut = own.truncation_point(place)
+        if cut >= own.end_offset:
+            break
+        if cut <= own.start_offset:
+            return own.start_offset
+        own.truncate(cut)
+    return own.end_offset
 
 
 def reachable_by(settings: NodeSettings, nodes: Sequence[NodeCase]) -> NodeSettings:

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
-from kraftool.raft.log_view import Validity
 from kraftool.raft.names import OffsetAndEpoch, VoterSet
-from kraftool.reports.election.case import ElectionCase, NodeCase
+from kraftool.reports.election.case import ElectionCase, NodeCase, parts_at
 from kraftool.reports.election.memory import Forgotten, forgetful
 
 _BEHIND_ALL = 1 << 63
@@ -88,24 +87,11 @@ def losses_by(known: CommitEvidence, leader: NodeCase) -> tuple[RecordLoss, ...]
     return tuple(found[key] for key in sorted(found))
 
 
-def parts_at(leader: NodeCase, node: NodeCase) -> int:
-    """Where a node's log would be cut by following a leader: its end where it would not be."""
-    theirs, own = leader.log.view(), node.log.view()
-    for _ in range(len(own.epochs) + 2):
-        validity, place = theirs.validate(own.end_offset, own.last_epoch)
-        if validity is not Validity.DIVERGING:
-            break
-        cut = own.truncation_point(place)
-        if cut >= own.end_offset:
-            break
-        if cut <= own.start_offset:
-            return own.start_offset
-        own.truncate(cut)
-    return own.end_offset
-
-
 def _cut_off(known: CommitEvidence, leader: NodeCase, node: NodeCase) -> list[RecordLoss]:
-    start, end = parts_at(leader, node), node.log.view().end_offset
+    own = node.log.view()
+    start, end = parts_at(leader, node), own.end_offset
+    if start <= own.start_offset:
+        start = min(start, leader.end.offset)  # what its snapshot has goes, too
     if start >= end:
         return []
     case = known.case
@@ -220,8 +206,7 @@ def _is_static(voters: VoterSet) -> bool:
 
 def may_have_had(known: CommitEvidence, voters: VoterSet, voter: int, offset: int) -> bool:
     """Whether nothing shows what a voter had: there is no directory, or not all of its log."""
-    node = known.case.by_id.get(voter)
-    if node is None or node.assumed or not voters.has(node.key):
+    if not was_given(known.case, voters, voter):
         return True
     forgotten = known.forgotten.get(voter)
     return forgotten is not None and forgotten.first <= offset
@@ -230,14 +215,40 @@ def may_have_had(known: CommitEvidence, voters: VoterSet, voter: int, offset: in
 def may_have_unseen(known: CommitEvidence, leader: NodeCase) -> bool:
     """Whether records may be committed that no directory shows, behind all that a leader has.
 
-    That is so unless a majority of its voters was looked at and has forgotten nothing.
+    That is so unless a majority of its voters was looked at and has forgotten nothing. Half of an
+    even number may be enough, as in `_may_have_changed`: with a change that no directory shows.
     """
     voters = leader.voters
     if not voters:
         return False
     doubts = {each for each, forgotten in known.forgotten.items() if forgotten.is_doubt}
     unknown = {each for each in voters.ids if may_have_had(known, voters, each, _BEHIND_ALL)}
-    return len(unknown - doubts) >= voters.majority
+    may_have_changed = len(voters) % 2 == 0 and not _is_static(voters)
+    return len(unknown - doubts) >= voters.majority - may_have_changed
+
+
+def may_have_unseen_by_doubt(known: CommitEvidence) -> bool:
+    """Whether the same holds if every voter that may be an old copy is one. (A damaged log is none:
+    what is behind the damage shows how far it went.)
+
+    If all voters were given, small lags do not count: a leader that was cut off from the others,
+    too, leaves logs that end before its own.
+    """
+    case, voters = known.case, known.case.voters
+    all_given = all(was_given(case, voters, each) for each in voters.ids)
+    explained = {
+        each
+        for each, forgotten in known.forgotten.items()
+        if forgotten.is_damage or (all_given and forgotten.is_explained)
+    }
+    unknown = {each for each in voters.ids if may_have_had(known, voters, each, _BEHIND_ALL)}
+    return len(unknown - explained) >= voters.majority
+
+
+def was_given(case: ElectionCase, voters: VoterSet, voter: int) -> bool:
+    """Whether the directory of a voter was looked at, and is that voter's."""
+    node = case.by_id.get(voter)
+    return node is not None and not node.assumed and voters.has(node.key)
 
 
 def _proves(snapshot: OffsetAndEpoch, node: NodeCase, offset: int) -> bool:

@@ -7,14 +7,11 @@ refuses to say what follows from it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from kraftool.reports.election.case import ElectionCase, NodeCase
-
-_PATIENCE = 2
-"""A leader without followers resigns after one check-quorum time. A voter whose last record is
-older than the newest one by twice that was not a follower at the end."""
+from kraftool.raft.names import OffsetAndEpoch
+from kraftool.reports.election.case import ElectionCase, NodeCase, parts_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,9 +22,15 @@ class Forgotten:
     """It may have had any record from this offset on."""
     reason: str
     """A clause without a subject, as in `has an empty log`."""
+    is_damage: bool = False
+    """True if the log is damaged: what is behind the damage shows how far it went."""
     is_doubt: bool = False
-    """True if the log may as well be that of a voter that was stopped. It then counts for records
-    that another directory shows, and is no reason to expect records that no directory shows."""
+    """True if the log may as well be that of a voter that lagged or was stopped. It then counts for
+    records that another directory shows, and is no reason to expect records that no directory
+    shows."""
+    is_explained: bool = False
+    """True for a doubt if a leader that was cut off leaves the same: alone, it cannot write for
+    longer than that, since it resigns."""
 
 
 def forgetful(case: ElectionCase) -> Mapping[int, Forgotten]:
@@ -40,46 +43,100 @@ def forgetful(case: ElectionCase) -> Mapping[int, Forgotten]:
     for node in given:
         end = node.end.offset
         if end == 0 and not is_new:
-            found[node.id] = Forgotten(first=0, reason="has an empty log")
+            is_damaged = node.log.is_cut
+            reason = "has a log that is damaged at its start" if is_damaged else "has an empty log"
+            found[node.id] = Forgotten(first=0, reason=reason)
         elif node.log.is_cut:
-            found[node.id] = Forgotten(first=end, reason=f"has a log that is damaged at {end}")
-    if any(each.is_running for each in given):
-        return found  # they are read one after the other, so that their ends prove nothing
+            reason = f"has a damaged log, which is readable up to offset {end}"
+            found[node.id] = Forgotten(first=end, reason=reason, is_damage=True)
+        elif 0 < node.log.end < end:  # without a log at all it may be as a recovery left it
+            reason = f"has a log that ends at {node.log.end}, before its own snapshot at {end}"
+            found[node.id] = Forgotten(first=end, reason=reason)
     voters = [each for each in given if case.voters.has(each.key)]
     for other in given:
-        reason = _leader_forgot(case, other)
+        reason = _leader_forgot(case, other, other.end)
         for node in voters if reason else ():
-            if _rank(node) < _rank(other):
+            if node.end.rank < other.end.rank:
                 # Nothing says which of the shorter logs is an old copy: any of them may be one.
+                found.setdefault(node.id, Forgotten(first=parts_at(other, node), reason=reason))
+        behind = other.log.behind
+        reason = "" if behind is None else _leader_forgot(case, other, behind)
+        for node in voters if reason else ():
+            if behind is not None and node.end.rank < behind.rank:
                 found.setdefault(node.id, Forgotten(first=node.end.offset, reason=reason))
+    best = case.most_complete
+    for node, reason in _unconfirmed(case, best, found) if best is not None else ():
+        found.setdefault(node.id, Forgotten(first=node.end.offset, reason=reason))
     for node in voters:
-        if reason := _is_old(given, node):
-            doubt = Forgotten(first=node.end.offset, reason=reason, is_doubt=True)
-            found.setdefault(node.id, doubt)
+        lag = _lags(best, node) if best is not None else ""
+        is_torn = node.log.is_torn and not node.is_running
+        if best is None or not (lag or is_torn):
+            continue
+        alone_ms = 2 * best.settings.timing.check_quorum_ms
+        doubt = Forgotten(
+            first=parts_at(best, node) if lag else node.end.offset,
+            reason=lag or _TORN,
+            is_doubt=True,
+            is_explained=not is_torn and _behind_ms(best, node) <= alone_ms,
+        )
+        found.setdefault(node.id, doubt)
     return found
 
 
-def _rank(node: NodeCase) -> tuple[int, int]:
-    return node.end.epoch, node.end.offset
+_TORN = "has a torn tail: a crash leaves one, or the end of its log was lost later"
+"""A voter flushes its log before it confirms records, so that a crash tears nothing confirmed."""
 
 
-def _leader_forgot(case: ElectionCase, other: NodeCase) -> str:
-    """Why the last record of a node proves that its leader has forgotten it; empty if it does not.
+def _leader_forgot(case: ElectionCase, other: NodeCase, last: OffsetAndEpoch) -> str:
+    """Why the end of a node's log proves that its leader has forgotten it; empty if it does not.
 
     A leader has every record of its epoch before anyone else. If it lacks one, its directory is an
-    old copy, or a power failure took the end of its log.
+    old copy, or a power failure took the end of its log. Sound batches behind damage prove it too.
     """
-    epoch, end = _rank(other)
+    epoch, end = last.epoch, last.offset
     leader_id = _leader_of(case, epoch)
     if end == 0 or leader_id == other.id:
         return ""
-    has = f"is behind node {other.id}, whose records of epoch {epoch} up to {end}"
     leader = case.by_id.get(leader_id) if leader_id is not None else None
-    if leader is None or leader.assumed:
-        return ""
+    if leader is None or leader.assumed or leader.is_running:
+        return ""  # the log of a running leader may have grown since it was read
+    if leader.end.offset == 0:
+        return ""  # it was emptied, which says nothing about the others
     if leader.election is not None and leader.election.epoch > epoch:
         return ""  # it may have dropped the record because a later leader did not have it
-    return f"{has} their leader {leader.id} does not have" if _rank(leader) < _rank(other) else ""
+    if leader.end.is_at_least(last):
+        return ""
+    return (
+        f"ends before node {other.id}, and node {leader.id} lacks records up to offset {end - 1}"
+        f" that it wrote as leader of epoch {epoch}"
+    )
+
+
+def _unconfirmed(
+    case: ElectionCase, best: NodeCase, known: Collection[int]
+) -> Iterator[tuple[NodeCase, str]]:
+    """The voters that end before a snapshot, if too few reach it: one of them had confirmed it.
+
+    A snapshot is made of what a majority has confirmed. Voters that are known to have forgotten
+    records had confirmed it, as far as they can be.
+    """
+    voters = case.voters
+    given = [each for each in case.nodes if not each.assumed]
+    if any(each.is_running for each in given):
+        return
+    proofs = [
+        (each.offset, node.id)
+        for node in given
+        for each in node.log.snapshots
+        if best.end.is_at_least(each)
+    ]
+    committed, maker = max(proofs, default=(0, 0))
+    short = [each for each in given if voters.has(each.key) and each.end.offset < committed]
+    forgot = sum(each.id in known for each in short)
+    if len(voters) - len(short) + forgot < voters.majority:
+        proof = f"node {maker} has a snapshot at {committed}, which a majority had confirmed"
+        for each in short:
+            yield each, f"may be an old copy (it ends at offset {each.end.offset}; {proof})"
 
 
 def _leader_of(case: ElectionCase, epoch: int) -> int | None:
@@ -94,18 +151,19 @@ def _leader_of(case: ElectionCase, epoch: int) -> int | None:
     return None
 
 
-def _is_old(given: list[NodeCase], node: NodeCase) -> str:
-    """Why a log may be a copy that is older than its node's past; empty if it is as new as others.
+def _lags(best: NodeCase, node: NodeCase) -> str:
+    """Why a log may be older than its voter's past; empty if it is as long as any, or if that is no
+    evidence.
 
-    A voter that was stopped leaves the same log as an old copy. Both may have had more: the one
-    truly had it, and nothing tells them apart.
+    A voter that lagged or was stopped leaves the same log as an old copy, however short the time
+    is. Logs of running nodes are read one after the other, so that their ends prove nothing.
     """
-    newest = max(given, key=lambda each: each.log.last_timestamp_ms)
-    last = node.log.last_timestamp_ms
-    behind_ms = newest.log.last_timestamp_ms - last
-    if last < 0 or behind_ms <= _PATIENCE * node.settings.timing.check_quorum_ms:
+    times = node.log.last_timestamp_ms, best.log.last_timestamp_ms
+    if node.is_running or node.end.is_at_least(best.end) or min(times) < 0:
         return ""
-    return (
-        f"ends {behind_ms / 1000:.0f} s before node {newest.id}: it was stopped, or it is an old"
-        " copy"
-    )
+    behind = f"{_behind_ms(best, node) / 1000:.1f} s"
+    return f"ends {behind} before node {best.id}: it lagged or was stopped, or it is an old copy"
+
+
+def _behind_ms(best: NodeCase, node: NodeCase) -> int:
+    return max(best.log.last_timestamp_ms - node.log.last_timestamp_ms, 0)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 
 from kraftool.decoders.addresses import host_and_port
+from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.properties import Properties
 from kraftool.decoders.quorum_state import QuorumState
@@ -26,13 +27,13 @@ from kraftool.raft.names import (
     VoterSet,
 )
 from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION, TIMING_KEYS, NodeSettings, Timing
+from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.election.case import ElectionCase, Log, NodeCase, reachable_by
-from kraftool.reports.findings import Finding, in_order
-from kraftool.reports.kinds import directory as kinds
-from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.findings.finding import Finding, in_order
+from kraftool.reports.findings.kinds import directory as kinds
+from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.voters import between, identities
 from kraftool.reports.voters.model import Origin, VoterSourceReport
-from kraftool.reports.voters.read import read_sources
 from kraftool.reports.voters.voter_set import addresses
 from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.paths import open_path
@@ -46,7 +47,11 @@ def read_case(
     paths: Sequence[str], progress: Callable[[str, int], None] = lambda name, position: None
 ) -> ElectionCase:
     """Read every PATH: one node a directory. What is wrong with them is among the findings."""
-    sources = read_sources(paths, progress)
+    return case_of_sources(read_sources(paths, progress))
+
+
+def case_of_sources(sources: Sequence[VoterSourceReport]) -> ElectionCase:
+    """The quorum of directories that were read before."""
     findings = list(between.clusters(sources))
     notes: list[str] = []
     ours = []
@@ -62,7 +67,7 @@ def read_case(
     nodes: dict[int, NodeCase] = {}
     listener = _listener(ours)
     for each in ours:
-        found = _node(each, listener)
+        found = node_case(each, listener)
         if found is None:
             findings.append(_nameless(each))
             continue
@@ -70,12 +75,12 @@ def read_case(
         if other is not None:
             findings += identities.ids_twice([each for each in ours if _id(each) == found.id])
             notes.append(f"two directories are node {found.id}'s: the one with more log counts")
-            if (found.end.epoch, found.end.offset) <= (other.end.epoch, other.end.offset):
+            if other.end.is_at_least(found.end):
                 continue
         nodes[found.id] = found
     ordered = tuple(nodes[each] for each in sorted(nodes))
     ordered = tuple(_connected(each, ordered) for each in ordered)
-    case = ElectionCase(nodes=ordered)
+    case = ElectionCase(nodes=ordered).with_static_voters()
     strangers = {each.source for each in ordered if case.is_stranger(each)}
     findings += (
         finding
@@ -132,7 +137,8 @@ def _listener(sources: Iterable[VoterSourceReport]) -> str:
     return told[0] if told else DEFAULT_LISTENER
 
 
-def _node(source: VoterSourceReport, listener: str) -> NodeCase | None:
+def node_case(source: VoterSourceReport, listener: str = DEFAULT_LISTENER) -> NodeCase | None:
+    """The node that a directory belongs to; None if no file of it names one."""
     node_id = _id(source)
     if node_id is None:
         return None
@@ -142,15 +148,14 @@ def _node(source: VoterSourceReport, listener: str) -> NodeCase | None:
         static = voter_set(source.settings.static_voters, listener)
     notes: list[str] = []
     log = _log(source, listener, notes)
-    known = log.control(static).voters.voters.get(node_id)
+    known = log.control(static).voters.get(node_id)
     directory = source.node.directory_id
     if directory is None or directory == ZERO_UUID:
         directory = f"of-node-{node_id}"
     listeners = dict(known.endpoints) if known is not None else {}
     if source.settings is not None:
-        for each in source.settings.advertised:
-            if each.host and each.port:
-                listeners[each.listener] = Endpoint(each.host, each.port)
+        given = source.settings.advertised
+        listeners |= {name: each for name, each in given.items() if each.host and each.port}
     listeners.setdefault(listener, placeholder(node_id))
     plays = source.plays("controller")
     settings = NodeSettings(
@@ -168,6 +173,7 @@ def _node(source: VoterSourceReport, listener: str) -> NodeCase | None:
         else SUPPORTED_KRAFT_VERSION,
         is_witness=source.marker is not None and source.marker.is_last_resort,
         hands_over=source.marker is not None,
+        stands_again=source.marker is None,
     )
     if source.marker is not None:
         notes.append(marked(source.marker))
@@ -209,25 +215,33 @@ def _log(source: VoterSourceReport, listener: str, notes: list[str]) -> Log:
             " what is behind that is not counted"
         )
         end = max(extent.cut, start)
-    is_cut = extent is not None and end < extent.end
-    epochs: list[tuple[int, int]] = []
-    for first, epoch in extent.epochs if extent is not None else ():
-        if first >= end:
+    behind, is_torn = None, False
+    if extent is not None and end < extent.end:
+        behind = OffsetAndEpoch(extent.end, extent.rank[0])
+    elif extent is not None:
+        is_torn = extent.cut is not None
+    epochs: list[EpochEntry] = []
+    for each in extent.epochs if extent is not None else ():
+        if each.start_offset >= end:
             continue
-        while epochs and epochs[-1][0] > epoch:  # the CRC does not cover it; Kafka drops it, too
+        # The CRC does not cover an epoch. Kafka drops those above it, too.
+        while epochs and epochs[-1].epoch > each.epoch:
             epochs.pop()
-        if not epochs or epochs[-1][0] < epoch:
-            epochs.append((epoch, first))
+        if not epochs or epochs[-1].epoch < each.epoch:
+            epochs.append(each)
+    # A start of Kafka removes snapshots below the first segment. With them, the leader would take
+    # the oldest for the one at its log's start, and send followers for a snapshot for ever.
     intact = tuple(
-        OffsetAndEpoch(each.offset, each.epoch) for each in source.snapshots if each.intact
+        OffsetAndEpoch(each.offset, each.epoch)
+        for each in source.snapshots
+        if each.intact and each.offset >= start
     )
     sets: dict[int, VoterSet] = {}
     levels: dict[int, int] = {}
     for entry in source.history:
-        from_log = entry.origin is Origin.LOG
-        if from_log and (entry.after_damage or entry.offset >= end):
-            continue
-        if not from_log and not any(each.offset == max(entry.offset + 1, 0) for each in intact):
+        is_read = entry.origin is Origin.LOG and not entry.after_damage and entry.offset < end
+        # A later snapshot has it, too, unless the history has another entry from there on.
+        if not is_read and not any(each.offset > entry.offset for each in intact):
             continue
         if entry.voters is not None:
             sets[entry.offset] = voter_set(entry.voters, listener)
@@ -240,9 +254,10 @@ def _log(source: VoterSourceReport, listener: str, notes: list[str]) -> Log:
         snapshots=tuple(sorted(intact)),
         voter_sets=tuple(sorted(sets.items(), key=lambda each: each[0])),
         kraft_versions=tuple(sorted(levels.items())),
-        is_cut=is_cut,
+        behind=behind,
+        is_torn=is_torn,
         leaders=tuple((each.epoch, each.leader_id) for each in source.leaders if each.offset < end),
-        last_timestamp_ms=extent.last_timestamp_ms if extent is not None and not is_cut else -1,
+        last_timestamp_ms=extent.last_timestamp_ms if extent is not None and behind is None else -1,
     )
 
 

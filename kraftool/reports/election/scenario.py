@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
+from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.errors import KraftoolError
 from kraftool.raft.names import (
     ElectionState,
@@ -23,7 +24,7 @@ from kraftool.raft.names import (
 from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION, NodeSettings, Timing
 from kraftool.reports.election.case import ElectionCase, Log, NodeCase, reachable_by
 from kraftool.reports.election.read import DEFAULT_LISTENER, placeholder
-from kraftool.reports.safe_yaml import YamlError, YamlLimits, load_yaml
+from kraftool.reports.text.safe_yaml import YamlError, YamlLimits, load_yaml
 
 MOST_BYTES = 256 << 10
 _BOUNDS = YamlLimits(bytes=MOST_BYTES, events=20_000, depth=8)
@@ -208,6 +209,7 @@ def _node(
         listeners={DEFAULT_LISTENER: placeholder(id_)},
         static_voters=static,
         timing=timing,
+        stands_again=True,
     )
     last = log.view().last_epoch
     epoch = _number(told.get("epoch", last), f"epoch of {id_}")
@@ -249,15 +251,17 @@ def _log(id_: int, told: Mapping[str, Any], voters: VoterSet, level: int) -> Log
     )
 
 
-def _epochs(id_: int, told: Any, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _epochs(id_: int, told: Any, start: int, end: int) -> Iterator[EpochEntry]:
     """Epochs with the offsets they start at: a mapping; the first may be left out."""
     pairs = [
-        (_number(key, f"an epoch of {id_}"), _number(each, f"an offset of {id_}"))
+        EpochEntry(_number(key, f"an epoch of {id_}"), _number(each, f"an offset of {id_}"))
         for key, each in _mapping(told or {}, None, f"log of {id_}").items()
     ]
     if not pairs and end > start:
-        pairs = [(1, start)]
-    if pairs and (pairs[0][1] > start or pairs[-1][1] >= end or pairs[0][0] < 1):
+        pairs = [EpochEntry(1, start)]
+    if pairs and (
+        pairs[0].start_offset > start or pairs[-1].start_offset >= end or pairs[0].epoch < 1
+    ):
         raise ScenarioError(f"log of {id_}: epochs from 1 on cover {start} to {end - 1}")
     for (one, first), (other, second) in pairwise(pairs):
         if other <= one or second <= first:

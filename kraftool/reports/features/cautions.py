@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kraftool.decoders.schema import NEWEST_RELEASE
 from kraftool.image.metadata_version import (
     CONTROLLER_REGISTRATION_LEVEL,
     DIRECTORIES_LEVEL,
@@ -59,7 +60,10 @@ def _unseen(cluster: ClusterFeatures, current: int, levels: dict[str, int]) -> I
                 )
     for name, level in levels.items():
         if not is_known(name, level) and level <= _highest(cluster, name):
-            yield f"{name} {level} is of a Kafka newer than 4.4: its rules are not known here"
+            yield (
+                f"{name} {level} is of a Kafka newer than {NEWEST_RELEASE}: its rules are not known"
+                " here"
+            )
 
 
 def _highest(cluster: ClusterFeatures, feature: str) -> int:

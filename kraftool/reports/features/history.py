@@ -18,7 +18,7 @@ from kraftool.decoders.walk import Faulty, Walk
 from kraftool.image.loader import ABORT, BEGIN, END
 from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.reports.features.model import LoggedType
-from kraftool.reports.log_source import LogFile, log_files
+from kraftool.reports.logs.source import LogFile, log_files
 from kraftool.storage.paths import Location
 
 _FEATURE = "FeatureLevelRecord"

@@ -13,7 +13,7 @@ from enum import StrEnum
 from kraftool.image.cluster import FeatureRange
 from kraftool.image.image import MetadataImage
 from kraftool.image.metadata_version import KRAFT_VERSION, METADATA_VERSION, release_of
-from kraftool.reports.findings import Finding
+from kraftool.reports.findings.finding import Finding
 
 NOT_SUPPORTED = FeatureRange(0, 0)
 """What Kafka takes a feature's range to be that a node does not name."""

@@ -15,7 +15,6 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import parse_checkpoint_name
 from kraftool.image.cluster import ClusterImage, FeatureRange
 from kraftool.image.metadata_version import KRAFT_VERSION, METADATA_VERSION
-from kraftool.reports.false_upgrade import false_upgrade
 from kraftool.reports.features.history import FeatureHistory, read_history
 from kraftool.reports.features.model import (
     ClusterFeatures,
@@ -26,9 +25,10 @@ from kraftool.reports.features.model import (
     Source,
     StaticVoters,
 )
-from kraftool.reports.findings import Finding
-from kraftool.reports.locations import open_paths
-from kraftool.reports.locations import unopened as unreadable
+from kraftool.reports.files.false_upgrade import false_upgrade
+from kraftool.reports.files.locations import open_paths
+from kraftool.reports.files.locations import unopened as unreadable
+from kraftool.reports.findings.finding import Finding
 from kraftool.reports.state.load import LoadedState, load_state
 from kraftool.reports.voters.settings import settings_of
 from kraftool.storage.entry import Entry, EntryPlace

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kraftool.decoders.schema import NEWEST_RELEASE
 from kraftool.image.metadata_version import (
     CONTROLLER_REGISTRATION_LEVEL,
     FEATURES,
@@ -170,7 +171,7 @@ def _floor(case: _Case) -> Iterator[Blocker]:
 
 
 def is_known(feature: str, level: int) -> bool:
-    """Whether a Kafka up to 4.4 has this level as a production level."""
+    """True if a known release of Kafka has this level as a production level."""
     if feature == METADATA_VERSION:
         return bool(level_name(level))
     return level <= max((each.level for each in FEATURES.get(feature, ())), default=-1)
@@ -183,10 +184,10 @@ def _known(case: _Case) -> Iterator[Blocker]:
     if supported or is_known(case.feature, case.level):
         return
     if case.feature == METADATA_VERSION or case.feature in FEATURES:
-        told = f"no Kafka up to 4.4 has {case.feature} {case.level}"
+        told = f"no Kafka up to {NEWEST_RELEASE} has {case.feature} {case.level}"
         yield case.blocker(RefusalRule.UNKNOWN_LEVEL, told)
     else:
-        told = f"no Kafka up to 4.4 has a feature {case.feature}"
+        told = f"no Kafka up to {NEWEST_RELEASE} has a feature {case.feature}"
         yield case.blocker(RefusalRule.UNKNOWN_FEATURE, told)
 
 

@@ -1,27 +1,59 @@
-"""The shape of `pipeline audit -o json`, schemaVersion 1: see docs/schemas/pipeline-audit.json.
+"""The document of `pipeline audit -o json`.
 
-Owns the names of the document's members, and that it is written in pieces: the lists of a large
-fleet are never in memory as a whole. Each element of a list is one line.
+Owns that it is written in pieces: the lists of a large fleet are never in memory as a whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-import orjson
-
+from kraftool.reports.doctor.model import Evidence
 from kraftool.reports.fleet.model import (
     ClusterSummary,
+    CodeCount,
     DirectorySummary,
     Divergence,
     FleetAudit,
+    FleetCounts,
     FleetFinding,
+    RunSettings,
+    VersionCount,
 )
-from kraftool.reports.plain_json import finding_object, plain
+from kraftool.reports.text.json_document import JsonLines, json_line
+from kraftool.reports.text.json_form import form
+from kraftool.reports.text.json_forms import FindingObject, finding_members
 
-SCHEMA_VERSION = 1
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetFindingObject(FindingObject):
+    """A finding as every command has it, with whose it is."""
+
+    cluster: str
+    """The name of the cluster; empty where it is about several, or none is known."""
+    directory: str
+    """The directory; empty where it is about several."""
+    paths: tuple[str, ...]
+    """All directories that it is about."""
+    by: tuple[str, ...]
+    """The commands that say it about the directory by itself, or audit."""
+    evidence: tuple[Evidence, ...]
+    """The values that speak for it."""
+    commands: tuple[str, ...]
+    """What to run next, a line each; what begins with # is to be done by hand."""
+
+
+@form
+def fleet_finding_object(found: FleetFinding) -> FleetFindingObject:
+    return FleetFindingObject(
+        **finding_members(found.finding),
+        cluster=found.cluster,
+        directory=found.directory,
+        paths=found.directories,
+        by=found.by,
+        evidence=found.evidence,
+        commands=found.commands,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,73 +69,45 @@ class Lists:
 def lists_of(audit: FleetAudit) -> Lists:
     """Those of the model, which has no more than it can hold."""
     return Lists(
-        clusters=map(cluster_line, audit.clusters),
-        directories=map(directory_line, audit.directories),
-        divergences=map(divergence_line, audit.divergences),
-        findings=map(finding_line, audit.findings),
+        clusters=map(json_line, audit.clusters),
+        directories=map(json_line, audit.directories),
+        divergences=map(json_line, audit.divergences),
+        findings=map(json_line, audit.findings),
     )
 
 
-def document(audit: FleetAudit, lists: Lists) -> Iterator[bytes]:
-    """The whole document, piece by piece."""
-    head = {
-        "schemaVersion": SCHEMA_VERSION,
-        "run": plain(audit.run),
-        "counts": plain(audit.counts),
-        "codes": [plain(each) for each in audit.codes],
-        "metadataVersions": [plain(each) for each in audit.metadata_versions],
-        "kraftVersions": [plain(each) for each in audit.kraft_versions],
-    }
-    yield b"{\n"
-    for name, value in head.items():
-        yield orjson.dumps(name) + b": " + orjson.dumps(value) + b",\n"
-    yield from _list("clusters", lists.clusters)
-    yield b",\n"
-    yield from _list("directories", lists.directories)
-    yield b",\n"
-    yield from _list("divergences", lists.divergences)
-    yield b",\n"
-    yield from _list("findings", lists.findings)
-    yield b"\n}\n"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditDocument:
+    """A fleet of directories: what was read, all findings, and where logs differ. The lists have
+    one element a line."""
+
+    run: RunSettings
+    counts: FleetCounts
+    codes: tuple[CodeCount, ...]
+    """Every code that was found, the most urgent first: by severity, then by what is at stake."""
+    metadata_version_counts: tuple[VersionCount, ...]
+    """Levels of metadata.version, the newest first."""
+    kraft_version_counts: tuple[VersionCount, ...]
+    """Levels of kraft.version, the newest first."""
+    clusters: JsonLines[ClusterSummary]
+    """All clusters, the worst first."""
+    directories: JsonLines[DirectorySummary]
+    """All directories, cluster by cluster, by node id."""
+    divergences: JsonLines[Divergence]
+    """All ranges, cluster by cluster, by offset; of one cluster no more than 200."""
+    findings: JsonLines[FleetFinding]
+    """All findings, the worst first."""
 
 
-def _list(name: str, elements: Iterable[bytes]) -> Iterator[bytes]:
-    yield orjson.dumps(name) + b": ["
-    before = b"\n"
-    for each in elements:
-        yield before + b"  " + each
-        before = b",\n"
-    yield b"]" if before == b"\n" else b"\n]"
-
-
-def cluster_line(cluster: ClusterSummary) -> bytes:
-    """A cluster as an element of the list."""
-    value = plain(cluster)
-    value["electionsByDay"] = [
-        {"day": day, "elections": count} for day, count in cluster.elections_by_day
-    ]
-    return orjson.dumps(value)
-
-
-def directory_line(directory: DirectorySummary) -> bytes:
-    """A directory as an element of the list."""
-    return orjson.dumps(plain(directory))
-
-
-def divergence_line(divergence: Divergence) -> bytes:
-    """A divergence as an element of the list."""
-    return orjson.dumps(plain(divergence))
-
-
-def finding_line(found: FleetFinding) -> bytes:
-    """A finding as an element of the list: as every command has it, with whose it is beside."""
-    value: dict[str, Any] = {
-        **finding_object(found.finding),
-        "cluster": plain(found.cluster),
-        "directory": plain(found.directory),
-        "directories": plain(found.directories),
-        "by": list(found.by),
-        "evidence": plain(found.evidence),
-        "commands": plain(found.commands),
-    }
-    return orjson.dumps(value)
+def audit_document(audit: FleetAudit, lists: Lists) -> AuditDocument:
+    return AuditDocument(
+        run=audit.run,
+        counts=audit.counts,
+        codes=audit.codes,
+        metadata_version_counts=audit.metadata_versions,
+        kraft_version_counts=audit.kraft_versions,
+        clusters=JsonLines(lists.clusters),
+        directories=JsonLines(lists.directories),
+        divergences=JsonLines(lists.divergences),
+        findings=JsonLines(lists.findings),
+    )

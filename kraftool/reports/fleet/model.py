@@ -8,46 +8,19 @@ they may be shown; no URL in it carries credentials.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from kraftool.decoders.json_marks import Count, Moment
+from kraftool.raft.names import NO_VOTERS, VoterSet
 from kraftool.reports.doctor.model import Evidence
-from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.findings.finding import Finding, Severity
+from kraftool.reports.text.json_forms import FindingCounts
 
 AUDIT = "audit"
 """What `by` names where the audit itself found something, between nodes; else a command's name."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeverityCounts:
-    """How many findings there are of each severity."""
-
-    error: int = 0
-    warning: int = 0
-    info: int = 0
-
-    @property
-    def worst(self) -> Severity | None:
-        """The worst that there is; None where nothing was found."""
-        if self.error:
-            return Severity.ERROR
-        if self.warning:
-            return Severity.WARNING
-        return Severity.INFO if self.info else None
-
-    @property
-    def total(self) -> int:
-        return self.error + self.warning + self.info
-
-
-NOTHING_FOUND = SeverityCounts()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FleetVoter:
-    """One voter; what is not known of it is None or empty."""
-
-    id: int
-    directory_id: str | None = None
-    endpoints: tuple[str, ...] = ()
+NOTHING_FOUND = FindingCounts()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,12 +37,12 @@ class DirectorySummary:
     directory_id: str | None = None
     is_live: bool = False
     """Whether another process holds its lock."""
-    files: int = 0
+    files: Count = 0
     size: int = 0
     """Bytes of all its files that Kafka's metadata is in."""
-    segments: int = 0
-    batches: int = 0
-    records: int = 0
+    segments: Count = 0
+    batches: Count = 0
+    records: Count = 0
     start_offset: int | None = None
     end_offset: int | None = None
     """One beyond the last offset of the log."""
@@ -77,23 +50,24 @@ class DirectorySummary:
     """Where Kafka would cut the log if it started on it."""
     epoch: int | None = None
     """Of the log's last batch."""
-    first_timestamp: int | None = None
-    last_timestamp: int | None = None
-    """Of the log's last record, in epoch milliseconds."""
-    elections: int = 0
+    first_timestamp: Moment | None = None
+    last_timestamp: Moment | None = None
+    """Of the log's last record."""
+    elections: Count = 0
     """LeaderChange records in its log."""
-    snapshots: int = 0
+    snapshots: Count = 0
     newest_snapshot_offset: int | None = None
     newest_snapshot_epoch: int | None = None
-    newest_snapshot_timestamp: int | None = None
-    """lastContainedLogTimestamp, in epoch milliseconds."""
+    newest_snapshot_timestamp: Moment | None = None
+    """lastContainedLogTimestamp."""
     newest_snapshot_hash: str = ""
-    """The canonical hash of its state; empty where that is not known."""
+    """The state hash of verify-snapshot; empty where that is not known."""
     metadata_version: int | None = None
     metadata_release: str = ""
     """The name of that level, such as `4.0-IV3`."""
     kraft_version: int | None = None
-    voters: tuple[FleetVoter, ...] = ()
+    voters: VoterSet = NO_VOTERS
+    """By id."""
     voters_from: str = ""
     """What the voters were learnt from, such as `KRaftVoters record`."""
     quorum_epoch: int | None = None
@@ -102,15 +76,24 @@ class DirectorySummary:
     """leaderId of quorum-state; None where it names none."""
     voted_id: int | None = None
     """votedId of quorum-state; None where it names none."""
-    topics: int | None = None
-    partitions: int | None = None
-    brokers: int | None = None
-    controllers: int | None = None
-    findings: SeverityCounts = NOTHING_FOUND
+    topics: Count | None = None
+    partitions: Count | None = None
+    brokers: Count | None = None
+    controllers: Count | None = None
+    finding_counts: FindingCounts = NOTHING_FOUND
     """Of this directory by itself: what doctor, verify-log and verify-snapshot say."""
     bytes_read: int = 0
+    """Bytes that its task read."""
     seconds: float = 0.0
     """How long its task took."""
+
+
+class ElectionDay(NamedTuple):
+    """The elections of a day."""
+
+    day: str
+    """YYYY-MM-DD in UTC."""
+    elections: Count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,13 +103,13 @@ class ClusterSummary:
     name: str
     """The cluster id; of a directory that names none and fits no other, its own name. Unique."""
     cluster_id: str | None = None
-    directories: int = 0
+    directories: Count = 0
     node_ids: tuple[int, ...] = ()
-    live: int = 0
+    live: Count = 0
     """How many of its directories another process has locked."""
     size: int = 0
-    batches: int = 0
-    records: int = 0
+    batches: Count = 0
+    records: Count = 0
     start_offset: int | None = None
     end_offset: int | None = None
     """The lowest start and the highest end of its logs."""
@@ -136,25 +119,25 @@ class ClusterSummary:
     epoch: int | None = None
     leader_id: int | None = None
     """Of the quorum-state with the highest epoch."""
-    first_timestamp: int | None = None
-    last_timestamp: int | None = None
+    first_timestamp: Moment | None = None
+    last_timestamp: Moment | None = None
     newest_snapshot_offset: int | None = None
     metadata_versions: tuple[str, ...] = ()
     """The releases that its directories are at; more than one where they differ."""
     kraft_versions: tuple[int, ...] = ()
-    voters: tuple[FleetVoter, ...] = ()
-    """The newest set."""
-    topics: int | None = None
-    partitions: int | None = None
-    brokers: int | None = None
-    elections: int = 0
+    voters: VoterSet = NO_VOTERS
+    """The newest set, by id."""
+    topics: Count | None = None
+    partitions: Count | None = None
+    brokers: Count | None = None
+    elections: Count = 0
     """Different leader epochs whose LeaderChange any of the logs has."""
-    elections_by_day: tuple[tuple[str, int], ...] = ()
-    """(`YYYY-MM-DD` in UTC, elections) of the newest days that had some, oldest first."""
-    divergences: int = 0
-    findings: SeverityCounts = NOTHING_FOUND
+    elections_by_day: tuple[ElectionDay, ...] = ()
+    """The newest days that had some, oldest first."""
+    divergences: Count = 0
+    finding_counts: FindingCounts = NOTHING_FOUND
     """Of its directories and between them."""
-    between: SeverityCounts = NOTHING_FOUND
+    between_counts: FindingCounts = NOTHING_FOUND
     """Those between its directories alone."""
 
 
@@ -180,13 +163,14 @@ class FleetFinding:
 class DivergedSide:
     """What some directories, which agree, have at the first batch of a divergence."""
 
-    directories: tuple[str, ...]
+    paths: tuple[str, ...]
+    """The directories."""
     epoch: int | None = None
     base_offset: int | None = None
     last_offset: int | None = None
     """Of that batch; None where these have nothing there."""
     crc: int | None = None
-    batches: int = 0
+    batches: Count = 0
     """How many batches it has in the whole range."""
     file: str = ""
     position: int | None = None
@@ -217,10 +201,10 @@ class CodeCount:
     code: str
     severity: Severity
     """The worst that it was found with."""
-    count: int
-    clusters: int
+    findings: Count
+    clusters: Count
     """In how many clusters."""
-    directories: int
+    directories: Count
     """About how many directories."""
     meaning: str = ""
     """What it means for Kafka, as `kraftool doctor --explain CODE` says."""
@@ -233,38 +217,39 @@ class VersionCount:
 
     name: str
     level: int | None
-    directories: int
-    clusters: int
+    directories: Count
+    clusters: Count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetCounts:
     """Sums over the whole fleet, whatever was left out of the lists."""
 
-    clusters: int = 0
-    directories: int = 0
-    live: int = 0
-    files: int = 0
+    clusters: Count = 0
+    directories: Count = 0
+    live: Count = 0
+    files: Count = 0
     size: int = 0
-    batches: int = 0
-    records: int = 0
-    topics: int = 0
-    partitions: int = 0
-    brokers: int = 0
-    elections: int = 0
-    divergences: int = 0
-    findings: SeverityCounts = NOTHING_FOUND
-    clusters_with: SeverityCounts = NOTHING_FOUND
+    batches: Count = 0
+    records: Count = 0
+    topics: Count = 0
+    partitions: Count = 0
+    brokers: Count = 0
+    elections: Count = 0
+    divergences: Count = 0
+    finding_counts: FindingCounts = NOTHING_FOUND
+    clusters_with: FindingCounts = NOTHING_FOUND
     """Clusters by the worst that was found in them."""
-    directories_with: SeverityCounts = NOTHING_FOUND
+    directories_with: FindingCounts = NOTHING_FOUND
     """Directories by the worst that was found in them by themselves."""
-    undecoded: int = 0
+    undecoded: Count = 0
     """Findings of what could not be read or decoded."""
-    undecoded_with: SeverityCounts = NOTHING_FOUND
+    undecoded_with: FindingCounts = NOTHING_FOUND
     """The same by severity."""
-    ignored: int = 0
+    ignored: Count = 0
     """Findings that --ignore left out."""
     bytes_read: int = 0
+    """Bytes that all tasks read."""
     task_seconds: float = 0.0
 
 
@@ -272,11 +257,11 @@ class FleetCounts:
 class LeftOut:
     """What exists and is not in the lists of this model; JSON has all of it."""
 
-    clusters: int = 0
-    directories: int = 0
-    findings: int = 0
-    divergences: int = 0
-    codes: int = 0
+    clusters: Count = 0
+    directories: Count = 0
+    findings: Count = 0
+    divergences: Count = 0
+    codes: Count = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -290,8 +275,7 @@ class RunSettings:
     ignored_codes: tuple[str, ...] = ()
     kraftool_version: str = ""
     spark_version: str = ""
-    started_at: int = 0
-    """Epoch milliseconds."""
+    started_at: Moment = 0
     seconds: float = 0.0
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kraftool.reports.doctor.tools import line
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
 from kraftool.reports.fleet.model import AUDIT, DirectorySummary, DivergedSide, Divergence
 from kraftool.reports.fleet.page_parts import PageContext, badge, cell, cut, section, table
 from kraftool.reports.fleet.page_tables import FINDING_COLUMNS, finding_rows
@@ -93,7 +93,7 @@ def _most_concerned(
     mine: Sequence[DirectorySummary], one: Divergence
 ) -> tuple[DirectorySummary, ...]:
     """The directories that are drawn: of too many, those that are on a side of a divergence."""
-    sides = {name for side in one.sides for name in side.directories}
+    sides = {name for side in one.sides for name in side.paths}
     taken = sorted(mine, key=lambda each: each.name not in sides)[:_MOST_LANES]
     return tuple(each for each in mine if each in taken)
 
@@ -101,7 +101,7 @@ def _most_concerned(
 def _lanes(mine: Sequence[DirectorySummary], one: Divergence, cluster: str) -> Figure:
     rows = []
     for each in mine:
-        side = next((at for at, it in enumerate(one.sides) if each.name in it.directories), None)
+        side = next((at for at, it in enumerate(one.sides) if each.name in it.paths), None)
         node = f"node {each.node_id}" if each.node_id is not None else each.name
         there = f"{count(each.start_offset)} to {count(each.end_offset)}"
         letter = f"  {_letter(side)}" if side is not None else ""
@@ -138,21 +138,21 @@ def _divergence(view: PageContext, one: Divergence) -> Iterator[str]:
     label = f"Sides of the divergence at offset {one.first_offset}"
     yield from table(label, _COLUMNS, (_side(view, at, it) for at, it in enumerate(one.sides)))
     commands = [
-        line("kraftool", "dump-log", side.directories[0], "--offsets",
+        line("kraftool", "dump-log", side.paths[0], "--offsets",
              f"{one.first_offset}..{one.last_offset}")
         for side in one.sides
-        if side.directories
+        if side.paths
     ][:3]  # fmt: skip
     yield f"<pre>{chr(10).join(map(command, commands))}</pre>\n"
 
 
 def _side(view: PageContext, at: int, side: DivergedSide) -> str:
-    who = "<br>".join(_node(view, name) + view.directory(name) for name in side.directories)
+    who = "<br>".join(_node(view, name) + view.directory(name) for name in side.paths)
     crc = f'<code class="r">{side.crc:08x}</code>' if side.crc is not None else NOTHING
     batch = NOTHING
     if side.base_offset is not None:
         batch = f"{count(side.base_offset)} .. {count(side.last_offset)}"
-    inside = side.file.removeprefix(next(iter(side.directories), "")).lstrip("/")
+    inside = side.file.removeprefix(next(iter(side.paths), "")).lstrip("/")
     file = f"<code>{path(inside)}</code>" if side.file else NOTHING
     if side.position is not None:
         file += f' <span class="r">position {count(side.position)}</span>'

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.status import Status, overall_status
 from kraftool.reports.fleet.model import CodeCount, FleetAudit, FleetCounts, FleetFinding
 from kraftool.reports.fleet.page_parts import (
     GLYPHS,
@@ -29,7 +30,6 @@ from kraftool.reports.fleet.page_text import (
     short,
     size,
 )
-from kraftool.reports.status import Status, overall_status
 
 _KINDS = {
     Status.BAD: "error",
@@ -51,7 +51,7 @@ def verdict(audit: FleetAudit) -> tuple[str, str]:
     counts = audit.counts
     with_errors, with_warnings = counts.clusters_with.error, counts.clusters_with.warning
     fine = counts.clusters - with_errors - with_warnings
-    found = counts.findings.worst
+    found = counts.finding_counts.worst
     if not counts.clusters and found in (None, Severity.INFO):
         return "No data directory of Kafka was found", "warning"
     kind = _KINDS[status(audit)]
@@ -63,7 +63,10 @@ def verdict(audit: FleetAudit) -> tuple[str, str]:
             return f"No problems found in what was examined of {many}", kind
         return f"No problems found in {many}", kind
     if not with_errors + with_warnings:
-        return f"{in_words(counts.findings, least=Severity.WARNING)} outside of any cluster", kind
+        return (
+            f"{in_words(counts.finding_counts, least=Severity.WARNING)} outside of any cluster",
+            kind,
+        )
     ill, noun = (with_errors, "errors") if with_errors else (with_warnings, "warnings")
     told = f"{ill:,} of {counted(counts.clusters, 'cluster')}"
     told += f" {'has' if ill == 1 else 'have'} {noun}"
@@ -77,7 +80,7 @@ def verdict(audit: FleetAudit) -> tuple[str, str]:
 def status(audit: FleetAudit) -> Status:
     """Return the status of the whole fleet: GOOD only if nothing was left out."""
     counts = audit.counts
-    severities = [severity for severity, number in each_severity(counts.findings) if number]
+    severities = [severity for severity, number in each_severity(counts.finding_counts) if number]
     return overall_status(severities, is_complete=_is_complete(counts))
 
 
@@ -91,7 +94,7 @@ def overview(view: PageContext) -> Iterator[str]:
     counts = audit.counts
     sentence, kind = verdict(audit)
     yield f'<section id="verdict" class="verdict {kind}"><h1>{data(sentence)}.</h1>'
-    found = in_words(counts.findings) or "Nothing"
+    found = in_words(counts.finding_counts) or "Nothing"
     yield f"<p>{found} found in {counted(counts.directories, 'directory', 'directories')} with"
     yield f" {size(counts.size)} of metadata. "
     if counts.divergences:
@@ -117,7 +120,7 @@ def _tiles(audit: FleetAudit) -> Iterator[tuple[str, str]]:
     yield "directories", count(counts.directories)
     if counts.live:
         yield "in use now", count(counts.live)
-    for severity, number in each_severity(counts.findings):
+    for severity, number in each_severity(counts.finding_counts):
         mark = f'<span class="n {severity.value}">{GLYPHS[severity]}</span>' if number else ""
         yield {"info": "infos"}.get(severity.value, f"{severity.value}s"), mark + count(number)
     yield "divergences", count(counts.divergences)
@@ -144,7 +147,7 @@ def _map(view: PageContext) -> Iterator[str]:
     yield f"{' '.join(legend)} {nothing}</span></div>"
     yield '<div class="map" aria-hidden="true">'
     for cluster in view.audit.clusters:
-        worst = cluster.findings.worst
+        worst = cluster.finding_counts.worst
         href = view.to_cluster(cluster.name)
         if href:
             kind = f' class="{worst.value}"' if worst is not None else ""
@@ -171,7 +174,7 @@ def first(view: PageContext) -> Iterator[str]:
     if not urgent and view.audit.counts.directories:
         kind = " fine" if status(view.audit) is Status.GOOD else ""
         yield f'<p class="card{kind}">Nothing: no finding from warning up.'
-        infos = view.audit.counts.findings.info
+        infos = view.audit.counts.finding_counts.info
         yield f" {counted(infos, 'info')} below.</p>" if infos else "</p>"
     by_code: dict[str, list[FleetFinding]] = {}
     for each in view.audit.findings:
@@ -182,7 +185,7 @@ def first(view: PageContext) -> Iterator[str]:
     yield "</ol>" if urgent else ""
     rest = urgent[_MOST_CAUSES:]
     if rest:
-        names = ", ".join(f"<code>{data(each.code)}</code> ({each.count:,})" for each in rest)
+        names = ", ".join(f"<code>{data(each.code)}</code> ({each.findings:,})" for each in rest)
         yield cut(f"{counted(len(rest), 'more cause')}: {names}.")
     if view.audit.left_out.codes:
         yield cut(f"{counted(view.audit.left_out.codes, 'further code')} not listed here.")
@@ -191,7 +194,7 @@ def first(view: PageContext) -> Iterator[str]:
 
 def _cause(view: PageContext, cause: CodeCount, findings: Sequence[FleetFinding]) -> Iterator[str]:
     severity = cause.severity
-    reach = f"{counted(cause.count, 'finding')} in {counted(cause.clusters, 'cluster')}"
+    reach = f"{counted(cause.findings, 'finding')} in {counted(cause.clusters, 'cluster')}"
     yield f'<li class="card cause {severity.value}"><div class="head">{badge(severity)}'
     yield f'<span class="code">{data(cause.code)}</span><span class="where">{reach}, '
     yield f"{counted(cause.directories, 'directory', 'directories')}</span></div>"

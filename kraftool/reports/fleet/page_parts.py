@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
 from kraftool.reports.fleet.model import (
     DirectorySummary,
     FleetAudit,
-    SeverityCounts,
 )
 from kraftool.reports.fleet.page_text import counted, data, path
 from kraftool.reports.fleet.plots import Figure
-from kraftool.reports.words import listed
+from kraftool.reports.text.json_forms import FindingCounts
+from kraftool.reports.text.words import listed
 
 GLYPHS = {Severity.ERROR: "✕", Severity.WARNING: "▲", Severity.INFO: "●"}
 """Shapes that differ without their colour."""
@@ -74,7 +74,7 @@ def badge(severity: Severity) -> str:
     return f'<span class="b {severity.value}">{GLYPHS[severity]} {severity.value}</span>'
 
 
-def severities(counts: SeverityCounts, *, fine: str = "✓") -> str:
+def severities(counts: FindingCounts, *, fine: str = "✓") -> str:
     """Counts as HTML, shape and number of each severity that there is."""
     told = [
         f'<span class="n {severity.value}" title="{counted(number, NOUNS[severity])}">'
@@ -85,7 +85,7 @@ def severities(counts: SeverityCounts, *, fine: str = "✓") -> str:
     return "".join(told) or f'<span class="n good" title="nothing found">{fine}</span>'
 
 
-def each_severity(counts: SeverityCounts) -> tuple[tuple[Severity, int], ...]:
+def each_severity(counts: FindingCounts) -> tuple[tuple[Severity, int], ...]:
     return (
         (Severity.ERROR, counts.error),
         (Severity.WARNING, counts.warning),
@@ -93,7 +93,7 @@ def each_severity(counts: SeverityCounts) -> tuple[tuple[Severity, int], ...]:
     )
 
 
-def in_words(counts: SeverityCounts, *, least: Severity = Severity.INFO) -> str:
+def in_words(counts: FindingCounts, *, least: Severity = Severity.INFO) -> str:
     """`2 errors, 1 warning and 3 infos`, down to a severity; empty where there are none."""
     known = [Severity.ERROR, Severity.WARNING, Severity.INFO]
     taken = known[: known.index(least) + 1]

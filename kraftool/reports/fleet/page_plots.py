@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
 from kraftool.reports.fleet.model import VersionCount
 from kraftool.reports.fleet.page_parts import GLYPHS, PageContext, each_severity, figure, section
 from kraftool.reports.fleet.page_text import age, count, counted, size
@@ -93,10 +93,12 @@ def plots(view: PageContext) -> Iterator[str]:
 
 
 def _worst(view: PageContext) -> Iterator[str]:
-    sick = [each for each in view.audit.clusters if each.findings.total]
+    sick = [each for each in view.audit.clusters if each.finding_counts.total]
     rows = [
         Stack(
-            each.name, tuple(n for _, n in each_severity(each.findings)), view.to_cluster(each.name)
+            each.name,
+            tuple(n for _, n in each_severity(each.finding_counts)),
+            view.to_cluster(each.name),
         )
         for each in sick[:_FEW]
     ]
@@ -114,8 +116,8 @@ def _codes(view: PageContext) -> Iterator[str]:
     rows = [
         Bar(
             f"{GLYPHS[each.severity]} {each.code}",
-            each.count,
-            count(each.count),
+            each.findings,
+            count(each.findings),
             kind=each.severity.value,
         )
         for each in codes[:_FEW]

@@ -94,7 +94,7 @@ def _cluster(view: PageContext, each: ClusterSummary) -> str:
         (
             f'<tr id="{view.cluster_at[each.name]}">',
             f'<th scope="row"><code>{data(each.name)}</code></th>',
-            cell(severities(each.findings)),
+            cell(severities(each.finding_counts)),
             cell(nodes),
             cell(leader),
             cell(", ".join(str(voter.id) for voter in each.voters) or NOTHING),
@@ -153,7 +153,7 @@ def _directory(view: PageContext, each: DirectorySummary, head: str) -> str:
             f'<tr id="{view.directory_at[each.name]}">{head}',
             cell(count(each.node_id)),
             cell(f"<code>{path(each.name)}</code>{live}"),
-            cell(severities(each.findings)),
+            cell(severities(each.finding_counts)),
             cell(voted),
             cell(offsets),
             cell(count(each.epoch)),
@@ -169,7 +169,7 @@ def _directory(view: PageContext, each: DirectorySummary, head: str) -> str:
 def findings(view: PageContext, all_of_it: str) -> Iterator[str]:
     """All findings, up to a limit."""
     audit = view.audit
-    found = audit.counts.findings.total
+    found = audit.counts.finding_counts.total
     shown = audit.findings[:MOST_FINDINGS]
     lead = "The worst first."
     if found > len(shown):
@@ -210,7 +210,7 @@ def finding_rows(view: PageContext, found: Iterable[FleetFinding]) -> Iterator[s
 def _body(each: FleetFinding) -> Iterator[str]:
     yield f"<p>{clipped(each.finding.sentence(), _LONGEST)}</p>"
     for evidence in each.evidence[:_MOST_COMMANDS]:
-        told = f"{evidence.where()}: {evidence.text}" if evidence.where() else evidence.text
+        told = f"{evidence.where()}: {evidence.found}" if evidence.where() else evidence.found
         yield f'<p class="q">{clipped(told, _LONGEST)}</p>'
     if each.finding.advice:
         yield f"<p>→ {clipped(each.finding.advice, _LONGEST)}</p>"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from html import escape
 
-from kraftool.reports.moments import utc
+from kraftool.reports.text.moments import utc
 
 __all__ = [
     "NOTHING",

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 from kraftool.decoders import meta_properties
 from kraftool.decoders.errors import KraftoolError
-from kraftool.reports.findings import Finding, Severity
-from kraftool.reports.kinds import directory as dir_kinds
-from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.findings.finding import Finding, Severity
+from kraftool.reports.findings.kinds import directory as dir_kinds
+from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.state.files import StateFiles, open_state
 from kraftool.reports.state.load import LoadedState, load_from
 from kraftool.reports.state.replay import Progress

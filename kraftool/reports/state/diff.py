@@ -15,6 +15,7 @@ from typing import Any
 from kraftool.image.image import MetadataImage
 from kraftool.image.topics import TopicImage
 from kraftool.reports.state.entities import TOPICS, Aspect, Object, aspects, partitions
+from kraftool.reports.state.entity_objects import ZkMigrationEntity
 
 KINDS = (
     "feature", "zkMigration", "broker", "controller", "topic", "partition", "config",
@@ -22,12 +23,12 @@ KINDS = (
 )  # fmt: skip
 
 IGNORABLE = (
-    "leaderEpoch", "partitionEpoch", "leader", "isr", "elr", "lastKnownElr", "directories", "epoch",
-    "incarnationId", "fenced", "inControlledShutdown", "nextProducerId",
+    "leaderEpoch", "partitionEpoch", "leaderId", "isr", "elr", "lastKnownElr", "directoryIds",
+    "epoch", "incarnationId", "isFenced", "isInControlledShutdown", "nextProducerId",
 )  # fmt: skip
 """Fields that differ between healthy states of one cluster."""
 
-_DERIVED = frozenset({"state", "masked", "partitionCount"})
+_DERIVED = frozenset({"state", "isMasked", "partitionCount"})
 """Fields that only say in other words what another one says."""
 
 _IDENTITIES = {
@@ -35,14 +36,14 @@ _IDENTITIES = {
     "zkMigration": (),
     "broker": ("id",),
     "controller": ("id",),
-    "topic": ("name", "id"),
+    "topic": ("name", "topicId"),
     "partition": ("topic", "topicId", "partition"),
     "config": ("resourceType", "resourceTypeId", "resourceName", "name"),
-    "clientQuota": ("entity", "key"),
+    "clientQuota": ("entityParts", "key"),
     "producerIds": (),
-    "acl": ("id",),
+    "acl": ("aclId",),
     "scramCredential": ("user", "mechanism", "mechanismId"),
-    "delegationToken": ("id",),
+    "delegationToken": ("tokenId",),
 }
 
 
@@ -108,7 +109,11 @@ def _all(image: MetadataImage) -> Iterator[Aspect]:
             state = image.features.zk_migration_state
             # Kafka 3.4 to 3.9 put 0, which is none, into snapshots and not into the log.
             items = {"state": state} if state else {}
-            yield Aspect("zkMigration", items, lambda _, state, __: {"zkMigrationState": state})
+            yield Aspect("zkMigration", items, _zk_migration)
+
+
+def _zk_migration(_: str, state: int, __: bool) -> ZkMigrationEntity:
+    return ZkMigrationEntity(zk_migration_state=state)
 
 
 def _aspect(before: Aspect, after: Aspect, options: DiffOptions) -> Iterator[EntityChange]:
@@ -137,7 +142,7 @@ def _is_topic(item: object) -> bool:
 def _merged(before: Aspect, after: Aspect) -> list[Any]:
     """The keys of both, in the order that entities are shown in."""
     items = {**before.items, **after.items}
-    return Aspect(after.kind, items, after.make, after.order).ordered()
+    return Aspect(after.kind, items, after.entity, after.order).ordered()
 
 
 def _one_sided(before: Aspect, after: Aspect, key: Any, options: DiffOptions) -> EntityChange:
@@ -172,7 +177,7 @@ def _partitions(before: Aspect, after: Aspect, options: DiffOptions) -> Iterator
         topic = old if new is None else new
         assert topic is not None, "a key is of one of them"
         there = partitions(topic)
-        gone = Aspect(there.kind, {}, there.make)
+        gone = Aspect(there.kind, {}, there.entity)
         sides = (there, gone) if new is None else (gone, there)
         for each in _aspect(*sides, options):
             yield replace(each, with_topic=True)

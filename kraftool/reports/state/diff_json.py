@@ -1,107 +1,164 @@
-"""The shape of `diff-state -o json` and `-o jsonl`, schemaVersion 1: docs/schemas/diff-state.json.
+"""The document of `diff-state -o json`, and the lines of `-o jsonl`.
 
-Owns the document's members. Changes are written as they are found; what they sum up to comes last.
+Changes are written as they are found; what they sum up to comes last.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
+from kraftool.decoders.json_marks import Hidden
+from kraftool.image.image import Provenance
 from kraftool.image.state_hash import state_hash
-from kraftool.reports.plain_json import finding_object, plain
+from kraftool.reports.findings.finding import Finding
 from kraftool.reports.state.compare import TwoStates
 from kraftool.reports.state.diff import KINDS, ChangeType, EntityChange
-from kraftool.reports.state.entities import Object
-from kraftool.reports.state.export import provenance_object, source_object
+from kraftool.reports.state.export import StateSource, state_source
 from kraftool.reports.state.load import LoadedState
-
-SCHEMA_VERSION = 1
+from kraftool.reports.text.json_document import json_line
+from kraftool.reports.text.json_form import form, in_json
 
 
 class Counts:
     """How much was added, removed and changed of each kind."""
 
     def __init__(self) -> None:
-        self.by_kind: dict[str, dict[str, int]] = {}
+        self.by_kind: dict[str, dict[ChangeType, int]] = {}
 
     def add(self, change: EntityChange) -> None:
-        of_kind = self.by_kind.setdefault(change.kind, {each.value: 0 for each in ChangeType})
-        of_kind[change.type.value] += 1
+        of_kind = self.by_kind.setdefault(change.kind, dict.fromkeys(ChangeType, 0))
+        of_kind[change.type] += 1
 
-    def ordered(self) -> Mapping[str, Mapping[str, int]]:
+    def ordered(self) -> Mapping[str, Mapping[ChangeType, int]]:
         return {kind: self.by_kind[kind] for kind in KINDS if kind in self.by_kind}
 
+    def counting(self, changes: Iterable[EntityChange]) -> Iterator[EntityChange]:
+        """The same changes, counted as they pass."""
+        for each in changes:
+            self.add(each)
+            yield each
 
-def head(both: TwoStates, ignored: Iterable[str]) -> Object:
-    """What stands before the changes."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldChangeObject:
+    """A member of an entity that differs; a secret is masked."""
+
+    field: str
+    old: Any
+    new: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityChangeObject:
+    """What differs about an entity."""
+
+    entity_kind: str
+    change_type: ChangeType
+    entity: Mapping[str, Any]
+    """What it is known by; of one added or removed all of it, with the members that state -o json
+    gives its kind."""
+    fields: tuple[FieldChangeObject, ...]
+    """Empty for one added or removed."""
+
+
+@form
+def entity_change_object(change: EntityChange) -> EntityChangeObject:
+    return EntityChangeObject(
+        entity_kind=change.kind,
+        change_type=change.type,
+        entity=change.entity,
+        fields=tuple(
+            FieldChangeObject(field=each.field, old=each.old, new=each.new)
+            for each in change.fields
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateSide:
+    """One of the two states."""
+
+    loaded_from: StateSource
+    provenance: Provenance
+    state_hash: str
+    """Equal for equal states, whatever the order of the records."""
+
+
+def _side(state: LoadedState) -> StateSide:
+    return StateSide(
+        loaded_from=state_source(state),
+        provenance=state.image.provenance,
+        state_hash=state_hash(state.image),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoStatesObject:
+    """What is compared."""
+
+    old: StateSide
+    new: StateSide
+    note: str | None
+    """At which offsets, where that was not said."""
+    ignored: tuple[str, ...]
+    """Fields that were left out."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiffSummary:
+    """What the changes sum up to."""
+
+    counted: Hidden[Counts]
+    findings: tuple[Finding, ...]
+
+    @property
+    @in_json
+    def counts(self) -> Mapping[str, Mapping[ChangeType, int]]:
+        """By the kind of entity."""
+        return self.counted.ordered()
+
+    @property
+    @in_json
+    def is_same(self) -> bool:
+        """Whether nothing differs, but for what was ignored."""
+        return not self.counted.by_kind
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiffStateDocument(TwoStatesObject, DiffSummary):
+    """What differs between two states. Lines of -o jsonl are the two states, each change, and the
+    summary."""
+
+    changes: Iterator[EntityChange]
+
+
+def diff_state_document(
+    both: TwoStates, changes: Iterable[EntityChange], ignored: Iterable[str], counts: Counts
+) -> DiffStateDocument:
+    return DiffStateDocument(
+        **_head(both, ignored),
+        changes=counts.counting(changes),
+        findings=both.findings,
+        counted=counts,
+    )
+
+
+def _head(both: TwoStates, ignored: Iterable[str]) -> dict[str, Any]:
     return {
-        "schemaVersion": SCHEMA_VERSION,
         "old": _side(both.old),
         "new": _side(both.new),
-        "note": plain(both.note) or None,
-        "ignored": sorted(ignored),
+        "note": both.note or None,
+        "ignored": tuple(sorted(ignored)),
     }
-
-
-def _side(state: LoadedState) -> Object:
-    return {
-        "source": source_object(state),
-        "provenance": provenance_object(state.image.provenance),
-        "stateHash": state_hash(state.image),
-    }
-
-
-def change_object(change: EntityChange) -> Object:
-    """A change: what one added or removed was, or the fields of one changed."""
-    return {
-        "kind": change.kind,
-        "change": change.type.value,
-        "entity": change.entity,
-        "fields": [
-            {"field": each.field, "old": each.old, "new": each.new} for each in change.fields
-        ],
-    }
-
-
-def document(
-    both: TwoStates, changes: Iterable[EntityChange], ignored: Iterable[str], counts: Counts
-) -> Iterator[bytes]:
-    """The JSON document, in pieces."""
-    opening = b"{"
-    for name, value in head(both, ignored).items():
-        yield b"%s\n  %s: %s" % (opening, _line(name), _line(value))
-        opening = b","
-    yield b',\n  "changes": ['
-    before = b"\n    "
-    for change in changes:
-        counts.add(change)
-        yield before + _line(change_object(change))
-        before = b",\n    "
-    yield b"]" if before == b"\n    " else b"\n  ]"
-    yield b',\n  "counts": %s' % _line(counts.ordered())
-    yield b',\n  "same": %s' % _line(not counts.by_kind)
-    yield b',\n  "findings": %s\n}\n' % _line(_findings(both))
 
 
 def lines(
     both: TwoStates, changes: Iterable[EntityChange], ignored: Iterable[str], counts: Counts
 ) -> Iterator[bytes]:
     """One JSON object a line: the two states, each change, then what they sum up to."""
-    yield _line({"kind": "states", **head(both, ignored)}) + b"\n"
-    for change in changes:
-        counts.add(change)
-        told = change_object(change)
-        yield _line({"kind": "change", "of": told.pop("kind"), **told}) + b"\n"
-    summary = {"counts": counts.ordered(), "same": not counts.by_kind}
-    yield _line({"kind": "summary", **summary, "findings": _findings(both)}) + b"\n"
-
-
-def _findings(both: TwoStates) -> list[Object]:
-    return [finding_object(each) for each in both.findings]
-
-
-def _line(value: Any) -> bytes:
-    return orjson.dumps(value)
+    yield json_line(TwoStatesObject(**_head(both, ignored)), kind="states") + b"\n"
+    for change in counts.counting(changes):
+        yield json_line(change, kind="change") + b"\n"
+    yield json_line(DiffSummary(counted=counts, findings=both.findings), kind="summary") + b"\n"

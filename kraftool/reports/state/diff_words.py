@@ -26,8 +26,10 @@ TITLES = {
     "delegationToken": "Delegation tokens",
 }
 
+_NAMES = frozenset({"id", "topicId", "aclId", "tokenId"})
 _QUIET_MEMBERS = frozenset(
-    {"state", "masked", "topic", "topicId", "securityProtocolId", "salt", "storedKey", "serverKey"}
+    {"state", "isMasked", "topic", "topicId", "securityProtocolId"}
+    | {"salt", "storedKey", "serverKey"}
 )
 
 
@@ -37,8 +39,10 @@ def change_name(change: EntityChange) -> str:
     match change.kind:
         case "feature" | "topic":
             return str(of["name"])
-        case "broker" | "controller" | "delegationToken":
-            return f"{change.kind if change.kind != 'delegationToken' else 'token'} {of['id']}"
+        case "broker" | "controller":
+            return f"{change.kind} {of['id']}"
+        case "delegationToken":
+            return f"token {of['tokenId']}"
         case "partition":
             return f"{of['topic']}-{of['partition']}"
         case "config":
@@ -46,13 +50,13 @@ def change_name(change: EntityChange) -> str:
         case "clientQuota":
             parts = (
                 f"{part['type']} {'default' if part['name'] is None else part['name']}"
-                for part in of["entity"]
+                for part in of["entityParts"]
             )
             return f"{', '.join(parts)}: {of['key']}"
         case "scramCredential":
             return f"{of['user']} {of['mechanism']}"
         case "acl":
-            return f"ACL {of['id']}" if change.fields else _acl(of)
+            return f"ACL {of['aclId']}" if change.fields else _acl(of)
     return TITLES[change.kind].lower()
 
 
@@ -71,7 +75,7 @@ def what_it_was(change: EntityChange) -> str:
     rest = {
         name: value
         for name, value in change.entity.items()
-        if (name not in known or name == "id") and name not in _QUIET_MEMBERS
+        if (name not in known or name in _NAMES) and name not in _QUIET_MEMBERS
     }
     if change.kind in ("broker", "controller"):
         rest.pop("id")
@@ -90,7 +94,7 @@ def value_text(value: object) -> str:
             return str(value).lower()
         case list() | tuple():
             return f"[{', '.join(value_text(each) for each in value)}]"
-        case {"name": name, "host": host, "port": port, "securityProtocol": protocol}:
+        case {"listener": name, "host": host, "port": port, "securityProtocol": protocol}:
             return f"{name} {shown_address(host, port)} {protocol}"
         case {"name": name, "min": least, "max": most}:
             return f"{name} {least} to {most}"

@@ -1,8 +1,9 @@
 """The things that a state is made of, one by one, as JSON has them.
 
-Owns the members of each kind of entity, which export, difference and tables share, and their order.
-An entity is about as much as one record of a snapshot says. What Kafka has numbers for is there as
-number and word. Secrets are masked unless asked for.
+Owns how an entity is made of an image's values, for export, difference and tables, and the order of
+entities; entity_objects.py has their members. An entity is about as much as one record of a
+snapshot says. What Kafka has numbers for is there as number and word. Secrets are masked unless
+asked for.
 """
 
 from __future__ import annotations
@@ -28,14 +29,31 @@ from kraftool.image.image import MetadataImage
 from kraftool.image.metadata_version import METADATA_VERSION, release_name
 from kraftool.image.scram import MECHANISMS, ScramCredential
 from kraftool.image.topics import RECOVERED, PartitionRegistration, TopicImage
-from kraftool.reports.plain_json import plain
-from kraftool.reports.shell.kafka_text import (
+from kraftool.reports.state.entity_objects import (
+    AclEntity,
+    BrokerEntity,
+    ClientQuotaEntity,
+    ConfigEntity,
+    ControllerEntity,
+    DelegationTokenEntity,
+    FeatureEntity,
+    ListenerEntity,
+    ProducerIdsEntity,
+    QuotaEntityPart,
+    ScramCredentialEntity,
+    SupportedFeature,
+    TopicEntity,
+    TopicPartitionEntity,
+)
+from kraftool.reports.state.shell.kafka_text import (
     ACL_OPERATIONS,
     ACL_PATTERNS,
     ACL_PERMISSIONS,
     ACL_RESOURCES,
     SECURITY_PROTOCOLS,
 )
+from kraftool.reports.text.json_document import json_value, members
+from kraftool.reports.text.printable import file_text
 
 Object = dict[str, Any]
 
@@ -53,7 +71,7 @@ class Aspect:
 
     kind: str
     items: Mapping[Any, Any]
-    make: Callable[[Any, Any, bool], Object]
+    entity: Callable[[Any, Any, bool], Any]
     """From key and item, and whether secrets may be shown."""
     order: Callable[[Any, Any], Any] = lambda key, item: key
 
@@ -64,6 +82,12 @@ class Aspect:
     def objects(self, *, show_secrets: bool) -> Iterator[Object]:
         for key in self.ordered():
             yield self.make(key, self.items[key], show_secrets)
+
+    def make(self, key: Any, item: Any, show_secrets: bool) -> Object:
+        """An entity as JSON has it."""
+        made = self.entity(key, item, show_secrets)
+        plain: Object = made if isinstance(made, dict) else json_value(made)
+        return plain
 
 
 def aspects(image: MetadataImage) -> tuple[Aspect, ...]:
@@ -100,20 +124,16 @@ def aspects(image: MetadataImage) -> tuple[Aspect, ...]:
 
 def partitions(topic: TopicImage) -> Aspect:
     """The partitions of a topic."""
+    name, topic_id = file_text(topic.name), topic.id
     return Aspect(
         PARTITIONS,
         topic.partitions,
         lambda number, partition, _: {
-            "topic": _text(topic.name),
-            "topicId": topic.id,
+            "topic": name,
+            "topicId": topic_id,
             **partition_object(number, partition),
         },
     )
-
-
-def _text(text: str) -> str:
-    told: str = plain(text)
-    return told
 
 
 def _features(image: MetadataImage) -> dict[str, int]:
@@ -121,28 +141,28 @@ def _features(image: MetadataImage) -> dict[str, int]:
     return {**({METADATA_VERSION: level} if level is not None else {}), **image.features.finalized}
 
 
-def _feature(name: str, level: int, _: bool) -> Object:
-    return {"name": _text(name), "level": level, "release": release_name(name, level) or None}
+def _feature(name: str, level: int, _: bool) -> FeatureEntity:
+    return FeatureEntity(name=name, level=level, release=release_name(name, level) or None)
 
 
-def _endpoints(endpoints: tuple[RegisteredEndpoint, ...]) -> list[Object]:
-    return [
-        {
-            "name": _text(each.name),
-            "host": _text(each.host),
-            "port": each.port,
-            "securityProtocol": word(SECURITY_PROTOCOLS, each.security_protocol),
-            "securityProtocolId": each.security_protocol,
-        }
+def _listeners(endpoints: tuple[RegisteredEndpoint, ...]) -> tuple[ListenerEntity, ...]:
+    return tuple(
+        ListenerEntity(
+            listener=each.name,
+            host=each.host,
+            port=each.port,
+            security_protocol=word(SECURITY_PROTOCOLS, each.security_protocol),
+            security_protocol_id=each.security_protocol,
+        )
         for each in endpoints
-    ]
+    )
 
 
-def _ranges(features: Mapping[str, FeatureRange]) -> list[Object]:
-    return [
-        {"name": _text(name), "min": features[name].min, "max": features[name].max}
+def _ranges(features: Mapping[str, FeatureRange]) -> tuple[SupportedFeature, ...]:
+    return tuple(
+        SupportedFeature(name=name, min=features[name].min, max=features[name].max)
         for name in sorted(features)
-    ]
+    )
 
 
 def broker_state(broker: BrokerRegistration) -> str:
@@ -152,69 +172,73 @@ def broker_state(broker: BrokerRegistration) -> str:
     return "shutting down" if broker.in_controlled_shutdown else "unfenced"
 
 
-def _broker(_: int, broker: BrokerRegistration, __: bool) -> Object:
-    cordoned = broker.cordoned_directories
-    return {
-        "id": broker.id,
-        "state": broker_state(broker),
-        "fenced": broker.fenced,
-        "inControlledShutdown": broker.in_controlled_shutdown,
-        "epoch": broker.epoch,
-        "incarnationId": broker.incarnation_id,
-        "rack": None if broker.rack is None else _text(broker.rack),
-        "listeners": _endpoints(broker.listeners),
-        "features": _ranges(broker.features),
-        "directories": list(broker.directories),
-        "cordonedDirectories": None if cordoned is None else list(cordoned),
-        "isMigratingZkBroker": broker.is_migrating_zk_broker,
-    }
+def _broker(_: int, broker: BrokerRegistration, __: bool) -> BrokerEntity:
+    return BrokerEntity(
+        id=broker.id,
+        state=broker_state(broker),
+        is_fenced=broker.fenced,
+        is_in_controlled_shutdown=broker.in_controlled_shutdown,
+        epoch=broker.epoch,
+        incarnation_id=broker.incarnation_id,
+        rack=broker.rack,
+        listeners=_listeners(broker.listeners),
+        features=_ranges(broker.features),
+        directory_ids=broker.directories,
+        cordoned_directory_ids=broker.cordoned_directories,
+        is_migrating_zk_broker=broker.is_migrating_zk_broker,
+    )
 
 
-def _controller(_: int, controller: ControllerRegistration, __: bool) -> Object:
-    return {
-        "id": controller.id,
-        "incarnationId": controller.incarnation_id,
-        "listeners": _endpoints(controller.listeners),
-        "features": _ranges(controller.features),
-        "zkMigrationReady": controller.zk_migration_ready,
-    }
+def _controller(_: int, controller: ControllerRegistration, __: bool) -> ControllerEntity:
+    return ControllerEntity(
+        id=controller.id,
+        incarnation_id=controller.incarnation_id,
+        listeners=_listeners(controller.listeners),
+        features=_ranges(controller.features),
+        is_zk_migration_ready=controller.zk_migration_ready,
+    )
 
 
-def _topic(_: str, topic: TopicImage, __: bool) -> Object:
-    return {"name": _text(topic.name), "id": topic.id, "partitionCount": len(topic.partitions)}
+def _topic(_: str, topic: TopicImage, __: bool) -> TopicEntity:
+    return TopicEntity(name=topic.name, topic_id=topic.id, partition_count=len(topic.partitions))
+
+
+_PARTITION = tuple(each.name for each in members(TopicPartitionEntity))
 
 
 def partition_object(number: int, partition: PartitionRegistration) -> Object:
-    """A partition, without the topic that it is of."""
-    return {
-        "partition": number,
-        "leader": partition.leader,
-        "leaderEpoch": partition.leader_epoch,
-        "partitionEpoch": partition.partition_epoch,
-        "replicas": partition.replicas,
-        "isr": partition.isr,
-        "elr": partition.elr,
-        "lastKnownElr": partition.last_known_elr,
-        "addingReplicas": partition.adding_replicas,
-        "removingReplicas": partition.removing_replicas,
-        "directories": partition.directories,
-        "leaderRecoveryState": (
-            "RECOVERED" if partition.leader_recovery_state == RECOVERED else "RECOVERING"
-        ),
-    }
+    """A partition, without the topic that it is of: the values of a TopicPartitionEntity.
+
+    There can be a million, so that the object is made without the step between.
+    """
+    values = (
+        number,
+        partition.leader,
+        partition.leader_epoch,
+        partition.partition_epoch,
+        partition.replicas,
+        partition.isr,
+        partition.elr,
+        partition.last_known_elr,
+        partition.adding_replicas,
+        partition.removing_replicas,
+        partition.directories,
+        "RECOVERED" if partition.leader_recovery_state == RECOVERED else "RECOVERING",
+    )
+    return dict(zip(_PARTITION, values, strict=True))
 
 
-def _config(key: tuple[int, str, str], value: str, show_secrets: bool) -> Object:
+def _config(key: tuple[int, str, str], value: str, show_secrets: bool) -> ConfigEntity:
     kind, resource, name = key
     shown = value if show_secrets else config_value(kind, name, value)
-    return {
-        "resourceType": RESOURCE_TYPES.get(kind, "UNKNOWN"),
-        "resourceTypeId": kind,
-        "resourceName": _text(resource),
-        "name": _text(name),
-        "value": _text(shown or ""),
-        "masked": shown != value,
-    }
+    return ConfigEntity(
+        resource_type=RESOURCE_TYPES.get(kind, "UNKNOWN"),
+        resource_type_id=kind,
+        resource_name=resource,
+        name=name,
+        value=shown or "",
+        is_masked=shown != value,
+    )
 
 
 def _quota_order(key: tuple[Any, str], _: float) -> Any:
@@ -222,38 +246,35 @@ def _quota_order(key: tuple[Any, str], _: float) -> Any:
     return [(kind, part is not None, part or "") for kind, part in entity], name
 
 
-def _quota(key: tuple[Any, str], value: float, _: bool) -> Object:
+def _quota(key: tuple[Any, str], value: float, _: bool) -> ClientQuotaEntity:
     entity, name = key
-    return {
-        "entity": [
-            {"type": _text(kind), "name": None if part is None else _text(part)}
-            for kind, part in entity
-        ],
-        "key": _text(name),
+    return ClientQuotaEntity(
+        entity_parts=tuple(QuotaEntityPart(type=kind, name=part) for kind, part in entity),
+        key=name,
         # JSON has no number for NaN and the infinities.
-        "value": value if isfinite(value) else java_double(value),
-    }
+        quota=value if isfinite(value) else java_double(value),
+    )
 
 
-def _producer_ids(_: str, following: int, __: bool) -> Object:
-    return {"nextProducerId": following}
+def _producer_ids(_: str, following: int, __: bool) -> ProducerIdsEntity:
+    return ProducerIdsEntity(next_producer_id=following)
 
 
-def _acl(entry_id: str, acl: StandardAcl, _: bool) -> Object:
-    return {
-        "id": entry_id,
-        "resourceType": word(ACL_RESOURCES, acl.resource_type),
-        "resourceTypeId": acl.resource_type,
-        "resourceName": _text(acl.resource_name),
-        "patternType": word(ACL_PATTERNS, acl.pattern_type),
-        "patternTypeId": acl.pattern_type,
-        "principal": _text(acl.principal),
-        "host": _text(acl.host),
-        "operation": word(ACL_OPERATIONS, acl.operation),
-        "operationId": acl.operation,
-        "permissionType": word(ACL_PERMISSIONS, acl.permission_type),
-        "permissionTypeId": acl.permission_type,
-    }
+def _acl(entry_id: str, acl: StandardAcl, _: bool) -> AclEntity:
+    return AclEntity(
+        acl_id=entry_id,
+        resource_type=word(ACL_RESOURCES, acl.resource_type),
+        resource_type_id=acl.resource_type,
+        resource_name=acl.resource_name,
+        pattern_type=word(ACL_PATTERNS, acl.pattern_type),
+        pattern_type_id=acl.pattern_type,
+        principal=acl.principal,
+        host=acl.host,
+        operation=word(ACL_OPERATIONS, acl.operation),
+        operation_id=acl.operation,
+        permission_type=word(ACL_PERMISSIONS, acl.permission_type),
+        permission_type_id=acl.permission_type,
+    )
 
 
 def word(names: tuple[str, ...], code: int) -> str:
@@ -261,31 +282,32 @@ def word(names: tuple[str, ...], code: int) -> str:
     return names[code] if 0 <= code < len(names) else "UNKNOWN"
 
 
-def _scram(key: tuple[str, int], credential: ScramCredential, show_secrets: bool) -> Object:
+def _scram(
+    key: tuple[str, int], credential: ScramCredential, show_secrets: bool
+) -> ScramCredentialEntity:
     user, mechanism = key
-    return {
-        "user": _text(user),
-        "mechanism": MECHANISMS.get(mechanism, "UNKNOWN"),
-        "mechanismId": mechanism,
-        "iterations": credential.iterations,
-        **{
-            name: b64encode(secret).decode() if show_secrets else MASK
-            for name, secret in (
-                ("salt", credential.salt),
-                ("storedKey", credential.stored_key),
-                ("serverKey", credential.server_key),
-            )
-        },
-    }
+
+    def shown(secret: bytes) -> str:
+        return b64encode(secret).decode() if show_secrets else MASK
+
+    return ScramCredentialEntity(
+        user=user,
+        mechanism=MECHANISMS.get(mechanism, "UNKNOWN"),
+        mechanism_id=mechanism,
+        iterations=credential.iterations,
+        salt=shown(credential.salt),
+        stored_key=shown(credential.stored_key),
+        server_key=shown(credential.server_key),
+    )
 
 
-def _token(_: str, token: DelegationToken, __: bool) -> Object:
-    return {
-        "id": _text(token.id),
-        "owner": _text(token.owner),
-        "requester": _text(token.requester),
-        "renewers": [_text(each) for each in token.renewers],
-        "issueTimestamp": token.issue_timestamp,
-        "maxTimestamp": token.max_timestamp,
-        "expirationTimestamp": token.expiration_timestamp,
-    }
+def _token(_: str, token: DelegationToken, __: bool) -> DelegationTokenEntity:
+    return DelegationTokenEntity(
+        token_id=token.id,
+        owner=token.owner,
+        requester=token.requester,
+        renewers=tuple(token.renewers),
+        issue_timestamp=token.issue_timestamp,
+        max_timestamp=token.max_timestamp,
+        expiration_timestamp=token.expiration_timestamp,
+    )

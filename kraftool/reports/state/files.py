@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import parse_checkpoint_name, segment_offset
-from kraftool.reports.findings import Finding
-from kraftool.reports.kinds import directory as directory_kinds
-from kraftool.reports.log_source import LogFile, log_files
+from kraftool.raft.names import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.findings.kinds import directory as directory_kinds
+from kraftool.reports.logs.source import LogFile, log_files
 from kraftool.storage.paths import Location
 from kraftool.storage.source import BytesSource
 
@@ -106,7 +107,7 @@ def base_offset(file: LogFile) -> int:
     return segment_offset(file.entry.basename) or 0
 
 
-def snapshot_id(file: LogFile) -> tuple[int, int]:
+def snapshot_id(file: LogFile) -> OffsetAndEpoch:
     """Offset and epoch in a checkpoint's name; 0-0 where the name says none."""
     named = parse_checkpoint_name(file.entry.basename)
-    return (named.offset, named.epoch) if named is not None else (0, 0)
+    return OffsetAndEpoch(named.offset, named.epoch) if named is not None else BOOTSTRAP_SNAPSHOT

@@ -17,15 +17,15 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.walk import Faulty, Item, Walk
 from kraftool.image.image import EMPTY, MetadataImage, Provenance
 from kraftool.image.loader import ImageLoader, OpenTransaction
-from kraftool.reports.findings import Finding, Severity
-from kraftool.reports.kinds import log as log_kinds
-from kraftool.reports.kinds import snapshot as snapshot_kinds
-from kraftool.reports.log_findings import snapshot_finding
-from kraftool.reports.log_source import LogFile
-from kraftool.reports.shell.kafka_text import instant
+from kraftool.reports.files.snapshot_form import SnapshotForm
+from kraftool.reports.findings.finding import Finding, Severity
+from kraftool.reports.findings.kinds import log as log_kinds
+from kraftool.reports.findings.kinds import snapshot as snapshot_kinds
+from kraftool.reports.logs.source import LogFile
 from kraftool.reports.state.files import StateFiles, base_offset, open_state, snapshot_id
 from kraftool.reports.state.log import LogReplay, Wanted
 from kraftool.reports.state.replay import Control, Progress, Replay, Watch
+from kraftool.reports.state.shell.kafka_text import instant
 from kraftool.storage.paths import Location
 
 
@@ -65,9 +65,7 @@ class LoadedState:
         without an error."""
         if not self.snapshot:
             return self.start_offset == 0
-        return not any(
-            each.severity is Severity.ERROR and each.file == self.snapshot for each in self.findings
-        )
+        return not any(each.file == self.snapshot and spoils(each) for each in self.findings)
 
 
 def _silent(name: str, position: int) -> None:
@@ -227,15 +225,14 @@ def _tell_ahead(start: ReplayStart, log: LogReplay) -> None:
     """A snapshot beyond the log, as Kafka finds it when it starts."""
     if start.file is None or log.last is None or log.is_over:
         return
-    offset, epoch = snapshot_id(start.file)
-    last_epoch, end = log.last
-    if epoch > last_epoch or (epoch == last_epoch and offset > end):
+    own, end = snapshot_id(start.file), log.last
+    if own.rank > end.rank:
         start.replay.found(
             snapshot_kinds.AHEAD.at(
                 start.file.name,
-                f"it ends at offset {offset} in epoch {epoch}, the log at {end} in epoch"
-                f" {last_epoch}",
-                offset=offset,
+                f"it ends at offset {own.offset} in epoch {own.epoch}, the log at {end.offset} in"
+                f" epoch {end.epoch}",
+                offset=own.offset,
             )
         )
 
@@ -279,7 +276,7 @@ def start_without(files: StateFiles, wanted: Wanted, tried: list[ReplayStart]) -
         return ReplayStart(offset=0, findings=findings_of(tried))
     if tried:
         return replace(tried[0], findings=findings_of(tried[1:]))
-    later = [each for each in files.snapshots if snapshot_id(each)[0] > 0]
+    later = [each for each in files.snapshots if snapshot_id(each).offset > 0]
     if not later and log_start is None and not wanted.below:
         return ReplayStart(offset=0)  # formatted, and never started
     if log_start and not later and (wanted.below or log_start) >= log_start:
@@ -295,7 +292,14 @@ def start_without(files: StateFiles, wanted: Wanted, tried: list[ReplayStart]) -
 
 
 def is_sound(start: ReplayStart) -> bool:
-    return all(each.severity is not Severity.ERROR for each in start.replay.findings)
+    """True if Kafka can load what the log is replayed onto. It believes a snapshot's name."""
+    return not any(map(spoils, start.replay.findings))
+
+
+def spoils(finding: Finding) -> bool:
+    """True if a finding means that a state lacks something, or has something wrong."""
+    is_name = finding.code == snapshot_kinds.FILE_NAME.code
+    return finding.severity is Severity.ERROR and not is_name
 
 
 def findings_of(tried: list[ReplayStart]) -> tuple[Finding, ...]:
@@ -305,7 +309,7 @@ def findings_of(tried: list[ReplayStart]) -> tuple[Finding, ...]:
 def _offered(files: StateFiles, end: int | None) -> str:
     """Which offsets there are states at."""
     log_start = base_offset(files.segments[0]) if files.segments else None
-    offsets = [snapshot_id(each)[0] for each in files.snapshots if snapshot_id(each)[0] > 0]
+    offsets = [snapshot_id(each).offset for each in files.snapshots if snapshot_id(each).offset > 0]
     joined = [each for each in offsets if log_start is not None and each >= log_start]
     alone = sorted({each for each in offsets if each not in joined})
     first = 0 if log_start == 0 else min(joined, default=None)
@@ -320,7 +324,7 @@ def _offered(files: StateFiles, end: int | None) -> str:
 def _oldest(snapshots: list[LogFile]) -> str:
     if not snapshots:
         return ""
-    offset, _ = snapshot_id(snapshots[0])
+    offset = snapshot_id(snapshots[0]).offset
     return f"the oldest state is that at {offset}, of {_time(_written(snapshots[0]))}"
 
 
@@ -329,7 +333,7 @@ def _time(milliseconds: int) -> str:
 
 
 def is_fitting(file: LogFile, wanted: Wanted) -> bool:
-    offset, _ = snapshot_id(file)
+    offset = snapshot_id(file).offset
     if offset == 0 or (wanted.below is not None and offset > wanted.below):
         return False
     return wanted.until_ms is None or _written(file) <= wanted.until_ms
@@ -361,13 +365,13 @@ class SnapshotLoading:
     """A checkpoint on its way into a state."""
 
     def __init__(self, file: LogFile) -> None:
-        self._file, self._replay = file, Replay()
+        self._file, self._replay, self._form = file, Replay(), SnapshotForm()
         self._inside = Provenance()
         """Of the last record as the file itself has it."""
 
     def take(self, item: Item) -> None:
+        self._form.take(item)
         if isinstance(item, Faulty):
-            self._replay.found(snapshot_finding(self._file.name, item.fault))
             return
         self._replay.batch(self._file.name, item, snapshot=True)
         if not item.is_control:
@@ -380,11 +384,11 @@ class SnapshotLoading:
     def start(self) -> ReplayStart:
         """What it is to a log, once all of it was taken."""
         file, replay = self._file, self._replay
-        replay.end_snapshot(file.name)
+        replay.findings[:0] = self._form.findings(file.name)
         image = replace(replay.loader.image(), provenance=_named_provenance(file, replay))
         # What follows is replayed onto the image under its own name, with the log's offsets.
         replay.loader = ImageLoader(image)
-        offset, _ = snapshot_id(file)
+        offset = snapshot_id(file).offset
         return ReplayStart(
             offset=offset, replay=replay, image=image, file=file, inside=self._inside
         )

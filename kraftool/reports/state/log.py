@@ -11,13 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kraftool.decoders.batch import RecordBatch
-from kraftool.decoders.fault import Fault, FaultKind, gap_fault
+from kraftool.decoders.fault import FaultKind, LogFault, gap_fault
 from kraftool.decoders.walk import Faulty, Item, Walk, WalkState
-from kraftool.reports.findings import Finding
-from kraftool.reports.log_findings import log_finding
-from kraftool.reports.log_source import LogFile
+from kraftool.raft.names import OffsetAndEpoch
+from kraftool.reports.files.log_findings import log_finding
+from kraftool.reports.files.weighing import weighed
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.logs.source import LogFile
 from kraftool.reports.state.replay import Progress, Replay
-from kraftool.reports.weighing import weighed
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class LogReplay:
     """The offset that comes next; None before the first batch of a log by itself."""
     start: int | None = None
     """The base offset of the first batch seen."""
-    last: tuple[int, int] | None = None
+    last: OffsetAndEpoch | None = None
     """The epoch of the last batch seen, and the offset after it."""
     divided: tuple[int, int] | None = None
     """The first and the last offset of the batch that `below` is inside of."""
@@ -80,7 +81,7 @@ class LogReplay:
             fault = gap_fault(batch.position, batch.base_offset, self.end)
             self._cut(log_finding(file.name, fault))
         else:
-            self.last = batch.epoch, batch.last_offset + 1
+            self.last = OffsetAndEpoch(batch.last_offset + 1, batch.epoch)
             if self.end is None or batch.last_offset >= self.end:
                 self._replayed = True
                 if batch.base_offset < (self.wanted.below or 0) <= batch.last_offset:
@@ -89,7 +90,7 @@ class LogReplay:
                     file.name, batch, start=self.end or 0, below=self.wanted.below
                 )
 
-    def _faulty(self, file: LogFile, fault: Fault, *, is_last: bool) -> None:
+    def _faulty(self, file: LogFile, fault: LogFault, *, is_last: bool) -> None:
         """Damage ends the log. Kafka goes on over an epoch that goes back; gaps are `_batch`'s."""
         finding = log_finding(file.name, fault)
         if fault.cuts and self.wanted.below is not None and (self.end or 0) >= self.wanted.below:

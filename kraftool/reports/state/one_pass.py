@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import parse_checkpoint_name, segment_offset
 from kraftool.decoders.walk import Item
-from kraftool.reports.log_source import LogFile
+from kraftool.reports.logs.source import LogFile
 from kraftool.reports.state.files import StateFiles
 from kraftool.reports.state.load import (
     LoadedState,
@@ -33,11 +33,11 @@ _LAST = Wanted()
 def ordered(entries: Iterable[Entry]) -> list[Entry]:
     """Files in the order in which a state can be made of them as they pass."""
 
-    def key(entry: Entry) -> tuple[int, int]:
+    def key(entry: Entry) -> tuple[int, int, int]:
         snapshot, segment = parse_checkpoint_name(entry.basename), segment_offset(entry.basename)
         if snapshot is not None:
-            return 1, -snapshot.offset
-        return (2, segment) if segment is not None else (0, 0)
+            return 1, -snapshot.offset, -snapshot.epoch
+        return (2, segment, 0) if segment is not None else (0, 0, 0)
 
     return sorted(entries, key=key)
 

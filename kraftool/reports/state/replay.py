@@ -14,18 +14,29 @@ from typing import Any
 from kraftool.decoders.batch import Record, RecordBatch
 from kraftool.decoders.codec import Decoder
 from kraftool.decoders.control import ControlRecordType, decode_value, read_key
-from kraftool.decoders.errors import DecodeError, KraftoolError
-from kraftool.decoders.framing import read_frame, record_format, refuse_rest
-from kraftool.decoders.log_record import position_in_file, position_of_error
+from kraftool.decoders.errors import DecodeError, Fault, KraftoolError
+from kraftool.decoders.fault import FaultKind, LogFault
+from kraftool.decoders.framing import read_frame, record_format
+from kraftool.decoders.log_record import (
+    LogRecord,
+    decode_control,
+    decode_metadata,
+    fault_between,
+    fault_of,
+    position_in_file,
+)
 from kraftool.image.loader import TRANSACTION_RECORDS, ImageLoader
 from kraftool.image.replay import ReplayError
-from kraftool.reports.findings import Finding, FindingKind
-from kraftool.reports.kinds import log as log_kinds
-from kraftool.reports.kinds import snapshot as snapshot_kinds
+from kraftool.reports.files.log_findings import log_finding, snapshot_finding
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.findings.kinds import log as log_kinds
+from kraftool.reports.findings.kinds import snapshot as snapshot_kinds
 
 MAX_FINDINGS = 100
 """So many are kept; the rest of a garbage file is counted."""
 
+_Format = tuple[str, Decoder, int]
+"""The name of a record's type, its decoder, and the position of the message in the value."""
 _BY_ID = {kind.id: kind for kind in ControlRecordType}
 
 
@@ -56,7 +67,7 @@ class Replay:
     controls: dict[ControlRecordType, Control] = field(default_factory=dict)
     """The last of each type."""
     watch: Watch | None = None
-    _known: dict[bytes, tuple[str, Decoder]] = field(default_factory=dict)
+    _known: dict[bytes, _Format] = field(default_factory=dict)
 
     def found(self, finding: Finding) -> None:
         if len(self.findings) < MAX_FINDINGS:
@@ -77,40 +88,21 @@ class Replay:
         next."""
         header = batch.header
         self.loader.begin_batch(batch.epoch, header.max_timestamp)
-        reached = max(header.base_offset, start)
         try:
-            for record in batch.records():
+            for record in batch.shared_records():
                 if record.offset < start:
                     continue
                 if below is not None and record.offset >= below:
                     return self._end(batch, below)
                 if batch.is_control:
-                    self._control(file, batch, record)
+                    self._control(file, batch, record, snapshot)
                 else:
                     self._data(file, batch, record, snapshot)
-                reached = record.offset + 1
         except DecodeError as error:
-            kind = snapshot_kinds.DAMAGE if snapshot else log_kinds.RECORDS
-            self.found(
-                kind.at(
-                    file,
-                    error.reason,
-                    position=batch.position + error.position,
-                    offset=reached,
-                    field=error.path,
-                    expected=error.expected,
-                    found=error.found,
-                )
-            )
+            self._faulty(file, fault_between(batch, error), snapshot)
         # A batch may have fewer records than offsets, and one that is damaged inside ends with it.
         end = batch.last_offset + 1
         return self._end(batch, end if below is None else min(end, below))
-
-    def end_snapshot(self, file: str, *, is_whole: bool = True) -> None:
-        """Tell where the batches of a snapshot do not end as a whole one does."""
-        if not is_whole or ControlRecordType.SNAPSHOT_FOOTER not in self.controls:
-            text = "it has no SnapshotFooter: what came last may be missing"
-            self.found(snapshot_kinds.FORM.at(file, text))
 
     def _end(self, batch: RecordBatch, reached: int) -> int:
         self.loader.end_batch(reached - 1, batch.epoch, batch.header.max_timestamp)
@@ -119,39 +111,17 @@ class Replay:
     def _data(self, file: str, batch: RecordBatch, record: Record, snapshot: bool) -> None:
         self.records += 1
         value = record.value
-        position = 3
-        try:
-            known = self._known.get(value[:3]) if value is not None else None
-            if known is None or value is None:
-                if value is None:
-                    raise DecodeError("a data record without a value", position=0, path="value")
-                api_key, version, position = read_frame(value)
-                form = record_format(api_key, version)
-                if form is None:
-                    kind = snapshot_kinds.UNKNOWN_TYPE if snapshot else log_kinds.UNKNOWN_TYPE
-                    text = f"a record type {api_key} version {version} that cannot be replayed"
-                    self.found(self._at(kind, file, batch, record, text))
-                    return
-                known = form.name, form.decode
-                if position == 3:
-                    self._known[value[:3]] = known
-            name, decode = known
-            data, end = decode(value, position)
-            if end != len(value):
-                refuse_rest(value, end)
-        except DecodeError as error:
-            kind = snapshot_kinds.DAMAGE if snapshot else log_kinds.RECORDS
-            self.found(
-                kind.at(
-                    file,
-                    error.reason,
-                    position=position_of_error(batch, record, error),
-                    offset=record.offset,
-                    field=error.path,
-                    expected=error.expected,
-                    found=error.found,
-                )
-            )
+        known = self._known.get(value[:3]) if value is not None and record.key is None else None
+        known = known or self._format(record)
+        end = -1
+        if known is not None and value is not None:
+            name, decode, position = known
+            try:
+                data, end = decode(value, position)
+            except DecodeError:
+                end = -1
+        if known is None or value is None or end != len(value):
+            self._undecoded(file, batch, decode_metadata(record), snapshot)
             return
         try:
             if snapshot and name in TRANSACTION_RECORDS:
@@ -162,22 +132,50 @@ class Replay:
                 self.watch(self.loader, file, batch, record, name, data)
         except ReplayError as error:
             kind = snapshot_kinds.REPLAY if snapshot else log_kinds.REPLAY
-            self.found(self._at(kind, file, batch, record, f"{name}: {error.message}"))
+            position = position_in_file(batch, record)
+            text = f"{name}: {error.message}"
+            self.found(kind.at(file, text, position=position, offset=record.offset))
 
-    def _at(
-        self, kind: FindingKind, file: str, batch: RecordBatch, record: Record, text: str
-    ) -> Finding:
-        position = position_in_file(batch, record)
-        return kind.at(file, text, position=position, offset=record.offset)
+    def _format(self, record: Record) -> _Format | None:
+        """How to decode a record of a type that is new; None if that cannot be done."""
+        value = record.value
+        if value is None or record.key is not None:
+            return None
+        try:
+            api_key, version, position = read_frame(value)
+        except DecodeError:
+            return None
+        form = record_format(api_key, version)
+        if form is None:
+            return None
+        known = form.name, form.decode, position
+        if position == 3:
+            self._known[value[:3]] = known
+        return known
 
-    def _control(self, file: str, batch: RecordBatch, record: Record) -> None:
-        """Keep what the record says. What is wrong with it does not bear on the image."""
+    def _undecoded(self, file: str, batch: RecordBatch, item: LogRecord, snapshot: bool) -> None:
+        fault = fault_of(batch, item)
+        assert fault is not None, "both decoders refuse the same records"
+        if fault.kind is FaultKind.UNKNOWN and not item.is_control:
+            text = f"a record type {item.api_key} version {item.version} that cannot be replayed"
+            place = Fault(reason=text, file=file, position=fault.position, offset=fault.offset)
+            kinds = snapshot_kinds if snapshot else log_kinds
+            self.found(kinds.UNKNOWN_TYPE.of(place))
+        else:
+            self._faulty(file, fault, snapshot)
+
+    def _faulty(self, file: str, fault: LogFault, snapshot: bool) -> None:
+        self.found(snapshot_finding(file, fault) if snapshot else log_finding(file, fault))
+
+    def _control(self, file: str, batch: RecordBatch, record: Record, snapshot: bool) -> None:
+        """Keep what the record says. The image does not depend on it."""
         try:
             kind = _BY_ID.get(read_key(record.key))
-            if kind is None:
-                return
-            _, value = decode_value(kind, record.value)
+            value = None if kind is None else decode_value(kind, record.value)[1]
         except KraftoolError:
+            kind = value = None
+        if kind is None or value is None:
+            self._undecoded(file, batch, decode_control(record), snapshot)
             return
         self.controls[kind] = Control(
             offset=record.offset,

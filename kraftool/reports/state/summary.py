@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kraftool.decoders.java_text import INT32_MAX, read_whole_number
+from kraftool.decoders.json_marks import Count
 from kraftool.image.configs import BROKER, TOPIC
 from kraftool.image.image import MetadataImage
 from kraftool.image.scram import MECHANISMS
@@ -26,24 +27,24 @@ MIN_ISR = "min.insync.replicas"
 class StateCounts:
     """How much of each kind a state has."""
 
-    brokers: int
-    fenced_brokers: int
-    brokers_shutting_down: int
-    controllers: int
-    topics: int
-    partitions: int
-    offline_partitions: int
+    brokers: Count
+    fenced_brokers: Count
+    shutting_down_brokers: Count
+    controllers: Count
+    topics: Count
+    partitions: Count
+    offline_partitions: Count
     """Without a leader."""
-    under_replicated_partitions: int
-    under_min_isr_partitions: int
-    reassigning_partitions: int
-    configs: int
-    config_resources: int
-    client_quotas: int
-    acls: int
-    scram_credentials: Mapping[str, int]
+    under_replicated_partitions: Count
+    under_min_isr_partitions: Count
+    reassigning_partitions: Count
+    configs: Count
+    config_resources: Count
+    client_quotas: Count
+    acls: Count
+    scram_credentials_by_mechanism: Mapping[str, int]
     """By mechanism."""
-    delegation_tokens: int
+    delegation_tokens: Count
 
 
 @dataclass(slots=True)
@@ -126,7 +127,7 @@ def state_counts(image: MetadataImage) -> StateCounts:
     return StateCounts(
         brokers=len(brokers),
         fenced_brokers=sum(each.fenced for each in brokers),
-        brokers_shutting_down=sum(each.in_controlled_shutdown for each in brokers),
+        shutting_down_brokers=sum(each.in_controlled_shutdown for each in brokers),
         controllers=len(image.cluster.controllers),
         topics=len(image.topics.by_id),
         partitions=partitions.partitions,
@@ -138,7 +139,7 @@ def state_counts(image: MetadataImage) -> StateCounts:
         config_resources=len(image.configs.resources),
         client_quotas=sum(map(len, image.client_quotas.entities.values())),
         acls=len(image.acls.by_id),
-        scram_credentials={
+        scram_credentials_by_mechanism={
             name: len(image.scram.mechanisms.get(number, {})) for number, name in MECHANISMS.items()
         },
         delegation_tokens=len(image.delegation_tokens.tokens),

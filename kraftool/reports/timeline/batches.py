@@ -13,10 +13,13 @@ from typing import Any, NamedTuple
 
 from kraftool.decoders.batch import HEADER_SIZE, RecordBatch
 from kraftool.decoders.errors import DecodeError
-from kraftool.decoders.framing import record_format
-from kraftool.decoders.log_record import decode_control, decode_metadata, position_of_error
-from kraftool.reports.findings import Finding
-from kraftool.reports.kinds import log as kinds
+from kraftool.decoders.log_record import (
+    decode_batch,
+    fault_between,
+    fault_of,
+)
+from kraftool.reports.files.log_findings import log_finding
+from kraftool.reports.findings.finding import Finding
 
 NOOP_BATCH = b"\x14\x00\x00\x00\x01\x08\x01\x14\x00\x00\x00"
 """The record section of an idle leader's batch."""
@@ -24,6 +27,9 @@ NOOP_BATCH = b"\x14\x00\x00\x00\x01\x08\x01\x14\x00\x00\x00"
 _PARTITION, _PARTITION_CHANGE, _NOOP = 3, 5, 20
 _WATCHED = frozenset({0, 1, 2, 7, 8, 9, 12, 17, 23, 24, 25, 27, 29})
 """Registrations, topics, features and transactions, by api key."""
+_CONTROL = -1
+"""In place of an api key, for control records."""
+_SHOWN = _WATCHED | {_PARTITION_CHANGE, _CONTROL}
 PARTITIONS = "partitions"
 """The name under which the PartitionRecords of a batch are counted as one."""
 
@@ -103,43 +109,23 @@ def decode(file: str, batch: RecordBatch) -> Content:
     findings: list[Finding] = []
     partitions, has_idle = 0, False
     try:
-        for record in batch.records():
-            if batch.is_control:
-                item = decode_control(record)
-            else:
-                value = record.value
-                key = value[1] if value is not None and value[:1] == b"\x01" and value[1:] else -1
-                if key == _PARTITION:
-                    partitions += 1
-                    continue
-                if key == _NOOP:
-                    has_idle = True
-                    continue
-                if key not in _WATCHED and key != _PARTITION_CHANGE:
-                    continue
-                item = decode_metadata(record)
-            if item.error is not None or item.data is None:
-                if item.error is not None:
-                    findings.append(_finding(file, batch, item))
+        for item in decode_batch(batch):
+            key = _CONTROL if item.is_control else item.api_key
+            partitions += key == _PARTITION
+            has_idle = has_idle or key == _NOOP
+            fault = fault_of(batch, item)
+            if fault is not None:
+                findings.append(log_finding(file, fault))
+            record, data = item.record, item.data
+            if fault is not None or data is None or key not in _SHOWN:
                 continue
-            data = item.data
-            if item.api_key == _PARTITION_CHANGE and not item.is_control and not _tells(data):
+            if key == _PARTITION_CHANGE and not _tells(data):
                 continue
             records.append(
                 Watched(record.offset, record.timestamp, item.name, data, item.is_control)
             )
     except DecodeError as error:
-        findings.append(
-            kinds.RECORDS.at(
-                file,
-                error.reason,
-                position=batch.position + error.position,
-                offset=batch.base_offset,
-                field=error.path,
-                expected=error.expected,
-                found=error.found,
-            )
-        )
+        findings.append(log_finding(file, fault_between(batch, error)))
     if partitions:
         header = batch.header
         records.append(
@@ -151,25 +137,6 @@ def decode(file: str, batch: RecordBatch) -> Content:
 def _tells(change: dict[str, Any]) -> bool:
     """Whether a PartitionChangeRecord takes the leader away or elects an unclean one."""
     return bool(change.get("leader", -2) == -1 or change.get("leaderRecoveryState", -1) == 1)
-
-
-def _finding(file: str, batch: RecordBatch, item: Any) -> Finding:
-    error = item.error
-    unknown = (
-        not item.is_control
-        and item.version is not None
-        and item.api_key is not None
-        and record_format(item.api_key, item.version) is None
-    )
-    return (kinds.UNKNOWN_TYPE if unknown else kinds.RECORDS).at(
-        file,
-        f"{item.type}: {error.reason}" if item.type else error.reason,
-        position=position_of_error(batch, item.record, error),
-        offset=item.record.offset,
-        field=error.path,
-        expected=error.expected,
-        found=error.found,
-    )
 
 
 class StoredBatches:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kraftool.reports.findings import Finding
-from kraftool.reports.home_cluster import by_cluster
+from kraftool.reports.files.home_cluster import by_cluster
+from kraftool.reports.findings.finding import Finding
 from kraftool.reports.timeline.line import LogBranch
 from kraftool.reports.timeline.merge import Merge
 from kraftool.reports.timeline.report import parted_findings

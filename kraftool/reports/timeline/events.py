@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from kraftool.decoders.quorum_state import QuorumState
-from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.findings.finding import Finding, Severity
 
 
 class Category(StrEnum):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
 from kraftool.reports.timeline import partitions, quorum, registrations
 from kraftool.reports.timeline.batches import PARTITIONS, Content, LogBatch, Watched
 from kraftool.reports.timeline.events import Category, Event, Rank, Visibility

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from kraftool.reports.findings import Finding
+from kraftool.reports.findings.finding import Finding
 from kraftool.reports.timeline.batches import LogBatch
 from kraftool.reports.timeline.events import Category, Event, Rank
 from kraftool.reports.timeline.line import LogBranch

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.text.words import many
 from kraftool.reports.timeline.batches import Watched
 from kraftool.reports.timeline.events import Category, Event
 from kraftool.reports.timeline.knowledge import Knowledge
 from kraftool.reports.timeline.words import named
-from kraftool.reports.words import many
 
 MOST_LISTED = 1000
 """Partitions that an event lists at most; it always counts all."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.text.words import many
 from kraftool.reports.timeline.batches import Watched
 from kraftool.reports.timeline.events import Category, Event
 from kraftool.reports.timeline.knowledge import Knowledge, Registered
 from kraftool.reports.timeline.words import duration, endpoints, ids, named
-from kraftool.reports.words import many
 
 
 def register_broker(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:

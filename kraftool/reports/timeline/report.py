@@ -7,14 +7,17 @@ a log begins and ends), what a disagreement means, and which events are asked fo
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import parse_checkpoint_name
-from kraftool.reports.findings import Finding, Severity, in_order
-from kraftool.reports.kinds import directory as directory_kinds
-from kraftool.reports.kinds import log as log_kinds
-from kraftool.reports.log_loss import loss
+from kraftool.raft.names import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch
+from kraftool.reports.files.log_loss import loss
+from kraftool.reports.files.weighing import CUTTING, weighed
+from kraftool.reports.findings.finding import Finding, Severity, in_order
+from kraftool.reports.findings.kinds import directory as directory_kinds
+from kraftool.reports.findings.kinds import log as log_kinds
+from kraftool.reports.text.words import many
 from kraftool.reports.timeline.batches import LogBatch
 from kraftool.reports.timeline.events import (
     Category,
@@ -27,12 +30,11 @@ from kraftool.reports.timeline.events import (
 )
 from kraftool.reports.timeline.line import LogBranch
 from kraftool.reports.timeline.merge import Merge, Merged, Parting, united
+from kraftool.reports.timeline.parting import tail_severity
 from kraftool.reports.timeline.segments import NodeSnapshot, read_snapshot
 from kraftool.reports.timeline.sources import NodeLog, Progress, load_snapshots
 from kraftool.reports.timeline.statistics import summed_up
 from kraftool.reports.timeline.words import ids
-from kraftool.reports.weighing import CUTTING, weighed
-from kraftool.reports.words import many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,6 +232,7 @@ def _parted(
         what,
         offset=parted.offset,
         advice=None if not same else "compare with every other node before any of them starts",
+        severity=_severity(parted),
     )
     event = Event(
         category=Category.DAMAGE,
@@ -238,7 +241,7 @@ def _parted(
         rank=Rank.LOG_START,
         what=what,
         details=tuple(each for each in details if each),
-        severity=Severity.ERROR,
+        severity=finding.severity,
         data={
             "code": finding.code,
             "sides": [
@@ -257,7 +260,23 @@ def _parted(
         nodes=tuple(sorted(index for side in parted.sides for index in side.nodes)),
         disputed=True,
     )
-    return event, replace(finding, text=event.text)
+    return event, finding.saying(event.text)
+
+
+def _severity(parted: Disagreement) -> Severity:
+    """Less than an error where one side is the tail of a leader that was stopped."""
+    if len(parted.sides) != 2 or parted.offset == 0:
+        return Severity.ERROR
+    behind, ahead = sorted(parted.sides, key=lambda each: each.last_epoch)
+    if behind.epoch == ahead.epoch or behind.crc == ahead.crc:
+        return Severity.ERROR
+    return tail_severity(
+        behind.last_epoch,
+        ahead.epoch,
+        alone=len(behind.nodes) == 1,
+        others=len(ahead.nodes),
+        snapshot_beyond=behind.snapshot is not None,
+    )
 
 
 def _verdict(parted: Disagreement, labels: Sequence[str], *, same: bool) -> str:
@@ -288,10 +307,11 @@ def _verdict(parted: Disagreement, labels: Sequence[str], *, same: bool) -> str:
 
 def _snapshots(nodes: Sequence[NodeLog]) -> tuple[list[Event], list[Finding]]:
     """One event for each snapshot, whichever nodes have it."""
-    found: dict[tuple[int, int], list[tuple[int, NodeSnapshot]]] = {}
+    found: dict[OffsetAndEpoch, list[tuple[int, NodeSnapshot]]] = {}
     for index, node in enumerate(nodes):
         for each in node.snapshots:
-            found.setdefault((each.offset, each.epoch), []).append((index, each))
+            own = OffsetAndEpoch(each.offset, each.epoch)
+            found.setdefault(own, []).append((index, each))
     epochs: dict[int, set[int]] = {}
     for offset, epoch in found:
         epochs.setdefault(offset, set()).add(epoch)
@@ -301,7 +321,7 @@ def _snapshots(nodes: Sequence[NodeLog]) -> tuple[list[Event], list[Finding]]:
         sizes = sorted({each.size for _, each in holders})
         size = f"{sizes[0]} bytes" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]} bytes"
         details = [size]
-        if (offset, epoch) == (0, 0):
+        if (offset, epoch) == BOOTSTRAP_SNAPSHOT:
             details.append("as formatted")
         if not all(each.is_whole for _, each in holders):
             details.append("damaged")

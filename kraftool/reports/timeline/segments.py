@@ -8,24 +8,18 @@ whether the records in it are right is verification.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from kraftool.decoders.batch import RecordBatch
-from kraftool.decoders.control import ControlRecordType
-from kraftool.decoders.errors import DecodeError
-from kraftool.decoders.fault import Fault
 from kraftool.decoders.kinds import FileKind
-from kraftool.decoders.log_record import LogRecord, decode_control
 from kraftool.decoders.names import CheckpointName, segment_offset
 from kraftool.decoders.walk import BEGINNING, Faulty, Walk, WalkState, batch_of, seam_faults
-from kraftool.reports.findings import Finding
-from kraftool.reports.log_findings import log_finding, log_findings
-from kraftool.reports.log_summary import EpochStart, LogSummary
+from kraftool.reports.files.log_findings import log_finding, log_findings
+from kraftool.reports.files.snapshot_form import Problems, SnapshotForm
+from kraftool.reports.files.weighing import weighed
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.logs.summary import LogSummary
 from kraftool.reports.timeline.batches import PARTITIONS, LogBatch, Watched, decode, log_batch
-from kraftool.reports.weighing import weighed
 from kraftool.storage.entry import Entry
-
-MAX_PROBLEMS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,18 +61,6 @@ class NodeSnapshot:
 
 
 @dataclass(slots=True)
-class _Problems:
-    found: list[Fault] = field(default_factory=list)
-    more: int = 0
-
-    def add(self, problem: Fault) -> None:
-        if len(self.found) < MAX_PROBLEMS:
-            self.found.append(problem)
-        else:
-            self.more += 1
-
-
-@dataclass(slots=True)
 class SegmentReading:
     """One segment: its sound batches, then whatever is wrong in it."""
 
@@ -88,7 +70,7 @@ class SegmentReading:
     """The state of the walk at the end of the segment, once all was read."""
 
     def __iter__(self) -> Iterator[LogBatch | Found]:
-        entry, problems = self.entry, _Problems()
+        entry, problems = self.entry, Problems()
         start: int | None = None
         told, batches = 0, 0
         with entry.open() as source:
@@ -111,7 +93,7 @@ class SegmentReading:
             batches=batches,
             start_offset=start,
             walked=self.walked,
-            problems=tuple(problems.found),
+            problems=tuple(problems.listed),
             more_problems=problems.more,
         )
         for finding in log_findings(entry.name, FileKind.LOG, summary):
@@ -128,44 +110,15 @@ def read_snapshot(
     entry: Entry, name: CheckpointName, *, records: bool
 ) -> tuple[NodeSnapshot, list[Finding]]:
     """A snapshot, and what is wrong with it; with `records` what it says that is followed."""
-    problems = _Problems()
-    watched: list[Watched] = []
-    epochs: dict[int, int] = {}
-    first: LogRecord | None = None
-    last: LogRecord | None = None
-    start: int | None = None
-    batches = 0
+    form, watched = SnapshotForm(), list[Watched]()
     with entry.open() as source:
-        walk = Walk(source.read_at)
-        for item in walk:
-            batch = batch_of(item)
-            if batch is not None:
-                start = batch.base_offset if start is None else start
-                batches += 1
-            if isinstance(item, Faulty):
-                problems.add(item.fault)
-                last = None if item.fault.cuts else last
-                continue
-            epochs.setdefault(item.epoch, item.base_offset)
-            opening, last = _controls(item)
-            first = opening if item.position == 0 else first
-            if records:
+        for item in Walk(source.read_at):
+            form.take(item)
+            if records and not isinstance(item, Faulty):
                 watched += (
                     each for each in decode(entry.name, item).records if each.name != PARTITIONS
                 )
-    has_header = first is not None and first.type == ControlRecordType.SNAPSHOT_HEADER.label
-    stamp = first.data["lastContainedLogTimestamp"] if has_header and first and first.data else 0
-    summary = LogSummary(
-        batches=batches,
-        start_offset=start,
-        walked=walk.state,
-        epochs=tuple(EpochStart(epoch=each, start_offset=at) for each, at in epochs.items()),
-        has_header=has_header,
-        has_footer=last is not None and last.type == ControlRecordType.SNAPSHOT_FOOTER.label,
-        problems=tuple(problems.found),
-        more_problems=problems.more,
-    )
-    findings = log_findings(entry.name, FileKind.CHECKPOINT, summary)
+    findings, stamp = form.findings(entry.name), form.header_timestamp or 0
     return (
         NodeSnapshot(
             name=entry.name,
@@ -173,25 +126,10 @@ def read_snapshot(
             epoch=name.epoch,
             size=entry.size,
             timestamp=stamp if stamp > 0 else None,
-            has_header=has_header,
+            has_header=form.has_header,
             is_whole=not findings,
             entry=None if records else entry,
             records=tuple(watched),
         ),
         list(findings),
     )
-
-
-def _controls(batch: RecordBatch) -> tuple[LogRecord | None, LogRecord | None]:
-    """The first and the last record of a control batch."""
-    if not batch.is_control:
-        return None, None
-    first = last = None
-    try:
-        for record in batch.records():
-            first, last = first or record, record
-    except DecodeError:
-        return None, None
-    if first is None or last is None:
-        return None, None
-    return decode_control(first), decode_control(last)

@@ -24,9 +24,9 @@ from kraftool.decoders.names import (
 )
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.decoders.walk import BEGINNING, WalkState
-from kraftool.reports.file_names import misnamed
-from kraftool.reports.findings import Finding
-from kraftool.reports.kinds import directory as kinds
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.findings.kinds import directory as kinds
+from kraftool.reports.logs.file_names import misnamed
 from kraftool.reports.timeline.batches import LogBatch, StoredBatches
 from kraftool.reports.timeline.segments import (
     Found,
@@ -291,12 +291,12 @@ class _Reader:
             node.node_id, node.cluster_id = meta.node_id, meta.cluster_id
             node.directory_id = meta.directory_id
             if not meta.accepted and errors:
-                node.findings.append(kinds.META.of(name, errors[0]))
+                node.findings.append(kinds.META.of_error(name, errors[0]))
             return
         state, errors = quorum_state.decode(data)
         node.quorum_state = state.state
         if not state.accepted and errors:
-            node.findings.append(kinds.QUORUM_STATE.of(name, errors[0]))
+            node.findings.append(kinds.QUORUM_STATE.of_error(name, errors[0]))
 
     def snapshot(self, node: NodeLog, entry: Entry, name: CheckpointName) -> None:
         snapshot, findings = read_snapshot(entry, name, records=True)

@@ -11,20 +11,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.json_marks import Count
 from kraftool.decoders.kinds import FileKind
-from kraftool.reports.directory import DirectoryReport, DumpReport, read_location
-from kraftool.reports.directory_findings import DirectoryCase, between_directories, is_topic
-from kraftool.reports.directory_summary import base_offset
-from kraftool.reports.file_report import FileReport, ReadOptions, read_file
-from kraftool.reports.findings import Finding, in_order
-from kraftool.reports.kinds import log as log_kinds
-from kraftool.reports.locations import unopened as unreadable
-from kraftool.reports.snapshot_advice import DAMAGES, is_sound, snapshot_advice
+from kraftool.reports.directory.findings import DirectoryCase, between_directories, is_topic
+from kraftool.reports.directory.report import DirectoryReport, DumpReport, read_location
+from kraftool.reports.files.directory_summary import base_offset
+from kraftool.reports.files.file_report import FileReport, ReadOptions, read_file
+from kraftool.reports.files.locations import unopened as unreadable
+from kraftool.reports.files.snapshot_advice import DAMAGES, is_sound, snapshot_advice
+from kraftool.reports.files.weighing import left_by_truncation, weighed
+from kraftool.reports.findings.finding import Finding, in_order
+from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.timeline.diverged import diverged
 from kraftool.reports.verify import log_state
 from kraftool.reports.verify.log_history import kraft_versions
 from kraftool.reports.verify.log_pass import DirectoryPass, suited
-from kraftool.reports.weighing import left_by_truncation, weighed
 from kraftool.storage.entry import Entry, EntryProblem
 from kraftool.storage.lock import LockState
 from kraftool.storage.paths import Location, LocationKind
@@ -34,20 +35,24 @@ from kraftool.storage.paths import Location, LocationKind
 class Checked:
     """How much was looked at."""
 
-    files: int = 0
-    bytes: int = 0
-    segments: int = 0
-    snapshots: int = 0
-    batches: int = 0
-    records: int = 0
+    files: Count = 0
+    size: int = 0
+    """The bytes of these files."""
+    segments: Count = 0
+    snapshots: Count = 0
+    batches: Count = 0
+    """Of the log and of snapshots."""
+    records: Count = 0
     start_offset: int | None = None
     end_offset: int | None = None
     """One beyond the last offset."""
     replayed_from: int | None = None
+    """The first offset that was replayed into an image; null if none was."""
     replayed_to: int | None = None
-    """Exclusive, like a snapshot's name."""
+    """One beyond the last offset that was replayed, like a snapshot's name."""
     compared_snapshot: int | None = None
-    """The offset of the snapshot whose state was compared with what the log makes of it."""
+    """The offset of the snapshot whose state was compared with what the log makes of it; null
+    without a comparison."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,10 +60,10 @@ class Verified:
     """One directory, or the single files of a PATH."""
 
     path: str
-    checked: Checked
-    findings: tuple[Finding, ...]
     is_live: bool = False
     """Whether another process holds the directory's lock."""
+    checked: Checked
+    findings: tuple[Finding, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,7 +242,7 @@ def _checked(files: Sequence[FileReport], seen: DirectoryPass) -> Checked:
         newest = None
     return Checked(
         files=len(files),
-        bytes=sum(each.size for each in files),
+        size=sum(each.size for each in files),
         segments=sum(each.kind is FileKind.LOG for each in logs),
         snapshots=sum(each.kind is FileKind.CHECKPOINT for each in logs),
         batches=sum(each.log.batches for each in logs if each.log is not None),

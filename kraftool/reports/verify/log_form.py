@@ -11,8 +11,8 @@ from kraftool.decoders.batch import CONTROL, Record, RecordBatch
 from kraftool.decoders.control import BY_ID, ControlRecordType, read_key
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.log_record import position_in_file
-from kraftool.reports.kinds import log as log_kinds
-from kraftool.reports.verify.notes import Notes
+from kraftool.reports.files.notes import Notes
+from kraftool.reports.findings.kinds import log as log_kinds
 
 _OF_SNAPSHOTS = (ControlRecordType.SNAPSHOT_HEADER, ControlRecordType.SNAPSHOT_FOOTER)
 
@@ -103,7 +103,7 @@ def check_records(notes: Notes, batch: RecordBatch) -> None:
     time, due = batch.header.base_timestamp, batch.base_offset
     is_control, append_time = batch.is_control, batch.timestamp_type != "CreateTime"
     try:
-        for record in batch.records():
+        for record in batch.shared_records():
             if (record.timestamp != time and not append_time) or record.headers:
                 _refused(notes, batch, record)
             if record.offset != due:

@@ -12,9 +12,10 @@ from typing import Any
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.log_record import decode_control, position_in_file
-from kraftool.reports.findings import Finding
-from kraftool.reports.kinds import log as log_kinds
-from kraftool.reports.verify.notes import Notes
+from kraftool.decoders.schema import NEWEST_RELEASE
+from kraftool.reports.files.notes import Notes
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.voters import history as voter_history
 from kraftool.reports.voters.form import HIGHEST_KRAFT_VERSION, voter_faults
 from kraftool.reports.voters.model import Origin
@@ -41,7 +42,7 @@ class ControlRecordChecks:
     def batch(self, notes: Notes, batch: RecordBatch, *, opens_epoch: bool) -> None:
         """Take in a control batch whose CRC holds."""
         first = True
-        for record in batch.records():
+        for record in batch.shared_records():
             item = decode_control(record)
             if first and opens_epoch and item.type != "LeaderChange":
                 epoch_start(notes, batch)
@@ -85,7 +86,7 @@ def _one_set(notes: Notes, voters: list[dict[str, Any]], offset: int, position: 
         for fault in voter_faults(each, None, seen):
             notes.add(
                 log_kinds.VOTERS,
-                f"voter {each['voterId']}: {fault.text}",
+                fault.reason,
                 position=position,
                 offset=offset,
                 expected=fault.expected,
@@ -105,7 +106,9 @@ def kraft_versions(history: voter_history.VoterHistory) -> Iterator[Finding]:
         if found < level or not 0 <= found <= HIGHEST_KRAFT_VERSION:
             yield log_kinds.KRAFT_VERSION.at(
                 each.file,
-                "the level goes back" if found < level else "a level that Kafka 4.4 does not have",
+                "the level goes back"
+                if found < level
+                else f"a level that Kafka {NEWEST_RELEASE} does not have",
                 position=each.position,
                 offset=each.offset,
                 field="kRaftVersion",

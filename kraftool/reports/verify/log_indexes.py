@@ -12,8 +12,8 @@ from collections import deque
 from collections.abc import Iterator
 
 from kraftool.decoders.indexes import OffsetIndex, OffsetPosition, TimeIndex, TimestampOffset
-from kraftool.reports.kinds import log as log_kinds
-from kraftool.reports.verify.notes import Notes
+from kraftool.reports.files.notes import Notes
+from kraftool.reports.findings.kinds import log as log_kinds
 
 MOST_TRACED = 500_000
 """Batches of a stream that are kept for indexes which come behind their segments, in all."""

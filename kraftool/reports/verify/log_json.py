@@ -1,32 +1,34 @@
-"""The shape of `verify-log -o json`, schemaVersion 1: docs/schemas/verify-log.json describes it.
-
-Owns the names of the document's members.
-"""
+"""The document of `verify-log -o json`."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
-from kraftool.reports.plain_json import finding_counts, finding_object, plain
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.text.json_forms import FindingCounts, finding_counts
 from kraftool.reports.verify.log import LogVerification, Verified
 
-SCHEMA_VERSION = 1
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyLogDocument:
+    """What was verified, and what was found. Offsets are places in the log, positions are bytes in
+    a file."""
+
+    verified: tuple[Verified, ...]
+    """One for each directory, and one for the files by themselves of a PATH."""
+    findings: tuple[Finding, ...]
+    """Those between directories, and of a PATH as a whole."""
+    finding_counts: FindingCounts
+
+    @property
+    def rows(self) -> tuple[Finding, ...]:
+        """All findings."""
+        return (*self.findings, *(each for one in self.verified for each in one.findings))
 
 
-def document(report: LogVerification) -> dict[str, Any]:
-    """The whole report."""
-    return {
-        "schemaVersion": SCHEMA_VERSION,
-        "verified": [_verified(each) for each in report.verified],
-        "findings": [finding_object(each) for each in report.findings],
-        "findingCounts": finding_counts(report.all_findings),
-    }
-
-
-def _verified(each: Verified) -> dict[str, Any]:
-    return {
-        "path": plain(each.path),
-        "live": each.is_live,
-        "checked": plain(each.checked),
-        "findings": [finding_object(finding) for finding in each.findings],
-    }
+def verify_log_document(report: LogVerification) -> VerifyLogDocument:
+    return VerifyLogDocument(
+        verified=report.verified,
+        findings=report.findings,
+        finding_counts=finding_counts(report.all_findings),
+    )

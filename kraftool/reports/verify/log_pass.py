@@ -24,15 +24,16 @@ from kraftool.decoders.names import (
     parse_segment_name,
 )
 from kraftool.decoders.walk import Faulty, Item
-from kraftool.reports.file_report import (
+from kraftool.reports.files.file_report import (
     LARGEST_WHOLE,
     EntryList,
     FileReport,
     ReadOptions,
     read_file,
 )
-from kraftool.reports.findings import Finding
-from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.files.notes import Notes
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.verify.log_form import check_batch, check_records
 from kraftool.reports.verify.log_history import ControlRecordChecks, epoch_start
 from kraftool.reports.verify.log_indexes import (
@@ -43,7 +44,6 @@ from kraftool.reports.verify.log_indexes import (
 )
 from kraftool.reports.verify.log_replay import DirectoryReplay, NewestSnapshot, SnapshotReplay
 from kraftool.reports.verify.log_times import HeaderTimes
-from kraftool.reports.verify.notes import Notes
 from kraftool.storage.entry import Entry
 
 IndexCheck = OffsetIndexCheck | TimeIndexCheck

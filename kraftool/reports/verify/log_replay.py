@@ -17,8 +17,8 @@ from kraftool.decoders.walk import Faulty, Item
 from kraftool.image.image import EMPTY, MetadataImage
 from kraftool.image.loader import ImageLoader
 from kraftool.image.state_hash import state_hash
-from kraftool.reports.findings import Finding, Severity
-from kraftool.reports.kinds import log as log_kinds
+from kraftool.reports.findings.finding import Finding, Severity
+from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.state.replay import Replay
 from kraftool.reports.verify.snapshot_compare import differing
 from kraftool.reports.verify.snapshot_replay import Base, NotingLoader

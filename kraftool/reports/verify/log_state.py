@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import FileState
 from kraftool.decoders.quorum_state import QuorumStateFile
-from kraftool.reports.directory import DirectoryReport
-from kraftool.reports.findings import Finding
-from kraftool.reports.kinds import directory as dir_kinds
-from kraftool.reports.kinds import log as log_kinds
-from kraftool.reports.kinds import snapshot as snap_kinds
-from kraftool.reports.log_summary import EpochStart
-from kraftool.reports.metadata_summary import SnapshotSummary
+from kraftool.reports.directory.report import DirectoryReport
+from kraftool.reports.files.metadata_summary import SnapshotSummary
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.findings.kinds import directory as dir_kinds
+from kraftool.reports.findings.kinds import log as log_kinds
+from kraftool.reports.findings.kinds import snapshot as snap_kinds
 from kraftool.reports.verify.log_pass import DirectoryPass
 
 
@@ -91,8 +91,8 @@ def snapshots(report: DirectoryReport, seen: DirectoryPass) -> Iterator[Finding]
         elif each.timestamp is not None and seen.times.contradict(each.offset, each.timestamp):
             yield snap_kinds.LOG_TIMESTAMP.at(
                 each.file,
-                f"the batch at position {place.position} of {place.file}, and each later batch of"
-                f" leader epoch {place.epoch}, has another time",
+                f"the batch at position {place.position} of {place.file} has a later time, and no"
+                f" later batch of leader epoch {place.epoch} has this one",
                 offset=each.offset,
                 field="lastContainedLogTimestamp",
                 expected=str(place.timestamp),
@@ -104,7 +104,7 @@ def _live(snapshots: Sequence[SnapshotSummary]) -> Iterator[SnapshotSummary]:
     return (each for each in snapshots if each.state is FileState.LIVE and each.offset > 0)
 
 
-def _epoch_at(starts: Sequence[EpochStart], offset: int) -> int | None:
+def _epoch_at(starts: Sequence[EpochEntry], offset: int) -> int | None:
     epoch = None
     for each in starts:
         if each.start_offset > offset:

@@ -1,11 +1,12 @@
 """The time in each snapshot's header against the batches of the log, while these pass.
 
-Owns the rule. The header has the time of the last batch that the snapshot covers, or of a later
-batch of the same leader epoch. A leader (Kafka 3.3 to 4.4, `KafkaRaftClient.appendBatch`) releases
-the buffer of a batch once it is appended, and reads the time from that buffer when the batch is
-committed. Until then a later batch may have used the buffer. That batch need not be in this log:
-the leader lost it, or the log was copied before. So a time beyond all batches of the epoch
-contradicts nothing. It refuses to read files.
+Owns the rule. The header has the time of the last batch that the snapshot covers, or a later one. A
+leader (Kafka 3.3 to 4.4, `KafkaRaftClient.appendBatch`) releases the buffer of a batch once it is
+appended, and reads the time from that buffer when the batch is committed. Until then a later batch
+may have used the buffer: of the log, or of a snapshot that was written then, since both take their
+buffers from one pool. That batch need not be here: the leader lost it, the log was copied before,
+or the snapshot was deleted. So a later time contradicts nothing. An earlier one does, unless a
+later batch of the same leader epoch has it, after the clock was set back. It refuses to read files.
 """
 
 from __future__ import annotations
@@ -20,11 +21,10 @@ class HeaderTimes:
         self._times: dict[int, set[int]] = {}
         """By the offset in the snapshot's name."""
         self._open: dict[int, list[int]] = {}
-        """Offsets of snapshots whose last batch has passed, by their time: no batch has it yet."""
+        """Offsets of snapshots whose last batch has passed and has a later time than theirs."""
         self._contradicted: set[tuple[int, int]] = set()
         self._epoch = -1
         self._next_offset = -1
-        self._timestamp = -1
 
     def header(self, offset: int, timestamp: int) -> None:
         """Take the time of a snapshot whose segment is still to come."""
@@ -42,17 +42,16 @@ class HeaderTimes:
         if self._open and (epoch != self._epoch or header.base_offset != self._next_offset):
             self.stop()
         self._open.pop(timestamp, None)
-        self._epoch, self._timestamp = epoch, timestamp
+        self._epoch = epoch
         self._next_offset = batch.last_offset + 1
         for each in self._times.pop(self._next_offset, ()):
-            if each != timestamp:
+            if each < timestamp:
                 self._open.setdefault(each, []).append(self._next_offset)
 
     def stop(self) -> None:
         """No further batch of the epoch is known."""
         for timestamp, offsets in self._open.items():
-            if timestamp < self._timestamp:
-                self._contradicted.update((offset, timestamp) for offset in offsets)
+            self._contradicted.update((offset, timestamp) for offset in offsets)
         self._open.clear()
 
     def contradict(self, offset: int, timestamp: int) -> bool:

@@ -15,13 +15,13 @@ from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import FileState, parse_checkpoint_name, parse_segment_name
 from kraftool.image.image import MetadataImage
 from kraftool.image.state_hash import state_hash
-from kraftool.reports.directory import DirectoryReport, read_location
-from kraftool.reports.file_report import SNAPSHOT_KINDS, FileReport, ReadOptions, read_file
-from kraftool.reports.findings import Finding, in_order
-from kraftool.reports.kinds import directory as dir_kinds
-from kraftool.reports.kinds import log as log_kinds
-from kraftool.reports.kinds import snapshot as kinds
-from kraftool.reports.locations import unopened as unreadable
+from kraftool.reports.directory.report import DirectoryReport, read_location
+from kraftool.reports.files.file_report import SNAPSHOT_KINDS, FileReport, ReadOptions, read_file
+from kraftool.reports.files.locations import unopened as unreadable
+from kraftool.reports.findings.finding import Finding, in_order
+from kraftool.reports.findings.kinds import directory as dir_kinds
+from kraftool.reports.findings.kinds import log as log_kinds
+from kraftool.reports.findings.kinds import snapshot as kinds
 from kraftool.reports.state.replay import Progress, Replay
 from kraftool.reports.verify import log_state
 from kraftool.reports.verify.log_pass import DirectoryPass, suited

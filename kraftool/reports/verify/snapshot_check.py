@@ -16,11 +16,11 @@ from kraftool.decoders.framing import decode_record
 from kraftool.decoders.log_record import decode_control, position_in_file
 from kraftool.decoders.walk import Faulty, Item
 from kraftool.image.image import MetadataImage
-from kraftool.reports.findings import Finding, FindingKind
-from kraftool.reports.kinds import log as log_kinds
-from kraftool.reports.kinds import snapshot as kinds
+from kraftool.reports.files.notes import Notes
+from kraftool.reports.findings.finding import Finding, FindingKind
+from kraftool.reports.findings.kinds import log as log_kinds
+from kraftool.reports.findings.kinds import snapshot as kinds
 from kraftool.reports.verify.log_form import check_batch, check_records
-from kraftool.reports.verify.notes import Notes
 from kraftool.reports.verify.snapshot_records import RecordRules
 from kraftool.reports.voters.form import HIGHEST_KRAFT_VERSION, voter_faults
 
@@ -167,9 +167,9 @@ class SnapshotCheck:
             self._note(kinds.KRAFT_VERSION, batch, record, text)
         seen: set[int] = set()
         for each in voters:
-            for text, expected, found in voter_faults(each, level, seen):
-                words = f"voter {each['voterId']}: {text}"
-                self._note(kinds.VOTERS, batch, record, words, expected=expected, found=found)
+            for fault in voter_faults(each, level, seen):
+                sides = {"expected": fault.expected, "found": fault.found}
+                self._note(kinds.VOTERS, batch, record, fault.reason, **sides)
             seen.add(each["voterId"])
 
     def end(self) -> tuple[MetadataImage | None, tuple[Finding, ...]]:

@@ -13,9 +13,9 @@ from typing import Any
 from kraftool.decoders.errors import KraftoolError
 from kraftool.image.image import MetadataImage
 from kraftool.image.state_hash import state_hash
-from kraftool.reports.file_report import ReadOptions, read_file
-from kraftool.reports.findings import Finding
-from kraftool.reports.kinds import snapshot as kinds
+from kraftool.reports.files.file_report import ReadOptions, read_file
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.findings.kinds import snapshot as kinds
 from kraftool.reports.state.replay import Progress
 from kraftool.reports.verify.snapshot_check import SnapshotCheck
 from kraftool.reports.verify.snapshot_diff import difference

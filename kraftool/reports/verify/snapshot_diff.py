@@ -141,12 +141,13 @@ def _name(kind: str, entity: Object) -> str:
     if kind == "clientQuota":
         parts = (
             f"{each['type']} {'default' if each['name'] is None else each['name']}"
-            for each in entity["entity"]
+            for each in entity["entityParts"]
         )
         return f"{entity['key']} of {', '.join(parts)}"
     if kind == "partition":
         return f"{entity['topic']}-{entity['partition']}"
-    return str(entity.get("name", entity.get("id", "the next one")))
+    named = ("name", "id", "aclId", "tokenId")
+    return str(next((entity[each] for each in named if each in entity), "the next one"))
 
 
 def _some(names: Iterable[str]) -> str:

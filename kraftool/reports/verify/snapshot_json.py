@@ -1,59 +1,94 @@
-"""The shape of `verify-snapshot -o json`, schemaVersion 1: see docs/schemas/verify-snapshot.json.
-
-Owns the names of the document's members.
-"""
+"""The document of `verify-snapshot -o json`."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
+from kraftool.decoders.json_marks import Count, Ids, Moment
+from kraftool.decoders.names import FileState
 from kraftool.image.metadata_version import level_name
-from kraftool.reports.plain_json import finding_counts, finding_object, plain
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.text.json_form import form
+from kraftool.reports.text.json_forms import FindingCounts, finding_counts
 from kraftool.reports.verify.snapshot_values import (
     SnapshotVerification,
     VerifiedDirectory,
     VerifiedSnapshot,
 )
 
-SCHEMA_VERSION = 1
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifiedSnapshotObject:
+    """A snapshot, and what was found in it."""
+
+    file: str
+    offset: int | None
+    """Everything below it is covered; null for a bootstrap.checkpoint."""
+    epoch: int | None
+    state: FileState
+    """By the file's name; those that are not live are listed only."""
+    size: int
+    batches: Count
+    records: Count
+    """Metadata records, without control records."""
+    last_contained_log_timestamp: Moment | None
+    """From the header."""
+    kraft_version: int
+    voters: Ids | None
+    """null where the snapshot has none."""
+    metadata_version: int | None
+    metadata_version_name: str
+    """Empty where the level has no name."""
+    state_hash: str | None
+    """Equal for equal states, whatever the order of the records; null where the state is not
+    known."""
+    compared_with: tuple[str, ...]
+    """The logs that gave a state for this offset, equal or not."""
+    findings: tuple[Finding, ...]
 
 
-def document(report: SnapshotVerification) -> dict[str, Any]:
-    """The whole report."""
-    return {
-        "schemaVersion": SCHEMA_VERSION,
-        "verified": [_directory(each) for each in report.directories],
-        "findings": [finding_object(each) for each in report.findings],
-        "findingCounts": finding_counts(report.all_findings),
-    }
-
-
-def _directory(each: VerifiedDirectory) -> dict[str, Any]:
-    return {
-        "path": plain(each.path),
-        "live": each.is_live,
-        "clusterId": plain(each.cluster_id),
-        "snapshots": [_snapshot(one) for one in each.snapshots],
-        "findings": [finding_object(finding) for finding in each.findings],
-    }
-
-
-def _snapshot(each: VerifiedSnapshot) -> dict[str, Any]:
+@form
+def verified_snapshot_object(each: VerifiedSnapshot) -> VerifiedSnapshotObject:
     level, voters = each.metadata_version, each.controls.voters
-    return {
-        "file": plain(each.file),
-        "offset": None if each.is_bootstrap else each.offset,
-        "epoch": None if each.is_bootstrap else each.epoch,
-        "state": plain(each.state),
-        "size": each.size,
-        "batches": each.batches,
-        "records": each.records,
-        "lastContainedLogTimestamp": each.controls.timestamp,
-        "kraftVersion": each.controls.kraft_version,
-        "voters": [voter["voterId"] for voter in voters["voters"]] if voters is not None else None,
-        "metadataVersion": level,
-        "metadataVersionName": level_name(level) if level is not None else "",
-        "stateHash": each.state_hash or None,
-        "comparedWith": plain(each.compared_with),
-        "findings": [finding_object(finding) for finding in each.findings],
-    }
+    return VerifiedSnapshotObject(
+        file=each.file,
+        offset=None if each.is_bootstrap else each.offset,
+        epoch=None if each.is_bootstrap else each.epoch,
+        state=each.state,
+        size=each.size,
+        batches=each.batches,
+        records=each.records,
+        last_contained_log_timestamp=each.controls.timestamp,
+        kraft_version=each.controls.kraft_version,
+        voters=tuple(one["voterId"] for one in voters["voters"]) if voters is not None else None,
+        metadata_version=level,
+        metadata_version_name=level_name(level) if level is not None else "",
+        state_hash=each.state_hash or None,
+        compared_with=each.compared_with,
+        findings=each.findings,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifySnapshotDocument:
+    """Which snapshots were verified, and what was found. Offsets of findings in a snapshot are
+    places in that file, or the snapshot's own."""
+
+    verified: tuple[VerifiedDirectory, ...]
+    """One for each directory and for each file that was named."""
+    findings: tuple[Finding, ...]
+    """Those between the snapshots of several PATHs."""
+    finding_counts: FindingCounts
+
+    @property
+    def rows(self) -> tuple[VerifiedSnapshot, ...]:
+        """All snapshots."""
+        return tuple(each for one in self.verified for each in one.snapshots)
+
+
+def verify_snapshot_document(report: SnapshotVerification) -> VerifySnapshotDocument:
+    return VerifySnapshotDocument(
+        verified=report.directories,
+        findings=report.findings,
+        finding_counts=finding_counts(report.all_findings),
+    )

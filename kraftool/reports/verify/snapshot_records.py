@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any
 
+from kraftool.decoders.schema import NEWEST_RELEASE
 from kraftool.image.configs import BROKER, TOPIC
 from kraftool.image.delta import MetadataDelta
 from kraftool.image.image import EMPTY, MetadataImage, Provenance
@@ -24,8 +25,8 @@ from kraftool.image.metadata_version import (
     register_broker_version,
 )
 from kraftool.image.replay import RecordValue, ReplayError
-from kraftool.reports.kinds import snapshot as kinds
-from kraftool.reports.verify.notes import Notes
+from kraftool.reports.files.notes import Notes
+from kraftool.reports.findings.kinds import snapshot as kinds
 from kraftool.reports.verify.snapshot_partition import partition_faults
 
 _ASPECTS = (
@@ -161,7 +162,7 @@ class RecordRules:
             return
         highest = LATEST_LEVEL if name == METADATA_VERSION else _highest(name)
         if highest is None:
-            self._note(kinds.FEATURE, f"{name} is no feature of Kafka up to 4.4")
+            self._note(kinds.FEATURE, f"{name} is no feature of Kafka up to {NEWEST_RELEASE}")
         elif level > highest or level < 1:
             self._note(
                 kinds.FEATURE,

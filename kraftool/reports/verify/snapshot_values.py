@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from kraftool.decoders.names import FileState
-from kraftool.reports.findings import Finding, in_order
+from kraftool.reports.findings.finding import Finding, in_order
 from kraftool.reports.verify.snapshot_check import SnapshotControls
 from kraftool.storage.entry import Entry
 
@@ -57,6 +57,7 @@ class VerifiedDirectory:
 
     path: str
     cluster_id: str | None = None
+    """From meta.properties; None where that was not read."""
     is_live: bool = False
     """Whether another process holds the directory's lock."""
     snapshots: tuple[VerifiedSnapshot, ...] = ()

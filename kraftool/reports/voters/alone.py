@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from kraftool.decoders.kinds import FileKind
-from kraftool.reports.file_report import FileReport
-from kraftool.reports.findings import Finding
-from kraftool.reports.kinds import directory as dir_kinds
-from kraftool.reports.kinds import log as log_kinds
-from kraftool.reports.kinds import snapshot as snap_kinds
-from kraftool.reports.metadata_summary import MetadataSummary
+from kraftool.reports.files.file_report import FileReport
+from kraftool.reports.files.metadata_summary import MetadataSummary
+from kraftool.reports.files.notes import bounded
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.findings.kinds import directory as dir_kinds
+from kraftool.reports.findings.kinds import log as log_kinds
+from kraftool.reports.findings.kinds import snapshot as snap_kinds
 from kraftool.reports.voters import node_rules
-from kraftool.reports.voters.bounds import bounded
 from kraftool.reports.voters.commit import with_verdicts
 from kraftool.reports.voters.history import VoterHistory
 from kraftool.reports.voters.model import QuorumSettings, VoterSourceReport

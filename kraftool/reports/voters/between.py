@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kraftool.reports.findings import Finding, Severity
-from kraftool.reports.home_cluster import home_of
-from kraftool.reports.kinds import directory as kinds
+from kraftool.reports.files.home_cluster import home_of
+from kraftool.reports.findings.finding import Finding, Severity
+from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.reports.voters.model import (
     Commitment,
     CommitmentVerdict,

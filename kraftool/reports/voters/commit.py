@@ -246,7 +246,7 @@ class _Sets:
     @classmethod
     def of(cls, source: VoterSourceReport) -> _Sets:
         epochs = source.log.epochs if source.log is not None else ()
-        begins = {epoch: start for start, epoch in reversed(epochs)}
+        begins = {each.epoch: each.start_offset for each in reversed(epochs)}
         return cls(entries=source.voter_sets, begins=begins, log=source.log)
 
     def at(self, offset: int) -> VoterSet:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from kraftool.reports.findings import Finding, in_order
-from kraftool.reports.metadata_summary import SeenVoters
+from kraftool.reports.files.metadata_summary import SeenVoters
+from kraftool.reports.files.notes import bounded
+from kraftool.reports.findings.finding import Finding, in_order
 from kraftool.reports.voters import between, identities, node_rules, settings_rules
-from kraftool.reports.voters.bounds import bounded
 from kraftool.reports.voters.commit import with_verdicts
 from kraftool.reports.voters.model import VoterSourceReport
 

@@ -6,40 +6,41 @@ compare sets.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
+from kraftool.decoders.errors import Fault
 from kraftool.image.metadata_version import FEATURES, KRAFT_VERSION
 from kraftool.image.uuids import is_reserved_directory
 
 HIGHEST_KRAFT_VERSION = max(each.level for each in FEATURES[KRAFT_VERSION])
 
 
-class VoterFault(NamedTuple):
-    """What is wrong, and both sides of it where there are two."""
-
-    text: str
-    expected: str = ""
-    found: str = ""
-
-
-def voter_faults(
-    voter: dict[str, Any], kraft_version: int | None, seen: set[int]
-) -> list[VoterFault]:
+def voter_faults(voter: dict[str, Any], kraft_version: int | None, seen: set[int]) -> list[Fault]:
     """What is wrong with a voter behind those `seen`; None for a kraft.version not known."""
     faults = []
     id, directory = voter["voterId"], voter["voterDirectoryId"]
     if id in seen:
-        faults.append(VoterFault("it stands in the set twice"))
+        faults.append(Fault(reason=f"voter {id}: it stands in the set twice"))
     if id < 0:
-        faults.append(VoterFault("a negative id", "0 or more", str(id)))
+        faults.append(
+            Fault(reason=f"voter {id}: a negative id", expected="0 or more", found=str(id))
+        )
     if is_reserved_directory(directory):
-        text = "no directory has this id"
-        faults.append(VoterFault(text, "an id of meta.properties", directory))
+        text = f"voter {id}: no directory has this id"
+        faults.append(Fault(reason=text, expected="an id of meta.properties", found=directory))
     if not voter["endpoints"]:
-        faults.append(VoterFault("nobody can reach it", "1 endpoint or more", "none"))
+        faults.append(
+            Fault(
+                reason=f"voter {id}: nobody can reach it",
+                expected="1 endpoint or more",
+                found="none",
+            )
+        )
     supported = voter["kRaftVersionFeature"]
     low, high = supported["minSupportedVersion"], supported["maxSupportedVersion"]
     if kraft_version is not None and not low <= kraft_version <= high:
-        text = "it does not support this kraft.version"
-        faults.append(VoterFault(text, f"a range with {kraft_version}", f"{low} to {high}"))
+        text = f"voter {id}: it does not support this kraft.version"
+        faults.append(
+            Fault(reason=text, expected=f"a range with {kraft_version}", found=f"{low} to {high}")
+        )
     return faults

@@ -16,16 +16,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.fault import FaultKind
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.log_record import LogRecord, position_in_file
 from kraftool.decoders.names import FileState, parse_checkpoint_name
-from kraftool.reports.directory_summary import base_offset, record_voters
-from kraftool.reports.file_report import FileReport
-from kraftool.reports.findings import Finding
-from kraftool.reports.kinds import log as log_kinds
-from kraftool.reports.kinds import snapshot as snap_kinds
-from kraftool.reports.metadata_summary import MetadataSummary, SnapshotSummary
+from kraftool.reports.files.directory_summary import base_offset, record_voters
+from kraftool.reports.files.file_report import FileReport
+from kraftool.reports.files.metadata_summary import MetadataSummary, SnapshotSummary
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.findings.kinds import log as log_kinds
+from kraftool.reports.findings.kinds import snapshot as snap_kinds
 from kraftool.reports.voters.model import (
     HistoryEntry,
     LeaderEntry,
@@ -175,7 +176,7 @@ def _extent(segments: Sequence[FileReport]) -> LogExtent | None:
     if not segments:
         return None
     start = end = base_offset(segments[0])
-    epochs: list[tuple[int, int]] = []
+    epochs: list[EpochEntry] = []
     last_timestamp_ms = -1
     breaks: set[int] = set()
     cuts: list[int] = []
@@ -195,14 +196,14 @@ def _extent(segments: Sequence[FileReport]) -> LogExtent | None:
                 or (fault.kind is FaultKind.RECORDS and of_voters)
             ):
                 breaks.add(offset)
-        epochs += [(each.start_offset, each.epoch) for each in log.epochs]
+        epochs += log.epochs
         end = max(end, first, log.end_offset if log.end_offset is not None else first)
         if log.last_timestamp is not None:
             last_timestamp_ms = log.last_timestamp
     return LogExtent(
         start=start,
         end=end,
-        epochs=tuple(sorted(epochs)),
+        epochs=tuple(sorted(epochs, key=lambda each: (each.start_offset, each.epoch))),
         breaks=tuple(sorted(breaks)),
         last_timestamp_ms=last_timestamp_ms,
         cut=min(cuts, default=None),

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from kraftool.raft.names import Voter, VoterSet
-from kraftool.reports.metadata_summary import SeenVoters, VoterSource
+from kraftool.reports.files.metadata_summary import SeenVoters, VoterSource
 from kraftool.reports.voters.commit import Proof, proofs_of
 from kraftool.reports.voters.model import (
     Commitment,
@@ -102,8 +102,10 @@ def common_end(log: LogExtent | None, other: LogExtent | None) -> int:
 
 def _ends(log: LogExtent) -> dict[int, int]:
     """By epoch, the offset at which it ends."""
-    starts = [start for start, _ in log.epochs[1:]]
-    return {epoch: end for (_, epoch), end in zip(log.epochs, [*starts, log.end], strict=True)}
+    if not log.epochs:
+        return {}  # an empty log behind a snapshot
+    starts = [each.start_offset for each in log.epochs[1:]]
+    return {each.epoch: end for each, end in zip(log.epochs, [*starts, log.end], strict=True)}
 
 
 def committed(

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kraftool.reports.findings import Finding, Severity
-from kraftool.reports.kinds import directory as kinds
-from kraftool.reports.metadata_summary import SeenVoters
+from kraftool.reports.files.metadata_summary import SeenVoters
+from kraftool.reports.findings.finding import Finding, Severity
+from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.reports.voters.between import newest_source
 from kraftool.reports.voters.model import VoterSourceReport
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from kraftool.raft.names import ReplicaKey, Voter, VoterSet
-from kraftool.reports.metadata_summary import SeenVoters, VoterSource
+from kraftool.reports.files.metadata_summary import SeenVoters, VoterSource
 from kraftool.reports.voters.diff import ComparedSource, VoterDiff
 from kraftool.reports.voters.model import Commitment, HistoryEntry, Origin
 from kraftool.reports.voters.voter_set import differences, matches

@@ -7,13 +7,15 @@ a running controller. It refuses to compare sources; that is `diff.py` and the r
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from kraftool.decoders.checkpoint_files import EpochEntry
+from kraftool.decoders.json_marks import Ids
 from kraftool.decoders.quorum_state import QuorumState
-from kraftool.raft.names import NO_VOTERS, VoterSet
-from kraftool.reports.findings import Finding
-from kraftool.reports.metadata_summary import NodeIds, SeenVoters, VoterSource
+from kraftool.raft.names import NO_VOTERS, Endpoints, VoterSet
+from kraftool.reports.files.metadata_summary import NodeIds, SeenVoters, VoterSource
+from kraftool.reports.findings.finding import Finding
 from kraftool.storage.witness_marker import WitnessMarker
 
 
@@ -93,7 +95,7 @@ class LeaderEntry:
     offset: int
     epoch: int
     leader_id: int
-    voters: tuple[int, ...]
+    voters: Ids
     file: str
     position: int
 
@@ -104,7 +106,7 @@ class LogExtent:
 
     start: int
     end: int
-    epochs: tuple[tuple[int, int], ...]
+    epochs: tuple[EpochEntry, ...]
     """(start offset, epoch), ascending."""
     breaks: tuple[int, ...] = ()
     """Offsets before which something is missing or damaged."""
@@ -116,14 +118,14 @@ class LogExtent:
     @property
     def rank(self) -> tuple[int, int]:
         """How up to date the log is in an election: its last epoch, then its end."""
-        return self.epochs[-1][1] if self.epochs else -1, self.end
+        return self.epochs[-1].epoch if self.epochs else -1, self.end
 
     def epoch_at(self, offset: int) -> int | None:
         """The epoch of the record at an offset; None where the log does not reach."""
         if not self.start <= offset < self.end:
             return None
-        number = bisect_right(self.epochs, offset, key=lambda each: each[0])
-        return self.epochs[number - 1][1] if number else None
+        number = bisect_right(self.epochs, offset, key=lambda each: each.start_offset)
+        return self.epochs[number - 1].epoch if number else None
 
     def covers(self, first: int, last: int) -> bool:
         """Whether every offset from `first` to `last` is there, with nothing odd between."""
@@ -145,15 +147,6 @@ class SnapshotExtent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Advertised:
-    """Where a controller's settings say that it is reached; empty or None for what is not told."""
-
-    listener: str
-    host: str
-    port: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class QuorumSettings:
     """What a server.properties says about the quorum."""
 
@@ -163,7 +156,8 @@ class QuorumSettings:
     static_voters: VoterSet = NO_VOTERS
     bootstrap_servers: tuple[str, ...] = ()
     controller_listeners: tuple[str, ...] = ()
-    advertised: tuple[Advertised, ...] = ()
+    advertised: Endpoints = field(default_factory=dict)
+    """An empty host or port 0 is not known."""
 
 
 _NO_NODE = NodeIds()

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 
 from kraftool.decoders.wire import ZERO_UUID
 from kraftool.raft.names import Voter, majority_of
-from kraftool.reports.findings import Finding, Severity
-from kraftool.reports.kinds import directory as kinds
-from kraftool.reports.kinds import log as log_kinds
-from kraftool.reports.metadata_summary import SeenVoters, VoterSource
+from kraftool.reports.files.metadata_summary import SeenVoters, VoterSource
+from kraftool.reports.findings.finding import Finding, Severity
+from kraftool.reports.findings.kinds import directory as kinds
+from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.voters.between import newest_source
 from kraftool.reports.voters.jumps import jumps_of
 from kraftool.reports.voters.model import Commitment, VoterSourceReport

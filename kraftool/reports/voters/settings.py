@@ -6,10 +6,11 @@ any other, so that no secret comes near a report.
 
 from __future__ import annotations
 
-from kraftool.decoders.addresses import host_and_port
 from kraftool.decoders.properties import Properties
-from kraftool.reports.directory_summary import static_voters
-from kraftool.reports.voters.model import Advertised, QuorumSettings
+from kraftool.raft.endpoints import read_endpoint
+from kraftool.raft.names import Endpoint, Endpoints
+from kraftool.reports.files.directory_summary import static_voters
+from kraftool.reports.voters.model import QuorumSettings
 
 _UNTOLD = frozenset({"", "0.0.0.0", "::"})
 """Hosts that are no address to reach a node by: Kafka puts the machine's own name there."""
@@ -38,17 +39,12 @@ def _number(value: str | None) -> int | None:
     return int(value) if value.isascii() and value.isdigit() and len(value) <= 10 else None
 
 
-def _advertised(server: Properties, names: tuple[str, ...]) -> tuple[Advertised, ...]:
+def _advertised(server: Properties, names: tuple[str, ...]) -> Endpoints:
     """Each controller listener's endpoint: of advertised.listeners, else of listeners."""
-    found: dict[str, Advertised] = {}
+    found: dict[str, Endpoint] = {}
     for key in ("listeners", "advertised.listeners"):
         for each in _list(server, key):
-            name, mark, address = each.partition("://")
-            host, port = host_and_port(address)
-            if mark and name.upper() in names:
-                found[name.upper()] = Advertised(
-                    listener=name.upper(),
-                    host="" if host in _UNTOLD else host,
-                    port=port or None,
-                )
-    return tuple(found[name] for name in names if name in found)
+            name, (host, port) = read_endpoint(each)
+            if name.upper() in names:
+                found[name.upper()] = Endpoint("" if host in _UNTOLD else host, port)
+    return {name: found[name] for name in names if name in found}

@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from kraftool.decoders.addresses import host_and_port, shown_address
+from kraftool.decoders.addresses import host_and_port
 from kraftool.decoders.java_text import INT32_MAX
-from kraftool.raft.endpoints import shown_endpoints
-from kraftool.raft.names import Voter, VoterSet
-from kraftool.reports.findings import Finding, Severity
-from kraftool.reports.kinds import directory as kinds
-from kraftool.reports.metadata_summary import SeenVoters, VoterSource
+from kraftool.raft.endpoints import shown_endpoint, shown_voter
+from kraftool.raft.names import Endpoint, Voter, VoterSet
+from kraftool.reports.files.metadata_summary import SeenVoters, VoterSource
+from kraftool.reports.findings.finding import Finding, Severity
+from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.reports.voters.between import newest_source
-from kraftool.reports.voters.model import Advertised, QuorumSettings, VoterSourceReport
+from kraftool.reports.voters.model import QuorumSettings, VoterSourceReport
 from kraftool.reports.voters.voter_set import addresses, set_differences
 
 Sources = Sequence[VoterSourceReport]
@@ -147,35 +147,35 @@ def advertised(sources: Sources) -> Iterator[Finding]:
     for _, each in findings:
         if lost:
             text = f"{each.text}; so are {moved} of {len(voters.voters)} voters"
-            yield kinds.ENDPOINT_DIFFERS.at(
-                each.file, text, field=each.field, expected=each.expected,
-                found=each.found, severity=Severity.ERROR,
+            yield kinds.ENDPOINT_DIFFERS.of(
+                each.saying(text).fault,
+                severity=Severity.ERROR,
                 advice="no leader can be elected with these: bring them back on a majority",
-            )  # fmt: skip
+            )
         else:
             yield each
 
 
 def _moved(settings: QuorumSettings, voter: Voter, voters: SeenVoters) -> Iterator[tuple[str, str]]:
     recorded = addresses(voter)
-    for number, each in enumerate(settings.advertised):
-        known = recorded.get(each.listener)
+    for number, (listener, each) in enumerate(settings.advertised.items()):
+        known = recorded.get(listener)
         if voters.source is VoterSource.PROPERTIES:
             # Static voters have one address, of the first listener; its name may be an alias.
             known = recorded.get("") if number == 0 else None
-            each = Advertised(listener=each.listener, host="", port=each.port)
+            each = Endpoint("", each.port)
         if known is None:
             continue
         host, port = host_and_port(known)
         other_host = each.host not in ("", host)
-        other_port = each.port is not None and each.port != port
+        other_port = each.port not in (0, port)
         if other_host or other_port:
-            told = shown_address(each.host or host, each.port or port or 0)
-            yield f"{each.listener}://{known}", f"{each.listener}://{told}"
+            told = Endpoint(each.host or host, each.port or port or 0)
+            yield f"{listener}://{known}", shown_endpoint(listener, told)
 
 
 def _listed(voters: VoterSet) -> str:
-    return ", ".join(f"{each.id}@{','.join(shown_endpoints(each.endpoints))}" for each in voters)
+    return ", ".join(map(shown_voter, voters))
 
 
 def _with_settings(sources: Sources) -> Iterator[tuple[VoterSourceReport, QuorumSettings]]:

@@ -11,9 +11,9 @@ from collections.abc import Collection, Mapping, Sequence
 
 from kraftool.image.uuids import is_reserved_directory
 from kraftool.raft.names import Voter
-from kraftool.reports.findings import Finding, Severity
-from kraftool.reports.kinds import directory as kinds
-from kraftool.reports.metadata_summary import SeenVoters
+from kraftool.reports.files.metadata_summary import SeenVoters
+from kraftool.reports.findings.finding import Finding, Severity
+from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.reports.voters.model import VoterSourceReport
 from kraftool.reports.voters.voter_set import matches
 

@@ -1,138 +1,256 @@
-"""The shape of `diff-voters -o json`, schemaVersion 1: docs/schemas/diff-voters.json describes it.
-
-Owns the names of the document's members.
-"""
+"""The document of `diff-voters -o json`."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from kraftool.raft.names import Voter
-from kraftool.reports.metadata_summary import SeenVoters
-from kraftool.reports.plain_json import finding_counts, finding_object, plain
+from kraftool.decoders.json_marks import Moment
+from kraftool.decoders.quorum_state import QuorumState
+from kraftool.raft.endpoints import shown_endpoints
+from kraftool.raft.names import VoterSet
+from kraftool.reports.files.metadata_summary import NodeIds, SeenVoters
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.text.json_form import form
+from kraftool.reports.text.json_forms import (
+    EndpointObject,
+    FindingCounts,
+    VoterObject,
+    endpoint_objects,
+    finding_counts,
+    voter_objects,
+)
 from kraftool.reports.voters.diff import ComparedSource, VoterDiff
-from kraftool.reports.voters.model import HistoryEntry, QuorumSettings
-from kraftool.reports.voters.voter_set import addresses
-
-SCHEMA_VERSION = 1
-
-
-def document(diff: VoterDiff) -> dict[str, Any]:
-    """The whole report."""
-    return {
-        "schemaVersion": SCHEMA_VERSION,
-        "differ": diff.differ,
-        "kraftVersion": diff.kraft_version,
-        "newest": None
-        if diff.newest is None
-        else {"source": plain(diff.newest.name), **(_voters(diff.voters) or {})},
-        "sources": [_source(each) for each in diff.sources],
-        "findings": [finding_object(each) for each in diff.findings],
-        "findingCounts": finding_counts(diff.findings),
-    }
+from kraftool.reports.voters.model import (
+    Commitment,
+    HistoryEntry,
+    LeaderEntry,
+    LogExtent,
+    Origin,
+    QuorumSettings,
+    SnapshotExtent,
+)
 
 
-def _source(compared: ComparedSource) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryEntryObject:
+    """A voter set or a kraft.version, from an offset on."""
+
+    offset: int
+    """-1 for the 0-0 checkpoint; a snapshot's last contained offset."""
+    epoch: int
+    timestamp: Moment | None
+    """When a leader wrote it; None for a snapshot's."""
+    origin: Origin
+    file: str
+    position: int
+    kraft_version: int | None
+    """None where the entry is a voter set."""
+    voters: VoterSet | None
+    """None where the entry is a kraft.version."""
+    differences: tuple[str, ...]
+    """From the entry before."""
+    is_after_damage: bool
+    """Whether Kafka would cut it off if it started on this log."""
+    repeated_in: tuple[str, ...]
+    """Snapshots that have the same at their offset."""
+    commitment: Commitment
+    reason: str
+    """Why that is known of its commitment."""
+
+
+@form
+def history_entry_object(entry: HistoryEntry) -> HistoryEntryObject:
+    return HistoryEntryObject(
+        offset=entry.offset,
+        epoch=entry.epoch,
+        timestamp=entry.timestamp,
+        origin=entry.origin,
+        file=entry.file,
+        position=entry.position,
+        kraft_version=entry.level,
+        voters=entry.voters,
+        differences=entry.changes,
+        is_after_damage=entry.after_damage,
+        repeated_in=entry.repeated_in,
+        commitment=entry.verdict.commitment,
+        reason=entry.verdict.reason,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogExtentObject:
+    """The offsets that a log has."""
+
+    start_offset: int
+    end_offset: int
+    """One beyond the last offset."""
+
+
+@form
+def log_extent_object(log: LogExtent) -> LogExtentObject:
+    return LogExtentObject(start_offset=log.start, end_offset=log.end)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuorumSettingsObject:
+    """What a server.properties says about the quorum."""
+
+    file: str
+    node_id: int | None
+    roles: tuple[str, ...]
+    static_voters: tuple[VoterObject, ...]
+    """Of controller.quorum.voters."""
+    bootstrap_servers: tuple[str, ...]
+    """Of controller.quorum.bootstrap.servers."""
+    controller_listeners: tuple[str, ...]
+    advertised_endpoints: tuple[EndpointObject, ...]
+
+
+@form
+def quorum_settings_object(settings: QuorumSettings) -> QuorumSettingsObject:
+    return QuorumSettingsObject(
+        file=settings.file,
+        node_id=settings.node_id,
+        roles=settings.roles,
+        static_voters=voter_objects(settings.static_voters),
+        bootstrap_servers=settings.bootstrap_servers,
+        controller_listeners=settings.controller_listeners,
+        advertised_endpoints=endpoint_objects(settings.advertised),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedSourceObject:
+    """A source of voters, and its differences from the newest voters."""
+
+    source: str
+    kind: str
+    """data directory, checkpoint and so on; live controller for a running node."""
+    is_of_other_cluster: bool
+    """A source of another cluster is not compared."""
+    is_behind: bool
+    """Whether its voters are an earlier set of the same history, and it ends before the change."""
+    differences: tuple[str, ...]
+    """From the newest voters."""
+    node: NodeIds
+    is_witness: bool | None
+    """True for a voter that runs no controller: its ApiVersions lacks CreateTopics. None where that
+    is unknown."""
+    kraft_version: int | None
+    voter_set: SeenVoters | None
+    """The voters that a node with these files uses."""
+    end_offset: int
+    """The first offset that the source knows nothing of."""
+    high_watermark: int | None
+    """Of a running leader with a log that was read. What is below it is committed."""
+    log: LogExtent | None
+    snapshots: tuple[SnapshotExtent, ...]
+    quorum_state: QuorumState | None
+    settings: QuorumSettings | None
+    history: tuple[HistoryEntry, ...]
+    """Voter sets and kraft.versions by offset."""
+    leader_changes: tuple[LeaderEntry, ...]
+
+
+@form
+def compared_source_object(compared: ComparedSource) -> ComparedSourceObject:
     source = compared.source
-    state = source.quorum_state
-    return {
-        "source": plain(source.name),
-        "kind": source.kind,
-        "otherCluster": compared.foreign,
-        "behind": compared.behind,
-        "differences": list(compared.differences),
-        "node": plain(source.node),
-        "isWitness": source.is_witness,
-        "kraftVersion": source.kraft_version,
-        "voters": _voters(source.in_force),
-        "endOffset": source.end,
-        "highWatermark": source.high_watermark,
-        "log": {"startOffset": source.log.start, "endOffset": source.log.end}
-        if source.log is not None
-        else None,
-        "snapshots": [plain(each) for each in source.snapshots],
-        "quorumState": {
-            "leaderEpoch": state.leader_epoch,
-            "leaderId": state.leader_id,
-            "votedId": state.voted_id,
-            "votedDirectoryId": state.voted_directory_id,
-        }
-        if state is not None
-        else None,
-        "settings": _settings(source.settings),
-        "history": [_entry(each) for each in source.history],
-        "leaderChanges": [plain(each) for each in source.leaders],
-    }
+    return ComparedSourceObject(
+        source=source.name,
+        kind=source.kind,
+        is_of_other_cluster=compared.foreign,
+        is_behind=compared.behind,
+        differences=compared.differences,
+        node=source.node,
+        is_witness=source.is_witness,
+        kraft_version=source.kraft_version,
+        voter_set=source.in_force,
+        end_offset=source.end,
+        high_watermark=source.high_watermark,
+        log=source.log,
+        snapshots=source.snapshots,
+        quorum_state=source.quorum_state,
+        settings=source.settings,
+        history=source.history,
+        leader_changes=source.leaders,
+    )
 
 
-def _voters(voters: SeenVoters | None) -> dict[str, Any] | None:
-    if voters is None:
-        return None
-    return {
-        "toldBy": voters.source.value,
-        "offset": voters.offset,
-        "file": plain(voters.file),
-        "voters": [
-            _voter(each, recorded=voters.is_recorded)
-            for each in sorted(voters.voters, key=lambda each: each.id)
-        ],
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewestVoters:
+    """The source with the newest voters, and these voters."""
+
+    source: str
+    voter_set: SeenVoters | None
 
 
-def _voter(voter: Voter, *, recorded: bool) -> dict[str, Any]:
-    supported = voter.kraft_version
-    return {
-        "id": voter.id,
-        "directoryId": voter.directory_id,
-        "endpoints": _endpoints(voter),
-        "kraftVersions": {
-            "minSupportedVersion": supported.min,
-            "maxSupportedVersion": supported.max,
-        }
-        if recorded
-        else None,
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceVoterRow:
+    """A voter of a source in CSV."""
+
+    source: str
+    is_of_other_cluster: bool
+    is_behind: bool
+    voter_source: str
+    offset: int | None
+    id: int
+    directory_id: str | None
+    endpoints: tuple[str, ...]
+    min_kraft_version: int | None
+    max_kraft_version: int | None
 
 
-def _endpoints(voter: Voter) -> list[dict[str, Any]]:
-    """Endpoints by listener, null for the one address of a static voter."""
-    return [
-        {"listener": plain(listener) or None, "address": plain(address)}
-        for listener, address in sorted(addresses(voter).items())
-    ]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffVotersDocument:
+    """Who votes by each source, and where sources differ. Offsets are places in the log, positions
+    are bytes in a file."""
+
+    has_differences: bool
+    """Whether any source has other voters than the newest, also where it is only behind."""
+    kraft_version: int | None
+    """Of the source with the newest voters."""
+    newest: NewestVoters | None
+    """What the other sources are compared with."""
+    sources: tuple[ComparedSource, ...]
+    findings: tuple[Finding, ...]
+    finding_counts: FindingCounts
+
+    @property
+    def rows(self) -> tuple[SourceVoterRow, ...]:
+        """The voters of every source."""
+        return tuple(row for each in self.sources for row in _rows(each))
 
 
-def _entry(entry: HistoryEntry) -> dict[str, Any]:
-    return {
-        "offset": entry.offset,
-        "epoch": entry.epoch,
-        "timestamp": entry.timestamp,
-        "origin": entry.origin.value,
-        "file": plain(entry.file),
-        "position": entry.position,
-        "kraftVersion": entry.level,
-        "voters": None
-        if entry.voters is None
-        else [
-            _voter(each, recorded=True) for each in sorted(entry.voters, key=lambda each: each.id)
-        ],
-        "changes": plain(entry.changes),
-        "afterDamage": entry.after_damage,
-        "repeatedIn": plain(entry.repeated_in),
-        "commitment": entry.verdict.commitment.value,
-        "reason": entry.verdict.reason,
-    }
+def _rows(compared: ComparedSource) -> Iterator[SourceVoterRow]:
+    seen = compared.source.in_force
+    if seen is None:
+        return
+    for voter in sorted(seen.voters, key=lambda each: each.id):
+        supported = voter.kraft_version if seen.is_recorded else None
+        yield SourceVoterRow(
+            source=compared.source.name,
+            is_of_other_cluster=compared.foreign,
+            is_behind=compared.behind,
+            voter_source=seen.source,
+            offset=seen.offset,
+            id=voter.id,
+            directory_id=voter.directory_id,
+            endpoints=shown_endpoints(voter.endpoints),
+            min_kraft_version=None if supported is None else supported.min,
+            max_kraft_version=None if supported is None else supported.max,
+        )
 
 
-def _settings(settings: QuorumSettings | None) -> dict[str, Any] | None:
-    if settings is None:
-        return None
-    return {
-        "file": plain(settings.file),
-        "nodeId": settings.node_id,
-        "roles": plain(settings.roles),
-        "staticVoters": [_voter(each, recorded=False) for each in settings.static_voters],
-        "bootstrapServers": plain(settings.bootstrap_servers),
-        "controllerListeners": plain(settings.controller_listeners),
-        "advertised": plain(settings.advertised),
-    }
+def diff_voters_document(diff: VoterDiff) -> DiffVotersDocument:
+    newest = diff.newest
+    return DiffVotersDocument(
+        has_differences=diff.differ,
+        kraft_version=diff.kraft_version,
+        newest=None
+        if newest is None
+        else NewestVoters(source=newest.name, voter_set=newest.in_force),
+        sources=diff.sources,
+        findings=diff.findings,
+        finding_counts=finding_counts(diff.findings),
+    )

@@ -1,25 +1,26 @@
-"""What a checker can be told of, and the telling.
+"""The base of all checkers: what each hook means, and which checkers it calls.
 
-Owns the names of the hooks. A hook is called only for the checkers that have it, since they are
-called after every step.
+A hook is called only for the checkers that have it, since they are called after every step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from random import Random
+from typing import Any, NoReturn
 
 from kraftool.raft.events import Deliver, Event, Send
 from kraftool.raft.messages import Response
 from kraftool.raft.names import ElectionState, OffsetAndEpoch
 from kraftool.raft.records import Batch
 from kraftool.raft.roles import Role
+from kraftool.sim.hooks import Hooks
 from kraftool.sim.machine import Snapshot
 from kraftool.sim.network import Asked
-
-if TYPE_CHECKING:
-    from kraftool.sim.node import Node
-    from kraftool.sim.world import World
+from kraftool.sim.node import Node
+from kraftool.sim.options import Options
+from kraftool.sim.world import World
 
 
 class Checker:
@@ -84,40 +85,24 @@ class Checker:
         """The state machine has frozen a snapshot."""
 
 
-_HOOKS = tuple(
-    name for name in vars(Checker) if not name.startswith("_") and name not in {"name", "violated"}
-)
+def checked_world(options: Options, random: Random, checkers: Sequence[Checker]) -> World:
+    """Return a new world; the checkers observe its nodes."""
+    world = World(options, random)
+    world.hooks = hooks_of(checkers, world)
+    return world
 
 
-class Hooks:
-    """Tells every checker that wants to know."""
+def hooks_of(checkers: Sequence[Checker], world: World) -> Hooks:
+    """Return hooks that call each checker for the moments it observes."""
+    for checker in checkers:
+        checker.world = world
 
-    stepped: Callable[..., None]
-    rested: Callable[..., None]
-    asks: Callable[..., None]
-    starts: Callable[..., None]
-    role_changed: Callable[..., None]
-    watermark: Callable[..., None]
-    appended: Callable[..., None]
-    written: Callable[..., None]
-    truncated: Callable[..., None]
-    installed: Callable[..., None]
-    delivers: Callable[..., None]
-    persisted: Callable[..., None]
-    sends: Callable[..., None]
-    replies: Callable[..., None]
-    consumed: Callable[..., None]
-    wrote: Callable[..., None]
+    def call(name: str) -> Callable[..., Any]:
+        ignored = getattr(Checker, name)
+        wanted = [each for each in checkers if getattr(type(each), name) is not ignored]
+        return _all(tuple(getattr(each, name) for each in wanted))
 
-    def __init__(self, checkers: Iterable[Checker], world: World) -> None:
-        every = list(checkers)
-        for each in every:
-            each.world = world
-        for name in _HOOKS:
-            wanted = [
-                each for each in every if getattr(type(each), name) is not getattr(Checker, name)
-            ]
-            setattr(self, name, _all(tuple(getattr(each, name) for each in wanted)))
+    return Hooks(**{hook.name: call(hook.name) for hook in fields(Hooks)})
 
 
 def _all(hooks: tuple[Callable[..., None], ...]) -> Callable[..., Any]:

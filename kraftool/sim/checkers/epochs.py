@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kraftool.raft.events import Event, RequestReceived, ResponseReceived
 from kraftool.raft.messages import (
     BeginQuorumEpochRequest,
@@ -13,9 +11,7 @@ from kraftool.raft.messages import (
 from kraftool.raft.names import ElectionState
 from kraftool.raft.roles import Candidate, Leader, Resigned, Role
 from kraftool.sim.checkers.base import Checker
-
-if TYPE_CHECKING:
-    from kraftool.sim.node import Node
+from kraftool.sim.node import Node
 
 
 def told(event: Event | None) -> int:
@@ -88,7 +84,10 @@ class QuorumStateChecker(Checker):
         if before is None or before.epoch != after.epoch:
             return
         voted = before.voted is not None and before.voted.id == node.id
-        stands_again = voted and after.leader_id is None and isinstance(node.raft.role, Candidate)
+        # The write may end when the node has gone on already, and is no candidate any more.
+        is_earlier = node.raft.role.election.leader_id != after.leader_id
+        is_candidate = is_earlier or isinstance(node.raft.role, Candidate)
+        stands_again = voted and after.leader_id is None and is_candidate
         if before.leader_id not in (None, after.leader_id) and not stands_again:
             self.violated(f"{node.name} forgets leader {before.leader_id} of epoch {after.epoch}")
         if before.voted is None or (after.voted and after.voted.id == before.voted.id):

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kraftool.raft.events import Event, ResponseReceived, Send
 from kraftool.raft.messages import FetchRequest, FetchSnapshotRequest, Response
 from kraftool.raft.names import Error
 from kraftool.raft.roles import Role
 from kraftool.sim.checkers.base import Checker
 from kraftool.sim.network import Asked
-
-if TYPE_CHECKING:
-    from kraftool.sim.node import Node
+from kraftool.sim.node import Node
 
 
 class Fetches(Checker):

@@ -3,16 +3,12 @@ stays."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kraftool.raft.events import Event
 from kraftool.raft.names import OffsetAndEpoch
 from kraftool.raft.records import Batch
 from kraftool.raft.roles import Leader, Role
 from kraftool.sim.checkers.base import Checker
-
-if TYPE_CHECKING:
-    from kraftool.sim.node import Node
+from kraftool.sim.node import Node
 
 
 class LogMatching(Checker):

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kraftool.raft.events import Deliver
 from kraftool.raft.names import BOOTSTRAP_SNAPSHOT
 from kraftool.raft.roles import Leader
 from kraftool.sim.checkers.base import Checker
 from kraftool.sim.machine import Snapshot
-
-if TYPE_CHECKING:
-    from kraftool.sim.node import Node
+from kraftool.sim.node import Node
 
 
 class Machines(Checker):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kraftool.raft.events import Send
 from kraftool.raft.messages import (
     BeginQuorumEpochRequest,
@@ -15,9 +13,7 @@ from kraftool.raft.messages import (
 from kraftool.raft.names import ElectionState
 from kraftool.sim.checkers.base import Checker
 from kraftool.sim.network import Asked
-
-if TYPE_CHECKING:
-    from kraftool.sim.node import Node
+from kraftool.sim.node import Node
 
 _NOTHING = ElectionState()
 

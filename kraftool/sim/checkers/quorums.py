@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kraftool.raft.events import Event, RequestReceived
 from kraftool.raft.messages import FetchRequest, FetchSnapshotRequest, UpdateVoterRequest
 from kraftool.raft.names import ReplicaKey, VoterSet
 from kraftool.raft.roles import Leader, Role
 from kraftool.sim.checkers.base import Checker
-
-if TYPE_CHECKING:
-    from kraftool.sim.disk import Disk
-    from kraftool.sim.node import Node
+from kraftool.sim.disk import Disk
+from kraftool.sim.node import Node
 
 
 class Majorities(Checker):

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kraftool.raft.events import Event, LogCleaned, SnapshotInstalled, SnapshotWritten
 from kraftool.raft.log_view import Validity
 from kraftool.sim.checkers.base import Checker
-
-if TYPE_CHECKING:
-    from kraftool.sim.node import Node
+from kraftool.sim.node import Node
 
 
 class LogStart(Checker):

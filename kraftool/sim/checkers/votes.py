@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
 
 from kraftool.raft.events import Event
 from kraftool.raft.messages import Response, VoteRequest, VoteResponse
@@ -11,9 +10,7 @@ from kraftool.raft.names import ElectionState, ReplicaKey
 from kraftool.raft.roles import Candidate, Follower, Leader, Role
 from kraftool.sim.checkers.base import Checker
 from kraftool.sim.network import Asked
-
-if TYPE_CHECKING:
-    from kraftool.sim.node import Node
+from kraftool.sim.node import Node
 
 
 class Votes(Checker):

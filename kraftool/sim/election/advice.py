@@ -10,9 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.quorum_advice import quorum_commands
 from kraftool.reports.election.case import ElectionCase, NodeCase
-from kraftool.reports.kinds import log as log_kinds
-from kraftool.reports.words import listed
+from kraftool.reports.findings.kinds import log as log_kinds
+from kraftool.reports.text.words import listed
 from kraftool.sim.election.report import Report
 from kraftool.sim.election.words import all_empty, is_empty, lost, slow
 from kraftool.storage.entry import Severity
@@ -22,17 +23,29 @@ from kraftool.storage.entry import Severity
 class AdviceStep:
     """One thing to do. The commands are for copying."""
 
-    words: str
+    advice: str
     commands: tuple[str, ...] = ()
 
 
 def next_steps(report: Report) -> Iterable[AdviceStep]:
-    if not report.is_elected:
-        yield from _ways_out(report)
-    elif report.grave:
+    if report.is_elected and (report.grave or report.unseen):
         yield from _save(report)
-    else:
+        return
+    yield from _ended(report)
+    if report.is_elected:
         yield from _keep(report)
+    else:
+        yield from _ways_out(report)
+
+
+def _ended(report: Report) -> Iterable[AdviceStep]:
+    """What starts a node that Kafka ends for a vote in an epoch that another node won."""
+    ended = {node for node, _, _ in report.broken if report.case.by_id[node].stands_in_won_epoch}
+    for node in sorted(ended):
+        yield AdviceStep(
+            f"Start {node} when the other nodes have a leader. If they need its vote for that,"
+            " write its quorum-state with the highest epoch of all voters + 1 and no vote first."
+        )
 
 
 # --- with a leader ----------------------------------------------------------------------------
@@ -69,12 +82,12 @@ def _network(report: Report) -> Iterable[AdviceStep]:
 
 def _restarting(report: Report, *, is_fine: bool) -> Iterable[AdviceStep]:
     unsafe = [each for each in report.restarts if not each.is_safe]
-    safe = [each.node for each in report.restarts if each.is_safe]
+    safe = [each.node_id for each in report.restarts if each.is_safe]
     missing = [each for each in report.case.unknown if each in report.case.voters.ids]
     voting = {each.key.id for each in report.case.voters}
     down = sorted(voting & {*report.conditions.down, *missing})
     back = f" Bring node {listed(down)} back first." if down else ""
-    names = listed((each.node for each in unsafe), "or")
+    names = listed((each.node_id for each in unsafe), "or")
     if len(report.case.voters) == 1:
         yield AdviceStep("It is the only voter: while it is down there is no leader.")
     elif not safe:
@@ -87,7 +100,7 @@ def _restarting(report: Report, *, is_fine: bool) -> Iterable[AdviceStep]:
             if each.leaders:
                 cut = "; ".join(dict.fromkeys(map(lost, each.losses)))
                 why = f"{listed(each.leaders, 'or')} could lead meanwhile, and {cut}"
-            yield AdviceStep(f"Do not restart {each.node} now: {why}.{back}")
+            yield AdviceStep(f"Do not restart {each.node_id} now: {why}.{back}")
         yield AdviceStep(
             f"Restart {listed(safe)} one by one only, each once the last has caught up."
         )
@@ -113,7 +126,7 @@ def _refill(report: Report, empty: Sequence[int]) -> Iterable[AdviceStep]:
         yield AdviceStep(
             f"Before {listed(voteless)} starts, do what {log_kinds.NONE.code} says below."
         )
-    if any(each.node in empty and not each.leaders for each in report.restarts):
+    if any(each.node_id in empty and not each.leaders for each in report.restarts):
         yield AdviceStep(
             f"Only the vote of {names} makes a majority: bring back another voter first if you can."
         )
@@ -171,6 +184,10 @@ def _address(report: Report) -> str:
 def _save(report: Report) -> Iterable[AdviceStep]:
     """How to start without losing anything, if there is a way."""
     yield AdviceStep("Do not start the nodes like this. Copy all directories first.")
+    if report.unseen:
+        yield from _look_further(report)
+    if not report.grave:
+        return
     holders = sorted({each for loss in report.grave for each in loss.holders})
     if not report.rescue:
         yield AdviceStep(
@@ -199,6 +216,13 @@ def _save(report: Report) -> Iterable[AdviceStep]:
     )
 
 
+def _look_further(report: Report) -> Iterable[AdviceStep]:
+    """Where to find committed records that no directory shows."""
+    paths = [each.source for each in report.case.nodes if each.source and not each.assumed]
+    for words, command in quorum_commands(report.assessment, paths, "simulate-election"):
+        yield AdviceStep(f"{words}:", (command,))
+
+
 def _is_rival(case: ElectionCase, node: NodeCase) -> bool:
     """Whether a node votes by its own log only, as after it was formatted with --standalone."""
     return node.is_voter and case.is_stranger(node)
@@ -208,7 +232,7 @@ def _is_rival(case: ElectionCase, node: NodeCase) -> bool:
 
 
 def _ways_out(report: Report) -> Iterable[AdviceStep]:
-    if report.grave:
+    if report.grave or report.unseen:
         yield from _save(report)
     if report.revivals:
         groups = [listed(each) for each in report.revivals]

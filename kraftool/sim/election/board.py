@@ -11,10 +11,11 @@ a deadline that has passed has passed now. (`tests/sim` compares with the plain 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.raft.messages import UNREACHABLE
 from kraftool.raft.roles import Leader
 from kraftool.reports.election.case import ElectionCase
@@ -27,7 +28,7 @@ TICK, CRASH = -1, -2
 """Choices of a node; all others are the numbers of messages."""
 _AWAITED, _FORGOTTEN = -1, -2
 """Correlation ids: an answer to this one is waited for, or no more."""
-Epochs = tuple[tuple[int, int], ...]
+Epochs = tuple[EpochEntry, ...]
 """(epoch, start offset) of a stretch of a log."""
 Committed = tuple[int, Epochs]
 """All below an offset, with the epochs of it."""
@@ -208,9 +209,9 @@ class Board:
         return found
 
 
-def clipped(epochs: Epochs | list[tuple[int, int]], end: int) -> Epochs:
+def clipped(epochs: Sequence[EpochEntry], end: int) -> Epochs:
     """The epochs that begin below an offset."""
-    return tuple(each for each in epochs if each[1] < end)
+    return tuple(each for each in epochs if each.start_offset < end)
 
 
 def _asked(message: SentMessage) -> Asked:

@@ -13,11 +13,13 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import cast
 
+from kraftool.decoders.json_marks import Count
 from kraftool.raft.messages import UNREACHABLE, Request, VoteRequest, VoteResponse
 from kraftool.raft.names import Error
 from kraftool.raft.roles import NEVER
 from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.sim.election import witnesses
+from kraftool.sim.election.candidacy import Chance, Refusal
 from kraftool.sim.election.conditions import Conditions
 from kraftool.sim.election.patience import idle_ms, is_idle
 from kraftool.sim.election.replica import SentMessage, SimulatedNode, disks_of
@@ -45,40 +47,12 @@ class _Lasting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
-    """One vote that is not given."""
-
-    by: int
-    to: int
-    kind: str
-    """log, epoch, vote, leader, replica, cluster, silent, other."""
-    sentence: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chance:
-    """What one node can reach by itself."""
-
-    node: int
-    wins: bool = False
-    """Whether it can be elected."""
-    commits: bool = False
-    """Whether it can then commit, too."""
-    granted: tuple[int, ...] = ()
-    refusals: tuple[Refusal, ...] = ()
-    why_not: str = ""
-    """One sentence, where it cannot lead."""
-    via: int | None = None
-    """The witness that leads first and hands over to it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Failures:
     """How many more nodes may fail."""
 
-    count: int
+    failures: Count
     is_exact: bool = True
-    """False: at least so many; to find out more would take too long."""
+    """False: at least so many; more were not tried."""
 
 
 class _Trial:
@@ -201,7 +175,9 @@ def _reason(
     error = said.top_error if said.top_error is not Error.NONE else said.error
 
     def told(kind: str, why: str) -> Refusal:
-        return Refusal(by=before.id, to=to, kind=kind, sentence=f"{before.id} refuses {to}: {why}")
+        return Refusal(
+            voter_id=before.id, to=to, kind=kind, reason=f"{before.id} refuses {to}: {why}"
+        )
 
     longer = replace(asked, last_offset=end.offset, last_offset_epoch=end.epoch)
     if error is Error.NONE and _answer(before, message, longer, now_ms).vote_granted:
@@ -278,10 +254,10 @@ class Chances:
         for count in range(1, len(voters) + 1):
             for gone in combinations(voters, count):
                 if self.trials > _MOST_TRIALS:
-                    return Failures(count=count - 1, is_exact=False)
+                    return Failures(failures=count - 1, is_exact=False)
                 if not self.stands(conditions.without(gone)):
-                    return Failures(count=count - 1)
-        return Failures(count=len(voters))
+                    return Failures(failures=count - 1)
+        return Failures(failures=len(voters))
 
 
 def _try(case: ElectionCase, conditions: Conditions, node_id: int) -> Chance:
@@ -319,7 +295,7 @@ def _try(case: ElectionCase, conditions: Conditions, node_id: int) -> Chance:
         wins=wins,
         commits=commits,
         granted=granted,
-        refusals=tuple(sorted(refusals, key=lambda each: each.by)),
+        refusals=tuple(sorted(refusals, key=lambda each: each.voter_id)),
         why_not=why_not,
     )
 
@@ -359,5 +335,8 @@ def _silent(trial: _Trial, voter: int) -> Refusal:
     else:
         why = "nothing arrives in time"
     return Refusal(
-        by=voter, to=node_id, kind="silent", sentence=f"{voter} does not answer {node_id}: {why}"
+        voter_id=voter,
+        to=node_id,
+        kind="silent",
+        reason=f"{voter} does not answer {node_id}: {why}",
     )

@@ -1,207 +1,467 @@
-"""A simulated election as `-o json` writes it (docs/schemas/simulate-election.json)."""
+"""The document of `simulate-election -o json`."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Literal
 
-from kraftool.raft.names import ElectionState, ReplicaKey
+from kraftool.decoders.checkpoint_files import EpochEntry
+from kraftool.decoders.json_marks import Count, Ids
+from kraftool.raft.names import ElectionState, OffsetAndEpoch, VoterSet
+from kraftool.reports.election.assessment_json import AssessmentObject, assessment_json
 from kraftool.reports.election.case import NodeCase
-from kraftool.reports.election.losses import RecordLoss
-from kraftool.reports.plain_json import finding_counts, finding_object
-from kraftool.sim.election.chances import Chance, Failures
-from kraftool.sim.election.evidence import Outlook
-from kraftool.sim.election.explore import Exploration
-from kraftool.sim.election.report import Changed, Report
-from kraftool.sim.election.timeline import lines
+from kraftool.reports.election.losses import CommitStatus, RecordLoss
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.text.json_form import form
+from kraftool.reports.text.json_forms import FindingCounts, finding_counts
+from kraftool.sim.election.advice import AdviceStep
+from kraftool.sim.election.candidacy import Chance, Refusal
+from kraftool.sim.election.chances import Failures
+from kraftool.sim.election.conditions import Conditions, StartPace
+from kraftool.sim.election.evidence import Likelihood, Outlook, SimulatedShare
+from kraftool.sim.election.explore import Exploration, Violation
+from kraftool.sim.election.report import Changed, Report, Restart
+from kraftool.sim.election.timeline import TimelineEntry, lines
 from kraftool.sim.election.verdict import verdict
 
-SCHEMA_VERSION = 1
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutLink:
+    """A direction in which nothing gets through."""
+
+    from_id: int
+    to_id: int
 
 
-def document(report: Report) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConditionsObject:
+    """The circumstances of the election."""
+
+    down: Ids
+    """Nodes that are down."""
+    cut: tuple[CutLink, ...]
+    delay_ms: int
+    """The average time of a message, one way."""
+    start_within_ms: int
+    """All nodes of a run start within this time, if they start together."""
+    starts: tuple[StartPace, ...]
+    """How the nodes of a run start; the runs take turns with these. apart: one after another."""
+    added_voters: Ids
+    removed_voters: Ids
+
+
+@form
+def conditions_object(conditions: Conditions) -> ConditionsObject:
+    return ConditionsObject(
+        down=tuple(sorted(conditions.down)),
+        cut=tuple(CutLink(from_id=one, to_id=other) for one, other in sorted(conditions.cut)),
+        delay_ms=conditions.delay_ms,
+        start_within_ms=conditions.skew_ms,
+        starts=conditions.paces,
+        added_voters=conditions.adding,
+        removed_voters=conditions.removing,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulatedShareObject:
+    """A node's share of the runs that had a leader, for one way to start the nodes."""
+
+    start: StartPace
+    runs: Count
+    wins: Count
+    share: float
+    """Simulated: wins of runs. 0 does not say that the node cannot lead."""
+    is_measured: bool
+    """True if starts of real controllers confirm such shares; else use only likelihood."""
+    stated_share: float | None
+    """The share that real starts confirm, of 1,000 runs of such a quorum; None if it is not
+    measured."""
+
+
+@form
+def simulated_share_object(share: SimulatedShare) -> SimulatedShareObject:
+    return SimulatedShareObject(
+        start=share.pace,
+        runs=share.runs,
+        wins=share.wins,
+        share=round(share.share, 4),
+        is_measured=share.is_measured,
+        stated_share=None if share.stated is None else round(share.stated, 4),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ElectionNode:
+    """A node with its disk, and its chance to lead."""
+
+    id: int
+    directory_id: str | None
+    path: str
+    """Empty for a node without a directory."""
+    assumption: str
+    """What was assumed of it; empty for one that was read."""
+    is_up: bool
+    is_voter: bool
+    log_start_offset: int
+    log_end_offset: int
+    last_epoch: int
+    epochs: tuple[EpochEntry, ...]
+    snapshots: tuple[OffsetAndEpoch, ...]
+    election_state: ElectionState | None
+    """Of its quorum-state; None without the file."""
+    known_voters: Ids
+    """The voters that this node uses."""
+    is_electable: bool
+    """Whether it can be elected by itself, while all other nodes are late."""
+    is_possible_leader: bool
+    """Whether it can then commit."""
+    handed_over_by_id: int | None
+    """The witness that leads first, as a last resort, and hands over to it."""
+    is_witness: bool
+    """Whether kraftool node runs on it, and no controller."""
+    reason: str
+    """Why it cannot lead; empty if it can."""
+    granting_voters: Ids
+    refusals: tuple[Refusal, ...]
+    wins: Count
+    """Runs in which it was the first leader that could commit. The shares say how much that
+    proves."""
+    likelihood: Likelihood
+    """Its chance to be the first leader. only: no other node can lead. likely: in more than half of
+    the runs by more than chance, however the nodes start. no: it cannot lead."""
+    shares: tuple[SimulatedShare, ...]
+    """By how the nodes start; empty for a node that cannot lead."""
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeToLeader:
+    """How long it took until there was a leader, in the runs that had one. Only runs with nodes
+    that start together count. null where no run had a leader."""
+
+    min_ms: int | None
+    median_ms: int | None
+    p95_ms: int | None
+    max_ms: int | None
+    all_ms: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpochsBegun:
+    """How many runs began so many epochs before there was a leader."""
+
+    epochs: Count
+    runs: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoppedNode:
+    """A node that stopped, as a real one would, because the protocol was broken."""
+
+    node_id: int
+    reason: str
+    runs: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordLossObject:
+    """Records that a node has and the leader lacks."""
+
+    leader_id: int
+    first_offset: int
+    last_offset: int
+    records: Count
+    epoch: int
+    """Of the last record."""
+    holders: Ids
+    """All nodes that have these records."""
+    commit_status: CommitStatus
+    """not committed: no majority can have had them."""
+
+
+@form
+def record_loss_object(loss: RecordLoss) -> RecordLossObject:
+    return RecordLossObject(
+        leader_id=loss.leader,
+        first_offset=loss.first,
+        last_offset=loss.end - 1,
+        records=loss.records,
+        epoch=loss.epoch,
+        holders=loss.holders,
+        commit_status=loss.standing,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revival:
+    """Nodes that are down and would bring a leader."""
+
+    nodes: Ids
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoterChangeAnswer:
+    """An answer to a change of the voters."""
+
+    error_name: str
+    """Kafka's error; NONE where it was done."""
+    runs: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoterChangeObject:
+    """How a change of the voters went over all runs."""
+
+    node_id: int
+    kind: Literal["add", "remove"]
+    is_done: bool
+    answers: tuple[VoterChangeAnswer, ...]
+    reason: str
+    """What a leader answered."""
+    took_ms: int | None
+    """In half of the runs that had an answer."""
+
+
+@form
+def voter_change_object(changed: Changed) -> VoterChangeObject:
+    return VoterChangeObject(
+        node_id=changed.node,
+        kind="add" if changed.adds else "remove",
+        is_done=changed.is_done,
+        answers=tuple(
+            VoterChangeAnswer(error_name=name, runs=runs) for name, runs in changed.answers
+        ),
+        reason=changed.message,
+        took_ms=changed.took_ms,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReachedNode:
+    """A node, and the fewest choices that lead there."""
+
+    node_id: int
+    choices: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoppingNode:
+    """A node that can exit with an error, and the fewest choices that lead there."""
+
+    node_id: int
+    choices: Count
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchToTheEnd:
+    """The second search, which takes as many choices as there are messages."""
+
+    interruptions: Count
+    """With so many timeouts and crashes, every order of all messages was tried to its end. -1: not
+    even without one."""
+    states: Count
+    """Also of a bound that was begun and not completed."""
+    steps: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplorationObject:
+    """What --explore tried, and what it reached."""
+
+    depth: int
+    complete_to_depth: int
+    """Every order was tried to this depth."""
+    states: Count
+    steps: Count
+    to_the_end: SearchToTheEnd
+    elected_nodes: tuple[ReachedNode, ...]
+    leading_nodes: tuple[ReachedNode, ...]
+    stopping_nodes: tuple[StoppingNode, ...]
+    violation: Violation | None
+
+
+@form
+def exploration_object(found: Exploration) -> ExplorationObject:
+    return ExplorationObject(
+        depth=found.depth,
+        complete_to_depth=found.choices.complete_to,
+        states=found.choices.states,
+        steps=found.choices.steps,
+        to_the_end=SearchToTheEnd(
+            interruptions=found.to_the_end.complete_to,
+            states=found.to_the_end.states,
+            steps=found.to_the_end.steps,
+        ),
+        elected_nodes=_reached(found.elected),
+        leading_nodes=_reached(found.committing),
+        stopping_nodes=tuple(
+            StoppingNode(node_id=node, choices=depth, reason=why)
+            for node, (depth, why) in sorted(found.stopping.items())
+        ),
+        violation=found.violation,
+    )
+
+
+def _reached(choices: dict[int, int]) -> tuple[ReachedNode, ...]:
+    return tuple(
+        ReachedNode(node_id=node, choices=depth) for node, depth in sorted(choices.items())
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulateElectionDocument:
+    """The result of an election, simulated from what nodes have on their disks. Offsets are places
+    in the log, times are milliseconds of virtual time. The same seed gives the same document."""
+
+    has_possible_leader: bool
+    """Whether there is a way to a leader, however unlikely. False: the exit code is 1."""
+    is_elected: bool
+    """Whether a run had a leader, too. False: the exit code is 1."""
+    has_data_loss: bool
+    """Whether a possible leader may lack committed records: records that another node has, or any
+    records beyond its log if no majority of the voters was looked at. True: the exit code is 1."""
+    assessment: AssessmentObject
+    verdict: str
+    """One sentence for people; not for programs."""
+    details: tuple[str, ...]
+    next_steps: tuple[AdviceStep, ...]
+    """In order, for people."""
+    leaders: Ids
+    """Nodes that can lead and commit: found by a trial of each, by the runs and by the
+    exploration."""
+    seed: int
+    """Of the first run; each following run has the next."""
+    runs: Count
+    """Runs made. Few where no leader is possible."""
+    leaderless_runs: Count
+    after_witness_runs: Count
+    """Of those with a leader: a witness led before it, as a last resort."""
+    given_up_runs: Count
+    """Of those without a leader: ended before their time, after too many events."""
+    run_ms: int
+    """The longest wait for a leader."""
+    conditions: Conditions
+    assumptions: tuple[str, ...]
+    kraft_version: int
+    voters: VoterSet
+    """By the most complete log that has any."""
+    not_given: Ids
+    """Voters without a directory. They count as down."""
+    nodes: tuple[ElectionNode, ...]
+    time_to_leader: TimeToLeader
+    epochs_begun: tuple[EpochsBegun, ...]
+    stopped_nodes: tuple[StoppedNode, ...]
+    losses: tuple[RecordLoss, ...]
+    """What would be cut off on others, for each node if it led."""
+    tolerated_failures: Failures | None
+    """How many more voters may fail, whichever they are; None where there is no leader."""
+    restarts: tuple[Restart, ...]
+    revivals: tuple[Revival, ...]
+    """Without a leader: the smallest groups of nodes that would bring one."""
+    start_alone: Ids
+    """With data loss: nodes that elect a leader without a loss while all others are stopped; empty
+    if no such group is known."""
+    changes: tuple[Changed, ...]
+    later_voters: Ids
+    """After the changes of the first run."""
+    later_tolerated_failures: Failures | None
+    """The same once the voters were changed."""
+    timeline: tuple[TimelineEntry, ...]
+    """The first run."""
+    exploration: Exploration | None
+    """None without --explore."""
+    findings: tuple[Finding, ...]
+    finding_counts: FindingCounts
+
+    @property
+    def rows(self) -> tuple[ElectionNode, ...]:
+        """The nodes."""
+        return self.nodes
+
+
+def simulate_election_document(report: Report) -> SimulateElectionDocument:
     words = verdict(report)
     chances = {each.node: each for each in report.chances}
     outlooks = {each.node: each for each in report.outlooks}
-    conditions = report.conditions
-    return {
-        "schemaVersion": SCHEMA_VERSION,
-        "leaderPossible": bool(report.leaders),
-        "elected": words.elected,
-        "dataLoss": bool(report.grave),
-        "verdict": words.headline,
-        "details": list(words.details),
-        "nextSteps": [
-            {"words": each.words, "commands": list(each.commands)} for each in words.next_steps
-        ],
-        "leaders": list(report.leaders),
-        "seed": report.seed,
-        "runs": report.runs,
-        "runsWithoutLeader": report.without_leader,
-        "runsAfterWitness": report.after_witness,
-        "runsGivenUp": report.given_up,
-        "runMs": report.horizon_ms,
-        "conditions": {
-            "down": sorted(conditions.down),
-            "cut": [list(each) for each in sorted(conditions.cut)],
-            "delayMs": conditions.delay_ms,
-            "startWithinMs": conditions.skew_ms,
-            "starts": [each.value for each in conditions.paces],
-            "addVoter": list(conditions.adding),
-            "removeVoter": list(conditions.removing),
-        },
-        "assumptions": list(report.case.notes),
-        "kraftVersion": report.case.kraft_version,
-        "voters": [_key(each.key) for each in report.case.voters],
-        "votersWithoutDirectory": list(report.case.unknown),
-        "nodes": [
-            _node(each, chances[each.id], outlooks[each.id], report) for each in report.case.nodes
-        ],
-        "timeToLeaderMs": {
-            "min": report.quantile_ms(0),
-            "median": report.quantile_ms(0.5),
-            "p95": report.quantile_ms(0.95),
-            "max": report.quantile_ms(1),
-            "all": list(report.times_ms),
-        },
-        "elections": [{"begun": begun, "runs": runs} for begun, runs in report.elections],
-        "broken": [
-            {"node": node, "reason": why, "runs": runs} for node, why, runs in report.broken
-        ],
-        "losses": [_loss(each) for each in report.losses],
-        "moreFailures": _failures(report.failures),
-        "restarts": [
-            {
-                "node": each.node,
-                "safe": each.is_safe,
-                "leadersMeanwhile": list(each.leaders),
-                "losses": [_loss(loss) for loss in each.losses],
-            }
-            for each in report.restarts
-        ],
-        "revivals": [list(each) for each in report.revivals],
-        "startAlone": list(report.rescue),
-        "changes": [_change(each) for each in report.changes],
-        "votersAfter": list(report.voters_after),
-        "moreFailuresAfter": _failures(report.failures_after),
-        "timeline": [
-            {"atMs": each.at_ms, "who": each.who, "words": each.words}
-            for each in lines(report.timeline)
-        ],
-        "exploration": _exploration(report.exploration) if report.exploration else None,
-        "findings": [finding_object(each) for each in report.case.findings],
-        "findingCounts": finding_counts(report.case.findings),
-    }
+    case = report.case
+    return SimulateElectionDocument(
+        has_possible_leader=bool(report.leaders),
+        is_elected=words.elected,
+        has_data_loss=bool(report.grave or report.unseen),
+        assessment=assessment_json(report.assessment),
+        verdict=words.headline,
+        details=words.details,
+        next_steps=words.next_steps,
+        leaders=report.leaders,
+        seed=report.seed,
+        runs=report.runs,
+        leaderless_runs=report.without_leader,
+        after_witness_runs=report.after_witness,
+        given_up_runs=report.given_up,
+        run_ms=report.horizon_ms,
+        conditions=report.conditions,
+        assumptions=case.notes,
+        kraft_version=case.kraft_version,
+        voters=case.voters,
+        not_given=case.unknown,
+        nodes=tuple(
+            _node(each, chances[each.id], outlooks[each.id], report) for each in case.nodes
+        ),
+        time_to_leader=TimeToLeader(
+            min_ms=report.quantile_ms(0),
+            median_ms=report.quantile_ms(0.5),
+            p95_ms=report.quantile_ms(0.95),
+            max_ms=report.quantile_ms(1),
+            all_ms=report.times_ms,
+        ),
+        epochs_begun=tuple(
+            EpochsBegun(epochs=begun, runs=runs) for begun, runs in report.elections
+        ),
+        stopped_nodes=tuple(
+            StoppedNode(node_id=node, reason=why, runs=runs) for node, why, runs in report.broken
+        ),
+        losses=report.losses,
+        tolerated_failures=report.failures,
+        restarts=report.restarts,
+        revivals=tuple(Revival(nodes=each) for each in report.revivals),
+        start_alone=report.rescue,
+        changes=report.changes,
+        later_voters=report.voters_after,
+        later_tolerated_failures=report.failures_after,
+        timeline=tuple(lines(report.timeline)),
+        exploration=report.exploration,
+        findings=case.findings,
+        finding_counts=finding_counts(case.findings),
+    )
 
 
-def _key(key: ReplicaKey) -> dict[str, Any]:
-    return {"id": key.id, "directoryId": key.directory_id}
-
-
-def _node(node: NodeCase, chance: Chance, outlook: Outlook, report: Report) -> dict[str, Any]:
+def _node(node: NodeCase, chance: Chance, outlook: Outlook, report: Report) -> ElectionNode:
     view = node.log.view()
-    return {
-        "id": node.id,
-        "directoryId": node.settings.directory_id,
-        "path": node.source,
-        "assumed": node.assumed,
-        "up": node.id in report.up,
-        "voter": report.case.voters.has(node.key),
-        "logStartOffset": view.start_offset,
-        "logEndOffset": view.end_offset,
-        "lastEpoch": view.last_epoch,
-        "epochs": [{"epoch": epoch, "startOffset": start} for epoch, start in view.epochs],
-        "snapshots": [{"offset": each.offset, "epoch": each.epoch} for each in view.snapshots],
-        "quorumState": _election(node.election) if node.election is not None else None,
-        "votersKnown": sorted(node.voters.ids),
-        "canBeElected": chance.wins,
-        "canLead": chance.commits,
-        "handedOverBy": chance.via,
-        "isWitness": node.is_witness,
-        "whyNot": chance.why_not,
-        "granted": list(chance.granted),
-        "refusals": [
-            {"by": each.by, "kind": each.kind, "sentence": each.sentence}
-            for each in chance.refusals
-        ],
-        "wins": report.wins.get(node.id, 0),
-        "likelihood": outlook.likelihood.value,
-        "shares": [
-            {
-                "start": each.pace.value,
-                "runs": each.runs,
-                "wins": each.wins,
-                "share": round(each.share, 4),
-                "measured": each.is_measured,
-                "statedShare": round(each.stated, 4) if each.stated is not None else None,
-            }
-            for each in outlook.shares
-        ],
-        "notes": list(node.notes),
-    }
-
-
-def _election(state: ElectionState) -> dict[str, Any]:
-    return {
-        "epoch": state.epoch,
-        "leaderId": state.leader_id,
-        "voted": _key(state.voted) if state.voted is not None else None,
-    }
-
-
-def _failures(found: Failures | None) -> dict[str, Any] | None:
-    return None if found is None else {"count": found.count, "exact": found.is_exact}
-
-
-def _loss(loss: RecordLoss) -> dict[str, Any]:
-    return {
-        "leader": loss.leader,
-        "firstOffset": loss.first,
-        "lastOffset": loss.end - 1,
-        "records": loss.records,
-        "epoch": loss.epoch,
-        "holders": list(loss.holders),
-        "standing": loss.standing.value,
-    }
-
-
-def _change(changed: Changed) -> dict[str, Any]:
-    return {
-        "node": changed.node,
-        "change": "add" if changed.adds else "remove",
-        "done": changed.is_done,
-        "answers": [{"error": name, "runs": runs} for name, runs in changed.answers],
-        "message": changed.message,
-        "tookMs": changed.took_ms,
-    }
-
-
-def _exploration(found: Exploration) -> dict[str, Any]:
-    broken = found.violation
-    return {
-        "depth": found.depth,
-        "completeToDepth": found.choices.complete_to,
-        "states": found.choices.states,
-        "steps": found.choices.steps,
-        "toTheEnd": {
-            "interruptions": found.to_the_end.complete_to,
-            "states": found.to_the_end.states,
-            "steps": found.to_the_end.steps,
-        },
-        "elected": [{"node": node, "choices": depth} for node, depth in _sorted(found.elected)],
-        "leading": [{"node": node, "choices": depth} for node, depth in _sorted(found.committing)],
-        "ending": [
-            {"node": node, "choices": depth, "reason": why}
-            for node, (depth, why) in sorted(found.stopping.items())
-        ],
-        "violation": {
-            "invariant": broken.invariant,
-            "sentence": broken.sentence,
-            "steps": list(broken.steps),
-        }
-        if broken is not None
-        else None,
-    }
-
-
-def _sorted(found: dict[int, int]) -> list[tuple[int, int]]:
-    return sorted(found.items())
+    return ElectionNode(
+        id=node.id,
+        directory_id=node.settings.directory_id,
+        path=node.source,
+        assumption=node.assumed,
+        is_up=node.id in report.up,
+        is_voter=report.case.voters.has(node.key),
+        log_start_offset=view.start_offset,
+        log_end_offset=view.end_offset,
+        last_epoch=view.last_epoch,
+        epochs=tuple(view.epochs),
+        snapshots=tuple(view.snapshots),
+        election_state=node.election,
+        known_voters=tuple(sorted(node.voters.ids)),
+        is_electable=chance.wins,
+        is_possible_leader=chance.commits,
+        handed_over_by_id=chance.via,
+        is_witness=node.is_witness,
+        reason=chance.why_not,
+        granting_voters=chance.granted,
+        refusals=chance.refusals,
+        wins=report.wins.get(node.id, 0),
+        likelihood=outlook.likelihood,
+        shares=outlook.shares,
+        notes=node.notes,
+    )

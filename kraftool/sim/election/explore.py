@@ -41,7 +41,7 @@ class Violation:
     """An invariant that broke, and the way there."""
 
     invariant: str
-    sentence: str
+    reason: str
     steps: tuple[str, ...]
 
 
@@ -202,7 +202,7 @@ class Explorer:
         if broken is None:
             return is_new
         steps = (*self._way(seen, before), self._named(slot, choice))
-        self.found.violation = Violation(invariant=broken[0], sentence=broken[1], steps=steps)
+        self.found.violation = Violation(invariant=broken[0], reason=broken[1], steps=steps)
         return False
 
     def _proved(self) -> Committed:

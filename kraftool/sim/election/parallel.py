@@ -6,6 +6,7 @@ that a report is the same whatever the number of processes.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections import deque
@@ -47,7 +48,17 @@ class Runs:
         count = _processes(jobs, len(seeds))
         if count > 1:
             return self._in_parallel(seeds, count)
-        return (self.start(seed).go() for seed in seeds)
+        return (self.played(seed) for seed in seeds)
+
+    def played(self, seed: int) -> Outcome:
+        """The outcome of one run. It makes few reference cycles, which are looked for after it."""
+        is_enabled = gc.isenabled()
+        gc.disable()
+        try:
+            return self.start(seed).go()
+        finally:
+            if is_enabled:
+                gc.enable()
 
     def _in_parallel(self, seeds: range, jobs: int) -> Generator[Outcome]:
         from concurrent.futures import ProcessPoolExecutor
@@ -101,7 +112,7 @@ _runs: Runs | None = None
 
 
 def _start_worker(runs: Runs) -> None:
-    from kraftool.reports.processes import start_worker
+    from kraftool.reports.logs.processes import start_worker
 
     global _runs
     start_worker()
@@ -110,4 +121,4 @@ def _start_worker(runs: Runs) -> None:
 
 def _run(seeds: range) -> list[Outcome]:
     assert _runs is not None, "a worker process has them from its start"
-    return [_runs.start(seed).go() for seed in seeds]
+    return [_runs.played(seed) for seed in seeds]

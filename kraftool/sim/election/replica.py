@@ -53,6 +53,7 @@ from kraftool.sim.machine import Snapshot
 
 STARTED_AGAIN_MS = 5000
 """After what a node that ended with an error is started again, by whatever watches over it."""
+_KILLED = "killed"
 _CHUNK = b"s"
 """All snapshots have one byte on their way; what they say goes along beside it."""
 
@@ -185,6 +186,10 @@ class SimulatedNode:
             now_ms, Append(epoch=self.raft.epoch, records=(record,), size=len(record))
         )
 
+    def kill(self) -> None:
+        """End without an error, until it is started again."""
+        self.broken, self.deadline_ms, self.waiting = _KILLED, NEVER, {}
+
     def restart(self, now_ms: int) -> list[SentMessage]:
         """Lose everything but the disk, and start again."""
         self.raft, self.waiting, self._arriving = self._opened(), {}, None
@@ -229,11 +234,19 @@ class SimulatedNode:
 
     def _carry_out(self, now_ms: int, effects: list[Effect]) -> list[SentMessage]:
         sent: list[SentMessage] = []
-        while effects:
-            following: list[Event] = []
+        following: list[Event] = []
+        for effect in effects:
+            if type(effect) is SetDeadline:  # every step ends with one
+                self.deadline_ms = effect.at_ms
+            else:
+                self._effect(effect, sent, following)
+        if not following:
+            return sent
+        while following:
+            events, following = following, []
+            effects = [out for event in events for out in core.step(self.raft, now_ms, event)]
             for effect in effects:
                 self._effect(effect, sent, following)
-            effects = [out for event in following for out in core.step(self.raft, now_ms, event)]
         return sent
 
     def _effect(self, effect: Effect, sent: list[SentMessage], following: list[Event]) -> None:

@@ -12,9 +12,13 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
+from kraftool.decoders.json_marks import Ids
+from kraftool.reports.election.assessment import Assessment, assess
 from kraftool.reports.election.case import ElectionCase
-from kraftool.reports.election.losses import RecordLoss, losses
-from kraftool.sim.election.chances import Chance, Chances, Failures
+from kraftool.reports.election.losses import CommitEvidence, RecordLoss, losses, may_have_unseen
+from kraftool.reports.text.json_form import in_json
+from kraftool.sim.election.candidacy import Chance
+from kraftool.sim.election.chances import Chances, Failures
 from kraftool.sim.election.conditions import Conditions, StartPace
 from kraftool.sim.election.evidence import Outlook, outlooks
 from kraftool.sim.election.explore import Exploration, Explorer
@@ -36,14 +40,16 @@ _MOST_RESCUED = 7
 class Restart:
     """What would happen while a node is restarted."""
 
-    node: int
-    leaders: tuple[int, ...]
-    """Who can lead meanwhile."""
+    node_id: int
+    leaders: Ids
+    """Nodes that can lead meanwhile."""
     losses: tuple[RecordLoss, ...] = ()
-    """What those would cut off that may have been committed."""
+    """Records that those would cut off and that may have been committed."""
 
     @property
+    @in_json
     def is_safe(self) -> bool:
+        """True if a leader is possible, and no such leader loses a record."""
         return bool(self.leaders) and not self.losses
 
 
@@ -75,6 +81,10 @@ class Report:
     runs: int
     """How many were made."""
     chances: tuple[Chance, ...]
+    assessment: Assessment
+    """The judgement that every command shares: of the directories, whatever the conditions are."""
+    incomplete: tuple[int, ...] = ()
+    """Nodes behind whose log committed records may be that no directory shows."""
     wins: dict[int, int] = field(default_factory=dict)
     """In how many runs each node led first. A witness that hands over is not counted."""
     after_witness: int = 0
@@ -152,12 +162,13 @@ class Report:
     def is_fine(self) -> bool:
         """True if there is a leader, every possible one runs a controller as far as is known, and
         no one of them takes away what may be committed."""
-        return self.is_elected and not self.grave and not self.without_controller
+        is_safe = not self.grave and not self.unseen
+        return self.is_elected and is_safe and not self.without_controller
 
     @property
     def is_last_majority(self) -> bool:
         """True if the quorum may have no leader once one more voter stops."""
-        return self.failures is not None and self.failures.is_exact and not self.failures.count
+        return self.failures is not None and self.failures.is_exact and not self.failures.failures
 
     def quantile_ms(self, share: float) -> int | None:
         """A time within which so many runs had a leader, of those that had one."""
@@ -171,9 +182,19 @@ class Report:
     @property
     def grave(self) -> tuple[RecordLoss, ...]:
         """What possible leaders cut off though somebody may have been told that it is safe."""
+        logs = self._winning_logs
+        return tuple(each for each in self.losses if each.leader in logs and each.standing.weighs)
+
+    @property
+    def unseen(self) -> tuple[int, ...]:
+        """Possible leaders that may lack committed records that no directory shows."""
+        return tuple(sorted(self._winning_logs & set(self.incomplete)))
+
+    @property
+    def _winning_logs(self) -> set[int]:
+        """The nodes whose logs a leader may have."""
         able = {*self.leaders, *(each.node for each in self.chances if each.wins)}
-        able = {self.log_of(each) for each in able}
-        return tuple(each for each in self.losses if each.leader in able and each.standing.weighs)
+        return {self.log_of(each) for each in able}
 
 
 def simulate(
@@ -187,12 +208,14 @@ def simulate(
     progress: Callable[[str, int, int], None] = lambda label, done, total: None,
 ) -> Report:
     """Ask everything about a quorum at rest. The report is the same for every number of `jobs`."""
-    return with_runs(assess(case, conditions, seed=seed), runs, explore, jobs, progress)
+    return with_runs(without_runs(case, conditions, seed=seed), runs, explore, jobs, progress)
 
 
-def assess(case: ElectionCase, conditions: Conditions, *, seed: int = 0) -> Report:
+def without_runs(case: ElectionCase, conditions: Conditions, *, seed: int = 0) -> Report:
     """Ask all that needs no runs: who can lead, what is lost then, how many failures are
     tolerated."""
+    assessment, known = assess(case), CommitEvidence.of(case)
+    unseen = tuple(each.id for each in case.nodes if may_have_unseen(known, each))
     case = unhurried(case)
     chances = Chances(case)
     found = chances.all(conditions)
@@ -204,6 +227,8 @@ def assess(case: ElectionCase, conditions: Conditions, *, seed: int = 0) -> Repo
         seed=seed,
         runs=0,
         chances=found,
+        assessment=assessment,
+        incomplete=unseen,
         losses=tuple(
             loss for each in case.nodes if not each.assumed or each.log.end
             for loss in losses(case, each)
@@ -225,7 +250,7 @@ def with_runs(
     jobs: int = 1,
     progress: Callable[[str, int, int], None] = lambda label, done, total: None,
 ) -> Report:
-    """Add the runs to an assessment, and what follows of them."""
+    """Add the runs to a report without runs, and what follows from them."""
     case, conditions = report.case, report.conditions
     possible = any(each.wins for each in report.chances)
     count = runs if possible else min(runs, _RUNS_IN_VAIN)
@@ -331,7 +356,7 @@ def _restarts(
     for each in voters:
         meanwhile = conditions.without([each])
         grave = _grave(case, chances.electable(meanwhile))
-        found.append(Restart(node=each, leaders=chances.leaders(meanwhile), losses=grave))
+        found.append(Restart(node_id=each, leaders=chances.leaders(meanwhile), losses=grave))
     return tuple(found)
 
 

@@ -3,7 +3,7 @@
 Owns the course of such a run, and what is asked at its end: whether the records that the quorum
 had committed are still there, who leads, and who ended with an error. Nodes come back when the
 quorum leads, and reach it; or they start apart from it, may elect among themselves, and then meet
-it. What of that a recovery promises is for others to say.
+it; or its leader dies while they start. What of that a recovery promises is for others to say.
 """
 
 from __future__ import annotations
@@ -22,6 +22,12 @@ from kraftool.sim.election.run import ElectionRun
 
 _BEFORE_MS = 5_000
 _APART_MS = 30_000
+_AROUND_MS = 5_000
+"""The leader is killed so long before or after the first of them starts."""
+_CLOSE_MS = (0, 1_500)
+"""Or in the moments in which they hear of its epoch, and still have their old voters."""
+_DEAD_MS = 30_000
+"""At most so long it is dead."""
 _AFTER_MS = 60_000
 """For elections by Kafka's timeouts, again and again."""
 _APPEND_MS = 500
@@ -35,6 +41,8 @@ class Way(StrEnum):
     """The quorum leads, and they reach it."""
     APART = "apart"
     """They start where they do not reach it, and meet it later."""
+    LEADER_DIES = "leader dies"
+    """They start about when the leader of the quorum is killed; it starts again later."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +66,8 @@ class Ending:
     """(node, voters) by each node's own log, in the end."""
     broken: tuple[tuple[int, str], ...] = ()
     """Nodes that ended with an error, and were started again."""
+    led_twice: tuple[int, ...] = ()
+    """Epochs that two nodes led."""
 
 
 class Returning(ElectionRun):
@@ -98,6 +108,8 @@ class Returning(ElectionRun):
         had = {each: self.replicas[each].disk.log.end for each in ours}
         if self._way is Way.AFTERWARDS:
             self._start_back()
+        if self._way is Way.LEADER_DIES:
+            self._start_back_while_leader_dies(first)
         self._let(_AFTER_MS)
         lost = []
         for each, end in had.items():
@@ -120,6 +132,7 @@ class Returning(ElectionRun):
                 for each in sorted(self.replicas.values(), key=lambda each: each.id)
             ),
             broken=self._broken(),
+            led_twice=tuple(sorted(self._led_twice)),
         )
 
     def _start_back(self) -> None:
@@ -129,6 +142,33 @@ class Returning(ElectionRun):
                 at = self.now_ms + self._chance.randrange(self.conditions.skew_ms + 1)
                 self._add(node, chance, at)
 
+    def _start_back_while_leader_dies(self, leader: int) -> None:
+        is_close = self._chance.random() < 0.5
+        around = self._chance.randrange(*(_CLOSE_MS if is_close else (-_AROUND_MS, _AROUND_MS)))
+        if around < 0:
+            self._kill(leader)
+            self._let(-around)
+            self._start_back()
+        else:
+            self._start_back()
+            self._let(around)
+            self._kill(leader)
+        self._let(self._chance.randrange(_DEAD_MS))
+        self._start_again(leader)
+
+    def _kill(self, node: int) -> None:
+        replica = self.replicas[node]
+        replica.kill()
+        self._leading.discard(node)
+        self._roles.pop(node, None)
+        self._note(node, words="is killed")
+
+    def _start_again(self, node: int) -> None:
+        self._listens_after(node, self.now_ms)
+        self._note(node, words="starts again")
+        replica = self.replicas[node]
+        self._after(replica, replica.restart(self.now_ms))
+
     def _let(self, duration_ms: int) -> None:
         """Let time pass, in which every leader writes records."""
         until = self.now_ms + duration_ms
@@ -136,7 +176,7 @@ class Returning(ElectionRun):
             if self.now_ms >= self._next_ms:
                 self._next_ms = self.now_ms + _APPEND_MS
                 for each in self.replicas.values():
-                    if each.can_commit:
+                    if each.can_commit and not each.broken:
                         self._written += 1
                         record = b"%d by %d" % (self._written, each.id)
                         self._after(each, each.append(self.now_ms, record))

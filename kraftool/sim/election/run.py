@@ -5,9 +5,9 @@ Owns the order of events and all chance. What is done is `replica.py`'s and the 
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from heapq import heappop, heappush
 from random import Random
 from typing import Any
 
@@ -25,8 +25,10 @@ from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.sim.disk import Disk
 from kraftool.sim.election import witnesses
 from kraftool.sim.election.conditions import LISTENING_MS, Conditions, StartPace
+from kraftool.sim.election.dice import Dice, endless
 from kraftool.sim.election.links import Links
 from kraftool.sim.election.patience import horizon_ms, idle_ms, is_idle
+from kraftool.sim.election.repetition import Repetition
 from kraftool.sim.election.replica import SentMessage, SimulatedNode, disks_of
 
 MOST_EVENTS = 100_000
@@ -115,6 +117,9 @@ class ElectionRun:
         """Until when a leader is waited for, and then how long for each change of the voters."""
         self._idle_ms = idle_ms(case)
         self._links = Links(self.random)
+        delay = conditions.delay_ms
+        self._least_ms = delay // 2
+        self._delays = endless(self.random, delay + (delay + 1) // 2 - self._least_ms + 1)
         self._listening_ms: dict[int, int] = {}
         """When the listener of each node that runs is open."""
         self.now_ms = 0
@@ -125,6 +130,13 @@ class ElectionRun:
         self.replicas: dict[int, SimulatedNode] = {}
         self._started: set[int] = set()
         self._roles: dict[int, Role] = {}
+        self._leading: set[int] = set()
+        """Nodes with the role of a leader, to look for one that can commit only if there is one."""
+        self._led: dict[int, int] = {}
+        """By epoch, the first node that led it."""
+        self._led_twice: set[int] = set()
+        """The epochs that another node led, too."""
+        self._repetitions: dict[int, Repetition] = {}
         self._has_witnesses = any(each.is_witness for each in case.nodes)
         self._due: dict[int, int] = {}
         """The last time for which each was to be woken."""
@@ -144,7 +156,10 @@ class ElectionRun:
         return starts
 
     def _add(self, node: NodeCase, chance: Random, at_ms: int) -> None:
-        self.replicas[node.id] = SimulatedNode(node, chance, self._disks[node.id].copy())
+        dice = Dice(chance)
+        replica = SimulatedNode(node, dice, self._disks[node.id].copy())
+        self.replicas[node.id] = replica
+        self._repetitions[node.id] = Repetition(replica, dice)
         self._push(1 + at_ms, self._starts, node.id)
         self._listens_after(node.id, 1 + at_ms)
 
@@ -154,13 +169,15 @@ class ElectionRun:
 
     def _push(self, at_ms: int, action: Callable[..., bool], *what: Any) -> None:
         self._count += 1
-        heapq.heappush(self._queue, (at_ms, self._count, action, what))
+        heappush(self._queue, (at_ms, self._count, action, what))
 
     # --- the run ------------------------------------------------------------------------------
 
     def go(self) -> Outcome:
         """Run until a leader can commit, then through the changes of the voters."""
         for _ in self._events(self._horizon_ms):
+            if not self._leading:
+                continue
             leader = self._committing()
             if leader is not None and witnesses.is_over(leader, self.replicas.values()):
                 self._won(leader)
@@ -190,10 +207,11 @@ class ElectionRun:
         return None
 
     def _events(self, until_ms: int) -> Iterator[None]:
-        queue, outcome, pop = self._queue, self.outcome, heapq.heappop
-        while queue and outcome.events < MOST_EVENTS and queue[0][0] <= until_ms:
-            at, _, action, what = pop(queue)
-            self.now_ms = max(self.now_ms, at)
+        queue, outcome = self._queue, self.outcome
+        while queue and queue[0][0] <= until_ms and outcome.events < MOST_EVENTS:
+            at, _, action, what = heappop(queue)
+            if at > self.now_ms:
+                self.now_ms = at
             if action(*what):
                 outcome.events += 1
                 yield
@@ -211,7 +229,11 @@ class ElectionRun:
             del self._due[replica.id]
         if replica.deadline_ms != due:
             return False
-        self._after(replica, replica.tick(self.now_ms))
+        repetition = self._repetitions[replica.id]
+        repetition.before()
+        sent = replica.tick(self.now_ms)
+        repetition.after(None, sent, self.now_ms)
+        self._carry_on(replica, sent)
         return True
 
     def _arrives(self, message: SentMessage, to: int) -> bool:
@@ -225,10 +247,24 @@ class ElectionRun:
             return False
         if self._watched:
             self.seen.append(Seen(at_ms=self.now_ms, node=message.source, message=message, to=to))
-        self._after(replica, replica.receive(self.now_ms, message))
+        repetition = self._repetitions[to]
+        again = repetition.of(message, self.now_ms)
+        if again is not None:
+            self._send(again)
+            return True
+        repetition.before()
+        sent = replica.receive(self.now_ms, message)
+        repetition.after(message, sent, self.now_ms)
+        self._carry_on(replica, sent)
         return True
 
     def _after(self, replica: SimulatedNode, sent: list[SentMessage]) -> None:
+        """Go on after a step that no message and no deadline caused."""
+        self._repetitions[replica.id].forget()
+        self._carry_on(replica, sent)
+
+    def _carry_on(self, replica: SimulatedNode, sent: list[SentMessage]) -> None:
+        """Take note of a new role, send what the core sent, and wake the node when it is due."""
         id_, role = replica.id, replica.raft.role
         if replica.broken:
             self._note(id_, words=f"ends with an error: {replica.broken}")
@@ -246,6 +282,12 @@ class ElectionRun:
         """Take note of a new role, or of a new epoch of the same."""
         before = self._roles.get(replica.id)
         self._roles[replica.id] = role
+        if isinstance(role, Leader):
+            self._leading.add(replica.id)
+            if self._led.setdefault(role.epoch, replica.id) != replica.id:
+                self._led_twice.add(role.epoch)
+        else:
+            self._leading.discard(replica.id)
         if before is not None and (type(before), before.epoch) == (type(role), role.epoch):
             return
         if isinstance(role, Candidate):
@@ -271,34 +313,28 @@ class ElectionRun:
         return self.case.places.get(message.endpoint, message.destination_id)
 
     def _send(self, message: SentMessage) -> None:
-        to = self.place_of(message)
-        delay = self.conditions.delay_ms
-        took = self.random.randint(delay // 2, delay + (delay + 1) // 2)
+        is_answer = message.is_answer
+        to = message.asker if is_answer else self.place_of(message)
+        took = self._least_ms + next(self._delays)
         if self._idle_ms and is_idle(message.body):
             took = max(took, self._idle_ms)
-        if OPERATOR not in (message.source, to) and not self.conditions.passes(message.source, to):
+        if self.conditions.cut and self._is_cut(message.source, to):
             if self._watched:
                 self.seen.append(
                     Seen(at_ms=self.now_ms, node=message.source, message=message, to=to, lost=True)
                 )
             return
-        if not message.is_answer and not self._connects(message.asker, to):
-            self._refuse(message, to)
-            return
-        self._push(self.now_ms + max(took, 1), self._arrives, message, to)
+        now_ms = self.now_ms
+        if not is_answer:
+            is_listening = now_ms >= self._listening_ms.get(to, NEVER)
+            if not self._links.connects(message.asker, to, now_ms, is_listening=is_listening):
+                self._refuse(message, to)
+                return
+        self._count = count = self._count + 1
+        heappush(self._queue, (now_ms + (took or 1), count, self._arrives, (message, to)))
 
-    def _listens(self, id_: int) -> bool:
-        return self.now_ms >= self._listening_ms.get(id_, NEVER)
-
-    def _connects(self, asker: int, to: int) -> bool:
-        """Try to connect, unless it was refused a moment ago."""
-        if not self._links.is_tried(asker, to, self.now_ms):
-            return False
-        if self._listens(to):
-            self._links.connected(asker, to)
-            return True
-        self._links.refused(asker, to, self.now_ms)
-        return False
+    def _is_cut(self, source: int, to: int) -> bool:
+        return OPERATOR not in (source, to) and not self.conditions.passes(source, to)
 
     def _refuse(self, message: SentMessage, to: int) -> None:
         """A request fails at once, and so does the next one until the asker connects again.
@@ -308,7 +344,7 @@ class ElectionRun:
         """
         asker, others = message.asker, [to]
         if isinstance(message.body, FetchRequest):
-            others += (id_ for id_ in self.replicas if id_ != asker)
+            others += [id_ for id_ in self.replicas if id_ != asker]
         at = max(self.now_ms + 1, self._links.next_try_ms(asker, others, self.now_ms))
         self._push(at, self._arrives, message.answered(to, UNREACHABLE[type(message.body)]), asker)
 

@@ -43,11 +43,11 @@ _ROLES = {
 class TimelineEntry:
     """One line of the timeline."""
 
-    at_ms: int
-    """Since the first start."""
+    after_ms: int
+    """Virtual time since the first start."""
     who: str
     """A node, or `from → to`."""
-    words: str
+    event: str
 
 
 def lines(seen: Iterable[Seen]) -> Iterator[TimelineEntry]:
@@ -68,7 +68,7 @@ def lines(seen: Iterable[Seen]) -> Iterator[TimelineEntry]:
         if said.get(who) == words:
             continue
         said[who] = words
-        yield TimelineEntry(at_ms=each.at_ms - first, who=who, words=words)
+        yield TimelineEntry(after_ms=each.at_ms - first, who=who, event=words)
 
 
 def _name(node: int | None) -> str:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from kraftool.reports.status import Status, overall_status
-from kraftool.reports.words import listed, many
+from kraftool.reports.election.assessment_words import why_unknown
+from kraftool.reports.findings.status import Status, overall_status
+from kraftool.reports.text.words import listed, many
 from kraftool.sim.election.advice import AdviceStep, next_steps
 from kraftool.sim.election.chances import Failures
 from kraftool.sim.election.evidence import Likelihood
@@ -89,7 +90,7 @@ def _who(report: Report) -> str:
         some = f"in {report.runs - report.without_leader} of {many(report.runs, 'run')}"
         time = f"{some}, and then {time}" if time else some
     end = f"; {time}." if time else "."
-    if report.is_last_majority and not report.grave:
+    if report.is_last_majority and not _danger(report):
         return f"Leader possible, but no failure is tolerated: {who}{end}"
     return f"{_danger(report)}A leader is elected: {who}{end}"
 
@@ -105,7 +106,7 @@ def _time(report: Report) -> str:
 
 def _danger(report: Report) -> str:
     """That it is no good news, where leaders cut off what may have been committed."""
-    if not report.grave:
+    if not report.grave and not report.unseen:
         return ""
     is_sure = set(report.leaders) <= {each.leader for each in report.grave}
     return "Records are lost. " if is_sure else "Records may be lost. "
@@ -144,6 +145,12 @@ def _graves(report: Report) -> Iterable[str]:
     for leader in sorted({each.leader for each in report.grave}):
         grave = [each for each in report.losses_by(leader) if each.standing.weighs]
         yield f"DATA LOSS if {leader} leads: {'; '.join(map(lost, grave))}."
+    for leader in report.unseen:
+        end = report.case.by_id[leader].end.offset
+        yield (
+            f"DATA LOSS if {leader} leads: records from offset {end} on may be committed, and no"
+            f" directory shows them: {why_unknown(report.assessment)}."
+        )
 
 
 def _doubts(report: Report) -> Iterable[str]:
@@ -162,12 +169,19 @@ def _doubts(report: Report) -> Iterable[str]:
             f"{node} ends with an error in {runs} of {many(report.runs, 'run')} ({why}), as"
             " Kafka would: it has to be started again."
         )
+        ended = report.case.by_id[node]
+        if ended.stands_in_won_epoch:
+            yield (
+                f"{node} voted for itself in epoch {ended.end.epoch}, which another node won. Kafka"
+                " starts it as a candidate of that epoch again, and ends it when a voter answers"
+                " that knows the epoch and no leader."
+            )
 
 
 def stands(failures: Failures) -> str:
     """How many more may fail, in words."""
     least = "" if failures.is_exact else "at least "
-    return f"{least}{many(failures.count, 'more failure')}"
+    return f"{least}{many(failures.failures, 'more failure')}"
 
 
 def _standing(report: Report) -> Iterable[str]:
@@ -238,7 +252,7 @@ def _why(report: Report) -> str:
             f" {voters.majority} are needed ({_missing(report, gone)})"
         )
     refusals = [each for chance in report.chances for each in chance.refusals]
-    reasons = [each.sentence for each in refusals if each.kind != "silent"]
+    reasons = [each.reason for each in refusals if each.kind != "silent"]
     if reasons:
         return "; ".join(reasons[:3])
     cut = "the partition leaves no side with a majority" if report.conditions.cut else ""

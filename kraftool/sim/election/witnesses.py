@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from kraftool.reports.election.case import ElectionCase, NodeCase
-
-if TYPE_CHECKING:
-    from kraftool.sim.election.chances import Chance
-    from kraftool.sim.election.conditions import Conditions
-    from kraftool.sim.election.replica import SimulatedNode
+from kraftool.sim.election.candidacy import Chance
+from kraftool.sim.election.conditions import Conditions
+from kraftool.sim.election.replica import SimulatedNode
 
 
 def as_candidate(case: ElectionCase, node_id: int) -> ElectionCase:
@@ -58,7 +55,7 @@ def handed_over(
             each.node
             for each in found
             if not by_id[each.node].is_witness
-            and any(why.by == witness.node and why.kind == "log" for why in each.refusals)
+            and any(why.voter_id == witness.node and why.kind == "log" for why in each.refusals)
         ]
         if refused and lead(as_candidate(case, witness.node), witness.node).commits:
             for each in refused:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from kraftool.reports.election.case import NodeCase
 from kraftool.reports.election.losses import CommitStatus, RecordLoss
-from kraftool.reports.words import listed, many
+from kraftool.reports.text.words import listed, many
 from kraftool.sim.election.report import Report
 
 

@@ -16,7 +16,7 @@ import orjson
 from pyspark.sql.functions import broadcast, expr
 
 from kraftool.reports.fleet.model import Divergence
-from kraftool.reports.printable import file_text
+from kraftool.reports.text.printable import file_text
 from kraftool.spark.audit.divergence import BatchAt, divergences
 from kraftool.spark.columns import BATCHES
 from kraftool.spark.source import add_sources

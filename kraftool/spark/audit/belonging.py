@@ -13,10 +13,10 @@ from functools import partial
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import directory as dir_kinds
+from kraftool.reports.findings.kinds import fleet as kinds
 from kraftool.reports.fleet.model import AUDIT, FleetFinding
-from kraftool.reports.kinds import directory as dir_kinds
-from kraftool.reports.kinds import fleet as kinds
 from kraftool.spark.audit.kin import (
     NO_TRACES,
     ClusterSplit,
@@ -135,7 +135,7 @@ def _kin(examined: AuditedDirectory) -> Kin:
         name=summary.name,
         cluster_id=summary.cluster_id,
         node_id=summary.node_id,
-        voters=frozenset(each.id for each in summary.voters),
+        voters=summary.voters.ids,
         registered=_registered(examined),
         traces=examined.traces,
         directory_id=summary.directory_id,

@@ -15,11 +15,11 @@ from itertools import combinations, product
 from kraftool.reports.doctor.model import Diagnosis, Examination, ExaminedDirectory
 from kraftool.reports.doctor.read import together
 from kraftool.reports.doctor.report import diagnose
-from kraftool.reports.findings import SEVERITY_RANK, Finding, Severity
+from kraftool.reports.findings.finding import SEVERITY_RANK, Finding, Severity
+from kraftool.reports.findings.kinds import directory as dir_kinds
+from kraftool.reports.findings.kinds import fleet as kinds
+from kraftool.reports.findings.urgency import urgency_of
 from kraftool.reports.fleet.model import AUDIT, ClusterSummary, Divergence, FleetFinding
-from kraftool.reports.kinds import directory as dir_kinds
-from kraftool.reports.kinds import fleet as kinds
-from kraftool.reports.urgency import urgency_of
 from kraftool.reports.verify.snapshot_compare import between
 from kraftool.reports.verify.snapshot_values import VerifiedDirectory
 from kraftool.spark.audit.cluster_glance import cluster_summary
@@ -96,7 +96,7 @@ def _differing(found: Sequence[Divergence]) -> Iterator[tuple[str, str, int, int
     for number, each in enumerate(found, 1):
         last = each.last_offset if number < MOST_RANGES else _ENDLESS
         for one, other in combinations(each.sides, 2):
-            for mine, theirs in product(one.directories, other.directories):
+            for mine, theirs in product(one.paths, other.paths):
                 yield mine, theirs, each.first_offset, last
 
 
@@ -180,8 +180,9 @@ def _found(
     unit: ClusterUnit, members: Sequence[AuditedDirectory], examination: Examination
 ) -> Iterator[FleetFinding]:
     names = [each.summary.name for each in members]
-    for found, places in findings_of(unit.divergences):
-        told = tuple(sorted({one for side in places[0].sides for one in side.directories}))
+    summaries = {each.summary.name: each.summary for each in members}
+    for found, places in findings_of(unit.divergences, summaries):
+        told = tuple(sorted({one for side in places[0].sides for one in side.paths}))
         yield FleetFinding(finding=found, directories=told, by=(AUDIT,))
     if len(members) < 2:
         return
@@ -234,9 +235,7 @@ def _weighed(
 
 
 def _place(finding: Finding) -> tuple[object, ...]:
-    return (
-        finding.code, finding.file, finding.position, finding.offset, finding.field, finding.found,
-    )  # fmt: skip
+    return finding.code, replace(finding.fault, reason="", expected="")
 
 
 def _of_diagnosis(diagnosis: Diagnosis, names: Sequence[str]) -> FleetFinding:
@@ -257,7 +256,8 @@ def _of_diagnosis(diagnosis: Diagnosis, names: Sequence[str]) -> FleetFinding:
 
 def about(finding: Finding, names: Sequence[str], more: str = "") -> tuple[str, ...]:
     """The directories that a finding names, in its file or in its words."""
-    text = " ".join((finding.file, finding.text, finding.expected, finding.found, more))
+    fault = finding.fault
+    text = " ".join((fault.file, fault.reason, fault.expected, fault.found, more))
     told = []
     # Longest first: one name may be the beginning of another.
     for each in sorted(names, key=len, reverse=True):

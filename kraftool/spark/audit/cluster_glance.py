@@ -15,9 +15,10 @@ from kraftool.reports.fleet.model import (
     ClusterSummary,
     DirectorySummary,
     Divergence,
-    SeverityCounts,
+    ElectionDay,
 )
-from kraftool.reports.moments import utc
+from kraftool.reports.text.json_forms import FindingCounts
+from kraftool.reports.text.moments import utc
 from kraftool.spark.audit.examine import AuditedDirectory
 from kraftool.spark.audit.glance import voters_of
 from kraftool.spark.audit.said import added
@@ -38,7 +39,7 @@ def cluster_summary(
     name: str,
     members: Sequence[AuditedDirectory],
     examination: Examination,
-    between: SeverityCounts,
+    between: FindingCounts,
     compared: HasDivergences,
 ) -> ClusterSummary:
     """The summary; the members are in order, those of the cluster's own id first."""
@@ -79,8 +80,8 @@ def cluster_summary(
         elections=len(elections),
         elections_by_day=_by_day(elections.values()),
         divergences=len(compared.divergences),
-        findings=reduce(added, (each.findings for each in all_of), between),
-        between=between,
+        finding_counts=reduce(added, (each.finding_counts for each in all_of), between),
+        between_counts=between,
     )
 
 
@@ -108,6 +109,6 @@ def _elections(members: Sequence[AuditedDirectory]) -> dict[int, int]:
     }
 
 
-def _by_day(times: Iterable[int]) -> tuple[tuple[str, int], ...]:
+def _by_day(times: Iterable[int]) -> tuple[ElectionDay, ...]:
     days = Counter(utc(each, "%Y-%m-%d") for each in times if 0 <= each < _LATEST)
-    return tuple(sorted(days.items())[-_MOST_DAYS:])
+    return tuple(ElectionDay(*each) for each in sorted(days.items())[-_MOST_DAYS:])

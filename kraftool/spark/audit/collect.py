@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.functions import broadcast, col, expr
 
+from kraftool.reports.findings.urgency import urgency_of
 from kraftool.reports.fleet.document import Lists
 from kraftool.reports.fleet.model import FleetAudit, FleetCounts, LeftOut, RunSettings
-from kraftool.reports.printable import file_text
-from kraftool.reports.urgency import urgency_of
+from kraftool.reports.text.printable import file_text
 from kraftool.spark.audit.frames import (
     clusters_frame,
     directories_frame,
@@ -151,7 +151,7 @@ def collect(
         left_out=LeftOut(
             clusters=counts.clusters - len(worst),
             directories=counts.directories - len(some),
-            findings=counts.findings.total - len(shown),
+            findings=counts.finding_counts.total - len(shown),
             divergences=counts.divergences - len(parted),
         ),
     )

@@ -7,16 +7,16 @@ it says nothing about what the batch was. Only batches whose CRC holds are compa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import NamedTuple
 
-from kraftool.reports import parting
-from kraftool.reports.findings import Finding, FindingKind
-from kraftool.reports.fleet.model import DivergedSide, Divergence
-from kraftool.reports.kinds import log as log_kinds
-from kraftool.reports.kinds import signatures
+from kraftool.reports.findings.finding import Finding, FindingKind, Severity
+from kraftool.reports.findings.kinds import log as log_kinds
+from kraftool.reports.findings.kinds import signatures
+from kraftool.reports.fleet.model import DirectorySummary, DivergedSide, Divergence
+from kraftool.reports.timeline import parting
 
 MOST_RANGES = 200
 """So many ranges of one cluster are told; a cluster with more is no cluster."""
@@ -135,7 +135,7 @@ def _closed(cluster: str, found: _Range, *, is_open: bool) -> Divergence:
         ends.append(max(found.parts[each].last_offset for each in names))
         sides.append(
             DivergedSide(
-                directories=tuple(names),
+                paths=tuple(names),
                 epoch=part.first.epoch,
                 base_offset=part.first.base_offset,
                 last_offset=part.first.last_offset,
@@ -150,7 +150,7 @@ def _closed(cluster: str, found: _Range, *, is_open: bool) -> Divergence:
         first_offset=found.first_offset,
         # Beyond the second highest end there is one side alone.
         last_offset=sorted(ends)[-2],
-        sides=tuple(sorted(sides, key=lambda each: (-len(each.directories), each.directories))),
+        sides=tuple(sorted(sides, key=lambda each: (-len(each.paths), each.paths))),
         same_epoch=found.same_epoch,
         only_epoch=found.only_epoch,
         is_open=is_open,
@@ -158,23 +158,44 @@ def _closed(cluster: str, found: _Range, *, is_open: bool) -> Divergence:
 
 
 def findings_of(
-    divergences: Iterable[Divergence],
+    divergences: Iterable[Divergence], directories: Mapping[str, DirectorySummary]
 ) -> Iterator[tuple[Finding, Sequence[Divergence]]]:
     """Divergences as findings, with the codes that doctor has for them: one for all places at which
     the same directories differ in the same way, with those places."""
     alike: dict[tuple[object, ...], list[Divergence]] = {}
     for each in divergences:
-        sides = tuple(sorted(side.directories for side in each.sides))
+        sides = tuple(sorted(side.paths for side in each.sides))
         alike.setdefault((sides, each.same_epoch, each.only_epoch), []).append(each)
     for found in alike.values():
-        yield _finding(found[0], found[1:]), found
+        finding = _finding(found[0], found[1:])
+        if finding.code == log_kinds.DIVERGED.code and len(found) == 1:
+            finding = replace(finding, severity=_severity(found[0], directories))
+        yield finding, found
+
+
+def _severity(divergence: Divergence, directories: Mapping[str, DirectorySummary]) -> Severity:
+    """How bad it is that logs have records of different epochs."""
+    is_tail = divergence.is_open and divergence.first_offset > 0 and not divergence.only_epoch
+    if not is_tail or len(divergence.sides) != 2:
+        return log_kinds.DIVERGED.severity
+    tail, rest = sorted(divergence.sides, key=lambda each: each.epoch or 0)
+    log = directories.get(tail.paths[0])
+    if log is None or log.epoch is None or rest.epoch is None:
+        return log_kinds.DIVERGED.severity
+    return parting.tail_severity(
+        log.epoch,
+        rest.epoch,
+        alone=len(tail.paths) == 1,
+        others=len(rest.paths),
+        snapshot_beyond=(log.newest_snapshot_offset or 0) > divergence.first_offset,
+    )
 
 
 def _finding(divergence: Divergence, more: Sequence[Divergence]) -> Finding:
     first, *others = divergence.sides
     side = others[0] if others else first
     kind = signatures.SAME_PLACE if divergence.same_epoch else log_kinds.DIVERGED
-    is_majority = len(first.directories) > len(side.directories)
+    is_majority = len(first.paths) > len(side.paths)
     return kind.at(
         side.file,
         _text(divergence, more, is_majority=is_majority),
@@ -191,12 +212,12 @@ def _text(divergence: Divergence, more: Sequence[Divergence], *, is_majority: bo
     span = f"offsets {divergence.first_offset} to {divergence.last_offset}"
     if divergence.first_offset == divergence.last_offset:
         span = f"offset {divergence.first_offset}"
-    names = " and ".join(first.directories)
+    names = " and ".join(first.paths)
     what = "the same records under another epoch" if divergence.only_epoch else "other records"
     text = f"{what} than {names} at {span}"
     if not is_majority:
-        rest = "".join(f" and {' with '.join(each.directories)}" for each in others)
-        text = f"{what} in each of {' with '.join(first.directories)}{rest} at {span}"
+        rest = "".join(f" and {' with '.join(each.paths)}" for each in others)
+        text = f"{what} in each of {' with '.join(first.paths)}{rest} at {span}"
     if divergence.same_epoch:
         epochs = {each.epoch for each in divergence.sides}
         text += (
@@ -227,12 +248,12 @@ def _advice(kind: FindingKind, divergence: Divergence, *, is_majority: bool) -> 
         return parting.NOTHING_IN_COMMON
     if not divergence.same_epoch:
         return kind.advice
-    return parting.advice(kind, divergence.sides[0].directories, is_majority=is_majority)
+    return parting.advice(kind, divergence.sides[0].paths, is_majority=is_majority)
 
 
 def _batch(side: DivergedSide) -> str:
     assert side.crc is not None, "a side has a batch"
     return (
         f"batch {side.base_offset}-{side.last_offset} of epoch {side.epoch}, crc {side.crc:08x}"
-        f" ({', '.join(side.directories)})"
+        f" ({', '.join(side.paths)})"
     )

@@ -13,17 +13,17 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.reports.directory import DirectoryReport
+from kraftool.reports.directory.report import DirectoryReport
 from kraftool.reports.doctor.model import ExaminedDirectory
 from kraftool.reports.doctor.read import examine as examine_paths
 from kraftool.reports.doctor.read import locations_of
 from kraftool.reports.doctor.report import diagnose
-from kraftool.reports.file_report import FileReport
+from kraftool.reports.files.file_report import FileReport
+from kraftool.reports.files.locations import open_paths
+from kraftool.reports.files.locations import unopened as unreadable
+from kraftool.reports.findings.kinds import directory as dir_kinds
+from kraftool.reports.findings.kinds import fleet as kinds
 from kraftool.reports.fleet.model import AUDIT, DirectorySummary, FleetFinding
-from kraftool.reports.kinds import directory as dir_kinds
-from kraftool.reports.kinds import fleet as kinds
-from kraftool.reports.locations import open_paths
-from kraftool.reports.locations import unopened as unreadable
 from kraftool.reports.verify.log import verify_logs
 from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.reports.verify.snapshot_values import VerifiedSnapshot
@@ -89,7 +89,7 @@ def examine(files: Sequence[FleetFile], ignored_codes: Collection[str] = ()) -> 
         examined = AuditedDirectory(summary=begun(directory), findings=said.findings())
     summary = replace(
         examined.summary,
-        findings=counted(examined.findings),
+        finding_counts=counted(examined.findings),
         seconds=round(time.monotonic() - began, 3),
     )
     return replace(examined, summary=summary, ignored=said.ignored)

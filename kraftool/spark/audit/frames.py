@@ -13,22 +13,17 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.functions import expr
 from pyspark.storagelevel import StorageLevel
 
-from kraftool.reports.findings import SEVERITY_RANK
-from kraftool.reports.fleet.document import (
-    cluster_line,
-    directory_line,
-    divergence_line,
-    finding_line,
-)
+from kraftool.reports.findings.finding import SEVERITY_RANK
+from kraftool.reports.findings.urgency import urgency_of
 from kraftool.reports.fleet.model import (
     ClusterSummary,
     DirectorySummary,
     Divergence,
     FleetFinding,
-    SeverityCounts,
 )
-from kraftool.reports.printable import file_text
-from kraftool.reports.urgency import urgency_of
+from kraftool.reports.text.json_document import json_line
+from kraftool.reports.text.json_forms import FindingCounts
+from kraftool.reports.text.printable import file_text
 
 if TYPE_CHECKING:
     from pyspark import RDD
@@ -71,7 +66,7 @@ def _finding(found: FleetFinding) -> tuple[Any, ...]:
         finding.offset,
         file_text(finding.text),
         finding.undecoded,
-        finding_line(found),
+        json_line(found),
         pickle.dumps(found),
     )
 
@@ -82,13 +77,13 @@ def clusters_frame(spark: SparkSession, found: RDD[ClusterSummary]) -> DataFrame
 
 
 def _cluster(found: ClusterSummary) -> tuple[Any, ...]:
-    counts = found.findings
+    counts = found.finding_counts
     return (
         rank_of(counts),
         counts.error,
         counts.warning,
         file_text(found.name),
-        cluster_line(found),
+        json_line(found),
         pickle.dumps(found),
     )
 
@@ -100,14 +95,14 @@ def directories_frame(spark: SparkSession, found: RDD[DirectorySummary]) -> Data
 
 def _directory(found: DirectorySummary) -> tuple[Any, ...]:
     return (
-        rank_of(found.findings),
+        rank_of(found.finding_counts),
         file_text(found.cluster),
         found.node_id,
         file_text(found.name),
         found.metadata_version,
         found.metadata_release or None,
         found.kraft_version,
-        directory_line(found),
+        json_line(found),
         pickle.dumps(found),
     )
 
@@ -122,12 +117,12 @@ def _divergence(found: Divergence) -> tuple[Any, ...]:
         found.same_epoch,
         file_text(found.cluster),
         found.first_offset,
-        divergence_line(found),
+        json_line(found),
         pickle.dumps(found),
     )
 
 
-def rank_of(counts: SeverityCounts) -> int:
+def rank_of(counts: FindingCounts) -> int:
     """How bad the worst of some findings is."""
     return SEVERITY_RANK[counts.worst] if counts.worst is not None else _FINE
 

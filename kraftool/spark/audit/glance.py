@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kraftool.decoders.names import FileState
-from kraftool.raft.endpoints import shown_endpoints
+from kraftool.raft.names import NO_VOTERS, VoterSet
 from kraftool.reports.doctor.model import ExaminedDirectory
-from kraftool.reports.fleet.model import DirectorySummary, FleetVoter
-from kraftool.reports.metadata_summary import MetadataSummary, SeenVoters
+from kraftool.reports.files.metadata_summary import MetadataSummary, SeenVoters
+from kraftool.reports.fleet.model import DirectorySummary
 from kraftool.reports.verify.log import Checked
 from kraftool.reports.verify.snapshot_values import VerifiedSnapshot
 from kraftool.spark.fleet import FleetDirectory
@@ -35,7 +35,7 @@ def with_checked(summary: DirectorySummary, checked: Checked) -> DirectorySummar
     return replace(
         summary,
         files=checked.files,
-        size=checked.bytes,
+        size=checked.size,
         segments=checked.segments,
         snapshots=checked.snapshots,
         batches=checked.batches,
@@ -108,17 +108,11 @@ def _with_quorum(
     )
 
 
-def voters_of(voters: SeenVoters | None) -> tuple[FleetVoter, ...]:
+def voters_of(voters: SeenVoters | None) -> VoterSet:
     """The voters by id."""
     if voters is None:
-        return ()
-    told = (
-        FleetVoter(
-            id=each.id, directory_id=each.directory_id, endpoints=shown_endpoints(each.endpoints)
-        )
-        for each in voters.voters
-    )
-    return tuple(sorted(told, key=lambda each: (each.id, each.directory_id or "")))
+        return NO_VOTERS
+    return VoterSet.of(*sorted(voters.voters, key=lambda each: each.id))
 
 
 def with_hash(

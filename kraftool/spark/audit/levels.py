@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from kraftool.reports.findings import Finding, FindingKind, Severity
-from kraftool.reports.kinds import fleet as kinds
+from kraftool.reports.findings.finding import Finding, FindingKind, Severity
+from kraftool.reports.findings.kinds import fleet as kinds
 from kraftool.spark.audit.examine import AuditedDirectory
 from kraftool.spark.audit.glance import METADATA_VERSION
 

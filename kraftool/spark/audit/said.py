@@ -10,19 +10,17 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 from kraftool.reports.doctor.model import Diagnosis, Evidence
-from kraftool.reports.findings import Finding, Severity
-from kraftool.reports.fleet.model import FleetFinding, SeverityCounts
-from kraftool.reports.urgency import urgency_of
+from kraftool.reports.findings.finding import Finding, Severity
+from kraftool.reports.findings.urgency import urgency_of
+from kraftool.reports.fleet.model import FleetFinding
+from kraftool.reports.text.json_forms import FindingCounts
 
 Key = tuple[object, ...]
 
 
 def key_of(finding: Finding) -> Key:
     """The same for the same finding, whichever command says it; advice is no part of it."""
-    return (
-        finding.code, finding.severity, finding.text, finding.file, finding.position,
-        finding.offset, finding.field, finding.expected, finding.found,
-    )  # fmt: skip
+    return finding.code, finding.severity, finding.fault
 
 
 @dataclass(slots=True)
@@ -80,19 +78,19 @@ class Said:
         return tuple(sorted(self._found.values(), key=lambda each: urgency_of(each.finding)))
 
 
-def counted(findings: Iterable[FleetFinding]) -> SeverityCounts:
+def counted(findings: Iterable[FleetFinding]) -> FindingCounts:
     """How many there are of each severity."""
     error = warning = info = 0
     for each in findings:
         error += each.finding.severity is Severity.ERROR
         warning += each.finding.severity is Severity.WARNING
         info += each.finding.severity is Severity.INFO
-    return SeverityCounts(error=error, warning=warning, info=info)
+    return FindingCounts(error=error, warning=warning, info=info)
 
 
-def added(one: SeverityCounts, other: SeverityCounts) -> SeverityCounts:
+def added(one: FindingCounts, other: FindingCounts) -> FindingCounts:
     """Both together."""
-    return SeverityCounts(
+    return FindingCounts(
         error=one.error + other.error,
         warning=one.warning + other.warning,
         info=one.info + other.info,

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.functions import expr
 
-from kraftool.reports.findings import SEVERITY_RANK, Severity
+from kraftool.reports.findings.finding import SEVERITY_RANK, Severity
+from kraftool.reports.findings.kinds import KINDS
 from kraftool.reports.fleet.model import (
     ClusterSummary,
     CodeCount,
     DirectorySummary,
     FleetCounts,
-    SeverityCounts,
     VersionCount,
 )
-from kraftool.reports.kinds import KINDS
+from kraftool.reports.text.json_forms import FindingCounts
 from kraftool.spark.audit.said import added
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def of_cluster(cluster: ClusterSummary) -> FleetCounts:
         brokers=cluster.brokers or 0,
         elections=cluster.elections,
         divergences=cluster.divergences,
-        clusters_with=_one(cluster.findings),
+        clusters_with=_one(cluster.finding_counts),
     )
 
 
@@ -51,15 +51,15 @@ def of_directory(directory: DirectorySummary) -> FleetCounts:
         size=directory.size,
         batches=directory.batches,
         records=directory.records,
-        directories_with=_one(directory.findings),
+        directories_with=_one(directory.finding_counts),
         bytes_read=directory.bytes_read,
         task_seconds=directory.seconds,
     )
 
 
-def _one(counts: SeverityCounts) -> SeverityCounts:
+def _one(counts: FindingCounts) -> FindingCounts:
     worst = counts.worst
-    return SeverityCounts(
+    return FindingCounts(
         error=int(worst is Severity.ERROR),
         warning=int(worst is Severity.WARNING),
         info=int(worst is Severity.INFO),
@@ -81,7 +81,7 @@ def both(one: FleetCounts, other: FleetCounts) -> FleetCounts:
         brokers=one.brokers + other.brokers,
         elections=one.elections + other.elections,
         divergences=one.divergences + other.divergences,
-        findings=added(one.findings, other.findings),
+        finding_counts=added(one.finding_counts, other.finding_counts),
         clusters_with=added(one.clusters_with, other.clusters_with),
         directories_with=added(one.directories_with, other.directories_with),
         undecoded=one.undecoded + other.undecoded,
@@ -102,14 +102,14 @@ def with_findings(counts: FleetCounts, findings: DataFrame) -> FleetCounts:
         undecoded[severity] += row["count"] if row["undecoded"] else 0
     return replace(
         counts,
-        findings=_counts(found),
+        finding_counts=_counts(found),
         undecoded=sum(undecoded.values()),
         undecoded_with=_counts(undecoded),
     )
 
 
-def _counts(found: Mapping[Severity, int]) -> SeverityCounts:
-    return SeverityCounts(
+def _counts(found: Mapping[Severity, int]) -> FindingCounts:
+    return FindingCounts(
         error=found[Severity.ERROR], warning=found[Severity.WARNING], info=found[Severity.INFO]
     )
 
@@ -130,7 +130,7 @@ def codes_of(findings: DataFrame) -> tuple[CodeCount, ...]:
         CodeCount(
             code=row["code"],
             severity=_SEVERITIES[row["rank"]],
-            count=row["count"],
+            findings=row["count"],
             clusters=row["clusters"],
             directories=row["directories"] or 0,
             meaning=KINDS[row["code"]].meaning if row["code"] in KINDS else "",

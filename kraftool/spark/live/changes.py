@@ -1,7 +1,8 @@
 """What happens to a log but that it grows, from the look that saw it to the row that tells it.
 
 Owns the form in which a change stands in the offset of a stream: all that its row needs, whatever
-happens to the files meanwhile. `tail.py` judges; what a stream knows beyond one log is here.
+happens to the files meanwhile. `storage/tail.py` judges one log; what a stream knows beyond it is
+here.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import orjson
 from kraftool.spark.arrow import ArrowBatch, ArrowSchema
 from kraftool.spark.fleet import FleetDirectory
 from kraftool.spark.rows import ArrowRows, identity
-from kraftool.spark.tail import LogRewrite, TailState
+from kraftool.storage.tail import LogRewrite, TailState
 
 Told = dict[str, Any]
 

@@ -18,7 +18,8 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.arrow import ArrowBatch
 from kraftool.spark.file_rows import add_finding, finding_rows
 from kraftool.spark.live.changes import owner_of
-from kraftool.spark.live.judged import AT_ONCE, finding_of, judge, large_files
+from kraftool.spark.live.finding_rows import finding_of
+from kraftool.spark.live.judged import AT_ONCE, judge, large_files
 from kraftool.spark.live.logs import fleet_now
 from kraftool.spark.rows import ArrowRows
 from kraftool.spark.settings import SourceOptions

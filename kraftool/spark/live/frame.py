@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType
 
 from kraftool.decoders.control import ControlRecordType
-from kraftool.reports.log_dump import type_words
+from kraftool.reports.logs.dump import type_words
 from kraftool.spark.columns import FINDINGS, RECORDS, record_types, types_of
 
 if TYPE_CHECKING:

@@ -14,15 +14,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kraftool.decoders.kinds import FileKind, detect
-from kraftool.reports.file_report import read_file
-from kraftool.reports.findings import Finding, Severity, in_order
-from kraftool.reports.kinds import directory as dir_kinds
+from kraftool.reports.files.file_report import read_file
+from kraftool.reports.findings.finding import Finding, in_order
+from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.spark.fleet import Fleet, FleetDirectory, FleetFile
 from kraftool.spark.live.changes import owner_object
+from kraftool.spark.live.finding_rows import finding_row
 from kraftool.spark.live.logs import is_below
 
 LARGE = 12 << 20
@@ -51,11 +52,6 @@ class LookResult:
     """The names of large files that a task has to judge."""
     waiting: bool = False
     """Whether there is more than was judged at this look."""
-
-
-def finding_of(value: dict[str, Any]) -> Finding:
-    """A finding as it stands in an offset."""
-    return Finding(**{**value, "severity": Severity(value["severity"])})
 
 
 def judge(before: Memory, fleet: Fleet, *, at_once: int | None = AT_ONCE) -> LookResult:
@@ -110,8 +106,9 @@ def _news(
     told = [_with_count(each) for each in news[:MOST]]
     if len(news) > MOST:
         text = f"{len(news) - MOST} more findings, which kraftool dump tells"
-        told.append(replace(news[MOST], text=text, expected="", found="", advice=""))
-    found.findings += ([owner_object(owner), asdict(each)] for each in told)
+        fault = replace(news[MOST].fault, reason=text, expected="", found="")
+        told.append(replace(news[MOST], fault=fault, advice=""))
+    found.findings += ([owner_object(owner), finding_row(each)] for each in told)
     return [mark, *by_digest]
 
 
@@ -119,7 +116,7 @@ def _with_count(finding: Finding) -> Finding:
     """A row has no column for the number of places: the text has it."""
     if finding.count == 1:
         return finding
-    return replace(finding, text=f"{finding.text}; {finding.count} places in the file")
+    return finding.saying(f"{finding.text}; {finding.count} places in the file")
 
 
 def _findings(file: FleetFile) -> tuple[Finding, ...]:

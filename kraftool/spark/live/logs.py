@@ -15,8 +15,8 @@ from kraftool.decoders.names import parse_segment_name
 from kraftool.spark.fleet import Fleet, FleetDirectory, FleetFile, Unread, find_fleet, with_batches
 from kraftool.spark.places import is_missing
 from kraftool.spark.settings import SourceOptions
-from kraftool.spark.tail import ListedSegment
 from kraftool.storage.remote import shown_url
+from kraftool.storage.tail import ListedSegment
 
 
 def fleet_now(settings: SourceOptions) -> Fleet:

@@ -16,10 +16,11 @@ import orjson
 from kraftool.decoders import compression
 from kraftool.decoders.batch import CONTROL, HEADER_SIZE, TRANSACTIONAL, BatchHeader, Record
 from kraftool.decoders.codec import has_doubles
+from kraftool.decoders.errors import Fault
 from kraftool.decoders.log_record import LogRecord
 from kraftool.decoders.schema import message
-from kraftool.reports.log_dump import BatchEntry, Problem, raw_value
-from kraftool.reports.printable import file_text
+from kraftool.reports.logs.dump import BatchEntry, raw_value
+from kraftool.reports.text.printable import file_text
 from kraftool.spark.arrow import Array, ArrowBatch, ArrowSchema, pa, pc
 from kraftool.spark.columns import column_of, typed_fields
 from kraftool.spark.entries import type_text
@@ -244,7 +245,7 @@ def _struct(name: str) -> tuple[Any, tuple[str, ...]]:
     return pa.struct(kinds), tuple(column_of(each.name) for each in fields)
 
 
-def problem_rows(table: str, problems: Sequence[tuple[Problem, Split]]) -> Rows:
+def problem_rows(table: str, problems: Sequence[tuple[Fault, Split]]) -> Rows:
     """What could not be decoded, as rows of `records` or `batches`; none has a time."""
     kinds: dict[str, Callable[[], Any]] = {
         "kind": pa.string,

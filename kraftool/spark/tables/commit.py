@@ -20,6 +20,7 @@ from typing import Any
 import orjson
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.json_marks import Count
 from kraftool.spark.errors import OccupiedError, UnusableError
 from kraftool.spark.outputs import own_folder
 from kraftool.spark.tables.layout import FILE_MODE, OURS, make_file, make_folders
@@ -51,8 +52,8 @@ class SharedOptions:
 class Totals:
     """How much a table holds."""
 
-    rows: int = 0
-    files: int = 0
+    rows: Count = 0
+    files: Count = 0
     size: int = 0
 
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
-from kraftool.reports.log_dump import Problem
+from kraftool.decoders.errors import Fault
+from kraftool.decoders.fault import LogFault
 from kraftool.spark.arrow import ArrowBatch, pa, pc
 from kraftool.spark.entries import EntryReader, Unreadable
 from kraftool.spark.narrowing import FIRST_MS, LAST_MS, Narrowing
@@ -57,7 +58,7 @@ class _Extract:
         self._cluster: str | None = None
         self._reads: list[Read] = []
         self._records = self._weight = 0
-        self._problems: dict[str, list[tuple[Problem, Split]]] = {"records": [], "batches": []}
+        self._problems: dict[str, list[tuple[Fault, Split]]] = {"records": [], "batches": []}
         self._waiting: dict[tuple[str, str | None], _Waiting] = {}
         self._size = 0
 
@@ -69,7 +70,7 @@ class _Extract:
         in_topic = split.file.in_topic
         entries = self._batches_only if in_topic else self._entries
         for entry in entries.of(split):
-            if isinstance(entry, Problem):
+            if isinstance(entry, Fault):
                 self._problem(entry, split, in_topic=in_topic)
                 continue
             self._reads.append(Read(entry, split))
@@ -78,11 +79,11 @@ class _Extract:
             if self._records >= _CHUNK or self._weight >= PAYLOAD:
                 self._convert()
 
-    def _problem(self, problem: Problem, split: Split, *, in_topic: bool) -> None:
+    def _problem(self, problem: Fault, split: Split, *, in_topic: bool) -> None:
         if not in_topic:
             self._problems["records"].append((problem, split))
         # A batch is known by its header, whatever is wrong with the records in it.
-        if in_topic or problem.kind is not None or isinstance(problem, Unreadable):
+        if in_topic or isinstance(problem, LogFault | Unreadable):
             self._problems["batches"].append((problem, split))
         self._records += 1
         if self._records >= _CHUNK:

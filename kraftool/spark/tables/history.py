@@ -16,9 +16,9 @@ from kraftool.image.configs import TOPIC, ConfigResource
 from kraftool.image.delta import MetadataDelta
 from kraftool.image.loader import ABORT, BEGIN, END, ImageLoader
 from kraftool.image.topics import PartitionRegistration
-from kraftool.reports.plain_json import plain
-from kraftool.reports.printable import file_text
 from kraftool.reports.state.entities import partition_object
+from kraftool.reports.text.json_document import json_value
+from kraftool.reports.text.printable import file_text
 from kraftool.reports.timeline.events import Visibility
 from kraftool.spark.arrow import ArrowBatch, pa
 from kraftool.spark.fleet import FleetDirectory
@@ -28,16 +28,16 @@ Row = dict[str, Any]
 
 _PARTITION_COLUMNS = {
     "partition": "partition",
-    "leader": "leader",
+    "leaderId": "leader",
     "leaderEpoch": "leader_epoch",
     "partitionEpoch": "partition_epoch",
-    "replicas": "replicas",
+    "replicaIds": "replicas",
     "isr": "isr",
     "elr": "elr",
     "lastKnownElr": "last_known_elr",
-    "addingReplicas": "adding_replicas",
-    "removingReplicas": "removing_replicas",
-    "directories": "directories",
+    "addingReplicaIds": "adding_replicas",
+    "removingReplicaIds": "removing_replicas",
+    "directoryIds": "directories",
     "leaderRecoveryState": "leader_recovery_state",
 }
 """The columns of what `state` calls so."""
@@ -52,7 +52,7 @@ def partition_columns(number: int, partition: PartitionRegistration) -> Row:
 def config_pairs(configs: Mapping[str, str], *, show_secrets: bool) -> list[tuple[str, str]]:
     """A topic's configs, as a map column takes them; masked unless asked for."""
     return [
-        (plain(name), plain(_shown(name, configs[name], show_secrets=show_secrets)))
+        (json_value(name), json_value(_shown(name, configs[name], show_secrets=show_secrets)))
         for name in sorted(configs)
     ]
 
@@ -167,7 +167,7 @@ _NOTHING: tuple[Row, bool] = ({}, False)
 
 
 def _topic(topic: str | None, topic_id: str | None) -> Row:
-    return {"topic": None if topic is None else plain(topic), "topic_id": topic_id}
+    return {"topic": None if topic is None else json_value(topic), "topic_id": topic_id}
 
 
 def _configs(delta: MetadataDelta, topic: str, show_secrets: bool) -> Row:
@@ -200,7 +200,7 @@ def _configured(delta: MetadataDelta, value: Row, show_secrets: bool) -> _Change
         change = "config removed" if value["value"] is None else "config set"
         topic = _topic(name, delta.topics.id_of(name))
         configs = _configs(delta, name, show_secrets)
-        yield {**topic, **configs, "config": plain(value["name"]), "change": change}, False
+        yield {**topic, **configs, "config": json_value(value["name"]), "change": change}, False
 
 
 def _partition(delta: MetadataDelta, value: Row, show_secrets: bool) -> _Changes:

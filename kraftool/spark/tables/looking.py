@@ -17,7 +17,7 @@ from kraftool.decoders.names import parse_segment_name
 from kraftool.spark.fleet import FleetFile
 from kraftool.spark.splits import SPLIT_BYTES, Split, cut
 from kraftool.spark.tables.memory import ClusterKey, LogMemory
-from kraftool.spark.tail import ListedSegment, LogRewrite, Range, TailState, look
+from kraftool.storage.tail import ListedSegment, LogRewrite, Range, TailState, look
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.tables.commit import MEMORY
-from kraftool.spark.tail import TailState
+from kraftool.storage.tail import TailState
 
 
 class Stored(NamedTuple):

@@ -18,8 +18,8 @@ from kraftool.decoders.names import parse_segment_name
 from kraftool.spark.fleet import Fleet, FleetDirectory, FleetFile, Unread, has_pattern, with_batches
 from kraftool.spark.tables.looking import LookTask, listing_of
 from kraftool.spark.tables.memory import ClusterKey, GroupMemory
-from kraftool.spark.tail import LogRewrite, TailState, look
 from kraftool.storage.remote import shown_url
+from kraftool.storage.tail import LogRewrite, TailState, look
 
 
 @dataclass(slots=True)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from kraftool.decoders.json_marks import Count
 from kraftool.spark.errors import UnusableError
 from kraftool.spark.fleet import DEPTH, find_fleet, require
 from kraftool.spark.splits import SPLIT_BYTES
@@ -56,32 +57,43 @@ class TableReport:
     """What became of one table."""
 
     name: str
-    rows_added: int = 0
-    files_added: int = 0
-    rows_removed: int = 0
-    files_removed: int = 0
+    added_rows: Count = 0
+    added_files: Count = 0
+    removed_rows: Count = 0
+    """Rows that were replaced, or are of a log as it was before it was truncated."""
+    removed_files: Count = 0
     after: Totals = NOTHING
+    """The whole table after this run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TablesReport:
-    """What a run has done."""
+    """What one run wrote to the folder of the tables."""
 
     out: str
-    run: int
+    """The folder of the tables."""
+    run_number: int
     """The number of the latest run that wrote something."""
     is_new: bool
     """Whether this run wrote anything."""
-    clusters: int
-    clusters_changed: int
-    directories: int
-    logs_read: int
+    clusters: Count
+    """Clusters that the ROOTs lead to; a directory without a cluster id counts as one."""
+    changed_clusters: Count
+    """Those of them that differ from what the latest run saw."""
+    directories: Count
+    read_logs: Count
+    """Logs with new batches."""
     bytes_read: int
+    """The size of the new batches."""
     tables: tuple[TableReport, ...]
-    changes: Mapping[str, int]
-    """How many logs were truncated, cleaned, or are gone."""
+    log_changes: Mapping[str, int]
+    """How many logs were TRUNCATED or CLEANED, or are GONE, since the latest run."""
     unreadable: tuple[str, ...]
-    """What could not be read, and is tried again by the next run."""
+    """Files, folders and logs that could not be read; the next run tries again."""
+
+    @property
+    def rows(self) -> tuple[TableReport, ...]:
+        return self.tables
 
 
 @dataclass(slots=True)
@@ -204,25 +216,25 @@ def _report(
     names = (name for name in TABLES if {name} & {*added, *removed, *store.marker.totals})
     return TablesReport(
         out=store.root,
-        run=store.marker.run,
+        run_number=store.marker.run,
         is_new=is_new,
         clusters=found.clusters,
-        clusters_changed=len(found.tasks),
+        changed_clusters=len(found.tasks),
         directories=found.directories,
-        logs_read=sum(bool(each.new) for each in looked),
+        read_logs=sum(bool(each.new) for each in looked),
         bytes_read=sum(split.size for each in looked for split in each.new),
         tables=tuple(
             TableReport(
                 name=name,
-                rows_added=sum(each.rows for each in added.get(name, ())),
-                files_added=len(added.get(name, ())),
-                rows_removed=sum(each.rows for each in removed.get(name, ())),
-                files_removed=len(removed.get(name, ())),
+                added_rows=sum(each.rows for each in added.get(name, ())),
+                added_files=len(added.get(name, ())),
+                removed_rows=sum(each.rows for each in removed.get(name, ())),
+                removed_files=len(removed.get(name, ())),
                 after=store.marker.totals.get(name, NOTHING),
             )
             for name in names
         ),
-        changes={name: changes.count(name) for name in sorted(set(changes))},
+        log_changes={name: changes.count(name) for name in sorted(set(changes))},
         unreadable=tuple(dict.fromkeys([*found.unreadable, *settled.unreadable])),
     )
 

@@ -16,11 +16,10 @@ from typing import Any
 from kraftool.decoders.errors import KraftoolError
 from kraftool.image.configs import TOPIC, ConfigResource
 from kraftool.image.image import MetadataImage
-from kraftool.reports.findings import Severity
-from kraftool.reports.plain_json import plain
-from kraftool.reports.printable import file_text
 from kraftool.reports.state.files import StateFiles, base_offset, open_state, snapshot_id
-from kraftool.reports.state.load import LoadedState, load_from
+from kraftool.reports.state.load import LoadedState, load_from, spoils
+from kraftool.reports.text.json_document import json_value
+from kraftool.reports.text.printable import file_text
 from kraftool.spark.fleet import FleetDirectory, FleetFile
 from kraftool.spark.here import Here, on_disk
 from kraftool.spark.tables.history import ReplayRecorder, config_pairs, partition_columns
@@ -88,9 +87,7 @@ def _write_earlier(
 
 def _is_sound(loaded: LoadedState) -> bool:
     """Whether the snapshot that it begins with is whole, so that its history was told."""
-    return not any(
-        each.file == loaded.snapshot and each.severity is Severity.ERROR for each in loaded.findings
-    )
+    return not any(each.file == loaded.snapshot and spoils(each) for each in loaded.findings)
 
 
 def _write_end(
@@ -110,7 +107,7 @@ def _write_end(
         configs: Mapping[str, str] = image.configs.resources.get(
             ConfigResource(TOPIC, topic.name), {}
         )
-        named: dict[str, Any] = {"topic": plain(topic.name), "topic_id": topic.id}
+        named: dict[str, Any] = {"topic": json_value(topic.name), "topic_id": topic.id}
         pairs = config_pairs(configs, show_secrets=show_secrets)
         count = len(topic.partitions)
         topics.add({**named, "partition_count": count, "configs": pairs}, weight=len(str(pairs)))

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from kraftool.reports.locations import open_paths
-from kraftool.reports.printable import file_text
+from kraftool.reports.files.locations import open_paths
+from kraftool.reports.text.json_document import json_value
+from kraftool.reports.text.printable import file_text
 from kraftool.reports.timeline.document import event_object
 from kraftool.reports.timeline.events import Category, Timeline
 from kraftool.reports.timeline.report import TimelineOptions, build
@@ -76,7 +77,7 @@ def write_stories(directories: Sequence[Sequence[FleetFile]], sink: Taking) -> N
         for event in timeline.events:
             table = _TABLES.get(event.category)
             if table is not None:
-                row = _row(event_object(event, timeline), table)
+                row = _row(json_value(event_object(event, timeline)), table)
                 row["nodes"] = [shown.text(each) for each in row["nodes"]]
                 row["directories"] = [file_text(paths[index]) for index in event.nodes]
                 writers[table].add(row)
@@ -114,8 +115,8 @@ def _row(event: dict[str, Any], table: str) -> dict[str, Any]:
         if row.get(name) is not None and not -_LONG <= row[name] < _LONG:
             row[name] = None
     row |= {name: event[name] for name in ("offset", "epoch", "type", "severity", "visibility")}
-    row |= {name: event[name] for name in ("disputed", "nodes", "text")}
-    row["timestamp"] = row["timestamp_ms"] = event["timestamp"]
+    row |= {"disputed": event["isDisputed"], "nodes": event["labels"], "text": event["what"]}
+    row["timestamp"] = row["timestamp_ms"] = event["timestampMs"]
     if table == "elections":
         row["voters"] = data.get("voters")
     elif table == "voters":

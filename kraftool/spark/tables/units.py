@@ -28,7 +28,7 @@ from kraftool.spark.tables.work import (
     Void,
     Whole,
 )
-from kraftool.spark.tail import TailState
+from kraftool.storage.tail import TailState
 
 _LEAST = 1 << 20
 """Bytes below which no task is worth its start."""

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import METADATA_FOLDER
-from kraftool.reports.file_report import read_file
-from kraftool.reports.kinds import directory as dir_kinds
-from kraftool.reports.printable import file_text
+from kraftool.reports.files.file_report import read_file
+from kraftool.reports.findings.kinds import directory as dir_kinds
+from kraftool.reports.text.printable import file_text
 from kraftool.spark.file_rows import add_file, add_finding
 from kraftool.spark.fleet import FleetDirectory, FleetFile, Unread
 from kraftool.spark.rows import ArrowRows, identity
@@ -25,7 +25,7 @@ from kraftool.spark.splits import Split
 from kraftool.spark.tables.layout import arrow_schema
 from kraftool.spark.tables.memory import ClusterKey, Stored
 from kraftool.spark.tables.sink import Sink, SinkError, StagedFile, staging
-from kraftool.spark.tail import LogRewrite
+from kraftool.storage.tail import LogRewrite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from kraftool.decoders.names import write_checkpoint_name
 from kraftool.reports.doctor.model import Diagnosis
 from kraftool.reports.doctor.read import examine, locations_of
 from kraftool.reports.doctor.report import DoctorReport, diagnose
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
 from tests.reports.voter_cases import (
     FOOTER,
     HEADER,

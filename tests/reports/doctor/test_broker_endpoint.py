@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.reports.doctor.cases import broker, endpoint, found, one, state
+from tests.reports.doctor.cases import Record, broker, endpoint, found, one, state
 
 
-def at(id: int, host: str, port: int = 9092, **fields: bool) -> object:
+def at(id: int, host: str, port: int = 9092, **fields: bool) -> Record:
     return broker(id, endPoints=[endpoint(host, port)], **fields)
 
 

@@ -13,7 +13,7 @@ def test_a_fenced_broker_is_told_with_its_registration(tmp_path: Path) -> None:
     )
     assert told.finding.text == "broker 12 is fenced"
     assert (told.evidence[0].offset, told.evidence[0].position is not None) == (6, True)
-    assert "incarnation Incarnation-of-000012A" in told.evidence[0].text
+    assert "incarnation Incarnation-of-000012A" in told.evidence[0].found
     assert "--bootstrap-server b11.example:9092" in told.commands[0]
 
 

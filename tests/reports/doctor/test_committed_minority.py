@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from kraftool.decoders.names import write_checkpoint_name
-from kraftool.reports import directory
-from kraftool.reports.findings import Severity
+from kraftool.reports.directory import report as directory
+from kraftool.reports.findings.finding import Severity
 from kraftool.storage.lock import Lock, LockState
 from tests.reports.doctor.cases import (
     HOUR,
@@ -78,6 +78,17 @@ def test_a_majority_of_old_directories_can_elect_without_what_is_committed(tmp_p
     assert "one after the other" not in finding.advice
     assert told.commands[0] == f"cp -a {paths[0]} {paths[0]}.copy"
     assert {each.file for each in told.evidence} == set(map(str, paths))
+
+
+def test_a_log_without_records_behind_its_snapshot_is_compared_too(tmp_path: Path) -> None:
+    """As a crash leaves it that tore the first record behind the snapshot."""
+    full = newest(tmp_path)
+    (file,) = (full / PARTITION).glob("*.log")
+    file.unlink()
+    (full / PARTITION / f"{40:020}.log").write_bytes(b"\0" * 7 + b"\x28")
+    told = one(CODE, full, old(tmp_path, 2), old(tmp_path, 3))
+    assert told.finding.severity is Severity.ERROR
+    assert told.finding.offset == 10
 
 
 def test_a_majority_that_has_it_is_fine(tmp_path: Path) -> None:

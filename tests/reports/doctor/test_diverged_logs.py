@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from kraftool.reports.findings.finding import Severity
 from tests.reports.doctor.cases import STAMP, Log, begun, found, level, node, one, topic
 
 
@@ -22,6 +23,18 @@ def test_another_epoch_at_the_same_offset_is_a_divergence(tmp_path: Path) -> Non
     assert (told.finding.offset, told.finding.file) == (4, str(behind))
     assert told.commands[1] == f"kraftool dump-log {behind} --offsets 4.."
     assert not found("KT-SIG-SAME-PLACE", behind, ahead)
+
+
+def test_the_tail_of_a_leader_that_was_stopped_is_no_error(tmp_path: Path) -> None:
+    """If it alone has it; where two have it, or another is as far, it may have been committed."""
+    stopped = grown(1).data_batch(level(29), topic())
+    tail = node(tmp_path / "a", stopped, 1)
+    others = [node(tmp_path / f"o{each}", grown(1, 2, 2), each, epoch=2) for each in (2, 3)]
+    assert one("KT-LOG-DIVERGED", tail, *others).finding.severity is Severity.INFO
+    assert one("KT-LOG-DIVERGED", tail, others[0]).finding.severity is Severity.WARNING
+    again = node(tmp_path / "b", stopped, 4)
+    told = found("KT-LOG-DIVERGED", tail, again, *others)
+    assert {each.finding.severity for each in told} == {Severity.ERROR}
 
 
 def test_other_bytes_in_the_same_epoch_are_named(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
 from tests.reports.doctor.cases import broker, found, level, one, severities, state
 
 
@@ -17,7 +17,7 @@ def test_a_broker_of_an_older_release_is_named_with_the_record(tmp_path: Path) -
     assert told.finding.text == (
         "broker 11 has metadata.version 7 to 27, and 30 (4.3-IV0) is finalized"
     )
-    assert told.evidence[0].text == "FeatureLevelRecord metadata.version 30"
+    assert told.evidence[0].found == "FeatureLevelRecord metadata.version 30"
     assert told.evidence[0].offset == 3
     assert told.commands[0] == "kafka-features --bootstrap-controller c1.example:9090 describe"
 

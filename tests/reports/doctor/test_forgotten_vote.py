@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kraftool.decoders.wire import ZERO_UUID
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
 from tests.reports.doctor.cases import begun, directory_of, found, leader, level, node, one
 from tests.reports.voter_cases import LEADER, Control
 
@@ -42,7 +42,7 @@ def test_a_node_that_led_a_later_epoch_went_back_in_time(tmp_path: Path) -> None
     assert told.finding.severity is Severity.ERROR
     assert told.finding.text.startswith("voter 3 led epoch 3, and its quorum-state is of epoch 1")
     assert (told.finding.expected, told.finding.found) == ("3 or more", "1")
-    assert told.evidence[0].text == "LeaderChange of epoch 3: leader 3, granted by 2, 3"
+    assert told.evidence[0].found == "LeaderChange of epoch 3: leader 3, granted by 2, 3"
     assert told.commands[0].startswith("# the highest epoch among these directories is 4; write 5")
 
 

@@ -22,7 +22,7 @@ def test_ten_elections_in_an_hour_are_named(tmp_path: Path) -> None:
     told = one("KT-SIG-ELECTIONS", elections(tmp_path, 10, each_ms=120_000))
     assert "11 elections in the last hour" in told.finding.text
     assert "between the controllers 1, 2" in told.finding.text
-    assert told.evidence[-1].text == "epoch 11: controller 2, after 1500 ms without a record"
+    assert told.evidence[-1].found == "epoch 11: controller 2, after 1500 ms without a record"
     assert told.finding.offset == told.evidence[-1].offset
     assert told.commands[0].startswith("kraftool timeline ")
 

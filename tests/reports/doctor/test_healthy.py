@@ -5,11 +5,12 @@ Real Kafka wrote them, restarts and unclean kills included. What is truly there,
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
 from tests.reports.doctor.cases import doctor, found
 
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
@@ -77,7 +78,7 @@ def test_all_nodes_together(scenario: str) -> None:
     assert serious(*settings) == expected
 
 
-def test_a_torn_tail_after_a_kill_is_the_one_warning(real) -> None:
+def test_a_torn_tail_after_a_kill_is_the_one_warning(real: Callable[..., Path]) -> None:
     path = real(1, "kafka-4.3.0/static-single")
     log = path / "__cluster_metadata-0" / f"{0:020}.log"
     log.write_bytes(log.read_bytes()[:-20])

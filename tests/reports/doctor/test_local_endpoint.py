@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
 from tests.reports.doctor.cases import (
     Log,
     at,
@@ -34,7 +34,7 @@ def test_one_local_voter_among_others_is_named(tmp_path: Path, host: str) -> Non
     assert told.finding.severity is Severity.WARNING
     assert (told.finding.offset, "voters 2" in told.finding.text) == (2, True)
     assert told.finding.found.startswith("CONTROLLER://")
-    assert told.evidence[0].text.startswith("voter 1: CONTROLLER://c1:")
+    assert told.evidence[0].found.startswith("voter 1: CONTROLLER://c1:")
     assert told.commands[0].endswith(": advertised.listeners=CONTROLLER://HOST:PORT")
 
 

@@ -14,7 +14,7 @@ import pytest
 from kraftool.decoders.batch import HEADER_SIZE, RecordBatch, seal
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.segment import scan
-from kraftool.reports.doctor.doctor_json import document
+from kraftool.reports.doctor.doctor_json import doctor_document
 from tests.reports.doctor.cases import doctor
 from tests.reports.voter_cases import copied
 
@@ -24,9 +24,10 @@ SCENARIOS = ("kafka-4.3.0/dynamic-quorum", "kafka-4.4.0/upgrade", "kafka-3.7.2/s
 def resealed(data: bytes) -> bytes:
     out = b""
     for each in scan(lambda at, size: data[at : at + size]):
-        whole = isinstance(each, RecordBatch) and each.size >= HEADER_SIZE
-        piece = data[each.position : each.position + each.size]
-        out += seal(each.header, each.data[HEADER_SIZE:]) if whole else piece
+        if isinstance(each, RecordBatch) and each.size >= HEADER_SIZE:
+            out += seal(each.header, each.data[HEADER_SIZE:])
+        else:
+            out += data[each.position : each.position + each.size]
     return out
 
 
@@ -38,11 +39,9 @@ def mutated(data: bytes, choose: random.Random) -> bytes:
     return bytes(changed)
 
 
-@pytest.mark.parametrize("seed", range(24))
-def test_mutated_directories_are_told_of(fixtures_dir: Path, tmp_path: Path, seed: int) -> None:
-    choose = random.Random(seed)
-    scenario = fixtures_dir / choose.choice(SCENARIOS)
-    nodes = [copied(scenario / f"node-{id}", tmp_path / f"node-{id}") for id in (1, 2)]
+def mutate(nodes: list[Path], choose: random.Random) -> set[Path]:
+    """Change three files of each node; return them."""
+    changed = set()
     for node in nodes:
         files = sorted(each for each in node.rglob("*") if each.is_file() and each.stat().st_size)
         for file in choose.sample(files, 3):
@@ -51,6 +50,28 @@ def test_mutated_directories_are_told_of(fixtures_dir: Path, tmp_path: Path, see
                 with suppress(KraftoolError):
                     data = resealed(data)
             file.write_bytes(data)
+            changed.add(file)
+    return changed
+
+
+def found(nodes: list[Path]) -> set[tuple[str, str, str]]:
+    """Which findings doctor has of these nodes: code, file and text."""
     report = doctor(*(each / "server.properties" for each in nodes))
-    assert document(report)["findingCounts"]
-    assert report.findings
+    counts = doctor_document(report).finding_counts
+    assert counts.error + counts.warning + counts.info == len(report.findings)
+    return {(each.code, each.file, each.text) for each in report.findings}
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_mutated_files_have_findings_that_they_had_not(
+    fixtures_dir: Path, tmp_path: Path, seed: int
+) -> None:
+    choose = random.Random(seed)
+    scenario = fixtures_dir / choose.choice(SCENARIOS)
+    nodes = [copied(scenario / f"node-{id}", tmp_path / f"node-{id}") for id in (1, 2)]
+    before = found(nodes)
+    changed = mutate(nodes, choose)
+
+    new = found(nodes) - before
+
+    assert {Path(file) for _, file, _ in new} & changed

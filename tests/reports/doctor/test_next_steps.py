@@ -12,7 +12,10 @@ from kraftool.decoders import quorum_state
 from kraftool.decoders.batch import RecordBatch, encode_batch
 from kraftool.decoders.framing import encode_record
 from kraftool.decoders.segment import scan
+from kraftool.reports.doctor import next_steps
 from kraftool.reports.doctor.report import DoctorReport
+from kraftool.reports.findings.finding import Remedy
+from kraftool.reports.findings.kinds import KINDS
 from tests.reports.doctor.cases import (
     PARTITION,
     Log,
@@ -47,6 +50,11 @@ def static_log() -> Log:
     return Log().control(1, leader(1, (1, 2, 3))).noops(1, 3)
 
 
+def test_each_remedy_is_that_of_a_kind_and_has_commands() -> None:
+    taken = {kind.remedy for kind in KINDS.values()} - {None}
+    assert taken == set(Remedy) == set(next_steps.COMMANDS)
+
+
 def test_a_changed_disk_is_answered_with_remove_and_add(tmp_path: Path) -> None:
     path = node(tmp_path / "data", begun(), 2, directory="New-directory-of-nodeA")
     told = commands("KT-DIR-STALE-VOTER", path)
@@ -65,8 +73,12 @@ def test_static_voters_on_a_dynamic_quorum_are_answered_with_its_endpoints(tmp_p
 
 
 def test_a_dynamic_quorum_without_bootstrap_servers_is_found(tmp_path: Path) -> None:
-    lines = {"controller__quorum__voters": STATIC, "controller__quorum__bootstrap__servers": ""}
-    path = settings(tmp_path, begun(), **lines)
+    path = settings(
+        tmp_path,
+        begun(),
+        controller__quorum__voters=STATIC,
+        controller__quorum__bootstrap__servers="",
+    )
     assert "bootstrap.servers=c1.example:9090," in commands("KT-DIR-NO-BOOTSTRAP", path)[0]
     assert not found("KT-SIG-MIGRATION-ORDER", path)
 
@@ -146,10 +158,10 @@ def test_a_torn_tail_says_who_has_what_it_may_have_lost(tmp_path: Path) -> None:
     whole = node(tmp_path / "b", log, 2)
     told = one("KT-LOG-TORN-TAIL", torn, whole)
     assert (told.evidence[-1].file, told.evidence[-1].offset) == (str(whole), 5)
-    assert told.evidence[-1].text == "this log has the records from here to 5"
+    assert told.evidence[-1].found == "this log has the records from here to 5"
     short = node(tmp_path / "c", begun(), 3)
     told = one("KT-LOG-TORN-TAIL", torn, short)
-    assert told.evidence[-1].text == "none of the other directories has a record from here on"
+    assert told.evidence[-1].found == "none of the other directories has a record from here on"
     assert len(one("KT-LOG-TORN-TAIL", torn).evidence) == len(told.evidence) - 1
 
 

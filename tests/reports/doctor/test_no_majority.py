@@ -24,7 +24,7 @@ def test_two_of_three_directory_ids_changed_is_no_majority(tmp_path: Path) -> No
     told = one("KT-SIG-NO-MAJORITY", *quorum(tmp_path, 2, 3))
     assert told.finding.text.startswith("of 3 voters, 2, 3 cannot vote")
     assert len(told.evidence) == 2
-    assert "Another-directory-idAA" in told.evidence[0].text
+    assert "Another-directory-idAA" in told.evidence[0].found
     assert told.commands[0].startswith("kraftool diff-voters ")
 
 
@@ -39,4 +39,4 @@ def test_nothing_is_said_while_a_voter_is_not_given(tmp_path: Path) -> None:
 def test_a_quorum_state_that_kafka_refuses_counts(tmp_path: Path) -> None:
     paths = quorum(tmp_path, 3)
     (paths[0] / PARTITION / "quorum-state").write_bytes(b"")
-    assert "KT-DIR-QUORUM-STATE" in one("KT-SIG-NO-MAJORITY", *paths).evidence[0].text
+    assert "KT-DIR-QUORUM-STATE" in one("KT-SIG-NO-MAJORITY", *paths).evidence[0].found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
 from tests.reports.doctor.cases import broker, found, one, partition, severities, state, topic
 
 CODE = "KT-SIG-OFFLINE"
@@ -20,7 +20,7 @@ def test_a_partition_that_waits_for_a_fenced_broker_is_named(tmp_path: Path) -> 
         told.finding.text
         == "1 partition without a leader until broker 12 is back (it is fenced): foo-0"
     )
-    assert told.evidence[0].text == "foo-0: leader -1, ISR [12], ELR [], replicas [11, 12]"
+    assert told.evidence[0].found == "foo-0: leader -1, ISR [12], ELR [], replicas [11, 12]"
     assert told.commands[0].endswith("--bootstrap-server b11.example:9092 --describe --topic foo")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
 from tests.reports.doctor.cases import broker, found, partition, severities, state, topic
 
 CODE = "KT-SIG-RECOVERING"
@@ -14,7 +14,7 @@ def test_a_recovering_leader_is_named(tmp_path: Path) -> None:
     path = state(tmp_path / "data", topic(), partition(leaderRecoveryState=1), broker(11))
     assert severities(CODE, path) == [Severity.WARNING]
     told = found(CODE, path)[0]
-    assert told.evidence[0].text == "foo-0: leader 11, ISR [11, 12], leaderRecoveryState 1"
+    assert told.evidence[0].found == "foo-0: leader 11, ISR [11, 12], leaderRecoveryState 1"
 
 
 def test_of_one_replica_it_is_a_note(tmp_path: Path) -> None:

@@ -2,26 +2,51 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
+from importlib import import_module
 from pathlib import Path
+
+import pytest
 
 from kraftool.reports.doctor.explain import explain
 from kraftool.reports.doctor.rules import rules
-from kraftool.reports.findings import Severity
-from kraftool.reports.kinds import KINDS
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import KINDS
 from tests.reports.doctor.cases import begun, broker, doctor, node, state
 
 HERE = Path(__file__).resolve().parent
 
 
-def test_every_rule_has_a_test_of_its_own_name() -> None:
-    names = {each.name for each in rules()}
-    assert len(names) >= 38
-    assert names <= {each.stem.removeprefix("test_") for each in HERE.glob("test_*.py")}
+def test_every_rule_has_a_test_that_names_a_code_of_its_findings() -> None:
+    assert len(rules()) >= 38
+    for rule in rules():
+        module = import_module(rule.find.__module__)
+        names = re.findall(r"\bkinds\.([A-Z_]+)", Path(module.__file__ or "").read_text())
+        codes = {getattr(module.kinds, name).code for name in names}
+        text = (HERE / f"test_{rule.name}.py").read_text()
+        assert codes & set(re.findall(r"\bKT-[A-Z-]+", text)), rule.name
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", [each.name for each in rules()])
+def test_the_tests_of_a_rule_fail_without_it(name: str) -> None:
+    without = f"""
+import pytest
+from kraftool.reports.doctor import rules
+rest = tuple(each for each in rules.rules() if each.name != {name!r})
+of_state = tuple(each for each in rules.rules_of_state() if each.name != {name!r})
+rules.rules, rules.rules_of_state = lambda: rest, lambda: of_state
+raise SystemExit(pytest.main(["-q", "-p", "no:cacheprovider", "{HERE / f"test_{name}.py"}"]))
+"""
+    done = subprocess.run([sys.executable, "-c", without], cwd=HERE.parents[2], check=False)
+    assert done.returncode == pytest.ExitCode.TESTS_FAILED
 
 
 def test_every_signature_is_told_by_a_rule_and_can_be_explained() -> None:
     folder = HERE.parents[2] / "kraftool/reports/doctor/rules"
-    text = "".join(each.read_text() for each in folder.glob("*.py"))
+    text = "".join(each.read_text() for each in folder.rglob("*.py"))
     for code in KINDS:
         if code.startswith("KT-SIG-"):
             assert f"kinds.{code.removeprefix('KT-SIG-').replace('-', '_')}" in text, code

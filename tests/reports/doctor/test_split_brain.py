@@ -15,7 +15,7 @@ def test_two_quorum_states_with_two_leaders_are_named(tmp_path: Path) -> None:
     )
     told = one("KT-SIG-SPLIT-BRAIN", *paths)
     assert told.finding.text == (f"epoch 5 has several leaders: 1 by {paths[0]}; 2 by {paths[1]}")
-    assert [each.text for each in told.evidence] == [
+    assert [each.found for each in told.evidence] == [
         "leaderEpoch 5, leaderId 1",
         "leaderEpoch 5, leaderId 2",
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kraftool.reports.findings import Severity
+from kraftool.reports.findings.finding import Severity
 from tests.reports.doctor.cases import begun, found, node, severities
 
 CODE = "KT-SIG-STRAY"

@@ -17,7 +17,7 @@ def moving(adding: list[int], removing: list[int]) -> tuple[str, int, dict[str, 
 
 def test_a_reassignment_back_is_named_with_the_cancellation(tmp_path: Path) -> None:
     told = one(CODE, state(tmp_path / "data", topic(), moving([2, 3], [2, 3])))
-    assert told.evidence[0].text == "foo-0: replicas [0, 1, 2, 3], adding [2, 3], removing [2, 3]"
+    assert told.evidence[0].found == "foo-0: replicas [0, 1, 2, 3], adding [2, 3], removing [2, 3]"
     assert '"topic":"foo","partition":0,"replicas":[0,1]' in told.commands[0]
     assert told.commands[1].endswith("--cancel --reassignment-json-file reassign.json")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from kraftool.reports.state.export import source_object
+from kraftool.reports.state.export import state_source
 from kraftool.reports.state.load import load_state
 from tests.reports.doctor.cases import PARTITION, begun, broker, found, node, partition, topic
 
@@ -51,7 +51,7 @@ def test_an_export_without_its_beginning_is_not_complete(tmp_path: Path) -> None
     log.data = b""
     log.data_batch(topic())
     path = node(tmp_path / "data", log)
-    assert source_object(load_state(str(path)))["complete"] is True
+    assert state_source(load_state(str(path))).is_complete
     whole = path / PARTITION / f"{0:020}.log"
     whole.rename(whole.with_name(f"{3:020}.log"))
-    assert source_object(load_state(str(path)))["complete"] is False
+    assert not state_source(load_state(str(path))).is_complete

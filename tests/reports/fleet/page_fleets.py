@@ -12,7 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from random import Random
 
-from kraftool.reports.findings import Finding, Severity
+from kraftool.raft.names import Endpoint, ReplicaKey, Voter, VoterSet
+from kraftool.reports.findings.finding import FindingKind, Severity
+from kraftool.reports.findings.kinds import KINDS
 from kraftool.reports.fleet.model import (
     AUDIT,
     ClusterSummary,
@@ -20,16 +22,15 @@ from kraftool.reports.fleet.model import (
     DirectorySummary,
     DivergedSide,
     Divergence,
+    ElectionDay,
     FleetAudit,
     FleetCounts,
     FleetFinding,
-    FleetVoter,
     LeftOut,
     RunSettings,
-    SeverityCounts,
     VersionCount,
 )
-from kraftool.reports.kinds import KINDS
+from kraftool.reports.text.json_forms import FindingCounts
 
 DAY = 86_400_000
 STARTED = 1_790_000_000_000
@@ -78,10 +79,10 @@ def sick(clusters: int, seed: int = 2) -> FleetAudit:
             summary = replace(summary, divergences=len(parted))
         counts = _tally(told)
         between = _tally([each for each in told if AUDIT in each.by])
-        summaries.append(replace(summary, findings=counts, between=between))
+        summaries.append(replace(summary, finding_counts=counts, between_counts=between))
         for each in mine:
             own = [one for one in told if one.directory == each.name]
-            directories.append(replace(each, findings=_tally(own)))
+            directories.append(replace(each, finding_counts=_tally(own)))
         findings += told
     return assembled(summaries, directories, findings, divergences)
 
@@ -94,7 +95,7 @@ def assembled(
     most_findings: int = 1000,
 ) -> FleetAudit:
     """An audit of these with the sums that they come to, in the order that an audit has."""
-    order = sorted(clusters, key=lambda each: _badness(each.findings))
+    order = sorted(clusters, key=lambda each: _badness(each.finding_counts))
     by_cluster: dict[str, list[DirectorySummary]] = {}
     for each in directories:
         by_cluster.setdefault(each.cluster, []).append(each)
@@ -112,9 +113,9 @@ def assembled(
             records=sum(each.records for each in directories),
             elections=sum(each.elections for each in clusters),
             divergences=len(divergences),
-            findings=_tally(findings),
-            clusters_with=_worst(each.findings for each in clusters),
-            directories_with=_worst(each.findings for each in directories),
+            finding_counts=_tally(findings),
+            clusters_with=_worst(each.finding_counts for each in clusters),
+            directories_with=_worst(each.finding_counts for each in directories),
             undecoded=sum(each.finding.undecoded for each in findings),
             bytes_read=sum(each.size for each in directories),
             task_seconds=1834.0,
@@ -130,7 +131,7 @@ def assembled(
         codes=tuple(
             sorted(
                 (_code(code, many, findings) for code, many in codes.items()),
-                key=lambda each: (list(Severity).index(each.severity), -each.count),
+                key=lambda each: (list(Severity).index(each.severity), -each.findings),
             )
         ),
         metadata_versions=tuple(
@@ -161,8 +162,11 @@ def _cluster(
     leader = random.randint(1, 3)
     last = STARTED - random.randint(500, 90_000)
     nodes = []
-    voters = tuple(
-        FleetVoter(id=id, endpoints=(f"CONTROLLER://controller-{id}:9093",)) for id in (1, 2, 3)
+    voters = VoterSet.of(
+        *(
+            Voter(key=ReplicaKey(id), endpoints={"CONTROLLER": Endpoint(f"controller-{id}", 9093)})
+            for id in (1, 2, 3)
+        )
     )
     for id in (1, 2, 3):
         behind = random.choice((0, 0, 1, 3))
@@ -201,7 +205,8 @@ def _cluster(
         )
     ends = [each.end_offset or 0 for each in nodes]
     days = sorted(random.sample(range(45), random.randint(0, 4)))
-    elections = tuple((_day(each), random.randint(1, 30 if sick else 2)) for each in reversed(days))
+    most = 30 if sick else 2
+    elections = tuple(ElectionDay(_day(each), random.randint(1, most)) for each in reversed(days))
     return (
         ClusterSummary(
             name=name,
@@ -278,7 +283,7 @@ def _divergence(
     ):
         sides.append(
             DivergedSide(
-                directories=tuple(names),
+                paths=tuple(names),
                 epoch=(cluster.epoch or 0) - number,
                 base_offset=first,
                 last_offset=first + 3,
@@ -299,28 +304,27 @@ def _divergence(
 
 
 def _diverged(one: Divergence) -> FleetFinding:
-    finding = Finding(
-        code="KT-LOG-DIVERGED",
-        severity=Severity.ERROR,
-        text="the logs of one cluster hold different bytes at the same offsets",
+    finding = FindingKind(code="KT-LOG-DIVERGED", severity=Severity.ERROR, meaning="").at(
+        "",
+        "the logs of one cluster hold different bytes at the same offsets",
         offset=one.first_offset,
         advice="find out which side has a majority before anything is started",
     )
-    names = tuple(name for side in one.sides for name in side.directories)
+    names = tuple(name for side in one.sides for name in side.paths)
     return FleetFinding(finding=finding, cluster=one.cluster, directories=names, by=(AUDIT,))
 
 
-def _tally(findings: Sequence[FleetFinding]) -> SeverityCounts:
+def _tally(findings: Sequence[FleetFinding]) -> FindingCounts:
     many = Counter(each.finding.severity.value for each in findings)
-    return SeverityCounts(**many)
+    return FindingCounts(**many)
 
 
-def _worst(counts: Iterable[SeverityCounts]) -> SeverityCounts:
+def _worst(counts: Iterable[FindingCounts]) -> FindingCounts:
     worst = [each.worst for each in counts]
-    return SeverityCounts(**Counter(each.value for each in worst if each is not None))
+    return FindingCounts(**Counter(each.value for each in worst if each is not None))
 
 
-def _badness(counts: SeverityCounts) -> tuple[int, int, int]:
+def _badness(counts: FindingCounts) -> tuple[int, int, int]:
     return -counts.error, -counts.warning, -counts.info
 
 
@@ -330,7 +334,7 @@ def _code(code: str, many: int, findings: Sequence[FleetFinding]) -> CodeCount:
     return CodeCount(
         code=code,
         severity=mine[0].finding.severity,
-        count=many,
+        findings=many,
         clusters=len({each.cluster for each in mine}),
         directories=len({name for each in mine for name in each.directories}),
         meaning=kind.meaning if kind is not None else "",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from kraftool.reports.findings import Finding, Severity
+from kraftool.reports.findings.finding import FindingKind, Severity
 from kraftool.reports.fleet import page_nodes, page_tables
 from kraftool.reports.fleet.model import (
     AUDIT,
@@ -16,10 +17,10 @@ from kraftool.reports.fleet.model import (
     FleetCounts,
     FleetFinding,
     LeftOut,
-    SeverityCounts,
 )
 from kraftool.reports.fleet.page import page
 from kraftool.reports.fleet.page_overview import verdict
+from kraftool.reports.text.json_forms import FindingCounts
 from tests.reports.fleet.page_fleets import RUN, STARTED, assembled, sick, sound
 from tests.reports.fleet.page_reader import Page
 
@@ -83,8 +84,8 @@ def test_the_verdict_is_one_sentence_with_the_numbers(
     counts = FleetCounts(
         clusters=clusters,
         directories=clusters * 3,
-        clusters_with=SeverityCounts(**dict(zip(names, with_worst, strict=True))),
-        findings=SeverityCounts(**dict(zip(names, found, strict=True))),
+        clusters_with=FindingCounts(**dict(zip(names, with_worst, strict=True))),
+        finding_counts=FindingCounts(**dict(zip(names, found, strict=True))),
     )
     sentence, kind = verdict(FleetAudit(run=RUN, counts=counts))
     assert sentence.startswith(told)
@@ -94,7 +95,8 @@ def test_the_verdict_is_one_sentence_with_the_numbers(
 @pytest.mark.parametrize("left_out", ["undecoded", "ignored"])
 def test_a_fleet_that_was_not_examined_whole_is_not_green(left_out: str) -> None:
     audit = sound(3)
-    read = replace(audit, counts=replace(audit.counts, **{left_out: 2}))
+    changed: dict[str, Any] = {left_out: 2}
+    read = replace(audit, counts=replace(audit.counts, **changed))
     assert verdict(read) == ("No problems found in what was examined of all 3 clusters", "info")
     html = page(read)
     assert 'class="verdict good"' not in html
@@ -116,8 +118,8 @@ def test_the_tiles_have_the_counts_of_the_model() -> None:
     counts = audit.counts
     assert read.tile("clusters") == "40"
     assert read.tile("directories") == "120"
-    assert read.tile("errors") == f"✕{counts.findings.error}"
-    assert read.tile("warnings") == f"▲{counts.findings.warning}"
+    assert read.tile("errors") == f"✕{counts.finding_counts.error}"
+    assert read.tile("warnings") == f"▲{counts.finding_counts.warning}"
     assert read.tile("divergences") == str(counts.divergences)
     assert read.tile("not decoded") == str(counts.undecoded)
 
@@ -130,7 +132,7 @@ def test_every_cluster_has_a_row_with_its_numbers() -> None:
         assert row[5] == f"{cluster.end_offset:,}"
         assert row[6] == f"{cluster.lag:,}"
         assert row[10] == f"{cluster.elections:,}"
-        told = cluster.findings
+        told = cluster.finding_counts
         for glyph, number in (("✕", told.error), ("▲", told.warning), ("●", told.info)):
             assert (f"{glyph} {number}" in row[1]) == bool(number)
         assert ("mixed" in row[7]) == (len(cluster.metadata_versions) > 1)
@@ -158,7 +160,7 @@ def test_every_cause_is_told_with_its_reach_its_advice_and_a_command() -> None:
     assert len(causes) == min(len(urgent), 12)
     for told, cause in zip(causes, urgent, strict=False):
         assert cause.code in told.text
-        assert f"{cause.count} finding" in told.text
+        assert f"{cause.findings} finding" in told.text
         assert f"in {cause.clusters} cluster" in told.text
         advice = [each.finding.advice for each in audit.findings if each.finding.code == cause.code]
         assert all(each in told.text for each in advice)
@@ -214,12 +216,14 @@ def test_divergences_are_located_with_who_has_what() -> None:
         for side in one.sides:
             assert f"{side.crc:08x}" in nodes
             assert f"position {side.position:,}" in nodes
-            assert all(name in nodes for name in side.directories)
+            assert all(name in nodes for name in side.paths)
 
 
 def test_a_divergence_is_not_told_again_as_a_finding_between_directories() -> None:
     audit = sick(40)
-    other = Finding(code="KT-FLEET-OTHER", severity=Severity.WARNING, text="levels differ")
+    other = FindingKind(code="KT-FLEET-OTHER", severity=Severity.WARNING, meaning="").at(
+        "", "levels differ"
+    )
     told = FleetFinding(finding=other, cluster=audit.clusters[0].name, by=(AUDIT,))
     audit = replace(audit, findings=(told, *audit.findings))
     rows = Page.of(audit).table("Other findings between directories").rows[1:]
@@ -243,7 +247,7 @@ def test_of_too_many_logs_those_that_differ_are_drawn() -> None:
 def test_findings_name_their_place_and_who_says_it() -> None:
     audit = sick(12)
     rows = Page.of(audit).table("Findings").rows[1:]
-    assert len(rows) == audit.counts.findings.total
+    assert len(rows) == audit.counts.finding_counts.total
     for row, told in zip(rows, audit.findings, strict=True):
         assert told.finding.severity.value in row[0]
         assert told.finding.code in row[0]
@@ -259,13 +263,19 @@ def test_numbers_of_the_plots_are_those_of_the_model() -> None:
     read = Page.of(audit)
     codes = read.table("Findings by code: Findings").rows[1:]
     assert codes == [
-        [f"{'✕' if each.severity is Severity.ERROR else '▲'} {each.code}", f"{each.count}"]
+        [f"{'✕' if each.severity is Severity.ERROR else '▲'} {each.code}", f"{each.findings}"]
         for each in audit.codes[:12]
     ]
     worst = read.table("Clusters with the most serious findings: Info").rows[1:]
     assert worst == [
-        [each.name, *map(str, (each.findings.error, each.findings.warning, each.findings.info))]
-        for each in [each for each in audit.clusters if each.findings.total][:12]
+        [
+            each.name,
+            *map(
+                str,
+                (each.finding_counts.error, each.finding_counts.warning, each.finding_counts.info),
+            ),
+        ]
+        for each in [each for each in audit.clusters if each.finding_counts.total][:12]
     ]
     lag = read.table("Lag between the nodes of a cluster: Clusters").rows[1:]
     assert sum(int(many) for _, many in lag) == len(audit.clusters)
@@ -318,7 +328,7 @@ def test_what_the_page_leaves_out_is_told_and_where_it_is(
     monkeypatch.setattr(page_nodes, "MOST_CLUSTERS", 1)
     audit = sick(40)
     read = Page.of(audit)
-    total = audit.counts.findings.total
+    total = audit.counts.finding_counts.total
     assert len(read.table("Clusters").rows) == len(read.table("Directories").rows) == 8
     assert "33 more clusters left out" in read.sections["clusters"].text
     assert "113 more directories left out" in read.sections["directories"].text
@@ -333,7 +343,7 @@ def test_what_the_page_leaves_out_is_told_and_where_it_is(
 
 def test_what_the_model_left_out_is_told_too() -> None:
     audit = sick(12)
-    counts = replace(audit.counts, clusters=5000, findings=SeverityCounts(error=9999))
+    counts = replace(audit.counts, clusters=5000, finding_counts=FindingCounts(error=9999))
     left = LeftOut(clusters=4988, findings=9000, divergences=77, codes=3)
     read = Page.of(replace(audit, counts=counts, left_out=left))
     assert "4,988 more clusters left out" in read.sections["clusters"].text

@@ -169,4 +169,5 @@ def test_a_text_of_a_million_characters_is_cut_and_that_is_told() -> None:
 
 def _long(told: FleetFinding) -> FleetFinding:
     command = "kraftool explain " + "y" * 1_000_000
-    return replace(told, finding=replace(told.finding, text="x" * 1_000_000), commands=(command,))
+    finding = told.finding.saying("x" * 1_000_000)
+    return replace(told, finding=finding, commands=(command,))

@@ -1,18 +1,20 @@
 """The rules: one cause, one file. A module here with a function `find` is a rule.
 
 Owns that they are found by being here. A rule looks at an Examination and yields diagnoses; it
-reads no file, and never looks at what another rule said.
+reads no file, and never looks at what another rule said. Those in `of_state/` look at the state
+alone, so that `quorum health` asks them, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import NamedTuple
 
 from kraftool.reports.doctor.model import Diagnosis, Examination
+from kraftool.reports.doctor.rules import of_state
 
 Find = Callable[[Examination], Iterator[Diagnosis]]
 
@@ -27,5 +29,19 @@ class DoctorRule(NamedTuple):
 @cache
 def rules() -> tuple[DoctorRule, ...]:
     """All rules, by name."""
-    names = sorted(each.name for each in iter_modules(__path__))
-    return tuple(DoctorRule(name, import_module(f"{__name__}.{name}").find) for name in names)
+    found = (*_rules_in(__name__, __path__), *rules_of_state())
+    return tuple(sorted(found, key=lambda each: each.name))
+
+
+@cache
+def rules_of_state() -> tuple[DoctorRule, ...]:
+    """Those that look at the state alone."""
+    return _rules_in(of_state.__name__, of_state.__path__)
+
+
+def _rules_in(package: str, path: Iterable[str]) -> tuple[DoctorRule, ...]:
+    return tuple(
+        DoctorRule(each.name, import_module(f"{package}.{each.name}").find)
+        for each in iter_modules(path)
+        if not each.ispkg
+    )

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.kinds import signatures as kinds
-from kraftool.reports.metadata_summary import VoterSource
+from kraftool.reports.files.metadata_summary import VoterSource
+from kraftool.reports.findings.kinds import signatures as kinds
 
 _KEY = "controller.quorum.auto.join.enable"
 
@@ -37,8 +37,8 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             ),
             directory=patient.path,
             evidence=(
-                Evidence(file=removed[1], offset=removed[0], text=f"voter {id} removed"),
-                Evidence(file=patient.settings_file, text=f"{_KEY}=true"),
+                Evidence(file=removed[1], offset=removed[0], found=f"voter {id} removed"),
+                Evidence(file=patient.settings_file, found=f"{_KEY}=true"),
             ),
             commands=(
                 tools.settings(patient.settings_file, _KEY, "false"),

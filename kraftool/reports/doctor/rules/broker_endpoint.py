@@ -9,7 +9,7 @@ from kraftool.image.cluster import BrokerRegistration
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.hosts import is_local, why_unreachable
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.findings.kinds import signatures as kinds
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -45,7 +45,7 @@ def _diagnosis(patient: ExaminedDirectory, broker: BrokerRegistration, text: str
                      for each in broker.listeners)  # fmt: skip
     starts = [each for each in patient.statistics.starts if each.broker_id == broker.id]
     evidence = tuple(
-        Evidence(file=each.file, position=each.position, offset=each.offset, text=told)
+        Evidence(file=each.file, position=each.position, offset=each.offset, found=told)
         for each in starts[-1:]
     )
     names = [each.name for each in broker.listeners]

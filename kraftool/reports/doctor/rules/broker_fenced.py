@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
-from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.findings.kinds import signatures as kinds
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -27,7 +27,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                     file=start.file if start is not None else patient.path,
                     position=start.position if start is not None else None,
                     offset=start.offset if start is not None else None,
-                    text=f"broker {each.id}: last registration with epoch {each.epoch},"
+                    found=f"broker {each.id}: last registration with epoch {each.epoch},"
                     f" incarnation {each.incarnation_id}{stopped}",
                 )
             )

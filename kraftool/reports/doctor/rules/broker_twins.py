@@ -8,7 +8,7 @@ from kraftool.decoders.addresses import shown_address
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.log_statistics import BrokerStart
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
-from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.findings.kinds import signatures as kinds
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -40,7 +40,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 evidence=tuple(
                     Evidence(
                         file=each.file, position=each.position, offset=each.offset,
-                        text=f"{_words(each)}, incarnation {each.incarnation_id}",
+                        found=f"{_words(each)}, incarnation {each.incarnation_id}",
                     )
                     for each in shown
                 ),

@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from kraftool.raft.names import majority_of
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.findings import Severity
-from kraftool.reports.kinds import signatures as kinds
-from kraftool.reports.kinds import snapshot as snap_kinds
-from kraftool.reports.metadata_summary import SeenVoters
+from kraftool.reports.files.metadata_summary import SeenVoters
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.kinds import snapshot as snap_kinds
 from kraftool.reports.voters.between import newest_source
 from kraftool.reports.voters.commit import Proof, with_verdicts
 from kraftool.reports.voters.holding import (
@@ -172,11 +172,11 @@ def _diagnosis(examination: Examination, case: _Case, severity: Severity | None)
         ),
         evidence=(
             *(
-                Evidence(file=each.path, offset=rank(each.source)[1], text=f"voter {id} ends here")
+                Evidence(file=each.path, offset=rank(each.source)[1], found=f"voter {id} ends here")
                 for id, each in case.lacking
             ),
             *(
-                Evidence(file=each.path, offset=rank(each.source)[1], text="this goes further")
+                Evidence(file=each.path, offset=rank(each.source)[1], found="this goes further")
                 for each in case.having
             ),
         ),

@@ -11,12 +11,12 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from kraftool.reports import parting
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.log_statistics import LogStatistics
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.kinds import log as log_kinds
-from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.findings.kinds import log as log_kinds
+from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.timeline import parting
 
 
 class _Batch(NamedTuple):
@@ -36,6 +36,8 @@ class _Parting(NamedTuple):
     agreeing: tuple[ExaminedDirectory, ...]
     """Those with the same batch as the other, which is among them."""
     is_majority: bool
+    is_alone: bool
+    """True if no other log has what this one has there."""
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -74,9 +76,13 @@ def _held_against_most(
     with_mine = (patient, *(each for each, batch in others if batch == mine))
     with_theirs = (reference, *(each for each, batch in others if batch == theirs))
     if mine.epoch == theirs.epoch and len(with_mine) > len(with_theirs):
-        return reference, _Parting(offset, patient, theirs, mine, with_mine, True)
+        return reference, _Parting(
+            offset, patient, theirs, mine, with_mine, True, len(with_theirs) == 1
+        )
     is_majority = len(with_theirs) > len(with_mine)
-    return patient, _Parting(offset, reference, mine, theirs, with_theirs, is_majority)
+    return patient, _Parting(
+        offset, reference, mine, theirs, with_theirs, is_majority, len(with_mine) == 1
+    )
 
 
 def _batch_at(log: LogStatistics, offset: int) -> _Batch | None:
@@ -120,6 +126,15 @@ def _diagnosis(examination: Examination, patient: ExaminedDirectory, found: _Par
     if same_epoch:
         text += f", in the same epoch {found.mine.epoch}"
     advice = kind.advice
+    severity = None
+    if not (same_epoch or only_epoch) and found.offset > 0:
+        severity = parting.tail_severity(
+            patient.statistics.epochs[-1],
+            found.theirs.epoch,
+            alone=found.is_alone,
+            others=len(found.agreeing),
+            snapshot_beyond=any(each.offset > found.offset for each in patient.summary.snapshots),
+        )
     if same_epoch:
         agreeing = [each.path for each in found.agreeing]
         advice = parting.advice(kind, agreeing, is_majority=found.is_majority)
@@ -136,6 +151,7 @@ def _diagnosis(examination: Examination, patient: ExaminedDirectory, found: _Par
             expected=f"the batch of epoch {found.theirs.epoch} that {found.other.path} has",
             found=f"another one of epoch {found.mine.epoch}",
             advice=advice,
+            severity=severity,
         ),
         directory=patient.path,
         evidence=(
@@ -152,4 +168,4 @@ def _diagnosis(examination: Examination, patient: ExaminedDirectory, found: _Par
 
 def _evidence(patient: ExaminedDirectory, offset: int, batch: _Batch, which: str) -> Evidence:
     text = f"{which} batch of epoch {batch.epoch}, crc {batch.crc:08x}"
-    return Evidence(file=patient.path, offset=offset, text=text)
+    return Evidence(file=patient.path, offset=offset, found=text)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.log_statistics import LoggedElection
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.findings.kinds import signatures as kinds
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -60,7 +60,9 @@ def _diagnosis(
         directory=patient.path,
         evidence=(
             Evidence.of_election(election, with_votes=True),
-            Evidence(file=file, text=f"leaderEpoch {state.leader_epoch}, votedId {state.voted_id}"),
+            Evidence(
+                file=file, found=f"leaderEpoch {state.leader_epoch}, votedId {state.voted_id}"
+            ),
         ),
         commands=(
             *(tools.keep_copy(each) for each in copies),

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.log_statistics import LoggedElection
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
-from kraftool.reports.findings import Severity
-from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import signatures as kinds
 
 _MANY = 10
 _FASTEST_ELECTION_MS = 500
@@ -58,6 +58,6 @@ def _evidence(election: LoggedElection) -> Evidence:
         file=election.file,
         position=election.position,
         offset=election.offset,
-        text=f"epoch {election.epoch} of controller {election.leader_id} follows on epoch"
+        found=f"epoch {election.epoch} of controller {election.leader_id} follows on epoch"
         f" {election.before_epoch}",
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.findings.kinds import signatures as kinds
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -24,7 +24,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                     found=name,
                 ),
                 directory=patient.path,
-                evidence=(Evidence(file=folder, text="a folder"),),
+                evidence=(Evidence(file=folder, found="a folder"),),
                 commands=(*tools.stop_first(patient), tools.aside(folder)),
             )
 

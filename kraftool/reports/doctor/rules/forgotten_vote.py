@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.log_statistics import LoggedElection
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.findings import Severity
-from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import signatures as kinds
 from kraftool.reports.voters.stale import is_stale
 
 
@@ -79,7 +79,7 @@ def _diagnosis(
         directory=patient.path,
         evidence=(
             Evidence.of_election(election, with_votes=True),
-            Evidence(file=file, text=f"leaderEpoch {epoch}"),
+            Evidence(file=file, found=f"leaderEpoch {epoch}"),
         ),
         commands=() if live else (*tools.epoch_to_write(examination),
                                   tools.on_all(examination, "timeline")),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.findings.kinds import signatures as kinds
 
 _HOUR = 3_600_000
 _ELECTIONS_IN_AN_HOUR = 8
@@ -59,7 +59,7 @@ def _of(examination: Examination, patient: ExaminedDirectory) -> Iterator[Diagno
         evidence=tuple(
             Evidence(
                 file=each.file, position=each.position, offset=each.offset,
-                text=f"epoch {each.epoch}: controller {each.leader_id}, after"
+                found=f"epoch {each.epoch}: controller {each.leader_id}, after"
                 f" {max(each.timestamp - each.before_timestamp, 0)} ms without a record"
                 if each.before_timestamp >= 0
                 else f"epoch {each.epoch}: controller {each.leader_id}",

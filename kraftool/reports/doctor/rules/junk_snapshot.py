@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.kinds import signatures as kinds
-from kraftool.reports.kinds import snapshot as snap_kinds
-from kraftool.reports.metadata_summary import SnapshotSummary
+from kraftool.reports.files.metadata_summary import SnapshotSummary
+from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.kinds import snapshot as snap_kinds
 
 _BROKEN = frozenset(
     each.code
@@ -36,10 +36,10 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             ),
             directory=patient.path,
             evidence=(
-                Evidence(file=newest.file, text=f"{newest.size} bytes: {why}"),
+                Evidence(file=newest.file, found=f"{newest.size} bytes: {why}"),
                 Evidence(
                     file=patient.path, offset=ends[1],
-                    text=f"the log ends here in epoch {ends[0]}",
+                    found=f"the log ends here in epoch {ends[0]}",
                 ),
             ),
             commands=(

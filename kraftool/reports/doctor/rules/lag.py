@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
-from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.findings.kinds import signatures as kinds
 
 _MOST_RECORDS = 1000
 
@@ -40,7 +40,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 ),
                 directory=patient.path,
                 evidence=tuple(
-                    Evidence(file=each.path, offset=end.end_offset, text="the log ends here")
+                    Evidence(file=each.path, offset=end.end_offset, found="the log ends here")
                     for each, end in ((first, furthest), (patient, log))
                 ),
                 commands=(tools.quorum(examination, patient, "describe", "--replication"),),

@@ -9,9 +9,9 @@ from kraftool.raft.names import Voter
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.hosts import is_local
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.findings import Severity
-from kraftool.reports.kinds import signatures as kinds
-from kraftool.reports.metadata_summary import VoterSource
+from kraftool.reports.files.metadata_summary import VoterSource
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import signatures as kinds
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -40,7 +40,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             evidence=tuple(
                 Evidence(
                     file=voters.file, offset=voters.offset,
-                    text=f"voter {each.id}: {', '.join(shown_endpoints(each.endpoints))}",
+                    found=f"voter {each.id}: {', '.join(shown_endpoints(each.endpoints))}",
                 )
                 for each in voters.voters
             )

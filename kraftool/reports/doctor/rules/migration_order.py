@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kraftool.raft.endpoints import shown_endpoints
+from kraftool.raft.endpoints import shown_voter
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.kinds import signatures as kinds
-from kraftool.reports.metadata_summary import VoterSource
+from kraftool.reports.files.metadata_summary import VoterSource
+from kraftool.reports.findings.kinds import signatures as kinds
 
 _STATIC, _DYNAMIC = "controller.quorum.voters", "controller.quorum.bootstrap.servers"
 
@@ -34,8 +34,8 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 ),
                 directory=patient.path,
                 evidence=(
-                    Evidence(file=patient.path, text="no KRaftVersion record: kraft.version 0"),
-                    Evidence(file=patient.settings_file, text=f"{_DYNAMIC}={bootstrap}"),
+                    Evidence(file=patient.path, found="no KRaftVersion record: kraft.version 0"),
+                    Evidence(file=patient.settings_file, found=f"{_DYNAMIC}={bootstrap}"),
                 ),
                 commands=(
                     tools.settings(patient.settings_file, _STATIC, _voters(examination, patient)),
@@ -53,9 +53,7 @@ def _voters(examination: Examination, patient: ExaminedDirectory) -> str:
     for each in (patient, *examination.patients):
         other = each.source.settings
         if other is not None and other.static_voters:
-            return ",".join(
-                f"{v.id}@{''.join(shown_endpoints(v.endpoints))}" for v in other.static_voters
-            )
+            return ",".join(map(shown_voter, other.static_voters))
     voters = patient.source.in_force
     if voters is not None and voters.source is VoterSource.LEADER_CHANGE:
         return ",".join(f"{each.id}@{tools.ANYWHERE}" for each in voters.voters)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.kinds import signatures as kinds
-from kraftool.reports.moments import utc
+from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.text.moments import utc
 
 _MANY = 10
 """Epochs beyond the log; a few come from elections that were lost and from resigning leaders."""
@@ -35,13 +35,13 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             evidence=(
                 Evidence(
                     file=file,
-                    text=f"leaderEpoch {state.leader_epoch}, leaderId {state.leader_id}, votedId"
+                    found=f"leaderEpoch {state.leader_epoch}, leaderId {state.leader_id}, votedId"
                     f" {state.voted_id}",
                 ),
                 Evidence(
                     file=patient.path,
                     offset=log.end_offset - 1,
-                    text=f"the last record is of epoch {log.last_epoch}, {since}",
+                    found=f"the last record is of epoch {log.last_epoch}, {since}",
                 ),
             ),
             commands=(

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from kraftool.raft.names import Voter
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.findings import Finding
-from kraftool.reports.kinds import directory as dir_kinds
-from kraftool.reports.kinds import signatures as kinds
-from kraftool.reports.kinds import snapshot as snap_kinds
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.findings.kinds import directory as dir_kinds
+from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.findings.kinds import snapshot as snap_kinds
 from kraftool.reports.voters.voter_set import matches
 
 _REFUSING = frozenset(
@@ -52,7 +52,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 found=str(len(voters.voters) - len(troubles)),
             ),
             evidence=tuple(
-                Evidence(file=patient.path, text=f"voter {voter.id}: {trouble}")
+                Evidence(file=patient.path, found=f"voter {voter.id}: {trouble}")
                 for voter, patient, trouble in troubles
             ),
             commands=(tools.on_all(examination, "diff-voters"),),

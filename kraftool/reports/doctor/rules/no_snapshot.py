@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
 from kraftool.reports.doctor.snapshot_triggers import overdue, triggers
-from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.findings.kinds import signatures as kinds
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -33,7 +33,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             evidence=(
                 Evidence(
                     file=patient.path,
-                    text=f"offsets {log.start_offset} to {log.end_offset - 1}, {log.size} bytes in"
+                    found=f"offsets {log.start_offset} to {log.end_offset - 1}, {log.size} bytes in"
                     f" {log.segments} segments",
                 ),
             ),

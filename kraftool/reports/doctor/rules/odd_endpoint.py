@@ -8,7 +8,7 @@ from kraftool.raft.endpoints import shown_endpoint
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.hosts import why_unreachable
 from kraftool.reports.doctor.model import Diagnosis, Examination
-from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.findings.kinds import signatures as kinds
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from kraftool.raft.names import NO_VOTERS, VoterSet
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.findings.kinds import signatures as kinds
 from kraftool.reports.voters.between import newest_source
 from kraftool.reports.voters.commit import with_verdicts
 from kraftool.reports.voters.holding import rank, seats
@@ -113,9 +113,9 @@ def _diagnosis(
             advice=advice,
         ),
         evidence=(
-            Evidence(file=now.file, position=now.position, offset=now.offset, text=after),
+            Evidence(file=now.file, position=now.position, offset=now.offset, found=after),
             *(
-                Evidence(file=of[id(each)].path, offset=rank(each)[1], text=f"{number} ends here")
+                Evidence(file=of[id(each)].path, offset=rank(each)[1], found=f"{number} ends here")
                 for number, each in old.granting
             ),
         ),

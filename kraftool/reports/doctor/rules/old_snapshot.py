@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
 from kraftool.reports.doctor.snapshot_triggers import overdue, triggers
-from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.findings.kinds import signatures as kinds
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -30,12 +30,12 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             evidence=(
                 Evidence(
                     file=newest.file,
-                    text=f"offset {newest.offset}, lastContainedLogTimestamp {newest.timestamp}",
+                    found=f"offset {newest.offset}, lastContainedLogTimestamp {newest.timestamp}",
                 ),
                 Evidence(
                     file=patient.path,
                     offset=log.end_offset - 1,
-                    text=f"the last record, at {log.last_timestamp}",
+                    found=f"the last record, at {log.last_timestamp}",
                 ),
             ),
             commands=(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kraftool.image.configs import TOPIC
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
-from kraftool.reports.kinds import snapshot as kinds
+from kraftool.reports.findings.kinds import snapshot as kinds
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -28,7 +28,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 evidence=(
                     Evidence(
                         file=state.snapshot or patient.path,
-                        text=f"ConfigRecord of topic {resource.name}: {keys}",
+                        found=f"ConfigRecord of topic {resource.name}: {keys}",
                     ),
                 ),
                 commands=(

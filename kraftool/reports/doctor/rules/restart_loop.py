@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.log_statistics import BrokerStart
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
-from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.findings.kinds import signatures as kinds
 
 _HOUR = 3_600_000
 _MANY = 5
@@ -43,7 +43,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                         file=each.file,
                         position=each.position,
                         offset=each.offset,
-                        text=f"incarnation {each.incarnation_id}",
+                        found=f"incarnation {each.incarnation_id}",
                     )
                     for each in busiest[-5:]
                 ),

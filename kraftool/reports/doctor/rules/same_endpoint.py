@@ -8,7 +8,7 @@ from kraftool.raft.endpoints import shown_endpoint, shown_endpoints
 from kraftool.raft.names import Endpoint
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
-from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.findings.kinds import signatures as kinds
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -33,7 +33,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                         Evidence(
                             file=voters.file,
                             offset=voters.offset,
-                            text=f"voter {each.id}: {', '.join(shown_endpoints(each.endpoints))}",
+                            found=f"voter {each.id}: {', '.join(shown_endpoints(each.endpoints))}",
                         )
                         for each in voters.voters
                         if each.id in (other, voter.id)

@@ -8,9 +8,9 @@ from kraftool.image.scram import MECHANISMS
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.log_statistics import Credential, CredentialChange
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.findings import Finding
-from kraftool.reports.kinds import snapshot as kinds
-from kraftool.reports.metadata_summary import SnapshotSummary
+from kraftool.reports.files.metadata_summary import SnapshotSummary
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.findings.kinds import snapshot as kinds
 from kraftool.reports.verify.snapshot_diff import StateDifference
 
 
@@ -36,7 +36,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 Evidence(
                     file=patient.path,
                     offset=expected[each].offset,
-                    text=f"UserScramCredentialRecord of {each[0]}",
+                    found=f"UserScramCredentialRecord of {each[0]}",
                 )
                 for each in lost[:5]
             ),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
-from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.findings.kinds import signatures as kinds
 
 _RESERVED = frozenset({"AAAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAAAQ"})
 """No directory, and a lost one; many brokers may have them."""
@@ -36,11 +36,11 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                             file=each.file,
                             position=each.position,
                             offset=each.offset,
-                            text=f"registration of broker {each.broker_id}",
+                            found=f"registration of broker {each.broker_id}",
                         )
                         for each in starts[-4:]
                     ),
                     commands=(
-                        tools.on(patient.path, "dump-log", "--type", "REGISTER_BROKER_RECORD"),
+                        tools.on(patient.path, "dump-log", "--type", "RegisterBrokerRecord"),
                     ),
                 )

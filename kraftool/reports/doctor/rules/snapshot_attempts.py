@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kraftool.decoders.names import FileState
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
-from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.findings.kinds import signatures as kinds
 
 _SEVERAL = 3
 """One or two are left of a stop while a snapshot was written."""
@@ -26,7 +26,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             ),
             directory=patient.path,
             evidence=tuple(
-                Evidence(file=each.name, text=f"{each.size} bytes") for each in parts[:5]
+                Evidence(file=each.name, found=f"{each.size} bytes") for each in parts[:5]
             ),
             commands=(tools.line("df", "-h", patient.path),),
         )

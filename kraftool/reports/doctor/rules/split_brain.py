@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.findings.kinds import signatures as kinds
 
 _MOST_NAMED = 5
 
@@ -50,7 +50,7 @@ def _claims(patient: ExaminedDirectory) -> Iterator[tuple[int, int, Evidence]]:
             state.leader_id,
             Evidence(
                 file=patient.source.quorum_state_file,
-                text=f"leaderEpoch {state.leader_epoch}, leaderId {state.leader_id}",
+                found=f"leaderEpoch {state.leader_epoch}, leaderId {state.leader_id}",
             ),
         )
 
@@ -69,8 +69,8 @@ def _diagnosis(
             f"epoch {epoch} has several leaders: {by}",
             position=second.position,
             offset=second.offset,
-            expected=first.text,
-            found=second.text,
+            expected=first.found,
+            found=second.found,
         ),
         evidence=tuple(each.evidence for claims in told.values() for each in claims[:_MOST_NAMED]),
         commands=(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
-from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.findings.kinds import signatures as kinds
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -27,10 +27,10 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             ),
             directory=patient.path,
             evidence=(
-                Evidence(file=newest.file, text=f"epoch {newest.epoch}, offset {newest.offset}"),
+                Evidence(file=newest.file, found=f"epoch {newest.epoch}, offset {newest.offset}"),
                 Evidence(
                     file=patient.path, offset=log.end_offset,
-                    text=f"the log ends here in epoch {log.last_epoch}",
+                    found=f"the log ends here in epoch {log.last_epoch}",
                 ),
             ),
             commands=(tools.keep_copy(patient.path), tools.on_all(examination, "timeline")),

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
-from kraftool.reports.findings import Severity
-from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import signatures as kinds
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -30,7 +30,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 advice="" if few else None,
             ),
             directory=patient.path,
-            evidence=(Evidence(file=patient.path, text=f"{stray} folders named …-stray"),),
+            evidence=(Evidence(file=patient.path, found=f"{stray} folders named …-stray"),),
             commands=(
                 tools.line("find", patient.path, "-maxdepth", "1", "-name", "*-stray"),
                 tools.on(patient.path, "dump"),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kraftool.raft.names import NO_VOTERS, VoterSet
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.findings.kinds import signatures as kinds
 from kraftool.reports.voters.model import HistoryEntry, Origin
 from kraftool.reports.voters.voter_set import keys_changed
 
@@ -49,7 +49,7 @@ def _words(voters: VoterSet) -> str:
 
 def _evidence(entry: HistoryEntry) -> Evidence:
     text = f"first voters {_words(entry.voters or NO_VOTERS)}"
-    return Evidence(file=entry.file, position=entry.position, text=text)
+    return Evidence(file=entry.file, position=entry.position, found=text)
 
 
 def _commands(

@@ -8,7 +8,7 @@ from kraftool.decoders.kinds import FileKind
 from kraftool.image.metadata_version import FEATURES, KRAFT_VERSION, METADATA_VERSION
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
-from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.findings.kinds import signatures as kinds
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -31,11 +31,11 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             ),
             directory=patient.path,
             evidence=(
-                Evidence(file=file, text="no directory.id"),
+                Evidence(file=file, found="no directory.id"),
                 Evidence(
                     file=level.file,
                     offset=level.offset,
-                    text=f"metadata.version {level.level}, kraft.version 0",
+                    found=f"metadata.version {level.level}, kraft.version 0",
                 ),
             ),
             commands=(

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from kraftool.raft.endpoints import shown_endpoints
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
-from kraftool.reports.kinds import signatures as kinds
-from kraftool.reports.metadata_summary import VoterSource
+from kraftool.reports.files.metadata_summary import VoterSource
+from kraftool.reports.findings.kinds import signatures as kinds
 from kraftool.reports.voters.voter_set import addresses
 
 _KEY = "controller.listener.names"
@@ -42,7 +42,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             evidence=tuple(
                 Evidence(
                     file=voters.file, offset=voters.offset,
-                    text=f"voter {each.id}: {', '.join(shown_endpoints(each.endpoints))}",
+                    found=f"voter {each.id}: {', '.join(shown_endpoints(each.endpoints))}",
                 )
                 for each in lacking
             ),

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.findings import Severity
-from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import signatures as kinds
 from kraftool.reports.voters.model import VoterSourceReport
 
 _MOST_OFFSETS = 5
@@ -90,7 +90,7 @@ def _diagnosis(
             else "keep a copy of every directory; what the damage hid has to come from a backup",
         ),
         evidence=tuple(
-            Evidence(file=each.path, offset=offsets[0], text="whole here") for each in whole
+            Evidence(file=each.path, offset=offsets[0], found="whole here") for each in whole
         ),
         commands=(
             *(tools.keep_copy(each.path) for each in (whole or damaged)[:3]),

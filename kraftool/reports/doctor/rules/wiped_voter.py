@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
-from kraftool.reports.kinds import signatures as kinds
+from kraftool.reports.findings.kinds import signatures as kinds
 from kraftool.reports.voters.voter_set import (
     matches,
 )
@@ -44,7 +44,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                     else None,
                 ),
                 directory=each.path,
-                evidence=(Evidence(file=voters.file, offset=voters.offset, text="the voters"),),
+                evidence=(Evidence(file=voters.file, offset=voters.offset, found="the voters"),),
                 commands=(tools.on_all(examination, "diff-voters"),),
             )
 

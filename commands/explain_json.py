@@ -1,0 +1,123 @@
+"""The document of `explain -o json`, and its rows in CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from kraftool.decoders.json_marks import Hidden
+from kraftool.decoders.kinds import FileKind
+from kraftool.reports.explain.annotation import Rest, Row
+from kraftool.reports.text.json_form import form, in_json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowObject:
+    """Bytes of the file, and what they are."""
+
+    position: int
+    """Of the first byte, in the file."""
+    size: int
+    depth: int
+    """How deep the row is nested."""
+    is_group: bool
+    """A heading over the deeper rows behind it, without bytes of its own."""
+    field: str
+    """The path of the field, as in records[0].value.voters[1].host."""
+    type: str
+    """The type on disk; that of a length or a count in parentheses."""
+    value: Any
+    """A text, a number or a truth; null for bytes, for a null length and for raw bytes."""
+    hex: str | None
+    """The bytes; null for a group and for a secret, cut for a long stretch of raw bytes."""
+    note: str | None
+    """What the value means."""
+    reason: str | None
+    """What is wrong with these bytes."""
+    is_secret: bool
+    """Whether the bytes are withheld; --show-secrets shows them."""
+    is_marked: bool
+    """Whether this is what --position or --offset asked for."""
+
+
+@form
+def row_object(row: Row) -> RowObject:
+    return RowObject(
+        position=row.position,
+        size=row.size,
+        depth=row.depth,
+        is_group=row.group,
+        field=_text(row.field),
+        type=row.type,
+        value=_value(row.value),
+        hex=None if row.secret or row.group else row.data.hex(),
+        note=row.note or None,
+        reason=row.problem or None,
+        is_secret=row.secret,
+        is_marked=row.marked,
+    )
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return None
+    return _text(value) if isinstance(value, str) else value
+
+
+def _text(text: str) -> str:
+    """Text of the file, in which bytes that are no UTF-8 can stand anywhere: they are in `hex`."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+class SeenRows(Iterator[Row]):
+    """Rows as they pass, how many have a problem, and what follows them."""
+
+    def __init__(self, rows: Iterator[Row | Rest]) -> None:
+        self.problems = 0
+        self.rest: Rest | None = None
+        self._rows = rows
+        self._ahead = next(rows, None)  # raises before anything is written
+
+    def __next__(self) -> Row:
+        row, self._ahead = self._ahead, None
+        row = next(self._rows, None) if row is None else row
+        if isinstance(row, Rest):
+            self.rest = row
+        if not isinstance(row, Row):
+            raise StopIteration
+        self.problems += bool(row.problem)
+        return row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestObject:
+    """Where the rows stop short of the end of the file, and how many bytes follow."""
+
+    position: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainDocument:
+    """A file byte by byte. The lines that are no group tile the bytes from the first one's position
+    on: each byte belongs to one of them."""
+
+    file: str
+    kind: FileKind
+    """As --as takes it."""
+    size: int
+    """Of the whole file."""
+    lines: Iterator[Row]
+    seen: Hidden[SeenRows]
+
+    @property
+    @in_json
+    def rest(self) -> RestObject | None:
+        """null at the end of the file."""
+        rest = self.seen.rest
+        return None if rest is None else RestObject(position=rest.position, size=rest.size)
+
+    @property
+    def rows(self) -> Iterator[Row]:
+        return self.lines

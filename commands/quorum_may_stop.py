@@ -1,0 +1,80 @@
+"""`kraftool quorum may-stop`: a gate for restarts, one controller after the other."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput
+from kraftool.commands.output import ColorWhen, ExitCode, Output
+from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
+
+WAIT_TIMEOUT_S = 600.0
+
+
+def may_stop(
+    node_id: Annotated[
+        int, typer.Argument(metavar="ID", min=0, help="node.id of the node to stop.")
+    ],
+    bootstrap_controller: Bootstrap,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait until the node may stop.")] = False,
+    wait_timeout: Annotated[
+        float,
+        typer.Option(
+            "--wait-timeout",
+            metavar="SECONDS",
+            min=0,
+            help="Longest wait of --wait.",
+        ),
+    ] = WAIT_TIMEOUT_S,
+    command_config: CommandConfig = "",
+    resolve: Resolve = None,
+    timeout: Timeout = TIMEOUT_S,
+    output: RowOutput = RowFormat.TABLE,
+    out: Out = "",
+    color: Color = ColorWhen.AUTO,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Say whether a controller can stop now without risk to the quorum.
+
+    Example: kraftool quorum may-stop 2 --wait --bootstrap-controller ctl-1:9093
+
+    kraftool looks twice, 1.5 s apart. A node may stop if one leader stays in both looks and
+    commits, and if a majority of the voters is ready without the node. A voter is ready if it is
+    reached, knows the leader, fetched between the two looks, and has all records that were
+    committed at the first look. If the node leads, one of these voters must run a controller.
+    Partitions of brokers are not looked at.
+
+    Ask for one node at a time, and restart it before you ask for the next one: kraftool does not
+    remember that it allowed a stop.
+
+    It exits with 0 if the node may stop, with 1 if not, and with 4 if no controller was reached.
+    With --wait it asks again until the node may stop; it does not wait if that can never be, as
+    with one or two voters, or if the first look reaches no controller. Nothing is changed.
+    """
+    import asyncio
+
+    from kraftool.client.stopping import StopVerdict, ask_may_stop
+    from kraftool.commands.quorum_options import target as target_of
+    from kraftool.commands.quorum_options import tell_unreached
+
+    target = target_of(bootstrap_controller, command_config, timeout, resolve)
+    to = Output(color=color, quiet=quiet, out=out)
+    wait_s = wait_timeout if wait else 0.0
+    permission, view = asyncio.run(
+        ask_may_stop(target, node_id, wait_s=wait_s, waiting=lambda why: to.note(f"waiting: {why}"))
+    )
+    if output is RowFormat.TABLE:
+        from kraftool.commands.quorum_change_run import write_permission
+
+        write_permission(to, permission)
+    else:
+        from kraftool.client.quorum_json import MayStopDocument
+
+        to.document(MayStopDocument(may_stop=permission), output)
+    tell_unreached(to, view)
+    if permission.verdict is not StopVerdict.YES:
+        to.raise_code(ExitCode.FINDING)
+    to.finish()

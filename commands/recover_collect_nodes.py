@@ -1,0 +1,157 @@
+"""`kraftool recover collect --ssh` and `--kubectl`: one collect file per node, all at once."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Event
+
+from kraftool.commands.output import ExitCode, Output, UsageError, printable
+from kraftool.commands.progress_bar import transfer_bars
+from kraftool.commands.remote_copy import survey_copy
+from kraftool.commands.remote_fetch import FetchedNode, fetch
+from kraftool.commands.remote_nodes import RemoteNode
+from kraftool.decoders.errors import KraftoolError
+from kraftool.repair import collect_file
+from kraftool.repair.narration import is_well, survey_lines
+from kraftool.repair.survey import Survey
+from kraftool.reports.text.words import listed, many
+
+_UNSAFE = re.compile(r"[^\w.@-]")
+_CHANGED = "Kafka wrote while tar read the files: stop the node, and collect it again"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectedNode:
+    """What came from one node, or why nothing came."""
+
+    name: str = ""
+    """As the command line or kubectl names it; empty for this host."""
+    file: str = ""
+    """The collect file; empty if there is none."""
+    size: int = 0
+    surveys: tuple[Survey, ...] = ()
+    reached: bool = True
+    problem: str = ""
+    hint: str = ""
+    changed: bool = False
+
+    @property
+    def code(self) -> ExitCode:
+        """The exit code for this node by itself."""
+        if self.problem:
+            return ExitCode.UNREADABLE
+        is_fine = not self.changed and all(is_well(each) for each in self.surveys)
+        return ExitCode.FINE if is_fine else ExitCode.FINDING
+
+
+def collect_file_of(folder: Path | str, name: str) -> Path:
+    """The collect file of a node in the folder."""
+    return Path(folder) / (_UNSAFE.sub("_", name) + ".collect")
+
+
+def collect_nodes(
+    to: Output, nodes: Sequence[RemoteNode], folder: Path, *, at: int | None, seconds: float
+) -> list[CollectedNode]:
+    """Collect from all nodes at the same time, into a file of each. The result is in their order.
+
+    Ctrl-C ends what is in progress, and keeps the files that came. Raises KeyboardInterrupt then.
+    """
+    files = {each.name: collect_file_of(folder, each.name) for each in nodes}
+    if len(set(files.values())) < len(nodes):
+        raise UsageError("a node is named twice")
+    for file in files.values():
+        if file.exists():
+            raise UsageError(f"{file} exists already", hint="name another folder with --out")
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be made: {error.strerror or error}") from None
+    stop = Event()
+    results: dict[str, CollectedNode] = {}
+    with (
+        tempfile.TemporaryDirectory(prefix="kraftool-") as scratch,
+        ThreadPoolExecutor(max_workers=len(nodes)) as pool,
+    ):
+        try:
+            with transfer_bars(is_watched=to.is_watched) as report:
+                running = []
+                for number, node in enumerate(nodes):
+                    file = Path(scratch) / f"{number}.tar"
+                    told = _reporting(report, node.name)
+                    told(0, 0)
+                    running.append(
+                        pool.submit(fetch, node, file, seconds=seconds, stop=stop, progress=told)
+                    )
+                for done in as_completed(running):
+                    fetched = done.result()
+                    name = fetched.node.name
+                    results[name] = _collected(fetched, files[name], at)
+                    fetched.file.unlink(missing_ok=True)
+        except KeyboardInterrupt:
+            stop.set()
+            came = [each for each, result in results.items() if result.file]
+            words = f"interrupted; {listed(came)} came" if came else "interrupted; no node came"
+            to.problem(words, code=ExitCode.INTERRUPTED)
+            raise
+    return [results[each.name] for each in nodes]
+
+
+def _reporting(report: Callable[[str, int, int], None], name: str) -> Callable[[int, int], None]:
+    return lambda came, total: report(name, came, total)
+
+
+def _collected(fetched: FetchedNode, file: Path, at: int | None) -> CollectedNode:
+    """The node's collect file, written from what came."""
+    node = CollectedNode(name=fetched.node.name, reached=fetched.reached)
+    if fetched.problem:
+        return replace(node, problem=fetched.problem, hint=fetched.hint)
+    try:
+        with tempfile.TemporaryDirectory(dir=fetched.file.parent) as copies:
+            surveys = survey_copy(fetched, Path(copies), now_ms=int(time.time() * 1000), at=at)
+        data = collect_file.encode(surveys)
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+            out.write(data)
+    except KraftoolError as error:
+        return replace(node, problem=error.message, hint=error.hint)
+    except OSError as error:
+        return replace(node, problem=f"{file} cannot be written: {error.strerror or error}")
+    return replace(node, file=str(file), size=len(data), surveys=surveys, changed=fetched.changed)
+
+
+def write_nodes(to: Output, nodes: Sequence[CollectedNode], folder: str) -> None:
+    """Report per node what came and what did not, and the next command."""
+    for node in nodes:
+        name = printable(node.name)
+        if node.problem:
+            to.line(f"{name}  did not come: {printable(node.problem)}")
+            if node.hint:
+                to.line(f"  {printable(node.hint)}")
+            continue
+        to.line(f"{name}  {printable(node.file)}  {node.size} bytes")
+        for survey in node.surveys:
+            for line in survey_lines(survey):
+                to.line(f"  {printable(line)}")
+        if node.changed:
+            to.line(f"  {_CHANGED}")
+    missing = [printable(each.name) for each in nodes if each.problem]
+    came = many(len(nodes) - len(missing), "node")
+    to.note(f"{came} of {len(nodes)} came" + (f"; missing: {listed(missing)}" if missing else ""))
+    if len(missing) < len(nodes):
+        to.note(f"Next: kraftool recover plan {printable(shlex.quote(folder))}/*.collect")
+
+
+def take_codes(to: Output, nodes: Sequence[CollectedNode]) -> None:
+    """Set the exit code: 4 if no node was reached, otherwise the worst of all."""
+    if not any(each.reached for each in nodes):
+        to.code = ExitCode.UNREACHABLE
+        return
+    for each in nodes:
+        to.raise_code(each.code)

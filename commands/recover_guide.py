@@ -1,0 +1,72 @@
+"""`kraftool recover guide`: the commands of a recovery, with a question before each."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from kraftool.commands.options import Debug
+from kraftool.commands.output import ExitCode, Output
+
+_BY_HAND = (
+    "kraftool recover collect DATA_DIRECTORY --out NODE.collect",
+    "kraftool recover collect --ssh HOST,HOST DATA_DIRECTORY --out FOLDER",
+    "kraftool doctor DATA_DIRECTORY",
+    "kraftool recover plan NODE.collect... --set lost=ID,ID --out plan.yaml",
+    "kraftool recover rehearse plan.yaml --dir DATA_DIRECTORY",
+    "kraftool recover apply plan.yaml --dir DATA_DIRECTORY",
+)
+
+
+def guide(
+    folder: Annotated[
+        str,
+        typer.Option(
+            "--folder",
+            metavar="DIR",
+            help="Folder of the recovery; one in use goes on (default recovery-TIME).",
+        ),
+    ] = "",
+    debug: Debug = False,
+) -> None:
+    """Run collect, doctor, plan, rehearse and apply in this order, with a question before each.
+
+    Example: kraftool recover guide --folder recovery
+
+    It asks for the hosts, data directories and collect files that survive, and for the lost voters.
+    It collects from other hosts over ssh. Then it shows each command and runs it if you answer y.
+    You can add options to a command, or skip it and run it yourself in another shell. The guide
+    judges nothing itself: you see what the commands print.
+
+    It writes only in its folder: collect files, the plan, and a journal of your answers, the
+    commands and their exit codes. Apply requires the word yes, and then asks for the plan's id. For
+    a directory on another host it prints the commands, waits until you ran them, and compares the
+    directory with the plan. An interrupted guide goes on with the same --folder, and prints the
+    commands that are left. It exits 2 if it is not on a terminal.
+    """
+    guide_on_terminal(folder)
+
+
+def guide_on_terminal(folder: str = "") -> None:
+    """Run the guide. Where nobody can answer, print the commands and exit 2."""
+    to = Output()
+    if not to.to_terminal or sys.stdin is None or not sys.stdin.isatty():
+        to.problem(
+            "the guide asks questions and requires a terminal",
+            hint="without one, run these commands:",
+            code=ExitCode.USAGE,
+        )
+        for each in _BY_HAND:
+            to.note(f"    {each}")
+        to.finish()
+    import time
+
+    from kraftool.commands.recover_guide_questions import ask_on_terminal
+    from kraftool.commands.recover_guide_steps import Guide, run_kraftool
+
+    name = folder or time.strftime("recovery-%Y%m%dT%H%M%SZ", time.gmtime())
+    Guide(to, os.path.abspath(name), ask_on_terminal, run_kraftool).run()
+    to.finish()

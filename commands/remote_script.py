@@ -1,0 +1,167 @@
+"""The shell script that sends what a survey needs from a node, and the form of what it sends.
+
+Owns the script, which requires a POSIX shell, sed, grep, ls and tar, and writes nothing. A head of
+lines comes first, and then a tar stream. Of server.properties it sends only the settings of the
+quorum, so that no secret leaves the node.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kraftool.decoders.names import BOOTSTRAP_CHECKPOINT
+from kraftool.storage.entry import METADATA_PARTITION
+from kraftool.storage.format_plan import META_PROPERTIES
+from kraftool.storage.repair_journal import FOLDER, NAME
+
+MAGIC = b"kraftool-collect 1\n"
+"""Before it may come whatever a login shell prints."""
+SETTINGS = (
+    "process.roles",
+    "node.id",
+    "broker.id",
+    "controller.quorum.voters",
+    "controller.quorum.bootstrap.servers",
+    "controller.listener.names",
+    "listeners",
+    "advertised.listeners",
+)
+OWN_CODES = range(91, 96)
+"""Exit codes of the script itself. Its last line on stderr is the reason."""
+CHANGED = 95
+"""The files changed while tar read them."""
+
+_KEYS = "|".join(each.replace(".", r"\.") for each in SETTINGS)
+SCRIPT = rf"""
+LC_ALL=C; export LC_ALL
+p=$1
+fail() {{ printf '%s\n' "$2" >&2; exit "$1"; }}
+lines() {{ sed -e :a -e '/\\$/N; s/\\\n[[:space:]]*//; ta' "$p"; }}
+value() {{
+  lines | sed -n "s/^[[:space:]]*$1[[:space:]]*[=:[:space:]][[:space:]]*//p" | tail -n 1
+}}
+has_data() {{ [ -d "$1/{METADATA_PARTITION}" ] || [ -f "$1/{META_PROPERTIES}" ]; }}
+command -v tar >/dev/null 2>&1 || fail 91 'there is no tar'
+if [ -d "$p" ]; then
+  set -- "$p"
+elif [ -e "$p" ]; then
+  [ -r "$p" ] || fail 92 "$p: permission denied"
+  m=$(value 'metadata\.log\.dir'); l=$(value 'log\.dirs'); l=${{l:-$(value 'log\.dir')}}
+  set -f; IFS=,
+  set -- $m ${{l:-/tmp/kafka-logs}}
+  unset IFS; set +f
+else
+  fail 93 "$p: no such file or directory, or no permission to see it"
+fi
+dirs= first=
+for d do
+  d=$(printf '%s\n' "$d" | sed 's/^[[:space:]]*//; s/[[:space:]]*$//; s,\(.\)/*$,\1,')
+  case $d in
+  /*) ;;
+  *)
+    b=$(dirname "$p")/$d
+    if has_data "$d" || {{ [ -d "$d" ] && ! has_data "$b"; }}; then d=$PWD/$d; else d=$b; fi
+    ;;
+  esac
+  if [ -z "$first" ]; then
+    first=$d
+    [ -d "$d" ] || fail 93 "$d: no such directory, or no permission to see it"
+  fi
+  [ -d "$d" ] || continue
+  for each in "$d" "$d/{METADATA_PARTITION}"; do
+    [ -d "$each" ] || continue
+    [ -r "$each" ] && [ -x "$each" ] || fail 92 "$each: permission denied"
+  done
+  dirs="$dirs$d
+"
+done
+each_directory() {{ printf %s "$dirs" | sort -u; }}
+names() {{
+  each_directory | while IFS= read -r d; do
+    for n in {META_PROPERTIES} {BOOTSTRAP_CHECKPOINT}; do printf '%s\n' "$d/$n"; done
+    q=$d/{METADATA_PARTITION}
+    [ -d "$q" ] || {{ printf '%s\n' "$q"; continue; }}
+    for f in "$q"/* "$q"/.[!.]* "$q"/{FOLDER}/*/{NAME}; do printf '%s\n' "$f"; done
+  done | while IFS= read -r f; do
+    if [ -e "$f" ] || [ -h "$f" ]; then printf '%s\n' "$f"; fi
+  done
+}}
+files() {{
+  names | while IFS= read -r f; do [ -d "$f" ] || [ -p "$f" ] || printf '%s\n' "$f"; done
+}}
+look() {{ files | while IFS= read -r f; do ls -lnL "$f" 2>&1; done; }}
+before=$(look)
+sent=$(files)
+[ -n "$sent" ] || fail 94 "$first: there is no metadata in it"
+total=$(printf '%s\n' "$before" | {{
+  t=0
+  while read -r mode links user group size rest; do
+    case $size in ''|*[!0-9]*) ;; *) t=$((t + size)) ;; esac
+  done
+  echo "$t"
+}})
+printf 'kraftool-collect 1\ntotal %s\ndirectory %s\n' "$total" "$first"
+each_directory | sed 's/^/log-dir /'
+case $p in /*) ;; *) p=$PWD/$p ;; esac
+[ -d "$p" ] || printf 'properties %s\n' "$p"
+[ -d "$p" ] || lines | grep -E '^[[:space:]]*({_KEYS})[[:space:]=:]' | sed 's/^/setting /'
+names | while IFS= read -r f; do
+  if [ -d "$f" ]; then printf 'folder %s\n' "$f"; elif [ -p "$f" ]; then printf 'pipe %s\n' "$f"; fi
+done
+each_directory | while IFS= read -r d; do
+  set -- $(ls -i "$d/.lock" 2>/dev/null) none
+  if grep -q "POSIX.*WRITE.*:$1 " /proc/locks 2>/dev/null; then printf 'running %s\n' "$d"; fi
+done
+echo
+set -f; IFS='
+'
+set -- $sent
+unset IFS; set +f
+tar chf - "$@"
+code=$?
+[ "$code" != 0 ] || [ "$before" = "$(look)" ] || exit {CHANGED}
+exit "$code"
+"""
+
+
+def remote_command(path: str, *, sudo: bool = False) -> tuple[str, ...]:
+    """The words that run the script on a node."""
+    return (*(("sudo", "-n", "--") if sudo else ()), "sh", "-c", SCRIPT, "kraftool", path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteHead:
+    """The lines before the tar stream."""
+
+    total: int = 0
+    """Bytes of the files to come."""
+    directory: str = ""
+    """The metadata log directory."""
+    log_dirs: tuple[str, ...] = ()
+    properties: str = ""
+    """The path of server.properties; empty if a directory was named."""
+    settings: tuple[str, ...] = ()
+    """Lines of it."""
+    folders: tuple[str, ...] = ()
+    pipes: tuple[str, ...] = ()
+    running: tuple[str, ...] = ()
+    """Directories whose lock a process has."""
+
+
+def read_head(data: bytes) -> RemoteHead:
+    """Return the head. A line of an unknown kind is ignored."""
+    found: dict[str, list[str]] = {}
+    for line in data.decode("utf-8", "surrogateescape").splitlines():
+        kind, _, value = line.partition(" ")
+        found.setdefault(kind, []).append(value)
+    total = found.get("total", ["0"])[0]
+    return RemoteHead(
+        total=int(total) if total.isdigit() else 0,
+        directory=found.get("directory", [""])[0],
+        log_dirs=tuple(found.get("log-dir", ())),
+        properties=found.get("properties", [""])[0],
+        settings=tuple(found.get("setting", ())),
+        folders=tuple(found.get("folder", ())),
+        pipes=tuple(found.get("pipe", ())),
+        running=tuple(found.get("running", ())),
+    )

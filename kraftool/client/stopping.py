@@ -1,0 +1,209 @@
+"""Says whether a controller of a live quorum may stop now without risking the leader or a commit.
+
+Owns that judgement, by two looks at the quorum. It is stricter than `health`, for which a voter
+that stopped a moment ago still keeps up: only voters count that fetched between the two looks. It
+refuses to judge partitions: a broker's replicas are not looked at.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kraftool.client.change import Check, CheckResult, blocked, caution, fine, leadership
+from kraftool.client.health import health
+from kraftool.client.model import QuorumView
+from kraftool.client.target import Target
+from kraftool.client.thresholds import LOOKS_APART_S, leader_clock
+from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
+from kraftool.raft.names import majority_of
+from kraftool.reports.findings.kinds import live as kinds
+from kraftool.reports.text.json_form import in_json
+from kraftool.reports.text.words import listed, many
+
+_UNSETTLED = (kinds.TWO_LEADERS, kinds.ELECTION, kinds.STUCK)
+"""Findings of `health` with which no voter may stop."""
+
+
+class StopVerdict(StrEnum):
+    """The answer to the question whether a node may stop."""
+
+    YES = "yes"
+    NOT_NOW = "not now"
+    NEVER = "never"
+    """As long as the quorum has these voters; waiting does not help."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopPermission:
+    """The answer for one node, with what was looked at."""
+
+    node_id: int
+    """The node that is to stop."""
+    verdict: StopVerdict
+    """never: not as long as the quorum has these voters."""
+    checks: tuple[Check, ...]
+
+    @property
+    @in_json
+    def is_allowed(self) -> bool:
+        """True if it may stop now."""
+        return self.verdict is StopVerdict.YES
+
+    @property
+    def reason(self) -> str:
+        """The first check that blocks; empty if the node may stop."""
+        for each in self.checks:
+            if each.verdict is CheckResult.BLOCKED:
+                return each.reason
+        return ""
+
+
+async def ask_may_stop(
+    target: Target, node_id: int, *, wait_s: float, waiting: Callable[[str], None]
+) -> tuple[StopPermission, QuorumView]:
+    """Look at a quorum until a node may stop, for `wait_s` at most; return the last answer.
+
+    `waiting` gets each new reason for which the node may not stop yet. If the first look reaches no
+    controller, the address is wrong or nothing runs, and there is no wait.
+    """
+    deadline, reason = time.monotonic() + wait_s, ""
+    before = await target.survey()
+    if not before.reached:
+        return may_stop(before, before, node_id), before
+    while True:
+        await asyncio.sleep(LOOKS_APART_S)
+        now = await target.survey()
+        permission = may_stop(before, now, node_id)
+        if permission.verdict is not StopVerdict.NOT_NOW or time.monotonic() >= deadline:
+            return permission, now
+        if permission.reason != reason:
+            reason = permission.reason
+            waiting(reason)
+        before = now
+
+
+def may_stop(before: QuorumView, now: QuorumView, node_id: int) -> StopPermission:
+    """Judge whether a node may stop, by two looks at its quorum."""
+    checks = leadership(now)
+    never: list[Check] = []
+    if now.quorum is not None:
+        voters = {each.replica.id for each in now.voters}
+        if node_id not in voters:
+            check = _of_no_voter(now, now.quorum, node_id)
+            checks.append(check)
+            never += [check] if check.verdict is CheckResult.BLOCKED else []
+        elif len(voters) - 1 < majority_of(len(voters)):
+            never.append(_too_few(len(voters)))
+            checks += never
+        else:
+            checks += _unsettled(before, now)
+            checks += _without(before, now, now.quorum, node_id)
+    is_blocked = any(each.verdict is CheckResult.BLOCKED for each in checks)
+    verdict = StopVerdict.NOT_NOW if is_blocked else StopVerdict.YES
+    return StopPermission(
+        node_id=node_id,
+        verdict=StopVerdict.NEVER if never else verdict,
+        checks=tuple(checks),
+    )
+
+
+def _of_no_voter(now: QuorumView, quorum: DescribeQuorumResponse, node_id: int) -> Check:
+    if node_id in {each.replica.id for each in quorum.observers}:
+        return fine(
+            f"node {node_id} observes and does not vote: the quorum does not need it. Its"
+            " partitions, if it is a broker, were not looked at"
+        )
+    ids = listed(sorted(each.replica.id for each in now.voters))
+    return blocked(f"node {node_id} is neither a voter nor an observer", f"the voters are {ids}")
+
+
+def _too_few(count: int) -> Check:
+    return blocked(
+        f"{many(count, 'voter')}: without one of them nothing can be committed",
+        "add voters first (kraftool quorum add-controller), or accept that the quorum stops",
+    )
+
+
+def _unsettled(before: QuorumView, now: QuorumView) -> Iterator[Check]:
+    """What `health` finds that makes any stop a risk."""
+    codes = {each.code for each in _UNSETTLED}
+    for each in health(before, now).findings:
+        if each.code in codes:
+            yield blocked(each.text, "wait until one leader stays and commits")
+
+
+def _without(
+    before: QuorumView, now: QuorumView, quorum: DescribeQuorumResponse, node_id: int
+) -> Iterator[Check]:
+    """What the other voters are able to do."""
+    ready: list[int] = []
+    for each in quorum.voters:
+        if each.replica.id == node_id:
+            continue
+        if problem := _problem(before, now, quorum, each):
+            yield caution(f"voter {each.replica.id} does not count: {problem}")
+        else:
+            ready.append(each.replica.id)
+    needed = majority_of(len(quorum.voters))
+    words = f"{len(ready)} of {len(quorum.voters)} voters are ready without node {node_id}"
+    if len(ready) < needed:
+        yield blocked(
+            f"{words}, and {needed} are needed",
+            "wait until the other voters have caught up, or bring them back first",
+        )
+    else:
+        yield fine(f"{words} (voters {listed(ready)}), and {needed} are needed")
+    yield from _leader_after(now, quorum, node_id, ready)
+
+
+def _problem(
+    before: QuorumView, now: QuorumView, quorum: DescribeQuorumResponse, voter: ReplicaState
+) -> str:
+    """Why a voter cannot be counted on, or empty."""
+    node = now.node(voter.replica.id)
+    if node is not None and not node.is_reached:
+        return "it is not reached from here; --resolve says where to reach it"
+    if node is not None and (node.epoch, node.leader_id) != (now.epoch, quorum.leader_id):
+        known = "no leader" if node.leader_id is None else f"leader {node.leader_id}"
+        return f"it knows {known} of epoch {node.epoch}"
+    if voter.replica.id == quorum.leader_id:
+        return ""
+    then = before.quorum
+    if then is None or then.leader_id != quorum.leader_id or then.high_watermark < 0:
+        return "the leader is new, and did not answer twice yet"
+    if voter.last_fetch_timestamp <= leader_clock(then):
+        silent = (leader_clock(quorum) - voter.last_fetch_timestamp) / 1000
+        has_fetched = voter.last_fetch_timestamp >= 0
+        return f"it fetched last {silent:.1f} s ago" if has_fetched else "it has not fetched"
+    if voter.log_end_offset < then.high_watermark:
+        missing = then.high_watermark - voter.log_end_offset
+        return f"it lacks {many(missing, 'committed record')}"
+    return ""
+
+
+def _leader_after(
+    now: QuorumView, quorum: DescribeQuorumResponse, node_id: int, ready: list[int]
+) -> Iterator[Check]:
+    """Who leads once the node has stopped, and whether that node runs a controller."""
+    if quorum.leader_id != node_id:
+        if now.lacks_controller:
+            yield blocked(
+                f"node {quorum.leader_id} leads, but it runs no controller",
+                "kraftool quorum health says what makes a Kafka controller lead",
+            )
+        return
+    able = [each for each in ready if now.runs_controller(each)]
+    if able:
+        yield caution(
+            f"node {node_id} leads: voters {listed(able, 'or')} can be elected in its place",
+            "in a rolling restart, stop the leader last, so that leadership moves once",
+        )
+    else:
+        yield blocked(
+            f"node {node_id} leads, and no other voter that is ready is known to run a controller",
+            "bring back a Kafka controller first",
+        )

@@ -1,0 +1,68 @@
+"""Single bits that were flipped: each is put back where it is.
+
+Owns the edit, which changes one byte for each bit and nothing else of the file. The survey that a
+plan is made of has the bits put back already (`ranking.py`), so that every other case and every
+method plans with the records behind them. It refuses to judge if the bits are right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from kraftool.repair.cases.model import Mend
+from kraftool.repair.making import epochs_removed
+from kraftool.repair.plan import Edit, FlippedFile, Piece
+from kraftool.repair.ranking import Host
+from kraftool.repair.standing import QuorumAssessment
+from kraftool.reports.text.words import listed
+
+CASE = "flipped-bit"
+
+
+def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
+    for file in host.survey.flipped:
+        yield Mend(
+            case=CASE,
+            host=host,
+            text=text(host, file, "the plan puts back what was there"),
+            # leader-epoch-checkpoint goes beside a changed log: Kafka makes it of the log again
+            edits=(edit_of(file), *epochs_removed(host.survey)),
+        )
+
+
+def text(host: Host, file: FlippedFile, then: str) -> str:
+    """The bits of a file, the evidence, and what the plan does with them."""
+    bits = "One flipped bit explains" if len(file.bits) == 1 else "Single flipped bits explain"
+    told = "; ".join(each.describe() for each in file.bits)
+    found = f"{host.name}: {file.target.name} is damaged. {bits} that, and {then}: {told}"
+    same = host.evidence.confirmed_by
+    if same:
+        found += f". {listed(same)} {'has' if len(same) == 1 else 'have'} the same bytes there"
+    return found
+
+
+def edit_of(file: FlippedFile) -> Edit:
+    """The edit that puts the bits of a file back."""
+    return Edit(
+        target=file.target,
+        before=file.before,
+        after=file.after,
+        pieces=tuple(split(Piece(file=file.target, end=file.before.size), file)),
+        why="; ".join(each.describe() for each in file.bits),
+        flipped=file.bits,
+    )
+
+
+def split(piece: Piece, file: FlippedFile) -> Iterator[Piece]:
+    """The same slice with the bits put back."""
+    start = piece.start
+    for each in sorted(file.bits, key=lambda bit: bit.position):
+        if not start <= each.position < piece.end:
+            continue
+        if each.position > start:
+            yield replace(piece, start=start, end=each.position)
+        yield Piece(data=bytes([each.byte]))
+        start = each.position + 1
+    if start < piece.end:
+        yield replace(piece, start=start)

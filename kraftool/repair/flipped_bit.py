@@ -1,0 +1,121 @@
+"""A flipped bit of a file as surveys and plans have it, and the file read with the bit put back.
+
+Owns the evidence in words. It refuses to search (`decoders/bit_flip.py`) and to write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kraftool.decoders.bit_flip import BitFlip
+from kraftool.repair.document import DocumentError
+from kraftool.storage.entry import Entry, EntryPlace
+from kraftool.storage.source import ByteSource, ClosingSource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlippedBit:
+    """The only bit that explains why a batch is damaged."""
+
+    position: int
+    """Of the byte, in the file."""
+    bit: int
+    """Of the byte; 0 is the lowest."""
+    byte: int
+    """The byte with the bit put back."""
+    field: str
+    """Of the batch, as Kafka names it."""
+    batch_position: int
+    batch_size: int
+    base_offset: int
+    last_offset: int
+    epoch: int
+    crc: int
+    """The batch's, with the bit put back."""
+    bits: int = 0
+    """How many places the CRC can distinguish; 0 if no CRC covers the field."""
+
+    def __post_init__(self) -> None:
+        within = self.position - self.batch_position
+        if not (0 <= self.bit < 8 and 0 <= self.byte < 256 and 0 <= within < self.batch_size):
+            raise DocumentError("a flipped bit is one of the eight of a byte of its batch")
+
+    @classmethod
+    def of(cls, flip: BitFlip) -> FlippedBit:
+        batch = flip.batch
+        return cls(
+            position=flip.position,
+            bit=flip.bit,
+            byte=flip.byte,
+            field=flip.field,
+            batch_position=batch.position,
+            batch_size=batch.size,
+            base_offset=batch.base_offset,
+            last_offset=batch.last_offset,
+            epoch=batch.epoch,
+            crc=batch.header.crc,
+            bits=flip.bits if flip.is_covered else 0,
+        )
+
+    def describe(self) -> str:
+        """The evidence in one sentence."""
+        last = f" to {self.last_offset}" if self.last_offset > self.base_offset else ""
+        where = f"bit {self.bit} of the byte at {self.position} ({self.field}) was flipped"
+        batch = f"in the batch of offset {self.base_offset}{last}"
+        if not self.bits:
+            return (
+                f"{where} {batch}: with it put back the batch follows the one before it and the"
+                " next one follows it, and its CRC, which does not cover the field, is right"
+            )
+        chance = (1 << 32) // self.bits
+        return (
+            f"{where} {batch}: only with it put back CRC-32C is right. The batch then decodes and"
+            f" fits its neighbours. Other damage looks like this by chance once in {chance:,} cases"
+            f" ({self.bits} bits / 2^32)"
+        )
+
+
+class PatchedSource(ClosingSource):
+    """A file whose flipped bits are put back as it is read."""
+
+    def __init__(self, source: ByteSource, bits: Sequence[FlippedBit]) -> None:
+        self._source, self._bits = source, bits
+
+    @property
+    def name(self) -> str:
+        return self._source.name
+
+    def size(self) -> int | None:
+        return self._source.size()
+
+    def read_at(self, position: int, size: int) -> bytes:
+        data = self._source.read_at(position, size)
+        for each in self._bits:
+            at = each.position - position
+            if 0 <= at < len(data):
+                data = data[:at] + bytes([each.byte]) + data[at + 1 :]
+        return data
+
+    def close(self) -> None:
+        self._source.close()
+
+
+def patched(
+    opener: Callable[[], ByteSource], bits: Iterable[FlippedBit]
+) -> Callable[[], ByteSource]:
+    """A function that opens the same file with these bits put back."""
+    known = tuple(bits)
+    return lambda: PatchedSource(opener(), known)
+
+
+def with_content(entry: Entry, openers: Mapping[str, Callable[[], ByteSource]]) -> Entry:
+    """The entry with other content, if it is one of these files of the metadata partition."""
+    opener = openers.get(entry.basename) if entry.place is EntryPlace.PARTITION else None
+    return entry if opener is None else replace(entry, opener=opener)
+
+
+def with_bits(entry: Entry, bits: Mapping[str, Sequence[FlippedBit]]) -> Entry:
+    """The entry with its flipped bits put back whenever it is opened."""
+    own = bits.get(entry.basename, ()) if entry.place is EntryPlace.PARTITION else ()
+    return replace(entry, opener=patched(entry.opener, own)) if own else entry

@@ -1,0 +1,227 @@
+"""A damaged log restored from the runs of good batches that other nodes' logs have.
+
+Owns the new content of each segment: the node's own good bytes, and between them the batches of
+other nodes that belong there (`log_runs.py`). Each node gets back the log that it had, and no
+other: no vote, no promise and no uncommitted tail changes. Damage that nobody can fill stays as it
+is. It refuses to judge the restored log: it is surveyed like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kraftool.decoders.names import write_segment_name
+from kraftool.repair.fingerprints import whole_fingerprint
+from kraftool.repair.log_runs import BatchKey, LogCopies, PlacedBatch, good_batches, runs_of
+from kraftool.repair.log_survey import SegmentFile
+from kraftool.repair.plan import Piece, RestoredFile, RestoredRun, target_of
+from kraftool.repair.restored_file import PiecedSource, joined, pieced_opener
+from kraftool.repair.survey import Survey
+from kraftool.storage.source import ByteSource
+
+_LEAST_EQUAL = 0.9
+"""So much of a damaged batch at the very end must be as another node has it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadDirectory:
+    """A survey, and its directory to be read once more."""
+
+    survey: Survey
+    segments: Sequence[SegmentFile]
+    again: Callable[[Mapping[str, Callable[[], ByteSource]]], Survey | None]
+    """The survey with other content of some segments, by the names of the files."""
+
+
+def is_restorable(survey: Survey) -> bool:
+    """True if a log is damaged and its own bytes do not explain the damage."""
+    best = survey.put_back or survey
+    return best.log is not None and not best.intact
+
+
+def with_runs_restored(directories: Mapping[str, ReadDirectory]) -> dict[str, Survey]:
+    """Return the surveys by host, each damaged one with what the other logs of its cluster give."""
+    surveys = {name: each.survey for name, each in directories.items()}
+    damaged = [name for name, each in surveys.items() if is_restorable(each)]
+    batches: dict[str, Sequence[PlacedBatch]] = {}
+    for name in damaged:
+        cluster = surveys[name].identity.cluster_id
+        kin = [each for each in surveys if surveys[each].identity.cluster_id == cluster]
+        for each in kin if len(kin) > 1 else ():
+            if each not in batches:
+                batches[each] = good_batches(directories[each].segments)
+        copies = LogCopies({each: batches[each] for each in kin if each in batches})
+        found = _Restoring(name, directories, copies).survey()
+        whole = [surveys[each] for each in kin if each != name]
+        if found is not None and not any(_has_all_of(each, found) for each in whole):
+            surveys[name] = replace(surveys[name], restored=found)
+    return surveys
+
+
+def _has_all_of(survey: Survey, restored: Survey) -> bool:
+    """True if one undamaged directory goes as far: it alone is the simpler source."""
+    best = survey.put_back or survey
+    return (
+        best.log is not None
+        and best.intact
+        and best.state is not None
+        and best.state.whole
+        and best.end.rank >= restored.end.rank
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Bytes of a segment: the node's own, or a batch of another one."""
+
+    segment: int
+    piece: Piece
+    run: RestoredRun | None = None
+
+
+@dataclass(slots=True)
+class _Restoring:
+    """One damaged log."""
+
+    name: str
+    directories: Mapping[str, ReadDirectory]
+    copies: LogCopies
+
+    def survey(self) -> Survey | None:
+        """The survey of the restored log; None if other logs do not bring it further."""
+        own = self.copies.nodes.get(self.name, ())
+        if not own:
+            return None
+        files = tuple(self._files(list(self._parts(own))))
+        if not files:
+            return None
+        directory = self.directories[self.name]
+        openers = {each.target.name: pieced_opener(each, self._open) for each in files}
+        found = directory.again(openers)
+        if found is None or not _is_better(found, directory.survey):
+            return None
+        return replace(found, restored_files=files)
+
+    def _parts(self, own: Sequence[PlacedBatch]) -> Iterator[_Part]:
+        """All of the log in its order."""
+        runs = list(runs_of(own))
+        first = self.directories[self.name].segments[0].base_offset
+        place, before = (first, 0), None
+        for run in runs:
+            start = before.end_offset if before is not None else first
+            filling: list[BatchKey] = []
+            if start < run[0].key.base_offset:
+                filling = self.copies.between(before, start, run[0].key)
+            if filling:
+                yield from self._filled(filling)
+            else:
+                yield from self._own(place, (run[0].segment, run[0].position))
+            place = run[0].segment, run[0].position
+            yield from self._own(place, (run[-1].segment, run[-1].end))
+            place, before = (run[-1].segment, run[-1].end), run[-1].key
+        last = self._last_segment()
+        left = last.base_offset, self._size(last)
+        assert before is not None, "there is a run"
+        filling = []
+        if last.base_offset == place[0] and left > place:
+            filling = self.copies.after(before, left[1] - place[1])
+        if filling and self._looks_like(filling, last, place[1]):
+            yield from self._filled(filling)
+        else:
+            yield from self._own(place, left)
+
+    def _own(self, begin: tuple[int, int], end: tuple[int, int]) -> Iterator[_Part]:
+        """The node's own bytes between two places, in each segment."""
+        for each in self.directories[self.name].segments:
+            start = begin[1] if each.base_offset == begin[0] else 0
+            stop = end[1] if each.base_offset == end[0] else self._size(each)
+            if begin[0] <= each.base_offset <= end[0] and start < stop:
+                target = target_of(write_segment_name(each.base_offset, ".log"))
+                yield _Part(each.base_offset, Piece(file=target, start=start, end=stop))
+
+    def _filled(self, filling: Sequence[BatchKey]) -> Iterator[_Part]:
+        """Batches of other nodes, from as few nodes as can be."""
+        bases = [each.base_offset for each in self.directories[self.name].segments]
+        source = ""
+        for key in filling:
+            places = self.copies.places(key)
+            if source not in places:
+                source = max(places, key=lambda node: (self._run_length(node, key, filling), node))
+            place = places[source]
+            target = target_of(write_segment_name(place.segment, ".log"))
+            yield _Part(
+                max(each for each in bases if each <= key.base_offset),
+                Piece(file=target, source=source, start=place.position, end=place.end),
+                RestoredRun(source=source, first_offset=key.base_offset, end_offset=key.end_offset),
+            )
+
+    def _run_length(self, node: str, key: BatchKey, filling: Sequence[BatchKey]) -> int:
+        rest = filling[filling.index(key) :]
+        return next(
+            (number for number, each in enumerate(rest) if node not in self.copies.places(each)),
+            len(rest),
+        )
+
+    def _looks_like(self, filling: Sequence[BatchKey], last: SegmentFile, position: int) -> bool:
+        """True if the damaged bytes at the end are almost those of other nodes' batches."""
+        pieces = tuple(each.piece for each in self._filled(filling))
+        wanted = PiecedSource("", pieces, self._open).read_at(0, sum(each.size for each in pieces))
+        with last.open() as source:
+            there = source.read_at(position, len(wanted))
+        equal = sum(one == other for one, other in zip(wanted, there, strict=False))
+        return len(there) == len(wanted) and equal >= _LEAST_EQUAL * len(wanted)
+
+    def _files(self, parts: Sequence[_Part]) -> Iterator[RestoredFile]:
+        survey = self.directories[self.name].survey
+        for segment in sorted({each.segment for each in parts if each.run is not None}):
+            own = [each for each in parts if each.segment == segment]
+            target = target_of(write_segment_name(segment, ".log"))
+            file = survey.file(target)
+            assert file is not None, "a segment that was read is a file"
+            pieces = joined(each.piece for each in own)
+            after = whole_fingerprint(PiecedSource(target.name, pieces, self._open))
+            yield RestoredFile(
+                target=target,
+                before=file.fingerprint,
+                after=after,
+                pieces=pieces,
+                runs=tuple(_joined_runs(each.run for each in own if each.run is not None)),
+            )
+
+    def _open(self, piece: Piece) -> ByteSource:
+        assert piece.file is not None, "each piece is of a file"
+        for each in self.directories[piece.source or self.name].segments:
+            if write_segment_name(each.base_offset, ".log") == piece.file.name:
+                return each.open()
+        raise AssertionError(f"{piece.file.name} is a segment")
+
+    def _last_segment(self) -> SegmentFile:
+        return self.directories[self.name].segments[-1]
+
+    def _size(self, segment: SegmentFile) -> int:
+        target = target_of(write_segment_name(segment.base_offset, ".log"))
+        file = self.directories[self.name].survey.file(target)
+        return file.fingerprint.size if file is not None else 0
+
+
+def _joined_runs(runs: Iterator[RestoredRun]) -> Iterator[RestoredRun]:
+    last: RestoredRun | None = None
+    for each in runs:
+        if last is not None and (last.source, last.end_offset) == (each.source, each.first_offset):
+            last = replace(last, end_offset=each.end_offset)
+            continue
+        if last is not None:
+            yield last
+        last = each
+    if last is not None:
+        yield last
+
+
+def _is_better(one: Survey, other: Survey) -> bool:
+    """True if more of a log can be trusted."""
+    if one.log is None or other.log is None:
+        return False
+    return one.intact or (
+        one.log.intact_end > other.log.intact_end or (bool(one.log.rest) and not other.log.rest)
+    )

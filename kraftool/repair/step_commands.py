@@ -1,0 +1,60 @@
+"""Commands of a plan's steps that several methods have: with the plan's file, and for a copy.
+
+Owns the name under which a command has the plan's file and a copy of another host's directory.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from dataclasses import replace
+
+from kraftool.repair.plan import Action, Plan, PlanStep
+from kraftool.repair.ranking import Host
+
+_WORD = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
+"""As a shell reads one."""
+_WITH_PLAN = re.compile(rf"^(kraftool recover (?:apply|undo|verify)) {_WORD}")
+
+
+def with_plan_file(command: str, file: str) -> str:
+    """A command of a step, with the plan's file of this name."""
+    return _WITH_PLAN.sub(lambda found: f"{found[1]} {shlex.quote(file)}", command)
+
+
+def naming_its_file(plan: Plan, file: str) -> Plan:
+    """The plan with the name of its own file in its commands; it is carried to other hosts."""
+    name = os.path.basename(file)
+    steps = tuple(
+        replace(each, commands=tuple(with_plan_file(one, name) for one in each.commands))
+        for each in plan.steps
+    )
+    return replace(plan, steps=steps)
+
+
+def copy_step(source: Host, target: Host, more: str = "") -> PlanStep:
+    """The step that brings a copy of a directory to another host, before apply runs there."""
+    folder = copy_of(source)
+    files = "meta.properties __cluster_metadata-0"
+    return PlanStep(
+        action=Action.COPY,
+        hosts=(source.name, target.name),
+        text=f"copy {source.survey.directory} of {source.name} to {target.name}, without the"
+        f" topics' folders: run the first command on {source.name}, carry the file over, run the"
+        f" second on {target.name}{more}",
+        commands=(
+            f"tar -C {source.survey.directory} -czf {folder}.tar.gz {files}",
+            f"mkdir -p {folder} && tar -C {folder} -xzf {folder}.tar.gz",
+        ),
+    )
+
+
+def source_option(source: Host) -> str:
+    """How apply is given the copy."""
+    return f" --source {source.name}={copy_of(source)}"
+
+
+def copy_of(source: Host) -> str:
+    """The folder of the copy, below the one where the commands run."""
+    return f"{source.name}-data"

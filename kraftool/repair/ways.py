@@ -1,0 +1,329 @@
+"""How a quorum starts after its directories are repaired, so that nothing is lost by the start.
+
+Owns the order of starts, and the choice to give a voter the log of a node that is no voter. The
+node with the best log has to win the first election. So it starts with as few shorter logs as can
+be: they must not elect one another. What may be committed is judged by the directories as they
+were, and who can lead by the directories as the plan leaves them. It refuses to judge by itself:
+`reports/election/` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from kraftool.decoders.checkpoint_files import EpochEntry
+from kraftool.repair.cases.model import Mend
+from kraftool.repair.judging import surveyed_case
+from kraftool.repair.plan import Action, PlanStep
+from kraftool.repair.standing import QuorumAssessment, bootstrap_option, with_surveys
+from kraftool.repair.survey import Survey
+from kraftool.reports.election.assessment import (
+    MOST_VOTERS,
+    LossBound,
+    QuorumSafety,
+    assess,
+    led_by,
+    possible_leaders,
+)
+from kraftool.reports.election.case import ElectionCase, NodeCase
+from kraftool.reports.election.losses import (
+    CommitEvidence,
+    RecordLoss,
+    losses_by,
+    may_have_unseen,
+)
+from kraftool.reports.text.words import listed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartOrder:
+    """The voters that start first, and what their leader lacks at most."""
+
+    first: tuple[int, ...] = ()
+    """Empty if any order is as good."""
+    loss: LossBound = LossBound.NONE
+    lost_range: tuple[int, int | None] | None = None
+    """What may be committed and the leader lacks; the end is None if it is not known."""
+    leader_end: tuple[int, int] = (0, 0)
+    """The epoch and the end offset of the log that wins."""
+    holder: int | None = None
+    """A node that has the first of these records; None if no node has."""
+    other: tuple[int, int | None] | None = None
+    """What another order of starts loses."""
+    forgetful: tuple[tuple[int, str], ...] = ()
+    """Voters that may have had more than their directory shows, and why."""
+
+
+def start_order(standing: QuorumAssessment, mends: Sequence[Mend] = ()) -> StartOrder | None:
+    """The order of starts that loses least. None if no order can be judged: too few voters were
+    given, or too many there are."""
+    before = _case_of(repaired(standing, [each for each in mends if each.case == _WHOLE_REST]))
+    after = _case_of(repaired(standing, mends))
+    voters = after.voters
+    given = [each for each in standing.hosts if standing.votes(each)]
+    if not voters or len(voters) > MOST_VOTERS or len(given) < standing.majority:
+        return None
+    known = _Known(evidence=CommitEvidence.of(before), ends=_ends_of_damage(standing))
+    weights: dict[int, StartOrder] = {
+        each.id: known.lost_by(each) for each in possible_leaders(after, voters.ids)
+    }
+    if not weights:
+        return None
+    worst, least = max(weights.values(), key=_gravity), min(weights.values(), key=_gravity)
+    if worst.loss is LossBound.NONE and assess(after).state is QuorumSafety.SAFE:
+        return worst
+    best: StartOrder | None = None
+    for group in _groups(standing, after):
+        found = _led_first(known, after, group)
+        if found is not None and (best is None or _gravity(found) < _gravity(best)):
+            best = found
+            if _gravity(best) <= _gravity(least):
+                break
+    reasons = tuple(
+        (each, known.evidence.forgotten[each].reason) for each in sorted(known.evidence.forgotten)
+    )
+    forgetful = tuple(each for each in reasons if each[0] in voters.ids)
+    if best is None or (best.loss is not LossBound.NONE and _gravity(best) == _gravity(worst)):
+        return replace(worst, forgetful=forgetful)
+    return replace(best, other=worst.lost_range, forgetful=forgetful)
+
+
+def _case_of(standing: QuorumAssessment) -> ElectionCase:
+    return surveyed_case([each.survey for each in standing.hosts])
+
+
+def _gravity(order: StartOrder) -> tuple[bool, tuple[int, int]]:
+    """How bad an order is. If every order may lose something, the best log loses least: a record
+    that was committed in an earlier epoch is in the logs of all later leaders."""
+    if order.lost_range is None:
+        return False, (0, 0)
+    epoch, offset = order.leader_end
+    return True, (-epoch, -offset)
+
+
+def is_better(one: StartOrder, other: StartOrder) -> bool:
+    """True if one loses less than the other."""
+    return _gravity(one) < _gravity(other)
+
+
+def _groups(standing: QuorumAssessment, case: ElectionCase) -> Iterator[tuple[int, ...]]:
+    """Sets of given voters that may start first, the largest first."""
+    there = {each.node_id for each in standing.hosts if standing.votes(each)}
+    given = sorted(each for each in case.voters.ids if each in there and each in case.by_id)
+    for size in range(len(given), case.voters.majority - 1, -1):
+        yield from combinations(given, size)
+
+
+def _led_first(known: _Known, case: ElectionCase, group: tuple[int, ...]) -> StartOrder | None:
+    """What a group loses that starts alone; None if it has no leader, or a later leader may lose
+    more."""
+    leaders = list(possible_leaders(case, group))
+    if not leaders:
+        return None
+    worst = max((known.lost_by(each) for each in leaders), key=_gravity)
+    for each in leaders:
+        later = led_by(case, each, set(group) - {each.id})
+        for second in possible_leaders(later, later.voters.ids):
+            if _gravity(known.lost_by(second)) > _gravity(worst):
+                return None
+    return replace(worst, first=group)
+
+
+def _ends_of_damage(standing: QuorumAssessment) -> dict[int, int]:
+    """Up to where damaged logs went, by the batches in and behind the damage."""
+    found = {}
+    for host in standing.hosts:
+        broken = host.survey.log.broken if host.survey.log is not None else None
+        if host.node_id is not None and broken is not None and broken.end_offset > broken.offset:
+            found[host.node_id] = broken.end_offset
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Known:
+    """What the directories show as they were."""
+
+    evidence: CommitEvidence
+    ends: Mapping[int, int]
+
+    def lost_by(self, leader: NodeCase) -> StartOrder:
+        """What a leader lacks of all that may be committed."""
+        found = [
+            (each.first, each.end, each.node)
+            for each in self._losses(leader)
+            if each.standing.weighs
+        ]
+        end = leader.end.offset
+        if may_have_unseen(self._without_known_ends(), leader):
+            first = min([*(first for first, _, _ in found), end])
+            holder = min(found)[2] if found else None
+            return StartOrder(
+                loss=LossBound.UNBOUNDED,
+                lost_range=(first, None),
+                leader_end=(leader.end.epoch, end),
+                holder=holder,
+            )
+        if may_have_unseen(self.evidence, leader):
+            found += [(end, far, node) for node, far in self.ends.items() if far > end]
+        if not found:
+            return StartOrder()
+        lost_range = min(found)[0], max(far for _, far, _ in found)
+        return StartOrder(
+            loss=LossBound.BOUNDED,
+            lost_range=lost_range,
+            leader_end=(leader.end.epoch, end),
+            holder=min(found)[2],
+        )
+
+    def _losses(self, leader: NodeCase) -> Iterator[RecordLoss]:
+        yield from losses_by(self.evidence, leader)
+        before = self.evidence.case.by_id.get(leader.id)
+        if before is not None:  # a repair may have cut the leader's own log
+            twin = replace(leader, settings=replace(leader.settings, node_id=_NOBODY))
+            own = replace(self.evidence, case=replace(self.evidence.case, nodes=(before,)))
+            yield from losses_by(own, twin)
+
+    def _without_known_ends(self) -> CommitEvidence:
+        """The evidence, where nobody forgot anything behind a damaged log whose end is known."""
+        forgotten = {
+            each: one
+            for each, one in self.evidence.forgotten.items()
+            if not (each in self.ends and self.evidence.case.by_id[each].log.is_cut)
+        }
+        return replace(self.evidence, forgotten=forgotten)
+
+
+_NOBODY = -1
+_WHOLE_REST = "rest-kept"
+"""The case of a repair by which a damaged log loses nothing that a leader lacks."""
+
+
+# --- the directories as a plan leaves them --------------------------------------------------------
+
+
+def repaired(standing: QuorumAssessment, mends: Sequence[Mend]) -> QuorumAssessment:
+    """The quorum with the logs that the mends make."""
+    made: dict[str, Survey] = {}
+    for each in mends:
+        if each.replaces_log and each.source is not None:
+            made[each.host.name] = _with_log_of(each.host.survey, each.source.survey)
+        elif each.case == _WHOLE_REST:
+            made[each.host.name] = _after_its_snapshot(each.host.survey)
+        elif each.replaces_log and each.case == "emptied":
+            made[each.host.name] = _emptied(each.host.survey)
+    return with_surveys(standing, made)
+
+
+def _with_log_of(survey: Survey, source: Survey) -> Survey:
+    """A directory with the log and the snapshots of another."""
+    files = [each for each in survey.files if each.target.name not in _names(source)]
+    quorum = survey.quorum
+    if quorum is not None and source.quorum is not None:
+        quorum = replace(
+            source.quorum,
+            node_id=quorum.node_id,
+            directory_id=quorum.directory_id,
+            cluster_id=quorum.cluster_id,
+            quorum_state=quorum.quorum_state,
+        )
+    return replace(
+        survey,
+        quorum=quorum,
+        log=source.log,
+        snapshots=source.snapshots,
+        state=source.state,
+        voters=source.voters,
+        voters_offset=source.voters_offset,
+        kraft_version=source.kraft_version,
+        files=(*files, *source.files),
+    )
+
+
+def _emptied(survey: Survey) -> Survey:
+    quorum = survey.quorum
+    if quorum is not None:
+        quorum = replace(
+            quorum, start_offset=0, end_offset=0, epochs=(), snapshots=(), leaders=(), behind=None
+        )
+    return replace(survey, log=None, snapshots=(), state=None, quorum=quorum)
+
+
+def _after_its_snapshot(survey: Survey) -> Survey:
+    """A directory whose log is whole from its newest snapshot on, and begins there now."""
+    log, newest = survey.log, survey.whole_snapshots[-1]
+    assert log is not None, "or nothing follows the snapshot"
+    assert log.broken is not None, "or the log is whole as it is"
+    end, epoch = log.broken.end_offset, max(newest.epoch, log.broken.highest_epoch)
+    epochs = [EpochEntry(epoch=newest.epoch, start_offset=newest.offset)]
+    if epoch > newest.epoch:
+        epochs.append(EpochEntry(epoch=epoch, start_offset=end - 1))
+    whole = replace(
+        log,
+        start_offset=newest.offset,
+        end_offset=end,
+        intact_end=end,
+        last_epoch=epoch,
+        epochs=tuple(epochs),
+        broken=None,
+    )
+    quorum = survey.quorum
+    if quorum is not None:
+        quorum = replace(
+            quorum,
+            start_offset=newest.offset,
+            end_offset=end,
+            epochs=tuple(epochs),
+            behind=None,
+        )
+    return replace(survey, log=whole, quorum=quorum)
+
+
+def _names(survey: Survey) -> frozenset[str]:
+    return frozenset(each.target.name for each in survey.files)
+
+
+# --- words --------------------------------------------------------------------------------------
+
+
+def danger(order: StartOrder) -> str:
+    """Why the order matters, or what may be lost in any order, as a clause."""
+    lost_range = order.other if order.loss is LossBound.NONE else order.lost_range
+    reasons = "".join(f"; node {each} {why}" for each, why in order.forgetful)
+    if order.loss is LossBound.NONE and lost_range is None:
+        return f"in another order, the first leader may cut committed records{reasons}"
+    assert lost_range is not None, "or nothing is lost"
+    first, end = lost_range
+    what = f"offsets {first} to {end - 1}" if end is not None else f"everything from offset {first}"
+    if order.loss is LossBound.NONE:
+        return f"in another order, the first leader may cut {what}, which may be committed{reasons}"
+    return f"the first leader may lack {what}, which may be committed{reasons}"
+
+
+def start_steps(
+    standing: QuorumAssessment, first: Sequence[int], *, is_stopped: bool = False
+) -> Iterator[PlanStep]:
+    """An order of starts after which no voter can cut what may be committed."""
+    names = {each.node_id: each.name for each in standing.hosts if standing.votes(each)}
+    begin = tuple(names[each] for each in first)
+    rest = tuple(each for each in names.values() if each not in begin)
+    if not is_stopped:
+        yield PlanStep(
+            action=Action.STOP,
+            hosts=tuple(names.values()),
+            text="stop every controller, and whatever would start it again",
+        )
+    yield PlanStep(action=Action.START, hosts=begin, text="start these controllers, and no other")
+    yield PlanStep(
+        action=Action.CHECK,
+        hosts=begin,
+        text="they have a leader, and all of them have caught up with its log: only then can no"
+        " other controller be elected over a shorter log",
+        commands=(f"kraftool quorum health{bootstrap_option(standing)}",),
+    )
+    text = "start the other controllers, and then the brokers"
+    if standing.lost:
+        ids = listed(each.id for each in standing.lost)
+        text = f"now start the other controllers, also the one that replaces voter {ids}"
+    yield PlanStep(action=Action.START, hosts=rest, text=text)

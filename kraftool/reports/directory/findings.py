@@ -1,0 +1,459 @@
+"""What is odd about a directory once all its files were read: files against each other.
+
+Owns the judgement of one reading. It refuses to replay the log or to compare records with
+indexes; that is verification. Each rule is a function from the directory to findings.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from kraftool.decoders.checkpoint_files import LeaderEpochCheckpoint
+from kraftool.decoders.indexes import OffsetPosition
+from kraftool.decoders.kinds import FileKind
+from kraftool.decoders.meta_properties import MetaProperties
+from kraftool.decoders.names import METADATA_TOPIC, FileState, parse_folder_name, parse_segment_name
+from kraftool.decoders.quorum_state import QuorumStateFile
+from kraftool.decoders.walk import BEGINNING, seam_faults
+from kraftool.image.uuids import is_reserved_directory
+from kraftool.reports.files.directory_summary import base_offset
+from kraftool.reports.files.false_upgrade import false_upgrade
+from kraftool.reports.files.file_report import EntryList, FileReport
+from kraftool.reports.files.log_cut import lost_by
+from kraftool.reports.files.log_findings import log_finding
+from kraftool.reports.files.metadata_summary import MetadataSummary
+from kraftool.reports.files.snapshot_advice import DAMAGES, is_sound, snapshot_advice
+from kraftool.reports.files.weighing import left_by_truncation, weighed
+from kraftool.reports.findings.finding import Finding, Severity
+from kraftool.reports.findings.kinds import directory as dir_kinds
+from kraftool.reports.findings.kinds import log as log_kinds
+from kraftool.reports.findings.kinds import snapshot as snap_kinds
+from kraftool.reports.voters.alone import voter_findings
+from kraftool.reports.voters.history import NO_HISTORY, VoterHistory
+from kraftool.storage.entry import EntryPlace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectoryCase:
+    """A directory to judge."""
+
+    path: str
+    files: tuple[FileReport, ...]
+    summary: MetadataSummary
+    history: VoterHistory = NO_HISTORY
+    """Who voted when."""
+    is_live: bool = False
+    """Whether another process holds the lock: the files then differ by when each was read."""
+    is_whole: bool = True
+    """Whether the data directory itself was read, and not only its partition."""
+    roles: tuple[str, ...] = ()
+    """process.roles, where the PATH was a properties file."""
+    configured_node_id: int | None = None
+    cut: frozenset[str] = frozenset()
+    """The files that an archive ends inside of, which is told already."""
+    planned: frozenset[str] = frozenset()
+    """Checkpoints that a recovery plan made."""
+
+    def live(self, kind: FileKind) -> Iterator[FileReport]:
+        return (each for each in self.files if each.kind is kind and each.is_live)
+
+    def one(self, kind: FileKind) -> FileReport | None:
+        return next(self.live(kind), None)
+
+    @property
+    def has_metadata(self) -> bool:
+        """Whether a metadata partition lies here that was used, not only formatted."""
+        return self.summary.log is not None or any(
+            each.offset > 0 for each in self.summary.snapshots
+        )
+
+    @property
+    def has_partition(self) -> bool:
+        return any(each.place is EntryPlace.PARTITION for each in self.files)
+
+
+def is_topic(path: str, names: Iterable[str]) -> bool:
+    """Whether a partition's folder, with files of these names, is that of a topic, of which other
+    things are to be said. A copy of the metadata's may have any name."""
+    folder = parse_folder_name(os.path.basename(os.path.abspath(path)))
+    if folder is None or folder.topic == METADATA_TOPIC:
+        return False
+    return not any(each == "quorum-state" or each.endswith(".checkpoint") for each in names)
+
+
+def judge(case: DirectoryCase) -> tuple[Finding, ...]:
+    """All findings of a directory: those of its files, then those of the files together."""
+    segments = sorted(case.live(FileKind.LOG), key=base_offset)
+    between = list(_between_segments(segments))
+    sound = is_sound((*between, *(each for file in segments for each in file.findings)))
+    findings = [each for file in case.files for each in _settled(case, file, segments, sound)]
+    if not case.is_whole and is_topic(case.path, (each.basename for each in case.files)):
+        return tuple(findings)
+    for rule in _RULES:
+        findings += rule(case)
+    return (*findings, *between)
+
+
+def _settled(
+    case: DirectoryCase, file: FileReport, segments: Sequence[FileReport], sound: bool
+) -> Iterator[Finding]:
+    """A file's own findings, weighed by what lies beside it."""
+    lost = lost_by(file, segments, case.files, case.summary) if file in segments else None
+    is_last = file not in segments or file is segments[-1]
+    for each in file.findings:
+        if file.name in case.cut and not _is_before_the_cut(each):
+            continue
+        if each.code in DAMAGES and file.kind is FileKind.CHECKPOINT:
+            advice = snapshot_advice(case.summary, each, sound=sound)
+            yield replace(each, advice=advice)
+        else:
+            yield weighed(each, is_last=is_last, is_live=case.is_live, lost=lost)
+
+
+def _is_before_the_cut(finding: Finding) -> bool:
+    """Of a file that an archive cut, only what is wrong in the log's whole batches says anything
+    about the file that it was made of."""
+    return (
+        finding.code in (log_kinds.CRC.code, log_kinds.RECORDS.code)
+        or finding.severity is Severity.INFO
+    )
+
+
+def _meta_properties(case: DirectoryCase) -> Iterator[Finding]:
+    file = case.one(FileKind.META_PROPERTIES)
+    if file is None:
+        if case.is_whole and case.files and case.has_partition:
+            yield dir_kinds.META_MISSING.at(case.path, "there is no meta.properties")
+        return
+    meta = file.content
+    if not isinstance(meta, MetaProperties) or not meta.accepted:
+        return
+    if meta.version == 0 and meta.node_id is None and case.has_partition:
+        yield dir_kinds.META.at(file.name, _no_node_id(meta), field="broker.id")
+    elif meta.version == 0:
+        yield dir_kinds.META_V0.at(file.name, "version 0")
+    if meta.directory_id is not None and is_reserved_directory(meta.directory_id):
+        yield dir_kinds.META.at(
+            file.name, "a reserved directory.id", field="directory.id", found=meta.directory_id
+        )
+    if meta.cluster_id == "":
+        yield dir_kinds.CLUSTER_ID_EMPTY.at(
+            file.name, "there is nothing behind cluster.id=", field="cluster.id"
+        )
+    if meta.directory_id is None and case.summary.kraft_version.level > 0:
+        yield dir_kinds.NO_DIRECTORY_ID.at(file.name, "there is no directory.id")
+    wanted = case.configured_node_id
+    if wanted is not None and meta.node_id is not None and meta.node_id != wanted:
+        yield dir_kinds.NODE_ID.at(
+            file.name,
+            "another node's directory",
+            field="node.id",
+            expected=str(wanted),
+            found=str(meta.node_id),
+        )
+
+
+def _no_node_id(meta: MetaProperties) -> str:
+    """Version 0 knows no node.id; a version=1 may be there that Kafka does not see."""
+    text = "without version=1 only broker.id counts, and there is none"
+    # Kafka reads the file as Latin-1, where the mark of UTF-8 is three letters of the first key.
+    if any(key.startswith("\xef\xbb\xbf") for key, _ in meta.unknown):
+        text += ": the file begins with a byte order mark, which became part of the first key"
+    return text
+
+
+def _quorum_state(case: DirectoryCase) -> Iterator[Finding]:
+    file = case.one(FileKind.QUORUM_STATE)
+    if file is None:
+        if case.has_metadata:
+            yield dir_kinds.QUORUM_STATE_MISSING.at(case.path, "there is no quorum-state")
+        return
+    content, log = file.content, case.summary.log
+    if not isinstance(content, QuorumStateFile) or content.state is None or log is None:
+        return
+    epoch, last = content.state.leader_epoch, log.last_epoch
+    if last is not None and epoch < last:
+        yield dir_kinds.QUORUM_STATE_BEHIND.at(
+            file.name,
+            "the epoch is below that of the log's last batch",
+            field="leaderEpoch",
+            expected=f"{last} or more",
+            found=str(epoch),
+            severity=Severity.INFO if case.is_live else None,
+        )
+
+
+def _voters(case: DirectoryCase) -> Iterator[Finding]:
+    return voter_findings(case.path, case.files, case.summary, case.history, case.roles)
+
+
+def _snapshots(case: DirectoryCase) -> Iterator[Finding]:
+    summary, log = case.summary, case.summary.log
+    live = [each for each in summary.snapshots if each.state is FileState.LIVE]
+    newest = live[-1] if live else None
+    if log is None:
+        if newest is not None and os.path.basename(newest.file) in case.planned:
+            yield log_kinds.MISSING.at(
+                case.path,
+                "there is no .log file: the node begins one behind the snapshot that a recovery"
+                " plan made",
+                severity=Severity.INFO,
+                advice="kraftool recover verify tells whether all is as planned",
+            )
+        elif newest is not None and newest.offset > 0:
+            yield log_kinds.MISSING.at(case.path, "there is no .log file")
+        return
+    if not _covers_start(summary):
+        deleted = [
+            each
+            for each in summary.snapshots
+            if each.state is FileState.DELETED and each.offset >= log.start_offset and each.intact
+        ]
+        advice = (
+            "copy a .checkpoint of another node here, with its name: one whose offset is"
+            f" {log.start_offset} or more, and {log.end_offset} or less"
+        )
+        if deleted:
+            advice = f"{deleted[-1].path} is intact: take .deleted off its name, on a copy first"
+        yield snap_kinds.MISSING.at(
+            case.path,
+            f"the log begins at offset {log.start_offset} and no snapshot reaches that far",
+            offset=log.start_offset,
+            advice=advice,
+        )
+    if newest is None or case.is_live:
+        return
+    newest = case.summary.loaded_snapshot or newest
+    last_epoch = _latest_epoch(case)
+    begins_there = log.start_offset == log.end_offset == newest.offset
+    ahead = (newest.epoch, newest.offset) > (last_epoch, log.end_offset)
+    if newest.offset > 0 and ahead and not begins_there:
+        yield snap_kinds.AHEAD.at(
+            newest.file,
+            f"it ends at offset {newest.offset} in epoch {newest.epoch}, the log at"
+            f" {log.end_offset} in epoch {last_epoch}",
+            offset=newest.offset,
+        )
+
+
+def _latest_epoch(case: DirectoryCase) -> int:
+    """The log's last epoch as Kafka knows it: by leader-epoch-checkpoint and the batches."""
+    file, log = case.one(FileKind.LEADER_EPOCH_CHECKPOINT), case.summary.log
+    content = file.content if file is not None else None
+    told = content.entries if isinstance(content, LeaderEpochCheckpoint) else ()
+    end = log.end_offset if log is not None else 0
+    return max(
+        *(entry.epoch for entry in told if entry.start_offset < end),
+        *(
+            start.epoch
+            for each in case.live(FileKind.LOG)
+            if each.log is not None
+            for start in each.log.epochs
+        ),
+        -1,
+        -1,
+    )
+
+
+def _covers_start(summary: MetadataSummary) -> bool:
+    """Whether the log begins at 0, or a snapshot reaches to where it begins."""
+    start = summary.log.start_offset if summary.log is not None else 0
+    return start == 0 or any(
+        each.state is FileState.LIVE and each.offset >= start for each in summary.snapshots
+    )
+
+
+def _epochs(case: DirectoryCase) -> Iterator[Finding]:
+    file = case.one(FileKind.LEADER_EPOCH_CHECKPOINT)
+    content = file.content if file is not None else None
+    log = case.summary.log
+    if file is None or not isinstance(content, LeaderEpochCheckpoint) or log is None:
+        return
+    if not content.accepted or case.is_live:
+        return
+    if not content.entries:
+        if log.batches:
+            yield dir_kinds.EPOCHS_EMPTY.at(file.name, "there is no epoch in it")
+        return
+    starts = [
+        start
+        for each in case.live(FileKind.LOG)
+        if each.log is not None
+        for start in each.log.epochs
+    ]
+    starts.sort(key=lambda each: each.start_offset)
+    expected: dict[int, int] = {}
+    for start in starts:
+        expected.setdefault(start.epoch, start.start_offset)
+    told = {each.epoch: each.start_offset for each in content.entries}
+    # Kafka cuts the file at its log start, a snapshot's offset that no segment need begin at; where
+    # that snapshot is missing, which is told by itself, it may have been any.
+    cut = min(told.values(), default=-1)
+    is_cut = not _covers_start(case.summary) or any(
+        each.offset == cut for each in case.summary.snapshots
+    )
+    begins = max(cut, log.start_offset) if is_cut else log.start_offset
+    in_log = [each for each in expected.items() if each[1] >= begins]
+    for epoch, offset in in_log:
+        found = told.get(epoch)
+        if found == offset or (offset == log.start_offset and found is not None and found < offset):
+            continue
+        yield dir_kinds.EPOCHS_DIFFER.at(
+            file.name,
+            f"epoch {epoch} begins elsewhere in the log",
+            offset=offset,
+            expected=f"{epoch} {offset}",
+            found="no such epoch" if found is None else f"{epoch} {found}",
+        )
+        return
+    for epoch, offset in told.items():
+        inside = log.start_offset < offset < log.end_offset
+        if inside and epoch not in expected:
+            yield dir_kinds.EPOCHS_DIFFER.at(
+                file.name,
+                f"the log has no batch of epoch {epoch}",
+                offset=offset,
+                found=f"{epoch} {offset}",
+            )
+            return
+
+
+def _false_upgrade(case: DirectoryCase) -> Iterator[Finding]:
+    level = case.summary.kraft_version.level
+    claimed = [each.level for each in case.summary.features if each.name == "kraft.version"]
+    found = false_upgrade(case.path, claimed[0] if claimed else None, level)
+    if found is not None:
+        yield found
+
+
+def _transactions(case: DirectoryCase) -> Iterator[Finding]:
+    since = case.summary.transactions.open_offset
+    if since is not None and not case.is_live:
+        yield log_kinds.TXN_OPEN.at(
+            case.path, "the metadata transaction that begins here does not end", offset=since
+        )
+
+
+def _indexes(case: DirectoryCase) -> Iterator[Finding]:
+    segments = {base_offset(each): each for each in case.live(FileKind.LOG)}
+    for file in case.live(FileKind.OFFSET_INDEX):
+        name = parse_segment_name(file.basename)
+        entries = file.content if isinstance(file.content, EntryList) else None
+        last = entries.last if entries is not None else None
+        if name is None or case.is_live or not isinstance(last, OffsetPosition):
+            continue
+        segment = segments.get(name.base_offset)
+        if segment is not None and last.position >= segment.size and not file.findings:
+            found = log_kinds.INDEX_DIFFERS.at(
+                file.name,
+                "the last entry points beyond the end of the segment",
+                offset=last.offset,
+                expected=f"a position below {segment.size}",
+                found=str(last.position),
+            )
+            if entries is not None and name.base_offset == max(segments):
+                found = left_by_truncation(found, segment.log, roomy=entries.zero_tail > 0)
+            yield found
+
+
+def _swaps(case: DirectoryCase) -> Iterator[Finding]:
+    for file in case.files:
+        if file.state is FileState.SWAP and file.basename.endswith(".log.swap"):
+            yield log_kinds.SWAP.at(file.name, f"{file.size} bytes of a segment")
+
+
+def _leftovers(case: DirectoryCase) -> Iterator[Finding]:
+    for state, words in _LEFTOVER_WORDS.items():
+        found = [each for each in case.files if each.state is state]
+        if found:
+            total = sum(each.size for each in found)
+            several = f"{len(found)} files are" if len(found) > 1 else "1 file is"
+            where = found[0].name if len(found) == 1 else case.path
+            yield dir_kinds.LEFTOVER.at(where, f"{several} {words}, {total} bytes")
+
+
+_LEFTOVER_WORDS = {
+    FileState.PART: "left of a snapshot that was being written or fetched",
+    FileState.DELETED: "waiting for deletion",
+    FileState.CLEANED: "left of an unfinished cleaning",
+    FileState.TEMPORARY: "left of an unfinished write",
+}
+
+
+def _emptiness(case: DirectoryCase) -> Iterator[Finding]:
+    known = [each for each in case.files if each.kind is not FileKind.UNKNOWN]
+    if not known:
+        yield dir_kinds.NOTHING.at(case.path, "there is nothing of Kafka's here")
+    elif not case.has_metadata:
+        yield log_kinds.NONE.at(
+            case.path,
+            "there is no metadata log here",
+            advice=None if _may_have_voted(case) else "",
+        )
+
+
+def _may_have_voted(case: DirectoryCase) -> bool:
+    """Whether a vote can have gone with a log: a broker gives none, and a vote that was given may
+    still be there."""
+    if case.roles and "controller" not in case.roles:
+        return False
+    file = case.one(FileKind.QUORUM_STATE)
+    content = file.content if file is not None else None
+    return not isinstance(content, QuorumStateFile) or content.state is None
+
+
+_RULES: tuple[Callable[[DirectoryCase], Iterator[Finding]], ...] = (
+    _emptiness,
+    _meta_properties,
+    _quorum_state,
+    _voters,
+    _snapshots,
+    _epochs,
+    _false_upgrade,
+    _transactions,
+    _indexes,
+    _swaps,
+    _leftovers,
+)
+
+
+def _between_segments(segments: Sequence[FileReport]) -> Iterator[Finding]:
+    """Whether each segment goes on where the one before it ends."""
+    before = BEGINNING
+    for file in segments:
+        log = file.log
+        if log is None or not log.is_metadata:
+            continue
+        for fault in seam_faults(before, log.walked):
+            yield log_finding(file.name, fault)
+        before = before.joined(log.walked)
+
+
+def between_directories(cases: Sequence[DirectoryCase]) -> Iterator[Finding]:
+    """What is odd about several directories of one PATH."""
+    clusters: dict[str, list[str]] = {}
+    directory_ids: dict[str, str] = {}
+    for case in cases:
+        node = case.summary.node
+        if node.cluster_id:
+            clusters.setdefault(node.cluster_id, []).append(case.path)
+        if node.directory_id is None:
+            continue
+        other = directory_ids.setdefault(node.directory_id, case.path)
+        if other != case.path:
+            yield dir_kinds.SAME_DIRECTORY_ID.at(
+                case.path, f"{other} has the same directory.id {node.directory_id}"
+            )
+    if len(clusters) > 1:
+        home = max(clusters, key=lambda each: len(clusters[each]))
+        for other, paths in clusters.items():
+            if other != home:
+                yield dir_kinds.CLUSTER_ID.at(
+                    paths[0],
+                    f"another cluster than that of {clusters[home][0]}",
+                    field="cluster.id",
+                    expected=home,
+                    found=other,
+                )

@@ -1,0 +1,86 @@
+"""What `recover apply` left in a directory: plans that are half done, or were carried out.
+
+Owns the findings of it that every report tells: a node that starts on a half-done directory makes
+it worse. Of a journal it reads the stages, and which checkpoints the plan makes: a node goes on
+from such a one without a log. Whether the files are as planned is for `recover verify`.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.names import METADATA_FOLDER, parse_checkpoint_name
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.findings.kinds import directory as dir_kinds
+from kraftool.reports.findings.kinds import repair as kinds
+from kraftool.storage.files import Files
+from kraftool.storage.paths import Location, LocationKind
+from kraftool.storage.repair_journal import NAME, Entry, Stage, entries_at, folders_in, stage_of
+
+
+@dataclass(slots=True)
+class Repairs:
+    """All plans that have a folder in a metadata partition's."""
+
+    findings: list[Finding] = field(default_factory=list)
+    checkpoints: set[str] = field(default_factory=set)
+    """The names of those that a plan made which is applied."""
+
+
+def repairs_in(location: Location) -> Repairs:
+    """What is told of plans in a directory; nothing is raised for what cannot be read."""
+    found = Repairs()
+    partition = location.directory
+    if location.kind is not LocationKind.PARTITION:
+        partition = os.path.join(partition, METADATA_FOLDER)
+    try:
+        folders = folders_in(partition)
+    except OSError as error:
+        where = error.filename or partition
+        told = kinds.KEPT.at(where, f"it cannot be looked into: {error.strerror or error}")
+        return Repairs(findings=[told])
+    for each in folders:
+        try:
+            entries = entries_at(Files(), os.path.join(each, NAME))
+        except OSError as error:
+            told = kinds.KEPT.at(each, f"it cannot be looked into: {error.strerror or error}")
+        except KraftoolError as error:
+            told = dir_kinds.UNREADABLE.at(each, error.message, advice=error.hint or None)
+        else:
+            stage = stage_of(entries)
+            told = _finding(each, stage, location.data_directory)
+            if stage is Stage.APPLIED:
+                found.checkpoints |= set(_made(entries))
+        found.findings.append(told)
+    return found
+
+
+def _made(entries: Sequence[Entry]) -> Iterator[str]:
+    """The checkpoints that were not there before."""
+    for entry in entries:
+        changes = entry.get("changes")
+        for change in changes if isinstance(changes, list) else ():
+            target = change.get("target") if isinstance(change, dict) else None
+            name = target.get("name") if isinstance(target, dict) else None
+            if isinstance(name, str) and "before" not in change and parse_checkpoint_name(name):
+                yield name
+
+
+def _finding(folder: str, stage: Stage, directory: str) -> Finding:
+    text = f"recovery plan {os.path.basename(folder)} is {stage.value} here"
+    if stage not in (Stage.CHANGING, Stage.UNDOING):
+        return kinds.KEPT.at(folder, text)
+    return kinds.HALF.at(folder, text, advice=how_to_finish(folder, stage, directory))
+
+
+def how_to_finish(folder: str, stage: Stage, directory: str) -> str:
+    """The command for a plan that is half done; its folder has the plan."""
+    verb = "apply" if stage is Stage.CHANGING else "undo"
+    plan, where = shlex.quote(os.path.join(folder, "plan.yaml")), shlex.quote(directory)
+    command = f"kraftool recover {verb} {plan} --dir {where}"
+    back = ", or take it back with recover undo" if stage is Stage.CHANGING else ""
+    return f"do not start the node; finish it with {command}{back}"

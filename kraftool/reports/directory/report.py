@@ -1,0 +1,267 @@
+"""All that a PATH holds, read once: the report behind `kraftool dump`.
+
+Owns the order of work: every file is read as it comes, so that a tar stream is passed once, then
+each directory is put together and judged. It refuses to render.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.kinds import FileKind
+from kraftool.decoders.log_record import LogRecord
+from kraftool.decoders.names import segment_offset
+from kraftool.decoders.properties import Properties
+from kraftool.raft.names import NO_VOTERS
+from kraftool.reports.directory.findings import DirectoryCase, between_directories, judge
+from kraftool.reports.directory.repairs import Repairs, repairs_in
+from kraftool.reports.files.directory_summary import static_voters, summarize_directory
+from kraftool.reports.files.file_report import FileReport, ReadOptions, read_file
+from kraftool.reports.files.locations import unopened
+from kraftool.reports.files.metadata_summary import MetadataSummary
+from kraftool.reports.findings.finding import Finding, Severity, in_order
+from kraftool.reports.findings.kinds import directory as dir_kinds
+from kraftool.reports.logs.file_names import misnamed
+from kraftool.reports.voters.history import NO_HISTORY, Events, VoterHistory, history_of
+from kraftool.storage.entry import (
+    Entry,
+    EntryPlace,
+    EntryProblem,
+    FolderCounts,
+    partition_order,
+    root_order,
+)
+from kraftool.storage.lock import LockState, lock_holder
+from kraftool.storage.paths import Location, LocationKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectoryReport:
+    """One data directory, or a metadata partition by itself."""
+
+    path: str
+    summary: MetadataSummary
+    files: tuple[FileReport, ...]
+    folders: FolderCounts
+    findings: tuple[Finding, ...]
+    history: VoterHistory = NO_HISTORY
+    """Who voted when, by the control records of log and snapshots."""
+    lock: LockState = LockState.UNKNOWN
+    lock_pid: int | None = None
+    lock_holder: str = ""
+    """Who that is, in words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DumpReport:
+    """What a PATH holds: directories, or files by themselves, and what is odd about the whole."""
+
+    path: str
+    kind: LocationKind
+    directories: tuple[DirectoryReport, ...] = ()
+    files: tuple[FileReport, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    """Those that belong to no directory: of the PATH as a whole, and of single files."""
+    roles: tuple[str, ...] = ()
+    history: VoterHistory = NO_HISTORY
+    """Of the single files, taken together."""
+
+    @property
+    def all_findings(self) -> tuple[Finding, ...]:
+        return (*self.findings, *(each for one in self.directories for each in one.findings))
+
+
+@dataclass(slots=True)
+class _Found:
+    """What has been read so far, by directory."""
+
+    files: dict[str, list[FileReport]] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    cut: set[str] = field(default_factory=set)
+    """The names of what could not be read whole."""
+    events: Events = field(default_factory=Events)
+
+    def take(self, report: FileReport) -> None:
+        self.files.setdefault(report.directory, []).append(report)
+
+    def problem(self, problem: EntryProblem) -> None:
+        self.cut.add(problem.name)
+        kind = (
+            dir_kinds.UNREADABLE if problem.severity is not Severity.INFO else dir_kinds.PASSED_OVER
+        )
+        self.findings.append(
+            kind.at(
+                problem.name,
+                problem.reason,
+                position=problem.position,
+                severity=problem.severity,
+                advice=problem.hint,
+            )
+        )
+
+
+_DEFAULT = ReadOptions()
+
+
+def read_location(
+    location: Location,
+    options: ReadOptions = _DEFAULT,
+    *,
+    progress: Callable[[str, int], None] = lambda name, position: None,
+    entries: Iterable[Entry | EntryProblem] | None = None,
+    read: Callable[[Entry, ReadOptions], FileReport] = read_file,
+) -> DumpReport:
+    """Read all of a PATH. What cannot be read is among the findings; nothing is raised for it.
+
+    `entries` are those of the location in another order; `read` may look at more than a dump does.
+    """
+    found = _Found()
+    options = replace(options, on_control=_also(options, found.events))
+    if location.kind is LocationKind.FILE:
+        options = replace(options, leftovers=True)
+    for each in location.entries() if entries is None else entries:
+        if isinstance(each, EntryProblem):
+            found.problem(each)
+        else:
+            found.take(_read(each, options, progress, read))
+    if location.kind is LocationKind.FILE:
+        files = tuple(file for files in found.files.values() for file in files)
+        own = tuple(each for file in files for each in file.findings)
+        return DumpReport(
+            path=location.path,
+            kind=location.kind,
+            files=files,
+            findings=in_order((*found.findings, *own)),
+            history=history_of(files, summarize_directory(files), found.events),
+        )
+    return _report(location, found)
+
+
+def unopened_report(path: str, error: KraftoolError) -> DumpReport:
+    """The report of a PATH that could not be opened: that alone."""
+    kind = LocationKind.DATA_DIRECTORY if os.path.isdir(path) else LocationKind.FILE
+    return DumpReport(path=path, kind=kind, findings=(unopened(path, error),))
+
+
+def _also(options: ReadOptions, events: Events) -> Callable[[str, RecordBatch, LogRecord], None]:
+    """Control records are for the history of voters, and for whoever asked for them."""
+
+    def take(name: str, batch: RecordBatch, item: LogRecord) -> None:
+        events.take(name, batch, item)
+        options.on_control(name, batch, item)
+
+    return take
+
+
+def _read(
+    entry: Entry,
+    options: ReadOptions,
+    progress: Callable[[str, int], None],
+    read: Callable[[Entry, ReadOptions], FileReport],
+) -> FileReport:
+    def told(position: int) -> None:
+        progress(entry.name, position)
+
+    return read(entry, replace(options, progress=told))
+
+
+def _report(location: Location, found: _Found) -> DumpReport:
+    server = location.server
+    roles = _roles(server)
+    cases: list[DirectoryCase] = []
+    directories: list[DirectoryReport] = []
+    loose: list[FileReport] = []
+    for path, files in sorted(found.files.items()):
+        if all(each.place is EntryPlace.LOOSE for each in files) and location.is_stream:
+            loose += files
+            continue
+        case, report = _directory(location, path, files, server, roles, found)
+        cases.append(case)
+        directories.append(report)
+    findings = [*found.findings, *(each for file in loose for each in file.findings)]
+    findings += between_directories(cases)
+    if not found.files and all(each.severity is Severity.INFO for each in found.findings):
+        findings.append(dir_kinds.NOTHING.at(location.path, "there is nothing of Kafka's here"))
+    return DumpReport(
+        path=location.path,
+        kind=location.kind,
+        directories=tuple(directories),
+        files=tuple(loose),
+        findings=in_order(findings),
+        roles=roles,
+        history=history_of(loose, summarize_directory(loose), found.events),
+    )
+
+
+def _directory(
+    location: Location,
+    path: str,
+    files: list[FileReport],
+    server: Properties | None,
+    roles: tuple[str, ...],
+    found: _Found,
+) -> tuple[DirectoryCase, DirectoryReport]:
+    ordered = tuple(sorted(map(_by_its_name, files), key=_order))
+    static = static_voters(server.get("controller.quorum.voters") or "") if server else NO_VOTERS
+    lock = lock_holder(location.data_directory) if location.is_on_disk else None
+    summary = summarize_directory(ordered, static)
+    repairs = repairs_in(location) if location.is_on_disk else Repairs()
+    case = DirectoryCase(
+        path=path,
+        files=ordered,
+        summary=summary,
+        history=history_of(ordered, summary, found.events),
+        is_live=lock is not None and lock.state is LockState.HELD,
+        is_whole=location.kind in (LocationKind.DATA_DIRECTORY, LocationKind.PROPERTIES)
+        or any(each.place is EntryPlace.ROOT for each in ordered),
+        roles=roles,
+        configured_node_id=_node_id(server),
+        cut=frozenset(each.name for each in ordered if each.name in found.cut),
+        planned=frozenset(repairs.checkpoints),
+    )
+    report = DirectoryReport(
+        path=path,
+        summary=case.summary,
+        history=case.history,
+        files=ordered,
+        folders=location.folders.get(path, FolderCounts()),
+        findings=in_order((*judge(case), *repairs.findings)),
+        lock=lock.state if lock is not None else LockState.UNKNOWN,
+        lock_pid=lock.pid if lock is not None else None,
+        lock_holder=lock.holder if lock is not None and lock.state is LockState.HELD else "",
+    )
+    return case, report
+
+
+def _by_its_name(file: FileReport) -> FileReport:
+    """A file of a directory is what its name says to Kafka, whatever it looks like."""
+    if file.place is EntryPlace.ROOT:
+        return file
+    found = misnamed(file.name)
+    is_log = file.kind is FileKind.LOG and file.is_live
+    if found is None and is_log and segment_offset(file.basename) is None:
+        found = dir_kinds.UNKNOWN_FILE.at(file.name, "it holds batches, as a segment does")
+    if found is None:
+        return file
+    return replace(file, kind=FileKind.UNKNOWN, content=None, findings=(found,))
+
+
+def _order(file: FileReport) -> tuple[int, tuple[int | str, ...]]:
+    if file.place is EntryPlace.PARTITION:
+        return 1, partition_order(file.basename)
+    return 0, root_order(file.basename)
+
+
+def _roles(server: Properties | None) -> tuple[str, ...]:
+    told = server.get("process.roles") if server is not None else None
+    return tuple(each.strip() for each in (told or "").split(",") if each.strip())
+
+
+def _node_id(server: Properties | None) -> int | None:
+    told = server.get("node.id") or server.get("broker.id") if server is not None else None
+    told = (told or "").strip()
+    return int(told) if told.isascii() and told.isdigit() and len(told) <= 10 else None

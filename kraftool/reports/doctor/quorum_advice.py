@@ -1,0 +1,113 @@
+"""The commands to run next for a quorum at rest, with the PATHs that were given.
+
+Owns which command follows from the judgement. It refuses to judge.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+
+from kraftool.reports.doctor import tools
+from kraftool.reports.election.assessment import Assessment, NextStep
+from kraftool.reports.election.assessment_words import directories
+from kraftool.reports.election.case import ElectionCase, NodeCase
+from kraftool.reports.election.memory import forgetful
+
+
+def quorum_commands(
+    found: Assessment, paths: Sequence[str], command: str
+) -> Iterator[tuple[str, str]]:
+    """Yield why to run a command, and the command line. `command` is the one that asks."""
+    given = paths or ["PATH"]
+    absent = found.not_given
+    if found.next_step is NextStep.NOTHING:
+        return
+    if found.next_step is NextStep.GIVE_OTHERS and found.voters:
+        others = [f"DATA_DIRECTORY_OF_{each}" for each in absent]
+        yield (
+            f"With {directories(absent)} too",
+            tools.line("kraftool", *command.split(), *given, *others),
+        )
+        ids = ",".join(map(str, absent))
+        lost = ("--set", f"lost={ids}")
+        yield (
+            f"If {directories(absent)} cannot be read any more",
+            tools.line("kraftool", "recover", "plan", *given, *lost, "--out", "plan.yaml"),
+        )
+    elif command != "recover plan":
+        yield (
+            "To plan what to do on each node",
+            tools.line("kraftool", "recover", "plan", *given, "--out", "plan.yaml"),
+        )
+    if command != "simulate-election":
+        yield (
+            "To see who can be elected, and what each leader lacks",
+            tools.line("kraftool", "simulate-election", *given),
+        )
+
+
+# --- a voter whose log is gone -----------------------------------------------------------------
+
+
+def wiped_voters(case: ElectionCase) -> Iterator[str]:
+    """What each given node with an empty log needs, if it is or may be a voter."""
+    known = forgetful(case)
+    for node in case.nodes:
+        if node.assumed or node.end.offset > 0 or not node.settings.is_controller:
+            continue
+        if not case.voters or (node.id in known and node.id in case.voters.ids):
+            yield from _needs(case, node)
+
+
+def emptied_directories(paths: Iterable[str]) -> Iterator[str]:
+    """What a voter needs whose whole data directory is empty."""
+    for path in dict.fromkeys(paths):
+        if os.path.isdir(path) and not os.listdir(path):
+            yield f"{path} is empty. If a voter had it, the voter lost its log and its identity."
+            yield "Start that node only after the other voters have a leader."
+            yield from _static("the node")
+            yield from _dynamic("OLD_NODE_ID", "OLD_DIRECTORY_ID", is_formatted=False)
+
+
+def _needs(case: ElectionCase, node: NodeCase) -> Iterator[str]:
+    who = f"Node {node.id}"
+    if not case.voters:
+        yield f"{who} has an empty log. A voter without its log forgot what it confirmed."
+    elif case.is_stranger(node):
+        yield f"{who} has an empty log and another directory id than voter {node.id}."
+    else:
+        yield f"{who} is a voter with an empty log: it forgot what it confirmed and its vote."
+    yield (
+        f"Start {node.id} only after the other voters have a leader. With an empty log it votes for"
+        " any candidate, also for one that lacks committed records."
+    )
+    is_static = bool(case.voters) and case.kraft_version == 0
+    if not case.voters or is_static:
+        yield from _static(str(node.id))
+    if is_static:
+        return
+    voter = case.voters.voters.get(node.id)
+    known = voter.key.directory_id if voter is not None else None
+    yield from _dynamic(str(node.id), known or "OLD_DIRECTORY_ID", is_formatted=True)
+
+
+def _static(who: str) -> Iterator[str]:
+    yield (
+        f"Static voters (controller.quorum.voters): format {who} with its node.id and the cluster"
+        " id of the others if meta.properties is missing, then start it. It is a voter again and"
+        " fetches the log from the leader."
+    )
+
+
+def _dynamic(node_id: str, directory_id: str, *, is_formatted: bool) -> Iterator[str]:
+    formatted = "" if is_formatted else " Format it with --no-initial-controllers first."
+    yield (
+        f"Dynamic voters (kraft.version 1): with directory.id={directory_id} in meta.properties,"
+        f" the node is a voter again when it starts.{formatted} With another directory id it only"
+        " observes: remove the old voter, wait until the lag is 0, and add the new one:"
+    )
+    anywhere = ("--bootstrap-controller", tools.ANYWHERE, "-i", node_id)
+    old = (*anywhere, "-d", directory_id)
+    yield f"  {tools.line('kraftool', 'quorum', 'remove-controller', *old)}"
+    yield f"  {tools.line('kraftool', 'quorum', 'add-controller', *anywhere)}"

@@ -1,0 +1,45 @@
+"""A broker's own min.insync.replicas with eligible leader replicas on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.image.configs import BROKER
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
+from kraftool.reports.findings.kinds import signatures as kinds
+
+_KEY = "min.insync.replicas"
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patient, state in examination.states():
+        if not state.image.features.is_elr_enabled:
+            continue
+        for resource, configs in state.image.configs.resources.items():
+            if resource.type != BROKER or not resource.name or _KEY not in configs:
+                continue
+            yield Diagnosis(
+                finding=kinds.ELR_MIN_ISR.at(
+                    patient.path,
+                    f"broker {resource.name} has {_KEY}={configs[_KEY]} of its own",
+                    field=_KEY,
+                    found=configs[_KEY],
+                ),
+                directory=patient.path,
+                evidence=(
+                    Evidence(
+                        file=patient.path,
+                        offset=state.image.provenance.last_offset,
+                        found="eligible.leader.replicas.version"
+                        f" {state.image.features.finalized['eligible.leader.replicas.version']}",
+                    ),
+                ),
+                commands=(
+                    tools.line(
+                        "kafka-configs", *tools.broker(examination, patient), "--alter",
+                        "--entity-type", "brokers", "--entity-name", resource.name,
+                        "--delete-config", _KEY,
+                    ),
+                ),
+            )  # fmt: skip

@@ -1,0 +1,73 @@
+"""A finalized level that a registered node does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from kraftool.image.cluster import FeatureRange
+from kraftool.image.metadata_version import METADATA_VERSION, level_name
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.state.load import LoadedState
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patient, state in examination.states():
+        levels = dict(state.image.features.finalized)
+        if state.image.features.metadata_version is not None:
+            levels[METADATA_VERSION] = state.image.features.metadata_version
+        for who, ranges, fenced in _nodes(state):
+            for feature, level in levels.items():
+                known = ranges.get(feature)
+                if known is not None and known.min <= level <= known.max:
+                    continue
+                if known is None and feature != METADATA_VERSION:
+                    continue  # a node that says nothing of it may be of before the feature
+                if known is None and not ranges:
+                    continue
+                told = f"{known.min} to {known.max}" if known is not None else "none"
+                yield Diagnosis(
+                    finding=kinds.FEATURE_RANGE.at(
+                        patient.path,
+                        f"{who} has {feature} {told}, and {level}"
+                        f"{_release(feature, level)} is finalized",
+                        field=feature,
+                        expected=told,
+                        found=str(level),
+                        severity=Severity.WARNING if fenced else None,
+                    ),
+                    directory=patient.path,
+                    evidence=(_record(patient, feature, level),),
+                    commands=(
+                        tools.line(
+                            "kafka-features", *tools.controller(examination, patient), "describe"
+                        ),
+                        tools.on(
+                            patient.path, "dump-log", "--type", "FeatureLevelRecord"
+                        ),
+                    ),
+                )  # fmt: skip
+
+
+def _nodes(state: LoadedState) -> Iterator[tuple[str, Mapping[str, FeatureRange], bool]]:
+    for broker in state.image.cluster.brokers.values():
+        yield f"broker {broker.id}", broker.features, broker.fenced
+    for controller in state.image.cluster.controllers.values():
+        yield f"controller {controller.id}", controller.features, False
+
+
+def _release(feature: str, level: int) -> str:
+    name = level_name(level) if feature == METADATA_VERSION else ""
+    return f" ({name})" if name else ""
+
+
+def _record(patient: ExaminedDirectory, feature: str, level: int) -> Evidence:
+    """The record that finalized the level, or the snapshot that has it."""
+    told = patient.summary.feature(feature)
+    if told is None:
+        return Evidence(file=patient.path, found=f"{feature} {level}")
+    return Evidence(
+        file=told.file, offset=told.offset, found=f"FeatureLevelRecord {feature} {told.level}"
+    )

@@ -1,0 +1,24 @@
+"""lastKnownElr = [-1], which real Kafka writes and which does nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.reports.doctor import partitions as of_image
+from kraftool.reports.doctor.model import Diagnosis, Examination
+from kraftool.reports.findings.kinds import signatures as kinds
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patient, state in examination.states():
+        found = [
+            each for each in of_image.partitions(state.image) if -1 in each.state.last_known_elr
+        ]
+        if found:
+            yield Diagnosis(
+                finding=kinds.LAST_KNOWN_ELR.at(
+                    patient.path, f"{of_image.counted(found)}: {of_image.named(found)}"
+                ),
+                directory=patient.path,
+                evidence=of_image.evidence(patient, found, "last_known_elr"),
+            )

@@ -1,0 +1,47 @@
+"""Partitions whose in-sync replicas are on unregistered brokers only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.reports.doctor import partitions as of_image
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.model import Diagnosis, Examination
+from kraftool.reports.doctor.partitions import Partition
+from kraftool.reports.findings.kinds import signatures as kinds
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patient, state in examination.states():
+        brokers = state.image.cluster.brokers
+        by_brokers: dict[tuple[int, ...], list[Partition]] = {}
+        for each in of_image.partitions(state.image):
+            holders = of_image.holders(each)
+            if each.state.leader < 0 and not any(id in brokers for id in holders):
+                by_brokers.setdefault(holders, []).append(each)
+        for ids, found in sorted(by_brokers.items()):
+            listed = ", ".join(map(str, ids)) or "none that is known"
+            others = [each for each in found if any(id in brokers for id in each.state.replicas)]
+            server = tools.broker(examination, patient)
+            commands = list(of_image.describe(examination, patient, found))
+            if others:
+                # Records are lost by it, so that nobody is to run it with the others.
+                commands.append(
+                    "# once the disk is given up: "
+                    + tools.line(
+                        "kafka-leader-election", *server, "--election-type", "unclean",
+                        "--topic", others[0].topic, "--partition", others[0].number,
+                    )
+                )  # fmt: skip
+            yield Diagnosis(
+                finding=kinds.LOST_REPLICAS.at(
+                    patient.path,
+                    f"{of_image.counted(found)} whose last in-sync replica was on a broker that is"
+                    f" not registered any more ({listed}): {of_image.named(found)}",
+                    expected=f"broker {listed} registered",
+                    found=", ".join(map(str, sorted(brokers))) or "no broker",
+                ),
+                directory=patient.path,
+                evidence=of_image.evidence(patient, found, "leader", "isr", "elr", "replicas"),
+                commands=tuple(commands),
+            )

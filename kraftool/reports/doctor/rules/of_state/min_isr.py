@@ -1,0 +1,55 @@
+"""min.insync.replicas of a topic, or of the cluster, above the number of replicas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.image.configs import BROKER, TOPIC, ConfigResource
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
+from kraftool.reports.findings.kinds import signatures as kinds
+
+_KEY = "min.insync.replicas"
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patient, state in examination.states():
+        configs = state.image.configs.resources
+        default = _number(configs.get(ConfigResource(BROKER, ""), {}).get(_KEY))
+        for topic in state.image.topics.by_id.values():
+            own = _number(configs.get(ConfigResource(TOPIC, topic.name), {}).get(_KEY))
+            wanted = own if own is not None else default
+            fewest = min((len(each.replicas) for each in topic.partitions.values()), default=0)
+            if wanted is None or not fewest or wanted <= fewest:
+                continue
+            whose = "its" if own is not None else "the cluster's"
+            entity = ("topics", topic.name) if own is not None else ("brokers", "")
+            where = ("--entity-name", entity[1]) if entity[1] else ("--entity-default",)
+            yield Diagnosis(
+                finding=kinds.MIN_ISR.at(
+                    patient.path,
+                    f"topic {topic.name} has {fewest} replicas, and {whose} {_KEY} is {wanted}",
+                    field=_KEY,
+                    expected=f"{fewest} or less",
+                    found=str(wanted),
+                ),
+                directory=patient.path,
+                evidence=(
+                    Evidence(
+                        file=patient.path,
+                        offset=state.image.provenance.last_offset,
+                        found=f"{entity[0]} {entity[1] or '(default)'}: {_KEY}={wanted}",
+                    ),
+                ),
+                commands=(
+                    tools.line(
+                        "kafka-configs", *tools.broker(examination, patient), "--alter",
+                        "--entity-type", entity[0], *where, "--add-config", f"{_KEY}={fewest}",
+                    ),
+                ),
+            )  # fmt: skip
+
+
+def _number(value: str | None) -> int | None:
+    told = (value or "").strip()
+    return int(told) if told.isascii() and told.isdigit() and len(told) < 10 else None

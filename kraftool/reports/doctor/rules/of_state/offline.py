@@ -1,0 +1,50 @@
+"""Partitions without a leader though the cluster runs, and those that lost their last replica."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from kraftool.image.cluster import BrokerRegistration
+from kraftool.reports.doctor import partitions as of_image
+from kraftool.reports.doctor.model import Diagnosis, Examination
+from kraftool.reports.doctor.partitions import Partition
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import signatures as kinds
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patient, state in examination.states():
+        brokers = state.image.cluster.brokers
+        by_brokers: dict[tuple[int, ...], list[Partition]] = {}
+        for each in of_image.partitions(state.image):
+            if each.state.leader < 0 and not _is_lost(each, brokers):
+                by_brokers.setdefault(of_image.holders(each), []).append(each)
+        running = any(not each.fenced for each in brokers.values())
+        for ids, found in sorted(by_brokers.items()):
+            wanted = [brokers[id] for id in ids if id in brokers]
+            stopped = bool(wanted) and all(each.in_controlled_shutdown for each in wanted)
+            quiet = not running or stopped
+            listed = ", ".join(map(str, ids))
+            who = f"broker {listed}" if len(ids) == 1 else f"one of the brokers {listed}"
+            words = (
+                "all brokers are stopped" if not running
+                else "it was shut down" if stopped
+                else "it is fenced"
+            )  # fmt: skip
+            yield Diagnosis(
+                finding=kinds.OFFLINE.at(
+                    patient.path,
+                    f"{of_image.counted(found)} without a leader until {who} is back ({words}):"
+                    f" {of_image.named(found)}",
+                    severity=Severity.INFO if quiet else None,
+                    advice="" if quiet else None,
+                ),
+                directory=patient.path,
+                evidence=of_image.evidence(patient, found, "leader", "isr", "elr", "replicas"),
+                commands=() if quiet else of_image.describe(examination, patient, found),
+            )
+
+
+def _is_lost(partition: Partition, brokers: Mapping[int, BrokerRegistration]) -> bool:
+    """Whether no broker that has all records is registered; rules/lost_replicas.py tells it."""
+    return not any(id in brokers for id in of_image.holders(partition))

@@ -1,0 +1,40 @@
+"""Leaders that recover from an unclean election.
+
+A leader tells that it has recovered with its next change of the ISR. A partition of one replica has
+none, and stays in this state in real Kafka: that is no more than a note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.image.topics import RECOVERING
+from kraftool.reports.doctor import partitions as of_image
+from kraftool.reports.doctor.model import Diagnosis, Examination
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import signatures as kinds
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patient, state in examination.states():
+        found = [
+            each for each in of_image.partitions(state.image)
+            if each.state.leader_recovery_state == RECOVERING
+        ]  # fmt: skip
+        for alone in (False, True):
+            some = [each for each in found if (len(each.state.replicas) == 1) is alone]
+            if not some:
+                continue
+            words = "of one replica were" if alone else "were"
+            yield Diagnosis(
+                finding=kinds.RECOVERING.at(
+                    patient.path,
+                    f"{of_image.counted(some)} {words} elected uncleanly, with no change of the ISR"
+                    f" since: {of_image.named(some)}",
+                    severity=Severity.INFO if alone else None,
+                    advice="" if alone else None,
+                ),
+                directory=patient.path,
+                evidence=of_image.evidence(patient, some, "leader", "isr", "leader_recovery_state"),
+                commands=() if alone else of_image.describe(examination, patient, some),
+            )

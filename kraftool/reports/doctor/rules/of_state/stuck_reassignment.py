@@ -1,0 +1,38 @@
+"""A reassignment that adds what it removes, and so never completes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.reports.doctor import partitions as of_image
+from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.model import Diagnosis, Examination
+from kraftool.reports.findings.kinds import signatures as kinds
+
+
+def find(examination: Examination) -> Iterator[Diagnosis]:
+    for patient, state in examination.states():
+        found = [
+            each for each in of_image.partitions(state.image)
+            if set(each.state.adding_replicas) & set(each.state.removing_replicas)
+        ]  # fmt: skip
+        if not found:
+            continue
+        yield Diagnosis(
+            finding=kinds.STUCK_REASSIGNMENT.at(
+                patient.path,
+                f"{of_image.counted(found)} with replicas that are to be added and removed at once:"
+                f" {of_image.named(found)}",
+            ),
+            directory=patient.path,
+            evidence=of_image.evidence(
+                patient, found, "replicas", "adding_replicas", "removing_replicas"
+            ),
+            commands=(
+                of_image.reassignment_file(found),
+                tools.line(
+                    "kafka-reassign-partitions", *tools.broker(examination, patient), "--cancel",
+                    "--reassignment-json-file", "reassign.json",
+                ),
+            ),
+        )  # fmt: skip

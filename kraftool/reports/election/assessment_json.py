@@ -1,0 +1,87 @@
+"""The member `assessment` of every JSON document that judges a quorum at rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kraftool.decoders.json_marks import Ids
+from kraftool.reports.election.assessment import (
+    Assessment,
+    ForgetfulVoter,
+    LaggingVoter,
+    LossBound,
+    NextStep,
+    QuorumSafety,
+)
+from kraftool.reports.election.assessment_words import sentences
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostRange:
+    """Offsets of records that may be lost."""
+
+    first_offset: int
+    last_offset: int | None
+    """null if no end is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssessmentObject:
+    """What the directories show of the quorum at rest. It is the same in every command that judges
+    the quorum."""
+
+    is_live: bool
+    """Whether a leader reported the log ends, and no directory was read."""
+    state: QuorumSafety
+    """safe: no possible leader lacks a record that may be committed. at risk: a possible leader
+    lacks one. no leader: no given node can win. unknown: the voters are not known, or there are
+    more than 7."""
+    may_be_committed_to: int | None
+    """No record from this offset on can be committed. null if the directories do not show such an
+    offset."""
+    loss: LossBound
+    """How much of what may be committed the worst order of starts loses. possible: nothing, unless
+    a directory is an old copy or lost its end."""
+    lost_range: LostRange | None
+    """null if no record may be lost."""
+    voters: Ids
+    """The voters by the most complete log."""
+    not_given: Ids
+    """Voters without a directory among those that were given."""
+    can_lead: Ids
+    """Nodes that can be elected with some set of voters."""
+    harmful: Ids
+    """Those of them that may lack committed records."""
+    forgetful: tuple[ForgetfulVoter, ...]
+    """Voters that may have had more than their directory shows."""
+    lagging: tuple[LaggingVoter, ...]
+    """Given voters with a log that ends before the best log that was given."""
+    next_step: NextStep
+    start_first: Ids
+    """If these voters start first and elect a leader, the others are safe to start."""
+    reasons: tuple[str, ...]
+    """The same in sentences for people; not for programs."""
+
+
+def assessment_json(found: Assessment) -> AssessmentObject:
+    """Return the member."""
+    lost = None
+    if found.lost_range is not None:
+        first, end = found.lost_range
+        lost = LostRange(first_offset=first, last_offset=None if end is None else end - 1)
+    return AssessmentObject(
+        is_live=found.is_live,
+        state=found.state,
+        may_be_committed_to=found.may_be_committed_to,
+        loss=found.loss,
+        lost_range=lost,
+        voters=found.voters,
+        not_given=found.not_given,
+        can_lead=found.can_lead,
+        harmful=found.harmful,
+        forgetful=found.forgetful,
+        lagging=found.lagging,
+        next_step=found.next_step,
+        start_first=found.start_first,
+        reasons=tuple(sentences(found)),
+    )

@@ -1,0 +1,133 @@
+"""The judgement of a quorum at rest, in sentences: the same in every command.
+
+Owns the wording. It refuses to judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kraftool.reports.election.assessment import (
+    MOST_VOTERS,
+    Assessment,
+    ForgetfulVoter,
+    NextStep,
+    QuorumSafety,
+)
+from kraftool.reports.text.words import listed, many
+
+
+def sentences(found: Assessment, *, with_next: bool = True) -> Iterator[str]:
+    """What was looked at, what can be said, and what to do next, unless a plan says that."""
+    yield f"{looked_at(found)}."
+    yield f"{state_sentence(found)}."
+    for each in _relevant(found):
+        yield f"Voter {each.id} {each.reason}."
+    for lag in found.lagging:
+        end = lag.log_end_offset
+        behind = many(lag.ahead_log_end_offset - end, "offset")
+        yield f"Node {lag.id} ends at offset {end}, {behind} behind node {lag.ahead_id}."
+    if found.may_be_committed_to is not None:
+        unless = ", unless a directory is an old copy or lost its end" if found.is_doubted else ""
+        yield f"Nothing was committed from offset {found.may_be_committed_to} on{unless}."
+    if with_next and found.next_step is not NextStep.NOTHING:
+        yield f"{next_sentence(found)}."
+
+
+def _relevant(found: Assessment) -> Iterator[ForgetfulVoter]:
+    """The voters that forgot; those that may have, only if the verdict depends on them."""
+    for each in found.forgetful:
+        is_open = found.state is QuorumSafety.AT_RISK or found.is_doubted
+        if not each.is_doubt or is_open:
+            yield each
+
+
+def looked_at(found: Assessment) -> str:
+    """How many voters' directories were looked at, as a headline."""
+    if not found.voters:
+        return "The voters are not known"
+    count = len(found.voters)
+    if found.is_live:
+        return f"The leader reported the log ends of {len(found.given)} of {many(count, 'voter')}"
+    whose = "voters' directories" if count > 1 else "voter's directory"
+    told = f"{len(found.given)} of {count} {whose} looked at"
+    if not found.not_given:
+        return told
+    were = "was" if len(found.not_given) == 1 else "were"
+    return f"{told}: {voters(found.not_given)} {were} not given"
+
+
+def voters(ids: tuple[int, ...], word: str = "and") -> str:
+    """`voter 1`, `voters 1 and 2`."""
+    return f"voter{'s' if len(ids) > 1 else ''} {listed(ids, word)}"
+
+
+def directories(ids: tuple[int, ...]) -> str:
+    """`the directory of voter 1`, `the directories of voters 1 and 2`."""
+    return f"the director{'y' if len(ids) == 1 else 'ies'} of {voters(ids)}"
+
+
+def why_unknown(found: Assessment) -> str:
+    """Why voters may have had records that no directory shows."""
+    forgetful = (each for each in found.forgetful if not each.is_doubt)
+    reasons = [f"voter {each.id} {each.reason}" for each in forgetful]
+    if found.not_given:
+        were = "was" if len(found.not_given) == 1 else "were"
+        reasons.insert(0, f"{voters(found.not_given)} {were} not given")
+    return listed(reasons)
+
+
+def state_sentence(found: Assessment) -> str:
+    """What a start of the nodes can do to committed records."""
+    if found.state is QuorumSafety.UNKNOWN:
+        if found.voters:
+            return f"More than {MOST_VOTERS} voters: the safety of a start was not checked"
+        return "No file names the voters, so nothing can be said about committed records"
+    if found.state is QuorumSafety.NO_LEADER:
+        return "No node that was given can be elected"
+    if found.state is QuorumSafety.SAFE:
+        safe = "In any order of starts, every possible leader has all committed records"
+        return f"{safe}, unless a directory is an old copy" if found.is_doubted else safe
+    return danger(found)
+
+
+def danger(found: Assessment) -> str:
+    """Which records a start in the wrong order loses."""
+    assert found.lost_range is not None, "only where something may be lost"
+    who = f"node {listed(found.harmful, 'or')}"
+    if found.lost_range[1] is None:
+        return (
+            f"Committed records from offset {found.lost_range[0]} on may exist that no directory"
+            f" shows: they are lost if {who} is elected"
+        )
+    return f"If {who} is elected, {lost_words(found)} are lost, which may be committed"
+
+
+def danger_with_reasons(found: Assessment) -> str:
+    """The danger, and why the records may be committed, as one line."""
+    reasons = (f"voter {each.id} {each.reason}" for each in _relevant(found))
+    return "; ".join((danger(found), *reasons))
+
+
+def lost_words(found: Assessment) -> str:
+    """The offsets that may be lost."""
+    assert found.lost_range is not None, "only where something may be lost"
+    first, end = found.lost_range
+    if end is None:
+        return f"all records from offset {first} on"
+    return f"offset {first}" if end == first + 1 else f"offsets {first} to {end - 1}"
+
+
+def next_sentence(found: Assessment) -> str:
+    """What to do next, as an imperative."""
+    if found.next_step is NextStep.START_FIRST:
+        rest = tuple(each for each in found.voters if each not in found.start_first)
+        then = f", wait until they have a leader and equal logs, then start {listed(rest)}"
+        return f"Start {listed(found.start_first)} first{then if rest else ''}"
+    if found.next_step is NextStep.GIVE_OTHERS:
+        if not found.voters:
+            return "Give the directories of the other nodes too"
+        return f"Give {directories(found.not_given)} too"
+    if found.next_step is NextStep.NOTHING:
+        return "Start the nodes in any order"
+    return "Plan a recovery with kraftool recover plan before you start any node"

@@ -1,0 +1,377 @@
+"""What the files of one directory say together.
+
+Owns the rules by which a later file or record overrides an earlier one, as Kafka applies them when
+it starts: the newest snapshot, then the log from its offset on. Whether a record is committed
+cannot be seen in one directory; all of the log counts. It refuses to judge; that is
+`directory/findings.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from kraftool.decoders.kinds import FileKind
+from kraftool.decoders.meta_properties import MetaProperties
+from kraftool.decoders.names import FileState, parse_checkpoint_name, segment_offset
+from kraftool.decoders.quorum_state import QuorumStateFile
+from kraftool.decoders.wire import ZERO_UUID
+from kraftool.image.metadata_version import release_name
+from kraftool.raft.endpoints import read_endpoint
+from kraftool.raft.names import NO_VOTERS, Endpoint, ReplicaKey, VersionRange, Voter, VoterSet
+from kraftool.reports.files.file_report import FileReport
+from kraftool.reports.files.metadata_summary import (
+    Feature,
+    FinalizedKRaftVersion,
+    LastLeaderChange,
+    LogRange,
+    MetadataSummary,
+    NodeIds,
+    SeenVoters,
+    SnapshotSummary,
+    TransactionCounts,
+    VoterSource,
+)
+from kraftool.reports.findings.kinds import directory as dir_kinds
+from kraftool.reports.findings.kinds import snapshot as snap_kinds
+from kraftool.reports.logs.summary import (
+    ControlRecord,
+    FeatureLevel,
+    LogSummary,
+    Registration,
+    TypeCount,
+)
+
+_BROKEN = frozenset({snap_kinds.DAMAGE.code, snap_kinds.FORM.code, dir_kinds.UNREADABLE.code})
+
+
+def summarize_directory(
+    files: Sequence[FileReport], static_voters: VoterSet = NO_VOTERS
+) -> MetadataSummary:
+    """Put the files of one directory together. `static_voters` are those of its properties file."""
+    segments = _segments(files)
+    snapshots = _snapshots(files)
+    base = _base(files, snapshots)
+    state = _content(files, FileKind.QUORUM_STATE, QuorumStateFile)
+    leader = _leader_change(segments)
+    kraft_version = _kraft_version(segments, base)
+    transactions, committed_features = _transactions(segments)
+    features = _features(segments, base, committed_features)
+    registered = _registered(segments, base)
+    meta = _content(files, FileKind.META_PROPERTIES, MetaProperties)
+    return MetadataSummary(
+        node=NodeIds() if meta is None else NodeIds.of(meta),
+        quorum_state=state.state if state is not None else None,
+        log=_log_range(segments),
+        leader_change=leader,
+        kraft_version=kraft_version,
+        voters=_voters(segments, base) or _static(state, leader, static_voters),
+        features=features,
+        snapshots=snapshots,
+        transactions=transactions,
+        brokers=tuple(sorted(id for role, id in registered if role == "broker")),
+        controllers=tuple(sorted(id for role, id in registered if role == "controller")),
+        types=_sum_types(log for _, log in segments),
+        snapshot_types=base[1].types if base is not None and base[2] >= 0 else (),
+    )
+
+
+_Segment = tuple[FileReport, LogSummary]
+_Base = tuple[FileReport, LogSummary, int]
+"""The snapshot to begin with, and its offset; -1 for bootstrap.checkpoint."""
+
+
+def _segments(files: Iterable[FileReport]) -> list[_Segment]:
+    found = [
+        (each, each.log)
+        for each in files
+        if each.kind is FileKind.LOG and each.is_live and each.log is not None
+    ]
+    return sorted(found, key=lambda each: base_offset(each[0]))
+
+
+def base_offset(file: FileReport) -> int:
+    """The offset in a segment's name. A file that was named itself may have any name; then that of
+    its first batch."""
+    named = segment_offset(file.basename)
+    if named is not None:
+        return named
+    start = file.log.start_offset if file.log is not None else None
+    return start if start is not None else 0
+
+
+def _content(files: Iterable[FileReport], kind: FileKind, form: type[Any]) -> Any:
+    return next(
+        (
+            each.content
+            for each in files
+            if each.kind is kind and each.is_live and isinstance(each.content, form)
+        ),
+        None,
+    )
+
+
+def _snapshots(files: Iterable[FileReport]) -> tuple[SnapshotSummary, ...]:
+    found = []
+    for each in files:
+        name = parse_checkpoint_name(each.basename)
+        if each.kind is not FileKind.CHECKPOINT or name is None:
+            continue
+        log = each.log or LogSummary()
+        broken = any(finding.code in _BROKEN for finding in each.findings)
+        found.append(
+            SnapshotSummary(
+                file=each.name,
+                path=each.path,
+                offset=name.offset,
+                epoch=name.epoch,
+                state=name.state,
+                size=each.size,
+                records=log.records - log.control_records,
+                timestamp=log.header_timestamp,
+                has_header=log.has_header,
+                has_footer=log.has_footer,
+                intact=not broken and log.has_header and log.has_footer and log.is_whole,
+            )
+        )
+    return tuple(sorted(found, key=lambda each: (each.offset, each.epoch)))
+
+
+def _base(files: Sequence[FileReport], snapshots: Sequence[SnapshotSummary]) -> _Base | None:
+    """The newest snapshot that can be read, else bootstrap.checkpoint."""
+    logs = {each.name: each for each in files if each.log is not None}
+    for snapshot in reversed(snapshots):
+        if snapshot.state is FileState.LIVE and snapshot.has_header and snapshot.file in logs:
+            file = logs[snapshot.file]
+            assert file.log is not None, "only files with a summary are listed"
+            return file, file.log, snapshot.offset
+    for each in files:
+        if each.kind is FileKind.BOOTSTRAP_CHECKPOINT and each.is_live and each.log is not None:
+            return each, each.log, -1
+    return None
+
+
+def _log_range(segments: Sequence[_Segment]) -> LogRange | None:
+    if not segments:
+        return None
+    logs = [log for _, log in segments]
+    filled = [log for log in logs if log.end_offset is not None]
+    start = base_offset(segments[0][0])
+    last_base = base_offset(segments[-1][0])
+    end = filled[-1].end_offset if filled else None
+    intact = start
+    for file, log in segments:
+        if log.start_offset is None:
+            intact = max(intact, base_offset(file))
+        elif log.intact_end_offset is not None:
+            intact = log.intact_end_offset
+        if log.walked.is_cut:
+            break
+    epochs = [each.epoch for log in logs for each in log.epochs]
+    return LogRange(
+        segments=len(segments),
+        size=sum(file.size for file, _ in segments),
+        batches=sum(log.batches for log in logs),
+        records=sum(log.records for log in logs),
+        start_offset=start,
+        end_offset=max(end if end is not None else start, last_base),
+        intact_end_offset=intact,
+        first_epoch=epochs[0] if epochs else None,
+        last_epoch=epochs[-1] if epochs else None,
+        epochs=len(set(epochs)),
+        first_timestamp=filled[0].first_timestamp if filled else None,
+        last_timestamp=filled[-1].last_timestamp if filled else None,
+        leader_changes=sum(log.leader_changes for log in logs),
+    )
+
+
+def _leader_change(segments: Sequence[_Segment]) -> LastLeaderChange | None:
+    for _, log in reversed(segments):
+        if log.leader_change is not None:
+            told = log.leader_change
+            return LastLeaderChange(
+                leader_id=told.data["leaderId"],
+                epoch=told.epoch,
+                offset=told.offset,
+                timestamp=told.timestamp,
+                voters=tuple(each["voterId"] for each in told.data["voters"]),
+                granting_voters=tuple(each["voterId"] for each in told.data["grantingVoters"]),
+            )
+    return None
+
+
+def _newest(
+    segments: Sequence[_Segment], base: _Base | None, name: str
+) -> tuple[ControlRecord, int, str] | None:
+    """The newest control record of a kind, the offset it counts from, and its file.
+
+    A snapshot's records count from its last offset, as Kafka files them.
+    """
+    of_base: ControlRecord | None = getattr(base[1], name) if base is not None else None
+    for file, log in reversed(segments):
+        told: ControlRecord | None = getattr(log, name)
+        if told is None:
+            continue
+        # A snapshot repeats what the log said; the log's own record tells since when.
+        if base is None or told.offset >= base[2] or _says_the_same(of_base, told):
+            return told, told.offset, file.name
+        break
+    if base is not None and of_base is not None:
+        return of_base, max(base[2], 0) - 1, base[0].name
+    return None
+
+
+def _says_the_same(one: ControlRecord | None, other: ControlRecord) -> bool:
+    """Whether two records say the same; a snapshot's voters come in another order."""
+    return one is not None and _sorted_voters(one.data) == _sorted_voters(other.data)
+
+
+def _sorted_voters(data: dict[str, Any]) -> dict[str, Any]:
+    if "voters" not in data:
+        return data
+    return {**data, "voters": sorted(data["voters"], key=lambda each: int(each["voterId"]))}
+
+
+def _kraft_version(segments: Sequence[_Segment], base: _Base | None) -> FinalizedKRaftVersion:
+    found = _newest(segments, base, "kraft_version")
+    if found is None:
+        return FinalizedKRaftVersion()
+    return FinalizedKRaftVersion(
+        level=found[0].data["kRaftVersion"], offset=found[1], file=found[2]
+    )
+
+
+def _voters(segments: Sequence[_Segment], base: _Base | None) -> SeenVoters | None:
+    found = _newest(segments, base, "voters")
+    if found is None:
+        return None
+    record, offset, file = found
+    return SeenVoters(
+        source=VoterSource.RECORD, voters=record_voters(record.data), offset=offset, file=file
+    )
+
+
+def record_voters(data: dict[str, Any]) -> VoterSet:
+    """The voters of a VotersRecord, with the listeners' names as it has them."""
+    return VoterSet.of(*map(_record_voter, data["voters"]))
+
+
+def _record_voter(data: dict[str, Any]) -> Voter:
+    directory_id, levels = data["voterDirectoryId"], data["kRaftVersionFeature"]
+    return Voter(
+        key=ReplicaKey(data["voterId"], None if directory_id == ZERO_UUID else directory_id),
+        endpoints={
+            each["name"]: Endpoint(each["host"], each["port"]) for each in data["endpoints"]
+        },
+        kraft_version=VersionRange(levels["minSupportedVersion"], levels["maxSupportedVersion"]),
+    )
+
+
+def voters_of_ids(ids: Iterable[int]) -> VoterSet:
+    """Voters of whom nothing else is known."""
+    return VoterSet.of(*(Voter(key=ReplicaKey(each)) for each in ids))
+
+
+def _static(
+    state: QuorumStateFile | None, leader: LastLeaderChange | None, static: VoterSet
+) -> SeenVoters | None:
+    """Voters that no record tells, by the weight of what does."""
+    if static:
+        return SeenVoters(source=VoterSource.PROPERTIES, voters=static)
+    if leader is not None:
+        ids = voters_of_ids(leader.voters)
+        return SeenVoters(source=VoterSource.LEADER_CHANGE, voters=ids, offset=leader.offset)
+    if state is not None and state.state is not None and state.state.current_voters:
+        ids = voters_of_ids(state.state.current_voters)
+        return SeenVoters(source=VoterSource.QUORUM_STATE, voters=ids)
+    return None
+
+
+def _transactions(segments: Sequence[_Segment]) -> tuple[TransactionCounts, dict[int, bool]]:
+    """Count them; and of segments that end inside one, by number, whether it was committed."""
+    committed = aborted = 0
+    began: tuple[int, int] | None = None
+    ended: dict[int, bool] = {}
+    for number, (_, log) in enumerate(segments):
+        if log.ends_earlier_transaction:
+            was_committed = log.ends_earlier_transaction == "committed"
+            committed += was_committed
+            aborted += not was_committed
+            if began is not None:
+                ended[began[0]] = was_committed
+            began = None
+        committed += log.committed_transactions
+        aborted += log.aborted_transactions
+        if log.open_transaction is not None:
+            began = (number, log.open_transaction)
+    open_since = began[1] if began is not None else None
+    return TransactionCounts(committed=committed, aborted=aborted, open_offset=open_since), ended
+
+
+def _features(
+    segments: Sequence[_Segment], base: _Base | None, ended: dict[int, bool]
+) -> tuple[Feature, ...]:
+    levels: dict[str, Feature] = {}
+    from_offset = -1
+    if base is not None:
+        file, log, from_offset = base
+        levels = {each.name: _feature(each, None, file) for each in log.features}
+    for number, (file, log) in enumerate(segments):
+        told = log.features + (log.open_features if ended.get(number) else ())
+        for each in told:
+            if each.offset >= from_offset:
+                levels[each.name] = _feature(each, each.offset, file)
+    features = [each for each in levels.values() if each.level]
+    return tuple(sorted(features, key=lambda each: (each.name != "metadata.version", each.name)))
+
+
+def _feature(level: FeatureLevel, offset: int | None, file: FileReport) -> Feature:
+    return Feature(
+        name=level.name,
+        level=level.level,
+        release=release_name(level.name, level.level),
+        offset=offset,
+        file=file.name,
+    )
+
+
+def _registered(segments: Sequence[_Segment], base: _Base | None) -> set[tuple[str, int]]:
+    last: dict[tuple[str, int], Registration] = {}
+    from_offset = -1
+    if base is not None:
+        from_offset = base[2]
+        last = {(each.role, each.id): each for each in base[1].registrations}
+    for _, log in segments:
+        for each in log.registrations:
+            if each.offset >= from_offset:
+                last[each.role, each.id] = each
+    return {key for key, each in last.items() if each.registered}
+
+
+def _sum_types(logs: Iterable[LogSummary]) -> tuple[TypeCount, ...]:
+    total: dict[tuple[bool, int | None, int | None], TypeCount] = {}
+    for log in logs:
+        for each in log.types:
+            key = (each.is_control, each.type_id, each.version)
+            before = total.get(key)
+            count = each.count + (before.count if before is not None else 0)
+            total[key] = TypeCount(
+                name=each.name,
+                type=each.type,
+                version=each.version,
+                count=count,
+                is_control=each.is_control,
+                type_id=each.type_id,
+            )
+    return tuple(sorted(total.values(), key=lambda each: (-each.count, each.type)))
+
+
+def static_voters(value: str) -> VoterSet:
+    """Read controller.quorum.voters, `1@host:port,…`; what is not of that form is left out."""
+    voters = []
+    for part in value.split(","):
+        id_text, at, endpoint = part.strip().partition("@")
+        if at and id_text.isascii() and id_text.isdigit() and len(id_text) <= 10:
+            endpoints = dict([read_endpoint(endpoint)]) if endpoint else {}
+            voters.append(Voter(key=ReplicaKey(int(id_text)), endpoints=endpoints))
+    return VoterSet.of(*voters)

@@ -1,0 +1,118 @@
+"""What files hold, in a phrase; their types of records and folders in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kraftool.decoders.checkpoint_files import LeaderEpochCheckpoint, PartitionMetadata
+from kraftool.decoders.kinds import FileKind
+from kraftool.decoders.meta_properties import MetaProperties
+from kraftool.decoders.names import FileState
+from kraftool.decoders.quorum_state import QuorumStateFile
+from kraftool.reports.files.file_report import METADATA_TOPIC_ID, EntryList, FileReport, Settings
+from kraftool.reports.logs.summary import LogSummary, TypeCount
+from kraftool.reports.text.words import many, span
+from kraftool.storage.entry import FolderCounts
+
+_STATES = {
+    FileState.PART: "unfinished",
+    FileState.DELETED: "to be deleted",
+    FileState.CLEANED: "unfinished cleaning",
+    FileState.SWAP: "unfinished cleaning",
+    FileState.TEMPORARY: "unfinished write",
+}
+_ENTRY_WORDS = {
+    FileKind.OFFSET_INDEX: "entry",
+    FileKind.TIME_INDEX: "entry",
+    FileKind.TXN_INDEX: "aborted transaction",
+    FileKind.OFFSET_CHECKPOINT: "partition",
+    FileKind.PRODUCER_STATE: "producer",
+}
+
+
+def type_label(each: TypeCount) -> str:
+    """A record type as the log table shows it; one that the catalogue lacks by its number."""
+    if each.is_control:
+        return each.type or f"control type {each.type_id}"
+    if each.name:
+        return each.name
+    return f"record type {each.type_id}" if each.type_id is not None else "not a metadata record"
+
+
+def folder_counts(folders: FolderCounts) -> str:
+    """The folders that were counted and not read."""
+    counts = (
+        (folders.topics, "topic partition"),
+        (folders.deleted, "-delete folder"),
+        (folders.stray, "-stray folder"),
+        (folders.future, "-future folder"),
+        (folders.other, "other folder"),
+    )
+    return ", ".join(many(count, noun) for count, noun in counts if count)
+
+
+def by_label(types: Sequence[TypeCount]) -> list[tuple[str, int]]:
+    """Counts by type over all versions, the most frequent first."""
+    counts: dict[str, int] = {}
+    for each in types:
+        label = type_label(each)
+        counts[label] = counts.get(label, 0) + each.count
+    return sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+
+
+def holds(file: FileReport) -> str:
+    """What a file holds, in a phrase."""
+    content = file.content
+    if not file.is_live and content is None:
+        return _STATES[file.state]
+    prefix = "" if file.is_live else f"{_STATES[file.state]}: "
+    match content:
+        case LogSummary():
+            return prefix + _log(file, content)
+        case QuorumStateFile():
+            return _quorum_state(content)
+        case MetaProperties():
+            return f"node {content.node_id}" if content.node_id is not None else "no node.id"
+        case LeaderEpochCheckpoint():
+            if not content.entries:
+                return "no epochs"
+            last = content.entries[-1]
+            epochs = many(len(content.entries), "epoch")
+            return f"{epochs}, {last.epoch} from {last.start_offset}"
+        case PartitionMetadata():
+            if content.topic_id == METADATA_TOPIC_ID:
+                return "the metadata topic's id"
+            return f"topic id {content.topic_id}"
+        case EntryList():
+            spare = ", preallocated" if content.zero_tail else ""
+            return many(content.count, _ENTRY_WORDS.get(file.kind, "entry")) + spare
+        case Settings():
+            return many(len(content.entries), "setting")
+    if file.kind is FileKind.LOCK:
+        return "the lock of a running Kafka"
+    if file.kind is FileKind.CLEAN_SHUTDOWN:
+        return "Kafka stopped cleanly"
+    if file.kind is FileKind.WITNESS:
+        return "kraftool node runs on it, or was killed"
+    return "not read" if file.findings else "not known"
+
+
+def _log(file: FileReport, log: LogSummary) -> str:
+    if not log.batches:
+        return "empty" if not file.size else "no batch"
+    if file.kind is FileKind.LOG:
+        assert log.end_offset is not None, "a batch has a last offset"
+        damaged = ", damaged" if log.problems else ""
+        return f"offsets {span(log.start_offset, log.end_offset - 1)}{damaged}"
+    records = many(log.records - log.control_records, "record")
+    if log.problems:
+        return f"{records}, damaged"
+    return f"{records}, {'whole' if log.has_header and log.has_footer else 'incomplete'}"
+
+
+def _quorum_state(content: QuorumStateFile) -> str:
+    state = content.state
+    if state is None:
+        return "unreadable"
+    leader = f"leader {state.leader_id}" if state.leader_id >= 0 else "no leader"
+    return f"epoch {state.leader_epoch}, {leader}"

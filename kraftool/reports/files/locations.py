@@ -1,0 +1,44 @@
+"""PATHs opened for commands that take several: one that leads nowhere is a finding.
+
+Owns that the rest is still read. It refuses to read anything itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.reports.findings.finding import Finding, Severity
+from kraftool.reports.findings.kinds import directory as dir_kinds
+from kraftool.storage.paths import Location, open_path
+
+
+def open_paths(
+    paths: Sequence[str], *, settings_alone: bool = False
+) -> tuple[list[Location], list[Finding]]:
+    """The locations of those that can be opened, and what is wrong with the others."""
+    locations: list[Location] = []
+    findings: list[Finding] = []
+    for path in paths:
+        try:
+            locations.append(open_path(path, settings_alone=settings_alone))
+        except KraftoolError as error:
+            findings.append(unopened(path, error))
+    return locations, findings
+
+
+def missing_directory(location: Location) -> Iterator[Finding]:
+    """What a server.properties leads to and is not there, as after a disk was not mounted."""
+    if location.missing:
+        yield dir_kinds.PASSED_OVER.at(
+            location.path,
+            f"only its settings are read: {location.missing} is not there",
+            severity=Severity.WARNING,
+            advice="mount the disk, or name the data directory itself if it was moved; of another"
+            " machine's settings nothing more is needed",
+        )
+
+
+def unopened(path: str, error: KraftoolError) -> Finding:
+    """A PATH that cannot be read, as a finding."""
+    return dir_kinds.UNREADABLE.at(path, error.message, advice=error.hint)

@@ -1,0 +1,64 @@
+"""What Kafka's next start would take away from a log that is damaged in the middle.
+
+Owns that one sentence. Kafka recovers the whole metadata log at every start, also after a clean
+stop. It cuts the log at the first batch whose bytes are wrong, and deletes the segments behind it,
+with no more than warnings in its own log. With a snapshot beyond the cut it then wipes the whole
+log and goes on from there, whatever that snapshot is worth: it uses names. Where the index of the
+damaged segment is missing or damaged, Kafka cuts that segment alone, before that recovery, and
+keeps the segments behind it.
+"""
+
+from __future__ import annotations
+
+from kraftool.reports.files.metadata_summary import MetadataSummary
+
+_KEEP = "keep a copy before Kafka starts here: "
+_INSTEAD = ". Take the log of an intact node"
+_QUIET = "with only warnings in its own log"
+
+
+def loss(cut: int | None, end: int | None, newest: int = 0, *, intact: bool = True) -> str | None:
+    """What is lost and what to do; None where nothing lies behind the cut.
+
+    `newest` is the offset of the newest snapshot, and `intact` whether it is whole.
+    """
+    if cut is None or end is None or cut >= end:
+        return None
+    if newest <= cut:
+        lost = f"it cuts the log at offset {cut}, {_QUIET}, and {_offsets(end - cut)} go with it"
+    elif not intact:
+        lost = (
+            f"it wipes the whole log, and then dies on the snapshot at {newest}, as damaged, or"
+            " loads what is left of it"
+        )
+    else:
+        lost = f"it wipes the whole log and goes on from the snapshot at {newest}, {_QUIET}"
+        if newest < end:
+            lost += f", and the {_offsets(end - newest)} after it go with the log"
+    return f"{_KEEP}{lost}{_INSTEAD}"
+
+
+def loss_of(summary: MetadataSummary, cut: int | None) -> str | None:
+    """What is lost of a directory's log that Kafka cuts at an offset."""
+    log, loaded = summary.log, summary.loaded_snapshot
+    if log is None:
+        return None
+    return loss(
+        cut,
+        log.end_offset,
+        loaded.offset if loaded is not None else 0,
+        intact=loaded is None or loaded.intact,
+    )
+
+
+def hole(cut: int, resumes: int) -> str:
+    """What is lost where Kafka cuts one segment alone, and the next one begins at `resumes`."""
+    return (
+        f"{_KEEP}the index of this segment is missing or damaged, so it cuts only this segment, at"
+        f" offset {cut}, and keeps those behind it. {_offsets(resumes - cut)} are then missing in"
+        f" the middle of the log, and a controller may stop at a record behind them{_INSTEAD}"
+    )
+
+
+def _offsets(count: int) -> str:
+    return f"{count} offset" if count == 1 else f"{count} offsets"

@@ -1,0 +1,187 @@
+"""The answer at a glance, as values: who the node is, who leads, who votes, what is kept.
+
+Owns the read model that the command line, the dashboard and pipelines share. How it comes from
+files is `directory_summary.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kraftool.decoders.json_marks import Count, Ids, Moment
+from kraftool.decoders.meta_properties import MetaProperties
+from kraftool.decoders.names import FileState
+from kraftool.decoders.quorum_state import QuorumState
+from kraftool.raft.names import Voter, VoterSet
+from kraftool.reports.logs.summary import TypeCount
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeIds:
+    """Which node the directory belongs to, from meta.properties; None for what is not known."""
+
+    node_id: int | None = None
+    directory_id: str | None = None
+    cluster_id: str | None = None
+    meta_version: int | None = None
+
+    @classmethod
+    def of(cls, meta: MetaProperties) -> NodeIds:
+        return cls(
+            node_id=meta.node_id,
+            directory_id=meta.directory_id,
+            cluster_id=meta.cluster_id,
+            meta_version=meta.version,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogRange:
+    """All segments together."""
+
+    segments: Count
+    size: int
+    batches: Count
+    records: Count
+    start_offset: int
+    end_offset: int
+    """One beyond the last offset."""
+    intact_end_offset: int
+    """Where Kafka would cut the log if it started on it."""
+    first_epoch: int | None
+    last_epoch: int | None
+    epochs: Count
+    first_timestamp: Moment | None
+    last_timestamp: Moment | None
+    leader_changes: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastLeaderChange:
+    """The last LeaderChange record of the log."""
+
+    leader_id: int
+    epoch: int
+    offset: int
+    timestamp: Moment
+    voters: Ids
+    granting_voters: Ids
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinalizedKRaftVersion:
+    """kraft.version; 0 without a file where no record says anything."""
+
+    level: int = 0
+    offset: int | None = None
+    """Of the record; None without one."""
+    file: str = ""
+
+
+class VoterSource(StrEnum):
+    """What the voters were learnt from."""
+
+    RECORD = "KRaftVoters record"
+    PROPERTIES = "controller.quorum.voters"
+    LEADER_CHANGE = "LeaderChange record"
+    QUORUM_STATE = "quorum-state currentVoters"
+    LEADER = "the running leader"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenVoters:
+    """A voter set and where it was seen. A snapshot's is the one at its last offset.
+
+    Only records and a leader have directory ids and listeners, and only records version ranges; a
+    static voter's one address is under the empty listener name.
+    """
+
+    source: VoterSource
+    voters: VoterSet
+    offset: int | None = None
+    file: str = ""
+
+    @property
+    def is_recorded(self) -> bool:
+        return self.source is VoterSource.RECORD
+
+    def of(self, node_id: int | None) -> Voter | None:
+        return self.voters.get(node_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feature:
+    """A finalized feature; `release` is the name of a metadata.version."""
+
+    name: str
+    level: int
+    release: str
+    """The name of a metadata.version, such as 4.3-IV0; empty for other features."""
+    offset: int | None
+    """Where in the log; None for one that a snapshot holds."""
+    file: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotSummary:
+    """A .checkpoint in the partition."""
+
+    file: str
+    path: str
+    offset: int
+    epoch: int
+    state: FileState
+    size: int
+    records: Count
+    """Without control records."""
+    timestamp: Moment | None
+    """lastContainedLogTimestamp of the header."""
+    has_header: bool
+    has_footer: bool
+    intact: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransactionCounts:
+    """The metadata transactions in the log."""
+
+    committed: Count = 0
+    aborted: Count = 0
+    open_offset: int | None = None
+    """Where the open one begins."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetadataSummary:
+    """The answer at a glance."""
+
+    node: NodeIds = NodeIds()
+    quorum_state: QuorumState | None = None
+    log: LogRange | None = None
+    leader_change: LastLeaderChange | None = None
+    kraft_version: FinalizedKRaftVersion = FinalizedKRaftVersion()
+    voters: SeenVoters | None = None
+    features: tuple[Feature, ...] = ()
+    snapshots: tuple[SnapshotSummary, ...] = ()
+    transactions: TransactionCounts = TransactionCounts()
+    brokers: tuple[int, ...] = ()
+    controllers: tuple[int, ...] = ()
+    types: tuple[TypeCount, ...] = ()
+    """Of the log."""
+    snapshot_types: tuple[TypeCount, ...] = ()
+    """Of the newest snapshot."""
+
+    @property
+    def newest_snapshot(self) -> SnapshotSummary | None:
+        live = [each for each in self.snapshots if each.state is FileState.LIVE]
+        return live[-1] if live else None
+
+    @property
+    def loaded_snapshot(self) -> SnapshotSummary | None:
+        """The snapshot that Kafka loads at its start: of the highest epoch, then offset."""
+        live = [each for each in self.snapshots if each.state is FileState.LIVE]
+        return max(live, key=lambda each: (each.epoch, each.offset), default=None)
+
+    def feature(self, name: str) -> Feature | None:
+        return next((each for each in self.features if each.name == name), None)

@@ -1,0 +1,81 @@
+"""What to do about a snapshot that is damaged, by what lies beside it.
+
+Owns that advice. Moving a snapshot away is right only where the log, or an older snapshot and the
+log behind it, gives the same state: Kafka then reads that instead. It is never told where the log
+ends before the snapshot does, or where a record of the log could not be read or replayed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kraftool.decoders.names import FileState
+from kraftool.reports.files.metadata_summary import MetadataSummary, SnapshotSummary
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.findings.kinds import log as log_kinds
+from kraftool.reports.findings.kinds import snapshot as snap_kinds
+
+DAMAGES = frozenset({snap_kinds.DAMAGE.code, snap_kinds.FORM.code})
+"""The findings that this advice is for."""
+_UNTRUSTED = frozenset(
+    each.code
+    for each in (
+        log_kinds.CRC, log_kinds.DAMAGE, log_kinds.MAGIC, log_kinds.RECORDS,
+        log_kinds.UNKNOWN_TYPE,
+        log_kinds.EPOCH_BACK, log_kinds.GAP, log_kinds.FILE_NAME, log_kinds.REPLAY,
+        log_kinds.RECORD_FORM, log_kinds.TWO_LEADERS,
+    )
+)  # fmt: skip
+_DIES = "Kafka dies on it, at its start or later; "
+_UNCHECKED = "Kafka does not check this: it loads what is there, or dies on it; "
+"""Of a snapshot that is cut at a batch's border, without its footer."""
+_ANOTHER = "put the same .checkpoint of another node in its place"
+
+
+def is_sound(findings: Iterable[Finding]) -> bool:
+    """Whether nothing speaks against reading a log from its start to its end."""
+    return not any(each.code in _UNTRUSTED for each in findings)
+
+
+def snapshot_advice(summary: MetadataSummary, finding: Finding, *, sound: bool) -> str:
+    """What to do about a damaged snapshot. `sound`: the log's records are good."""
+    file = finding.file
+    dies = _UNCHECKED if finding.code == snap_kinds.FORM.code else _DIES
+    live = [each for each in summary.snapshots if each.state is FileState.LIVE]
+    this = next((each for each in live if each.file == file), None)
+    if this is None:
+        return f"{dies}{_ANOTHER}"
+    newer = [each for each in live if (each.offset, each.epoch) > (this.offset, this.epoch)]
+    if newer and newer[-1].intact:
+        return "Kafka starts from the newest snapshot; this older one is not needed for that"
+    if any(each.intact for each in newer):
+        return "the newest snapshot is damaged too, but this one is not needed to replace it"
+    if newer:
+        return f"the newest snapshot is damaged too, see there; or {_ANOTHER}"
+    instead = _instead(summary, this, live) if sound else ""
+    return f"{dies}{instead or _ANOTHER}"
+
+
+def _instead(
+    summary: MetadataSummary, this: SnapshotSummary, live: Iterable[SnapshotSummary]
+) -> str:
+    """What Kafka can read in the newest snapshot's place; empty if there is nothing."""
+    log = summary.log
+    if log is None or not log.batches or log.intact_end_offset < this.offset:
+        return ""
+    older = [
+        each
+        for each in live
+        if each.intact and log.start_offset <= each.offset < this.offset and each.offset > 0
+    ]
+    if older:
+        return (
+            f"the log is whole from {log.start_offset} on, so with Kafka stopped move the snapshot"
+            f" away, and Kafka goes on from the one at {older[-1].offset}"
+        )
+    if log.start_offset == 0:
+        return (
+            "the log is whole from 0, so with Kafka stopped move the snapshot away, and Kafka"
+            " reads the log"
+        )
+    return ""

@@ -1,0 +1,1 @@
+"""Findings: their form, their catalogue, and how a verdict is marked."""

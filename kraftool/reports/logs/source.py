@@ -1,0 +1,205 @@
+"""Which files a log dump reads: PATHs resolved to segments, checkpoints and what lies beside them.
+
+Owns the choice and the order: a directory's checkpoints (where asked for), then its segments by
+base offset. What cannot be read is told and passed over.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.errors import DecodeError, KraftoolError
+from kraftool.decoders.kinds import FileKind, detect
+from kraftool.decoders.log_record import decode_batch
+from kraftool.decoders.names import METADATA_TOPIC, FileState, parse_folder_name
+from kraftool.decoders.walk import Walk
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.logs.file_names import misnamed
+from kraftool.storage.entry import Entry, EntryPlace, EntryProblem, Severity
+from kraftool.storage.lock import LockState, lock_holder
+from kraftool.storage.paths import Location, LocationKind, open_path
+from kraftool.storage.source import ByteSource, FileSource
+
+_WITH_BATCHES = (FileKind.LOG, FileKind.CHECKPOINT, FileKind.BOOTSTRAP_CHECKPOINT)
+_SIDE_FILES = (
+    FileKind.OFFSET_INDEX,
+    FileKind.TIME_INDEX,
+    FileKind.TXN_INDEX,
+    FileKind.PRODUCER_STATE,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LogFile:
+    """One file to dump."""
+
+    entry: Entry
+    kind: FileKind
+    location: Location
+    is_topic: bool = False
+    """Whether this is the log of a topic, whose records are no metadata."""
+
+    @property
+    def name(self) -> str:
+        return self.entry.name
+
+    @property
+    def size(self) -> int:
+        return self.entry.size
+
+    @property
+    def path(self) -> str:
+        """Where it lies on disk; empty for what does not."""
+        return self.entry.name if self.location.is_on_disk else ""
+
+    @property
+    def is_stream(self) -> bool:
+        return self.location.is_stream
+
+    @property
+    def is_log(self) -> bool:
+        return self.kind is FileKind.LOG
+
+    @property
+    def has_batches(self) -> bool:
+        return self.kind in _WITH_BATCHES
+
+    def open(self) -> ByteSource:
+        return self.entry.open()
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the PATH named this very file, and not a directory around it."""
+        return named_itself(self.location)
+
+    def beside(self, path: str) -> LogFile:
+        """The file at `path`, which lies in the same folder, under the name the user would use."""
+        if path == self.path:
+            return self
+        folder = os.path.dirname(self.name)
+        name = os.path.join(folder, os.path.basename(path))
+        entry = replace(self.entry, path=name, name=name, opener=lambda: FileSource(path))
+        return LogFile(entry, self.kind, self.location, self.is_topic)
+
+    def is_live(self) -> bool:
+        """Whether a running process holds the lock of the directory that the file lies in."""
+        if not self.location.is_on_disk:
+            return False
+        directory = self.entry.directory or "."
+        whole = self.location.kind in (LocationKind.DATA_DIRECTORY, LocationKind.PROPERTIES)
+        if not whole and self.entry.place is EntryPlace.PARTITION:
+            directory = os.path.join(directory, "..")
+        return lock_holder(directory).state is LockState.HELD
+
+
+def log_files(
+    paths: Sequence[str | Location],
+    unreadable: Callable[[str], None],
+    *,
+    snapshots: bool = False,
+    side_files: bool = False,
+    passed: Callable[[LogFile], None] = lambda file: None,
+    stray: Callable[[Finding], None] = lambda finding: None,
+) -> Iterator[LogFile]:
+    """The files that PATHs name, one path after the other.
+
+    `snapshots` adds a directory's checkpoints; `side_files` allows to name an index or producer
+    snapshot, which only Kafka's own format has a text for. `passed` is told of checkpoints that
+    come before the segments and are not dumped; `stray` of files in a partition's folder whose
+    names are no names of Kafka's, so that they are no part of the log.
+    """
+    named = _WITH_BATCHES + _SIDE_FILES if side_files else _WITH_BATCHES
+    for path in paths:
+        try:
+            location = open_path(path) if isinstance(path, str) else path
+            found = 0
+            for item in location.entries():
+                if isinstance(item, EntryProblem):
+                    if item.severity is not Severity.INFO:
+                        unreadable(_sentence(item))
+                    continue
+                if not named_itself(location) and item.place is EntryPlace.PARTITION:
+                    wrong = misnamed(item.name)
+                    if wrong is not None:
+                        stray(wrong)
+                        continue
+                kind = _kind(item, location, named)
+                if kind is FileKind.CHECKPOINT and not snapshots and not named_itself(location):
+                    passed(LogFile(item, kind, location))
+                elif kind is not None:
+                    found += 1
+                    topic = kind is FileKind.LOG and _is_topic(item, location)
+                    yield LogFile(item, kind, location, topic)
+            if not found:
+                unreadable(f"{location.path}: no log segment in it")
+        except KraftoolError as error:
+            unreadable(f"{error.message}{f' ({error.hint})' if error.hint else ''}")
+
+
+def _sentence(problem: EntryProblem) -> str:
+    at = f" position {problem.position}:" if problem.position is not None else ""
+    hint = f" ({problem.hint})" if problem.hint else ""
+    return f"{problem.name}:{at} {problem.reason}{hint}"
+
+
+def _is_topic(entry: Entry, location: Location) -> bool:
+    """Whether an entry lies in a topic's folder and begins with what is no metadata.
+
+    Only where the folder or file itself was named: of a whole directory topics are not read.
+    """
+    if location.kind not in (LocationKind.FILE, LocationKind.PARTITION):
+        return False
+    folder = os.path.basename(os.path.dirname(os.path.abspath(entry.name)))
+    parsed = parse_folder_name(folder)
+    if parsed is None or parsed.topic == METADATA_TOPIC:
+        return False
+    with entry.open() as source:
+        batches = (each for each in Walk(source.read_at) if isinstance(each, RecordBatch))
+        first = next(batches, None)
+    if first is None or first.is_control:
+        return False
+    if first.compression != "none":
+        return True  # metadata never is
+    try:
+        return all(record.api_key is None for record in islice(decode_batch(first), 10))
+    except DecodeError:
+        return False
+
+
+def named_itself(location: Location) -> bool:
+    """Whether a PATH names one file, and not what lies in a directory or archive."""
+    return location.kind is LocationKind.FILE
+
+
+def _kind(entry: Entry, location: Location, named: tuple[FileKind, ...]) -> FileKind | None:
+    """What to dump an entry as; None for what this command passes over."""
+    if location.kind is LocationKind.FILE:
+        with entry.open() as source:
+            kind = detect(entry.basename, source.read_at(0, 4096), entry.size).kind
+        if kind not in named:
+            raise KraftoolError(
+                f"{entry.name} is neither segment nor checkpoint: {kind.value}",
+                hint="kraftool dump shows every kind of file",
+            )
+        return kind
+    return _kind_by_name(entry)
+
+
+def kind_of(entry: Entry, location: Location) -> FileKind | None:
+    """Whether an entry of a directory or an archive is a segment or a checkpoint of its log."""
+    if named_itself(location) or entry.place is not EntryPlace.PARTITION or misnamed(entry.name):
+        return None
+    return _kind_by_name(entry)
+
+
+def _kind_by_name(entry: Entry) -> FileKind | None:
+    if entry.place is not EntryPlace.PARTITION:
+        return None
+    found = detect(entry.basename, b"", entry.size)
+    if found.state is not FileState.LIVE:
+        return None
+    return found.kind if found.kind in (FileKind.LOG, FileKind.CHECKPOINT) else None

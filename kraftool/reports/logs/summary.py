@@ -1,0 +1,114 @@
+"""What one pass over a segment or checkpoint shows: the values that `reader.py` fills.
+
+Owns no reading. They are what one file says by itself; what it means beside its neighbours is
+`metadata_summary.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from kraftool.decoders.checkpoint_files import EpochEntry
+from kraftool.decoders.fault import LogFault
+from kraftool.decoders.walk import BEGINNING, WalkState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypeCount:
+    """How many records of one type and version. Unknown ones have an empty name."""
+
+    name: str
+    type: str
+    version: int | None
+    count: int
+    is_control: bool
+    type_id: int | None
+    """The api key, or the control record type."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeatureLevel:
+    """A FeatureLevelRecord."""
+
+    name: str
+    level: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registration:
+    """The last that is said about a broker or a controller: registered, or no longer."""
+
+    role: str
+    id: int
+    offset: int
+    registered: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlRecord:
+    """A control record that later ones of its type replace."""
+
+    offset: int
+    epoch: int
+    timestamp: int
+    data: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogSummary:
+    """What one pass over a segment or checkpoint shows."""
+
+    batches: int = 0
+    records: int = 0
+    control_records: int = 0
+    start_offset: int | None = None
+    walked: WalkState = BEGINNING
+    """The state of the walk at the end of the file."""
+    epochs: tuple[EpochEntry, ...] = ()
+    first_timestamp: int | None = None
+    last_timestamp: int | None = None
+    compressions: tuple[str, ...] = ()
+    types: tuple[TypeCount, ...] = ()
+    features: tuple[FeatureLevel, ...] = ()
+    """The last of each feature, without those of aborted and open transactions."""
+    registrations: tuple[Registration, ...] = ()
+    leader_changes: int = 0
+    leader_change: ControlRecord | None = None
+    kraft_version: ControlRecord | None = None
+    voters: ControlRecord | None = None
+    voters_changes: int = 0
+    committed_transactions: int = 0
+    aborted_transactions: int = 0
+    open_transaction: int | None = None
+    """The offset of a BeginTransactionRecord that nothing in this file ends."""
+    open_features: tuple[FeatureLevel, ...] = ()
+    ends_earlier_transaction: str = ""
+    """`committed` or `aborted` when the file ends a transaction that an earlier one began."""
+    header_timestamp: int | None = None
+    """The SnapshotHeader's lastContainedLogTimestamp."""
+    has_header: bool = False
+    has_footer: bool = False
+    is_metadata: bool = True
+    """False for a segment of another topic, whose values are no metadata records."""
+    problems: tuple[LogFault, ...] = ()
+    more_problems: int = 0
+
+    @property
+    def end_offset(self) -> int | None:
+        """One beyond the last offset."""
+        return self.walked.end_offset
+
+    @property
+    def intact_end_offset(self) -> int | None:
+        """Where Kafka would cut the log."""
+        return self.walked.intact_end_offset
+
+    @property
+    def last_epoch(self) -> int | None:
+        return self.epochs[-1].epoch if self.epochs else None
+
+    @property
+    def is_whole(self) -> bool:
+        return not self.problems

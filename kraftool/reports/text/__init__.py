@@ -1,0 +1,1 @@
+"""How values of reports are written: words, times, CSV, JSON and YAML."""

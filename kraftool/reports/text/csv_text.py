@@ -1,0 +1,103 @@
+"""Rows as CSV.
+
+Owns how a cell is written: a truth as JSON has it, nothing for what is not known, and what a
+spreadsheet would take for a formula quoted with '. A document's rows are what its property `rows`
+gives; their columns are the members that JSON has of them.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import is_dataclass
+from typing import Any, get_args, get_type_hints
+
+from kraftool.reports.text.json_document import json_value, members, twin_name
+from kraftool.reports.text.json_form import form_hint
+from kraftool.reports.text.printable import file_text
+
+_END = "\r\n"
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+Column = tuple[str, ...]
+"""The names that lead to a value from the row's object."""
+
+
+def csv_document(document: Any) -> Iterator[str]:
+    """A document's rows under their headings, in pieces."""
+    return (csv_text([each]) for each in csv_rows(document))
+
+
+def csv_rows(document: Any) -> Iterator[Sequence[object]]:
+    """The headings of a document's rows, and then the rows."""
+    kind: Any = type(document)
+    (row,) = get_args(get_type_hints(kind.rows.fget)["return"])[:1]
+    columns = tuple(_columns(row))
+    yield [_heading(each) for each in columns]
+    for each in document.rows:
+        made = json_value(each)
+        yield [_at(made, column) for column in columns]
+
+
+def _columns(kind: Any, owner: Column = ()) -> Iterator[Column]:
+    """The plain members, those of objects within, and lists of plain values."""
+    for member in members(form_hint(kind)):
+        hint = form_hint(_known(member.hint))
+        inner = [form_hint(each) for each in get_args(hint) if each is not Ellipsis]
+        if _is_object(hint):
+            yield from _columns(hint, (*owner, member.name))
+        elif not any(_is_object(each) for each in inner):
+            yield (*owner, member.name)
+            if member.is_moment:
+                yield (*owner, twin_name(member))
+
+
+def _known(hint: Any) -> Any:
+    """The type of what may be None."""
+    rest = [each for each in get_args(hint) if each is not type(None)]
+    return rest[0] if len(rest) == 1 and type(None) in get_args(hint) else hint
+
+
+def _is_object(hint: Any) -> bool:
+    return is_dataclass(hint) or hasattr(hint, "_fields")
+
+
+def _heading(column: Column) -> str:
+    first, *others = column
+    return first + "".join(each[0].upper() + each[1:] for each in others)
+
+
+def _at(made: Any, column: Column) -> object:
+    for name in column:
+        if made is None:
+            return None
+        made = made[name]
+    if isinstance(made, list):
+        return " ".join(str(each) for each in made)
+    return str(made) if isinstance(made, dict) else made
+
+
+def csv_text(rows: Iterable[Sequence[object]]) -> str:
+    lines = _Lines()
+    csv.writer(lines, lineterminator=_END).writerows([_cell(each) for each in row] for row in rows)
+    return "".join(lines)
+
+
+class _Lines(list[str]):
+    r"""Takes lines that end with \r\n, and has them with \n.
+
+    The writer quotes of these two characters only the ones that end its lines.
+    """
+
+    def write(self, line: str) -> None:
+        self.append(line.removesuffix(_END) + "\n")
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not isinstance(value, str):
+        return value
+    text = file_text(value)
+    return "'" + text if text.startswith(_FORMULA) else text

@@ -1,0 +1,59 @@
+"""A finding as the members of a row, and back: how workers hand findings on.
+
+Owns that mapping. It refuses to know which columns a table has.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kraftool.decoders.errors import Fault
+from kraftool.reports.findings.finding import Finding, FindingKind, Severity
+from kraftool.reports.findings.kinds import KINDS
+
+
+def finding_row(finding: Finding) -> dict[str, Any]:
+    """The members of a finding with their values as they are."""
+    fault = finding.fault
+    return {
+        "code": finding.code,
+        "severity": finding.severity,
+        "text": fault.reason,
+        "file": fault.file,
+        **_place_members(fault),
+        "advice": finding.advice,
+        "undecoded": finding.undecoded,
+        "count": finding.count,
+        "places": [{"text": each.reason, **_place_members(each)} for each in finding.places],
+    }
+
+
+def _place_members(fault: Fault) -> dict[str, Any]:
+    return {
+        "position": fault.position,
+        "offset": fault.offset,
+        "field": fault.field,
+        "expected": fault.expected,
+        "found": fault.found,
+    }
+
+
+def finding_of(members: dict[str, Any]) -> Finding:
+    """The finding that has these members. A code of another version of kraftool has no meaning."""
+    rest = dict(members)
+    code, severity = rest.pop("code"), Severity(rest.pop("severity"))
+    advice, undecoded, count = (rest.pop(each) for each in ("advice", "undecoded", "count"))
+    places = tuple(_fault({"file": rest["file"], **each}) for each in rest.pop("places"))
+    return Finding(
+        kind=KINDS.get(code) or FindingKind(code=code, severity=severity, meaning=""),
+        fault=_fault(rest),
+        severity=severity,
+        advice=advice,
+        undecoded=undecoded,
+        count=count,
+        places=places,
+    )
+
+
+def _fault(members: dict[str, Any]) -> Fault:
+    return Fault(reason=members.pop("text"), **members)

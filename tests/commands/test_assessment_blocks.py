@@ -1,0 +1,188 @@
+"""One judgement: doctor, recover plan, recover rehearse, simulate-election and watch agree."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kraftool.commands.recover_json import plan_document
+from kraftool.repair.document import from_document, to_document
+from kraftool.repair.judging import judge
+from kraftool.repair.planner import read_surveys
+from kraftool.repair.quorum_survey import SurveyedQuorum, surveyed_node, surveyed_quorum
+from kraftool.repair.rehearsal import assessed
+from kraftool.repair.survey import Survey
+from kraftool.reports.doctor.doctor_json import doctor_document
+from kraftool.reports.doctor.read import examine, locations_of
+from kraftool.reports.doctor.report import diagnose
+from kraftool.reports.election.assessment import assess
+from kraftool.reports.election.assessment_json import assessment_json
+from kraftool.reports.election.case import ElectionCase
+from kraftool.reports.election.read import read_case
+from kraftool.reports.text.json_document import json_value
+from kraftool.sim.election.conditions import Conditions
+from kraftool.sim.election.document import simulate_election_document
+from kraftool.sim.election.report import without_runs
+from kraftool.watching.document import watch_document
+from kraftool.watching.picture import Picture
+from kraftool.watching.quorum import of_directories, quorum_report
+from tests.reports.quorum_histories import History, hurt
+
+pytestmark = pytest.mark.slow
+
+Run = Callable[..., Any]
+Block = dict[str, Any]
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+QUORUMS = sorted(
+    each
+    for each in FIXTURES.glob("kafka-*/*")
+    if any(each.glob("node-*/data*/__cluster_metadata-0"))
+)
+DAMAGED = sorted(each for each in FIXTURES.glob("damaged/*") if any(each.glob("*")))
+GENERATED = 500
+ON_DISK = 250 if os.environ.get("KRAFTOOL_SOAK") == "1" else 12
+"""Of each number of voters."""
+
+
+def of_doctor(paths: Sequence[str]) -> Block:
+    locations, findings = locations_of(paths)
+    document = doctor_document(diagnose(examine(locations, findings)))
+    block: Block = json_value(document.assessment)
+    return block
+
+
+def of_plan(paths: Sequence[str]) -> Block:
+    """By the surveys, as a collect file carries them."""
+    surveys = [
+        from_document(Survey, json.loads(json.dumps(to_document(each))))
+        for each in read_surveys(paths, now_ms=0)
+    ]
+    block: Block = json_value(plan_document(judge(surveys)))["assessment"]
+    return block
+
+
+def of_rehearsal(paths: Sequence[str]) -> Block:
+    block: Block = json_value(assessment_json(assessed(paths)))
+    return block
+
+
+def of_simulation(paths: Sequence[str]) -> Block:
+    document = simulate_election_document(without_runs(read_case(paths), Conditions()))
+    block: Block = json_value(document.assessment)
+    return block
+
+
+def of_watch(paths: Sequence[str]) -> Block:
+    report = of_directories(quorum_report(Picture(at_ms=0)), paths)
+    block: Block = json_value(watch_document(report).assessment)
+    return block
+
+
+def equal_block(paths: Sequence[str], *more: Callable[[Sequence[str]], Block]) -> Block:
+    """The block that doctor and the surveys of recover plan have, and more functions.
+
+    recover rehearse, simulate-election and watch read by one function.
+    """
+    first = of_doctor(paths)
+    for function in (of_plan, of_rehearsal, *more):
+        assert function(paths) == first, function.__name__
+    return first
+
+
+def directories(quorum: Path) -> list[str]:
+    return sorted(str(each.parent) for each in quorum.glob("node-*/data*/__cluster_metadata-0"))
+
+
+@pytest.mark.parametrize("quorum", QUORUMS, ids=lambda each: f"{each.parent.name}-{each.name}")
+def test_the_blocks_of_every_fixture_are_equal(quorum: Path) -> None:
+    paths = directories(quorum)
+    assert equal_block(paths, of_watch, of_simulation)["state"] == "safe"
+    alone = of_doctor(paths[:1])
+    assert len(alone["voterIds"]) - len(alone["notGivenIds"]) <= 1
+    unlooked = len(alone["notGivenIds"]) > len(alone["voterIds"]) // 2
+    assert (alone["loss"] == "unbounded and undetectable") == unlooked
+
+
+@pytest.mark.parametrize("damaged", DAMAGED, ids=lambda each: each.name)
+def test_the_blocks_of_every_damaged_fixture_are_equal(damaged: Path, tmp_path: Path) -> None:
+    """With its files in the directory of voter 2 of three."""
+    paths = []
+    for node in (1, 2, 3):
+        source = FIXTURES / f"kafka-4.3.0/upgrade/node-{node}"
+        copy = shutil.copytree(min(source.glob("data*")), tmp_path / str(node))
+        for each in (copy, *copy.rglob("*")):
+            each.chmod(0o755 if each.is_dir() else 0o644)
+        paths.append(str(copy))
+    partition = tmp_path / "2/__cluster_metadata-0"
+    if folders := [str(each) for each in damaged.iterdir() if each.is_dir()]:
+        equal_block(folders)
+        return
+    for file in damaged.iterdir():
+        if file.name == "meta.properties":
+            shutil.copy(file, tmp_path / "2" / file.name)
+        elif file.name != "SOURCE":
+            shutil.copy(file, partition / file.name)
+    equal_block(paths)
+    equal_block(paths[1:], of_watch)
+
+
+@pytest.mark.parametrize("voters", [3, 5])
+def test_the_blocks_of_generated_quorums_on_disk_are_equal(voters: int, tmp_path: Path) -> None:
+    states = set()
+    for seed in range(ON_DISK):
+        history = History.played(seed, voters, steps=60)
+        disks = history.after(hurt(history, seed))
+        paths = history.written(disks, tmp_path / str(seed))
+        if paths:
+            block = equal_block(paths, of_watch)
+            states.add(block["state"])
+            if not any(each.epoch for each in disks.values()):
+                assert block["state"] == "unknown", "emptied directories name no voters"
+                continue
+            expected = json_value(assessment_json(assess(history.case(disks))))
+            assert {**block, "reasons": ()} == {**expected, "reasons": ()}, seed
+    assert {"safe", "at risk"} <= states
+
+
+def test_a_collect_file_keeps_all_that_500_generated_quorums_are_judged_by() -> None:
+    for seed in range(GENERATED):
+        history = History.played(seed, 3 + 2 * (seed % 2), steps=60)
+        case = history.case(history.after(hurt(history, seed)))
+        kept = [to_document(surveyed_quorum(each, "cluster")) for each in case.nodes]
+        nodes = [
+            surveyed_node(from_document(SurveyedQuorum, json.loads(json.dumps(each))), "")
+            for each in kept
+        ]
+        again = assess(ElectionCase(nodes=tuple(nodes)))
+        assert assessment_json(again) == assessment_json(assess(case)), seed
+
+
+def test_the_blocks_of_the_commands_are_equal(tmp_path: Path, kraftool: Run) -> None:
+    quorum = FIXTURES / "kafka-4.3.0/dynamic-quorum"
+    paths = [each for each in directories(quorum) if "/node-2/" in each or "/node-11/" in each]
+    assert len(paths) == 2
+    told = kraftool("doctor", "-o", "json", *paths).out
+    doctor = json.loads(told)["assessment"]
+    plan = tmp_path / "plan.yaml"
+    assert kraftool("recover", "plan", *paths, "--set", "lost=3,4", "--out", plan).code == 0
+    of_commands = [
+        ("recover", "plan", "-o", "json", *paths),
+        ("recover", "plan", "-o", "json", *paths, "--set", "lost=3,4"),
+        ("recover", "rehearse", plan, "-o", "json", "--no-nodes", "--seeds", 1,
+         *(word for each in paths for word in ("--dir", each))),
+        ("simulate-election", "-o", "json", "--runs", 1, *paths),
+        ("watch", "--once", "-o", "json", *paths),
+    ]  # fmt: skip
+    for words in of_commands:
+        assert json.loads(kraftool(*words).out)["assessment"] == doctor, words
+    assert doctor["reasons"], "the same sentences for people"
+    sentence = doctor["reasons"][1]
+    for words in [("doctor", *paths), ("simulate-election", "--runs", 1, *paths)]:
+        assert sentence in " ".join(kraftool(*words).text.split())
+    assert sentence in kraftool("recover", "plan", *paths).err

@@ -1,0 +1,132 @@
+"""What `recover plan` narrates: the loss first, lines within the width, commands in one piece."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kraftool.commands.output import Output
+from kraftool.commands.recover_plan_view import write_plan
+from kraftool.commands.recover_run import commands_of
+from kraftool.repair.plan import LostRecords, Plan, PlannedLoss, RecordCount, Risk
+from kraftool.repair.plan_yaml import plan_from_yaml
+from kraftool.reports.election.assessment import LossBound
+from tests.commands.recover_files import on_terminal
+from tests.repair.directories import APART, EQUAL, Quorum, flip_in_batch
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def quorum(tmp_path: Path) -> Quorum:
+    return Quorum(tmp_path, APART, (2, 3, 11))
+
+
+@pytest.fixture
+def plan(quorum: Quorum) -> Plan:
+    return quorum.plan("lost=2,4", nodes=(3, 11))
+
+
+def plain(said: str) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", said)
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_a_terminal_shows_the_loss_then_the_survivors_then_the_steps(
+    quorum: Quorum, tmp_path: Path, columns: int
+) -> None:
+    file = tmp_path / "the plan.yaml"
+    words = ("recover", "plan", quorum[11], quorum[3], "--set", "lost=2,4", "--out", file)
+    code, said = on_terminal(words, columns=columns)
+    assert code == 0, said
+    assert said.startswith(
+        "\x1b[1;31m▲ DATA LOSS\x1b[0m \x1b[1;31munbounded and undetectable\x1b[0m"
+    )
+    lines = plain(said).splitlines()
+    heads = [each.split()[0] for each in lines if re.match(r"[▲A-Z]", each)]
+    assert heads == ["▲", "Quorum", "Plan", "Survivors", "Steps", "Next"]
+    assert next(each for each in lines if "Survivors" in each).endswith("← leads")
+    plan = plan_from_yaml(file.read_bytes())
+    commands = [one for step in plan.steps for one in commands_of(step, str(file))]
+    shown = [each.strip().removeprefix("$ ") for each in lines if each.startswith("    $ ")]
+    assert shown[:-1] == commands
+    assert shown[-1].startswith(f"kraftool recover rehearse '{file}' --dir {quorum[3]}")
+    assert max(len(each) for each in lines if not each.startswith("    $ ")) <= columns
+    steps = [each for each in lines if "[ ]" in each]
+    assert [int(each.split("[ ]")[1].split()[0]) for each in steps] == [
+        *range(1, len(plan.steps) + 1)
+    ]
+
+
+def test_elsewhere_no_line_is_wrapped_or_coloured(
+    kraftool: Run, quorum: Quorum, tmp_path: Path
+) -> None:
+    file = tmp_path / "p.yaml"
+    ran = kraftool("recover", "plan", quorum[3], "--set", "lost=2,4", "--out", file)
+    assert ran.code == 0
+    assert "\x1b" not in ran.err
+    for sentence in plan_from_yaml(file.read_bytes()).summary:
+        assert any(each.endswith(sentence) for each in ran.err.splitlines())
+    assert ran.err.startswith("▲ DATA LOSS")
+
+
+def test_quiet_narrates_nothing(kraftool: Run, quorum: Quorum, tmp_path: Path) -> None:
+    options = ("--set", "lost=2,4", "--out", tmp_path / "p.yaml", "--quiet")
+    assert kraftool("recover", "plan", quorum[3], *options).err == ""
+
+
+def test_the_records_that_are_given_up_and_the_risks_are_beside_the_loss(
+    plan: Plan, capfd: pytest.CaptureFixture[str]
+) -> None:
+    lost = LostRecords(
+        host="node-2",
+        first_offset=7,
+        end_offset=9,
+        types=(RecordCount(type="TOPIC_RECORD", count=2),),
+    )
+    loss = PlannedLoss(
+        verdict=LossBound.BOUNDED, text="bounded: what only node 2 has", records=(lost,)
+    )
+    risk = Risk(word="ahead", text="node 2 is ahead")
+    write_plan(Output(), replace(plan, loss=loss, risks=(risk,)), "", ["Node 3 survives."])
+    head, _, rest = capfd.readouterr().err.partition("\nQuorum      Node 3 survives.\nPlan")
+    assert head.splitlines() == [
+        "▲ DATA LOSS bounded: what only node 2 has",
+        "            node-2 has offsets 7 to 8: 2 TOPIC_RECORD",
+        "            accepted (ahead): node 2 is ahead",
+    ]
+    assert "recover apply plan.yaml" in rest
+
+
+def test_no_loss_is_said_first_and_no_word_acts_on_the_terminal(
+    plan: Plan, capfd: pytest.CaptureFixture[str]
+) -> None:
+    loss = PlannedLoss(verdict=LossBound.NONE, text="none: \x1b]0;x\x07 all is there")
+    write_plan(Output(), replace(plan, loss=loss), "")
+    said = capfd.readouterr().err
+    assert said.startswith("✓ No loss   ")
+    assert "\x1b" not in said
+    assert "\x07" not in said
+
+
+def test_a_rehearsal_needs_no_copy_of_a_directory_that_it_is_given(
+    kraftool: Run, tmp_path: Path
+) -> None:
+    """Three damaged logs restore each other: each is rehearsed, and lends batches."""
+    equal = Quorum(tmp_path, EQUAL, (1, 2, 3))
+    for node, number in ((1, 20), (2, 50), (3, 40)):
+        for each in equal.partition(node).glob(f"{144:020}-*.checkpoint"):
+            each.unlink()
+        flip_in_batch(equal.segment(node), number)
+    paths = [equal[each] for each in (1, 2, 3)]
+    ran = kraftool("recover", "plan", *paths, "--out", tmp_path / "plan.yaml")
+    assert ran.code == 0
+    commands = [each.strip() for each in ran.err.splitlines() if each.strip().startswith("$ ")]
+    assert sum("--source node-" in each for each in commands) == 3
+    directories = " ".join(f"--dir {each}" for each in paths)
+    assert commands[-1] == f"$ kraftool recover rehearse {tmp_path}/plan.yaml {directories}"

@@ -1,0 +1,78 @@
+"""What every run with -o json or -o jsonl promises: it is what its schema in docs says.
+
+Owns which schema a command line has. The fixtures that run kraftool ask here for each run, so that
+no test of a command has to.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+LARGEST = 1 << 20
+"""Bytes of a document, and of lines, that are held to the schema. jsonschema takes seconds for a
+megabyte, and larger runs are about memory and speed."""
+SCHEMAS = Path(__file__).resolve().parents[1] / "docs/schemas"
+
+
+@cache
+def schema(name: str) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads((SCHEMAS / f"{name}.json").read_text())
+    Draft202012Validator.check_schema(loaded)
+    return loaded
+
+
+@cache
+def validator(name: str) -> Draft202012Validator:
+    """Of a command's documents."""
+    return Draft202012Validator(schema(name))
+
+
+@cache
+def line_validator(name: str) -> Draft202012Validator:
+    """Of the lines of -o jsonl."""
+    return Draft202012Validator({"$defs": schema(name)["$defs"], "$ref": "#/$defs/line"})
+
+
+def schema_name(words: Sequence[str]) -> str:
+    """The schema for a command line; empty if it has none."""
+    names = [each for each in words if not each.startswith("-")]
+    if not names:
+        return ""
+    name = names[0]
+    if name == "pipeline" and len(names) > 1:
+        name = f"pipeline-{names[1]}"
+    if name == "storage" and len(names) > 1:
+        name = names[1]
+    return name if (SCHEMAS / f"{name}.json").exists() else ""
+
+
+def form(words: Sequence[str]) -> str:
+    """What -o or --output names, the last one of several."""
+    chosen = ""
+    for before, each in zip(["", *words], words, strict=False):
+        if before in ("-o", "--output"):
+            chosen = each
+        elif each.startswith("--output="):
+            chosen = each.partition("=")[2]
+        elif each.startswith("-o") and len(each) > 2:
+            chosen = each[2:]
+    return chosen
+
+
+def hold(words: Sequence[str], out: bytes) -> None:
+    """Assert that what a run wrote is what its schema says."""
+    name, chosen = schema_name(words), form(words)
+    if not name or not out or chosen not in ("json", "jsonl") or "--out" in words:
+        return
+    if chosen == "json" and len(out) <= LARGEST:
+        document = json.loads(out)
+        validator(name).validate(document)
+    elif chosen == "jsonl" and "line" in schema(name).get("$defs", {}):
+        for line in out[:LARGEST].splitlines()[: -1 if len(out) > LARGEST else None]:
+            line_validator(name).validate(json.loads(line))

@@ -1,0 +1,118 @@
+"""Plans for a quorum that has a majority: orders of starts, and repairs that keep the best log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kraftool.repair.plan import Action, Method, Plan
+from kraftool.repair.planner import plan_for, read_surveys
+from kraftool.repair.refusal import PlanRefused
+from kraftool.repair.request import PlanRequest
+from kraftool.reports.election.assessment import LossBound
+from tests.repair.directories import (
+    EQUAL,
+    NOW,
+    PARTITION,
+    Quorum,
+    cut_log,
+    flip_in_batch,
+    state_of,
+)
+
+STATIC = "kafka-3.7.2/static-quorum"
+
+
+def starts(plan: Plan) -> list[tuple[str, ...]]:
+    return [each.hosts for each in plan.steps if each.action is Action.START]
+
+
+def empty(quorum: Quorum, node_id: int) -> None:
+    for each in quorum.partition(node_id).iterdir():
+        each.unlink()
+
+
+def test_a_leader_that_forgot_does_not_make_the_plan_give_up_what_others_have(
+    tmp_path: Path,
+) -> None:
+    """All three would elect each other; what nobody has may have been committed, too."""
+    quorum = Quorum(tmp_path, STATIC, [1, 2, 3])
+    leader = quorum.survey(1).quorum_state.leader_id
+    best, other = (each for each in (1, 2, 3) if each != leader)
+    cut_log(quorum, leader, 20)
+    cut_log(quorum, other, 20)
+    with pytest.raises(PlanRefused, match="may have been committed"):
+        quorum.plan()
+    plan = quorum.plan(accept=["ahead"])
+    assert plan.loss.verdict is LossBound.UNBOUNDED
+    assert "No action needed" not in plan.summary[0]
+    first, rest = starts(plan)
+    assert f"node-{best}" in first
+    assert len(first) == 2, "two short logs must not elect each other"
+    assert len(rest) == 1
+
+
+def test_repairs_and_the_order_of_starts_are_one_plan(tmp_path: Path) -> None:
+    """Static voters: node 3 is gone, node 2 lags, node 1 lost its quorum-state."""
+    quorum = Quorum(tmp_path, STATIC, [1, 2])
+    cut_log(quorum, 2, 20)
+    (quorum.partition(1) / "quorum-state").unlink()
+    plan = quorum.plan("lost=3")
+    assert plan.method is Method.MEND
+    assert plan.loss.verdict is LossBound.POSSIBLE, "node 2 may be an old copy"
+    assert "if the controllers start in the order of the steps" in plan.loss.text
+    assert starts(plan)[0] == ("node-1", "node-2")
+    applied = [number for number, each in enumerate(plan.steps) if each.action is Action.APPLY]
+    begun = [number for number, each in enumerate(plan.steps) if each.action is Action.START]
+    assert max(applied) < min(begun)
+
+
+def test_an_emptied_voter_is_no_dead_end_where_another_is_damaged(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path, EQUAL, [1, 2, 3])
+    whole = state_of(quorum[1])
+    empty(quorum, 3)
+    flip_in_batch(quorum.segment(2), 3)
+    data = bytearray(quorum.segment(2).read_bytes())
+    data[300:304] = b"\xff\xff\xff\xff"  # no single bit explains it
+    quorum.segment(2).write_bytes(data)
+    plan = quorum.plan()
+    assert plan.loss.verdict is LossBound.NONE, "node 1 has all that node 2 had"
+    assert plan.method is Method.REBUILD
+    quorum.carry_out(plan)
+    assert {state_of(quorum[each]) for each in (1, 2, 3)} == {whole}
+
+
+def test_a_refusal_names_every_voter_that_is_lost(tmp_path: Path) -> None:
+    """Dynamic voters: node 3 is gone, node 2 was formatted again, with another directory id."""
+    quorum = Quorum(tmp_path, EQUAL, [1, 2])
+    empty(quorum, 2)
+    meta = quorum[2] / "meta.properties"
+    old = quorum.survey(2).identity.directory_id
+    meta.write_text(meta.read_text().replace(old, "AAAAAAAAAAAAAAAAAAAAAg"))
+    with pytest.raises(PlanRefused) as refused:
+        quorum.plan("lost=3")
+    assert "--set lost=2,3" in refused.value.hint
+    plan = quorum.plan("lost=2,3", "endpoint.1=CONTROLLER://127.0.0.1:9093")
+    assert plan.seed == "node-1"
+
+
+def test_swapped_disks_go_where_their_node_ids_are(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path, EQUAL, [1, 2, 3])
+    paths = []
+    for node_id, data in ((1, quorum[2]), (2, quorum[1]), (3, quorum[3])):
+        path = tmp_path / f"node-{node_id}.properties"
+        path.write_text(
+            f"node.id={node_id}\nprocess.roles=controller\nlog.dirs={data}\n"
+            f"controller.listener.names=CONTROLLER\nlisteners=CONTROLLER://:{9090 + node_id}\n"
+            "controller.quorum.bootstrap.servers=127.0.0.1:9091\n"
+        )
+        paths.append(str(path))
+    assert (quorum[1] / PARTITION).is_dir()
+    plan = plan_for(PlanRequest(surveys=read_surveys(paths, now_ms=NOW), now_ms=NOW))
+    assert plan.cases == ("other-nodes-disk",)
+    wanted = {each.path: {one.key: one.value for one in each.settings} for each in plan.hosts}
+    assert wanted == {str(quorum[1]): {"node.id": "1"}, str(quorum[2]): {"node.id": "2"},
+                      str(quorum[3]): {}}  # fmt: skip
+    told = [each.text for each in plan.steps if each.action is Action.CONFIGURE]
+    assert any(f"mount {quorum[1]}" in each and "node.id=1" in each for each in told), told

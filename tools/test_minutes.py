@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Measure what the tests cost: minutes of CPU and of wall time for each directory or file.
+
+`make test-minutes` loads this module as a pytest plugin. It adds three properties to each test
+of the JUnit file: the CPU seconds of the test and of the processes that it waited for, the wall
+seconds, and the resident memory of the worker after the test. Then the module reads that file:
+
+    tools/test_minutes.py junit.xml            the directories, the most expensive first
+    tools/test_minutes.py junit.xml --files    the files
+    tools/test_minutes.py junit.xml --tests 40 the 40 most expensive tests
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+_BEGAN = pytest.StashKey[tuple[float, float]]()
+
+
+def _cpu() -> float:
+    """The CPU seconds of this process and of the children that it waited for."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def _resident_mb() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
+    item.stash[_BEGAN] = (_cpu(), time.monotonic())
+    yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    # The report copies the properties, so they are added before it is made.
+    if call.when == "teardown":
+        cpu, wall = item.stash[_BEGAN]
+        item.user_properties += [
+            ("cpu_s", round(_cpu() - cpu, 3)),
+            ("wall_s", round(time.monotonic() - wall, 3)),
+            ("resident_mb", round(_resident_mb())),
+            ("file", item.nodeid.partition("::")[0]),
+        ]
+    return (yield)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    file: str
+    name: str
+    cpu_s: float
+    wall_s: float
+    resident_mb: float
+
+    @property
+    def directory(self) -> str:
+        return str(Path(self.file).parent)
+
+    @property
+    def test(self) -> str:
+        return f"{self.file}::{self.name}"
+
+
+def read(junit: Path) -> list[Cost]:
+    """The tests of a JUnit file that this plugin measured."""
+    costs = []
+    for case in ET.parse(junit).iter("testcase"):
+        values = {each.get("name"): each.get("value", "") for each in case.iter("property")}
+        if "cpu_s" in values:
+            costs.append(
+                Cost(
+                    file=values["file"],
+                    name=case.get("name", ""),
+                    cpu_s=float(values["cpu_s"]),
+                    wall_s=float(values["wall_s"]),
+                    resident_mb=float(values["resident_mb"]),
+                )
+            )
+    return costs
+
+
+def table(costs: list[Cost], group: Callable[[Cost], str], limit: int | None) -> str:
+    groups: dict[str, list[Cost]] = {}
+    for cost in costs:
+        groups.setdefault(group(cost), []).append(cost)
+    rows = [
+        (
+            sum(cost.cpu_s for cost in members) / 60,
+            sum(cost.wall_s for cost in members) / 60,
+            len(members),
+            max(cost.resident_mb for cost in members),
+            name,
+        )
+        for name, members in groups.items()
+    ]
+    rows.sort(reverse=True)
+    resident = max((row[3] for row in rows), default=0)
+    cpu, wall = sum(row[0] for row in rows), sum(row[1] for row in rows)
+    total = (cpu, wall, len(costs), resident, "all")
+    lines = ["{:7.2f} {:9.2f} {:7} {:12.0f}  {}".format(*row) for row in [*rows[:limit], total]]
+    return "\n".join(["CPU min  wall min   tests  resident MB", *lines])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="List what the tests of a JUnit file cost.")
+    parser.add_argument("junit", type=Path, help="JUnit file of a run with -p tools.test_minutes")
+    parser.add_argument("--files", action="store_true", help="list files, not directories")
+    parser.add_argument("--tests", type=int, metavar="N", help="list the N most expensive tests")
+    options = parser.parse_args()
+    costs = read(options.junit)
+    if options.tests:
+        print(table(costs, lambda cost: cost.test, options.tests))
+    else:
+        print(table(costs, lambda cost: cost.file if options.files else cost.directory, None))
+
+
+if __name__ == "__main__":
+    main()

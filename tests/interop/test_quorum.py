@@ -196,7 +196,7 @@ def test_a_cluster_begins_at_the_level_that_a_running_quorum_has_finalized(
         each["finalizedFeatures"]["metadata.version"]
         for each in _document("describe", *_at(quorum.nodes[2]))["nodes"]
     }
-    assert told["features"]["metadata.version"] == level
+    assert told["levels"]["metadata.version"] == level
     assert told["metadataVersionSource"].startswith(f"cluster {quorum.id}, node ")
     again = kraftool(*words, "-t", quorum.id)
     assert (again.returncode, "second set" in again.stderr) == (5, True)

@@ -19,17 +19,22 @@ Options = TypeVar("Options")
 def takes(options: type[Options]) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
     """Let a command have the members of a dataclass for its options, and get one value of it.
 
-    Typer reads a signature; this one is made of the members, their annotations and defaults.
+    Typer reads a signature; this one is made of the members, their annotations and defaults. The
+    help shows the members of the class before those of its bases.
     """
     hints = get_type_hints(options, include_extras=True)
+    members = {member.name: member for member in fields(cast("Any", options))}
+    own_first = [
+        name for owner in options.__mro__ for name in vars(owner).get("__annotations__", ())
+    ]
     parameters = [
         Parameter(
-            each.name,
-            Parameter.POSITIONAL_OR_KEYWORD,
-            default=_default(each),
-            annotation=hints[each.name],
+            name,
+            Parameter.KEYWORD_ONLY,
+            default=_default(members[name]),
+            annotation=hints[name],
         )
-        for each in fields(cast("Any", options))
+        for name in dict.fromkeys(own_first)
     ]
 
     def decorate(command: Callable[[Options], None]) -> Callable[..., None]:

@@ -2,48 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kraftool.commands.finding_options import FailOn, FailOnSeverity, IgnoredCodes, ignored_codes
-from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
-from kraftool.commands.output import ColorWhen, ExitCode, Output
-from kraftool.commands.pipeline_options import (
-    DEPTH,
-    Conf,
-    Depth,
-    EngineOptions,
-    Master,
-    Roots,
-    SparkLog,
-    StorageOptions,
-)
+from kraftool.commands.options import Out, PlainFormat, PlainOutput, takes
+from kraftool.commands.output import ExitCode, Output
+from kraftool.commands.pipeline_options import PipelineOptions
 
 if TYPE_CHECKING:
     from kraftool.reports.fleet.model import FleetAudit, FleetCounts
     from kraftool.spark.audit.collect import AuditRun
 
 
-def audit(
-    roots: Roots,
+@dataclass(frozen=True, kw_only=True)
+class AuditOptions(PipelineOptions):
+    """What was asked for, as it was written."""
+
     html: Annotated[
         str,
         typer.Option("--html", metavar="FILE", help="Write a report as one HTML page, a new file."),
-    ] = "",
-    ignore: IgnoredCodes = None,
-    fail_on: FailOnSeverity = FailOn.WARNING,
-    depth: Depth = DEPTH,
-    storage_options: StorageOptions = "",
-    master: Master = "",
-    conf: Conf = None,
-    spark_log: SparkLog = "",
-    output: PlainOutput = PlainFormat.TABLE,
-    out: Out = "",
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
-) -> None:
+    ] = ""
+    ignore: IgnoredCodes = None
+    fail_on: FailOnSeverity = FailOn.WARNING
+    output: PlainOutput = PlainFormat.TABLE
+    out: Out = ""
+
+
+@takes(AuditOptions)
+def audit(options: AuditOptions) -> None:
     """Verify every directory of a fleet, and what the nodes of each cluster show together.
 
     Example: kraftool pipeline audit /var/lib/kafka/data
@@ -56,41 +45,45 @@ def audit(
 
     Nothing is written to the directories, and nothing is locked; a running Kafka is not disturbed.
     """
-    ignored = ignored_codes(ignore)
+    ignored = ignored_codes(options.ignore)
 
-    from kraftool.commands.pipeline_options import absolute, check_files, spark_run, turned_down
-    from kraftool.commands.pipeline_options import storage_options as read_options
+    from kraftool.commands.pipeline_options import (
+        absolute,
+        check_files,
+        spark_run,
+        storage_options,
+        turned_down,
+    )
 
-    named = absolute(roots)
-    storage = read_options(storage_options)
+    named = absolute(options.roots)
+    storage = storage_options(options.storage_options)
     with turned_down():
-        check_files(out=out, html=html, spark_log=spark_log)
-    to = Output(color=color, quiet=quiet, out=out)
-    page = Output(out=html) if html else None
-    engine = EngineOptions(master=master, conf=tuple(conf or ()), log=spark_log)
-    with turned_down(), spark_run(to, engine, "audit") as spark:
+        check_files(out=options.out, html=options.html, spark_log=options.spark_log)
+    to = Output(color=options.color, quiet=options.quiet, out=options.out)
+    page = Output(out=options.html) if options.html else None
+    with turned_down(), spark_run(to, options, "audit") as spark:
         from kraftool.spark.audit.collect import AuditRequest
         from kraftool.spark.audit.run import audit as run_audit
 
         wanted = AuditRequest(
             roots=named,
-            depth=depth,
+            depth=options.depth,
             storage=storage,
             ignored_codes=ignored,
-            fail_on=fail_on.value,
+            fail_on=options.fail_on.value,
         )
         with run_audit(spark, wanted) as run:
-            if output is PlainFormat.JSON:
+            if options.output is PlainFormat.JSON:
                 _write_json(to, run)
             model = run.model
-    if output is PlainFormat.TABLE:
+    if options.output is PlainFormat.TABLE:
         from kraftool.commands.pipeline_audit_view import write_audit
 
         write_audit(to, model)
     if page is not None:
         _write_page(page, model)
-        to.note(f"the report is {html}")
-    _settle(to, model.counts, fail_on)
+        to.note(f"the report is {options.html}")
+    _settle(to, model.counts, options.fail_on)
     to.finish()
 
 

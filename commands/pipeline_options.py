@@ -11,59 +11,67 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kraftool.commands.output import Output, RefusedError, UsageError
+from kraftool.commands.options import Color, Debug, Quiet
+from kraftool.commands.output import ColorWhen, Output, RefusedError, UsageError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Roots = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="ROOT",
-        help="Data directories, folders that hold many, patterns, server.properties, URLs.",
-    ),
-]
-Master = Annotated[
-    str,
-    typer.Option(
-        "--master",
-        metavar="MASTER",
-        help="A Spark master, such as spark://HOST:7077 or local[4]. Without it all cores of this"
-        " machine are used, or what spark-submit says.",
-    ),
-]
-Conf = Annotated[
-    list[str] | None,
-    typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark's; may be repeated."),
-]
-SparkLog = Annotated[
-    str,
-    typer.Option("--spark-log", metavar="FILE", help="Keep what Spark's JVM writes in a file."),
-]
-StorageOptions = Annotated[
-    str,
-    typer.Option(
-        "--storage-options",
-        metavar="FILE",
-        help="A file with a JSON object for fsspec: endpoint, credentials and the like of URLs.",
-    ),
-]
-Depth = Annotated[
-    int,
-    typer.Option("--depth", metavar="N", min=0, help="Look so many folders deep below a ROOT."),
-]
 DEPTH = 6
 """As `kraftool.spark.fleet` has it, which is not imported for a help text."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class EngineOptions:
     """Where and how Spark runs."""
 
-    master: str = ""
-    conf: Sequence[str] = field(default=(), repr=False)
+    master: Annotated[
+        str,
+        typer.Option(
+            "--master",
+            metavar="MASTER",
+            help="A Spark master, such as spark://HOST:7077 or local[4]. Without it all cores of"
+            " this machine are used, or what spark-submit says.",
+        ),
+    ] = ""
+    conf: Annotated[
+        list[str],
+        typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark's; may be repeated."),
+    ] = field(default_factory=list, repr=False)
     """As given; values may be secrets."""
-    log: str = ""
+    spark_log: Annotated[
+        str,
+        typer.Option("--spark-log", metavar="FILE", help="Keep what Spark's JVM writes in a file."),
+    ] = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PipelineOptions(EngineOptions):
+    """What each pipeline reads, where it runs, and how it speaks to its terminal."""
+
+    roots: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="ROOT",
+            help="Data directories, folders that hold many, patterns, server.properties, URLs.",
+        ),
+    ] = field(repr=False)
+    depth: Annotated[
+        int,
+        typer.Option("--depth", metavar="N", min=0, help="Look so many folders deep below a ROOT."),
+    ] = DEPTH
+    storage_options: Annotated[
+        str,
+        typer.Option(
+            "--storage-options",
+            metavar="FILE",
+            help="A file with a JSON object for fsspec: endpoint, credentials and the like"
+            " of URLs.",
+        ),
+    ] = ""
+    color: Color = ColorWhen.AUTO
+    quiet: Quiet = False
+    debug: Debug = False
 
 
 def spark_session(engine: EngineOptions, app: str) -> AbstractContextManager[SparkSession]:
@@ -71,7 +79,7 @@ def spark_session(engine: EngineOptions, app: str) -> AbstractContextManager[Spa
     from kraftool.spark.engine import session
 
     settings = dict(map(_setting, engine.conf))
-    log = Path(engine.log) if engine.log else None
+    log = Path(engine.spark_log) if engine.spark_log else None
     return session(engine.master, settings, f"kraftool {app}", log=log)
 
 

@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kraftool.commands.output import ColorWhen, Output, UsageError
+from kraftool.commands.output import Output, UsageError
 from kraftool.commands.pipeline_options import (
-    EngineOptions,
     absolute,
     check_files,
     spark_session,
     storage_options,
     turned_down,
+)
+from kraftool.commands.pipeline_stream_options import (
+    PipelineStreamOptions,
+    Start,
+    StreamFormat,
 )
 from kraftool.commands.pipeline_stream_view import COLUMNS, LiveTable
 from kraftool.commands.times import time_zone
@@ -40,31 +44,6 @@ _CONSOLE_RATE, _SINK_RATE = 4 << 20, 256 << 20
 _PRIVATE = "spark.hadoop.fs.permissions.umask-mode=077"
 """Hadoop sets the permissions of what it writes itself, whatever the process has for a umask."""
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreamRequest:
-    """What the command line asked for, as it was written."""
-
-    roots: Sequence[str] = field(repr=False)
-    to: str
-    checkpoint: str
-    from_latest: bool
-    once: bool
-    interval_s: float
-    rate: str
-    types: Sequence[str]
-    clusters: Sequence[str]
-    findings: bool
-    kafka_conf: Sequence[str] = field(repr=False)
-    as_lines: bool
-    engine: EngineOptions
-    storage_options: str
-    depth: int
-    show_secrets: bool
-    tz: str
-    color: ColorWhen
-    quiet: bool
 
 
 class StreamSink(NamedTuple):
@@ -112,18 +91,19 @@ def bytes_of(text: str) -> int:
 
 
 class StreamRun:
-    """Carries out one request."""
+    """Carries out what was asked for."""
 
-    def __init__(self, request: StreamRequest) -> None:
-        self.request = request
-        self.target = target_of(request.to)
-        self.zone = time_zone(request.tz)
-        self.kafka_conf = dict(map(_kafka_setting, request.kafka_conf))
+    def __init__(self, options: PipelineStreamOptions) -> None:
+        self.options = options
+        self.target = target_of(options.to)
+        self.zone = time_zone(options.tz)
+        self.kafka_conf = dict(map(_kafka_setting, options.kafka_conf))
         if self.kafka_conf and self.target.kind != "kafka":
             raise UsageError("--kafka-conf is for --to kafka:HOST:PORT/TOPIC")
-        if self.target.kind == "kafka" and not request.checkpoint:
+        if self.target.kind == "kafka" and not options.checkpoint:
             raise UsageError("--to kafka: needs --checkpoint DIR, which remembers what was sent")
-        self.output = Output(color=request.color, quiet=request.quiet)
+        self._as_lines = options.output is StreamFormat.JSONL
+        self.output = Output(color=options.color, quiet=options.quiet)
 
     def run(self) -> None:
         from kraftool.spark.ending import EndingSignal, failed_before
@@ -131,7 +111,7 @@ class StreamRun:
 
         following = self._following()
         with turned_down(), stopping() as asked:
-            check_files(spark_log=self.request.engine.log)
+            check_files(spark_log=self.options.spark_log)
             try:
                 self._stream(following, asked)
             except (EndingSignal, KraftoolError) as error:
@@ -148,18 +128,18 @@ class StreamRun:
         from kraftool.spark.fleet import require
         from kraftool.spark.live.frame import StreamOptions
 
-        request = self.request
+        asked = self.options
         rate = _CONSOLE_RATE if self.target.kind == "console" else _SINK_RATE
         following = StreamOptions(
-            roots=absolute(request.roots),
-            storage=storage_options(request.storage_options),
-            depth=request.depth,
-            from_latest=request.from_latest,
-            bytes_per_batch=bytes_of(request.rate) if request.rate else rate,
-            types=frozenset().union(*map(_types, request.types)),
-            clusters=frozenset(request.clusters),
-            findings=request.findings,
-            show_secrets=request.show_secrets,
+            roots=absolute(asked.roots),
+            storage=storage_options(asked.storage_options),
+            depth=asked.depth,
+            from_latest=asked.from_ is Start.LATEST,
+            bytes_per_batch=bytes_of(asked.rate) if asked.rate else rate,
+            types=frozenset().union(*map(_types, asked.type_)),
+            clusters=frozenset(asked.cluster),
+            findings=asked.findings,
+            show_secrets=asked.show_secrets,
         )
         require(list(following.roots), options=following.storage)
         return following
@@ -182,22 +162,22 @@ class StreamRun:
                     rows,
                     sink.write if sink is not None else None,
                     checkpoint=checkpoint.folder if checkpoint is not None else None,
-                    once=self.request.once,
-                    interval_s=self.request.interval_s,
+                    once=self.options.once,
+                    interval_s=self.options.interval,
                 )
             )
             asked.is_streaming = True
             self._follow(run, following, asked, told)
 
     def _spark(self) -> AbstractContextManager[SparkSession]:
-        engine = self.request.engine
-        return spark_session(replace(engine, conf=(_PRIVATE, *engine.conf)), "stream")
+        private = replace(self.options, conf=[_PRIVATE, *self.options.conf])
+        return spark_session(private, "stream")
 
     def _checkpoint(self, following: StreamOptions) -> AbstractContextManager[Checkpoint] | None:
         from kraftool.spark.live.checkpoint import held, note_of
         from kraftool.spark.live.sinks import CHECKPOINT, refuse_foreign
 
-        named = self.request.checkpoint
+        named = self.options.checkpoint
         if "://" in named:
             raise UsageError("--checkpoint wants a folder that this machine sees, not a URL")
         folder = Path(os.path.abspath(os.path.expanduser(named))) if named else None
@@ -228,11 +208,7 @@ class StreamRun:
         rows = frame(spark, following)
         if sink is not None:
             return rows
-        return (
-            rows.select(json_line().alias("line"))
-            if self.request.as_lines
-            else rows.select(*COLUMNS)
-        )
+        return rows.select(json_line().alias("line")) if self._as_lines else rows.select(*COLUMNS)
 
     def _follow(
         self,
@@ -263,7 +239,7 @@ class StreamRun:
         return self.target.kind != "console" or not self.output.to_terminal
 
     def _show(self, rows: Any, table: LiveTable) -> None:
-        if self.request.as_lines:
+        if self._as_lines:
             for line in rows.column("line").to_pylist():
                 self.output.write(f"{line}\n")
             return

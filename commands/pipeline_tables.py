@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kraftool.commands.options import Color, Debug, Quiet, RowFormat, ShowSecrets
-from kraftool.commands.output import ColorWhen, Output
-from kraftool.commands.pipeline_options import (
-    DEPTH,
-    Conf,
-    Depth,
-    EngineOptions,
-    Master,
-    Roots,
-    SparkLog,
-    StorageOptions,
-)
+from kraftool.commands.options import RowFormat, ShowSecrets, takes
+from kraftool.commands.output import Output
+from kraftool.commands.pipeline_options import EngineOptions, PipelineOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,8 +18,10 @@ if TYPE_CHECKING:
     from kraftool.spark.tables.run import TablesReport, TablesRequest
 
 
-def tables(
-    roots: Roots,
+@dataclass(frozen=True, kw_only=True)
+class TablesOptions(PipelineOptions):
+    """What was asked for, as it was written."""
+
     out: Annotated[
         str,
         typer.Option(
@@ -35,23 +29,18 @@ def tables(
             metavar="DIR",
             help="The folder of the tables: a new one, an empty one, or one of an earlier run.",
         ),
-    ],
+    ]
     snapshots: Annotated[
         bool, typer.Option("--snapshots", help="The records of snapshots too.")
-    ] = False,
-    depth: Depth = DEPTH,
-    storage_options: StorageOptions = "",
-    master: Master = "",
-    conf: Conf = None,
-    spark_log: SparkLog = "",
-    show_secrets: ShowSecrets = False,
+    ] = False
+    show_secrets: ShowSecrets = False
     output: Annotated[
         RowFormat, typer.Option("--output", "-o", help="The format of the report on stdout.")
-    ] = RowFormat.TABLE,
-    color: Color = ColorWhen.AUTO,
-    quiet: Quiet = False,
-    debug: Debug = False,
-) -> None:
+    ] = RowFormat.TABLE
+
+
+@takes(TablesOptions)
+def tables(options: TablesOptions) -> None:
     """Write Parquet tables of everything that the metadata logs of a fleet hold.
 
     Example: kraftool pipeline tables /var/lib/kafka/data --out /data/tables
@@ -66,32 +55,35 @@ def tables(
     """
     import os
 
-    from kraftool.commands.pipeline_options import absolute, check_files, turned_down
-    from kraftool.commands.pipeline_options import storage_options as read_options
+    from kraftool.commands.pipeline_options import (
+        absolute,
+        check_files,
+        storage_options,
+        turned_down,
+    )
 
-    storage = read_options(storage_options)
-    to = Output(color=color, quiet=quiet)
-    engine = EngineOptions(master=master, conf=tuple(conf or ()), log=spark_log)
+    storage = storage_options(options.storage_options)
+    to = Output(color=options.color, quiet=options.quiet)
 
     from kraftool.spark.tables.run import TablesRequest
 
     wanted = TablesRequest(
-        roots=absolute(roots),
-        out=os.path.expanduser(out),
+        roots=absolute(options.roots),
+        out=os.path.expanduser(options.out),
         storage=storage,
-        depth=depth,
-        show_secrets=show_secrets,
-        snapshots=snapshots,
+        depth=options.depth,
+        show_secrets=options.show_secrets,
+        snapshots=options.snapshots,
     )
     with turned_down():
-        check_files(spark_log=spark_log)
-        report = _written(to, wanted, engine)
-    if output is RowFormat.TABLE:
+        check_files(spark_log=options.spark_log)
+        report = _written(to, wanted, options)
+    if options.output is RowFormat.TABLE:
         from kraftool.commands.pipeline_tables_view import write_report
 
         write_report(to, report)
     else:
-        to.document(report, output)
+        to.document(report, options.output)
     if report.unreadable:
         to.problem(_left_out(report.unreadable))
     elif not report.directories and not report.is_new:

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 
-from kraftool.commands.options import Debug, PlainFormat, PlainOutput, Quiet
+from kraftool.commands.options import Debug, PlainFormat, PlainOutput, Quiet, takes
 from kraftool.commands.output import ExitCode, Output, UsageError, printable
 from kraftool.commands.remote_nodes import RemoteNode, pod_nodes, ssh_nodes
 
 
-def collect(
-    out: Annotated[
-        str, typer.Option("--out", metavar="FILE", help="The file to carry; a new one.")
-    ],
+@dataclass(frozen=True, kw_only=True)
+class CollectOptions:
+    """What was asked for, as it was written."""
+
+    out: Annotated[str, typer.Option("--out", metavar="FILE", help="The file to carry; a new one.")]
     paths: Annotated[
-        list[str] | None,
+        list[str],
         typer.Argument(
             metavar="PATH",
             help="Data directories or the node's server.properties; a tar stream or -.",
             show_default=False,
         ),
-    ] = None,
+    ] = field(default_factory=list)
     ssh: Annotated[
         str,
         typer.Option(
@@ -31,39 +33,42 @@ def collect(
             metavar="HOST[:/PATH],...",
             help="Collect from hosts into the folder --out.",
         ),
-    ] = "",
+    ] = ""
     sudo: Annotated[
         bool, typer.Option("--sudo", help="With --ssh: read with sudo -n on the hosts.")
-    ] = False,
+    ] = False
     kubectl: Annotated[
         str,
         typer.Option(
             "--kubectl", metavar="SELECTOR", help="Collect from pods into the folder --out."
         ),
-    ] = "",
+    ] = ""
     namespace: Annotated[
         str, typer.Option("--namespace", metavar="NAME", help="Namespace of the pods.")
-    ] = "",
+    ] = ""
     container: Annotated[
         str,
         typer.Option(
             "--container", metavar="NAME", help="Container of the pods (default: as kubectl)."
         ),
-    ] = "",
+    ] = ""
     timeout: Annotated[
         float,
         typer.Option(
             "--timeout", min=0.1, metavar="SECONDS", help="Seconds of silence that fail a node."
         ),
-    ] = 60,
+    ] = 60
     at: Annotated[
         int | None,
         typer.Option("--at", min=1, metavar="OFFSET", help="Hash the state at this offset, too."),
-    ] = None,
-    output: PlainOutput = PlainFormat.TABLE,
-    quiet: Quiet = False,
-    debug: Debug = False,
-) -> None:
+    ] = None
+    output: PlainOutput = PlainFormat.TABLE
+    quiet: Quiet = False
+    debug: Debug = False
+
+
+@takes(CollectOptions)
+def collect(options: CollectOptions) -> None:
     """Collect what planning needs to know of this host, into one small file.
 
     Example: kraftool recover collect /etc/kafka/server.properties --out node-2.collect
@@ -89,65 +94,50 @@ def collect(
     Nothing is changed, and nothing is locked. Exits 1 if something is damaged, and 3, without a
     file, if something cannot be read: that is not lost.
     """
-    if not ssh and (sudo or (kubectl and len(paths or ()) != 1)):
+    paths, ssh, kubectl = options.paths, options.ssh, options.kubectl
+    if not ssh and (options.sudo or (kubectl and len(paths) != 1)):
         hint = "name one PATH for all pods" if kubectl else "give --ssh too"
         raise UsageError("--sudo is for --ssh, and --kubectl takes one PATH", hint=hint)
-    if not kubectl and (namespace or container):
+    if not kubectl and (options.namespace or options.container):
         raise UsageError("--namespace and --container are for --kubectl")
-    if ssh and (kubectl or len(paths or ()) > 1):
+    if ssh and (kubectl or len(paths) > 1):
         raise UsageError("--ssh takes one PATH at most", hint="name HOST:/PATH for others")
     if ssh or kubectl:
-        _collect_remote(
-            Output(quiet=quiet),
-            _nodes(ssh, sudo, kubectl, namespace, container, (paths or [""])[0], timeout),
-            out,
-            at=at,
-            seconds=timeout,
-            is_json=output is PlainFormat.JSON,
-        )
+        _collect_remote(options)
     if not paths:
         raise UsageError("no PATH to collect", hint="name the data directory or server.properties")
-    _collect_here(paths, out, at=at, quiet=quiet, is_json=output is PlainFormat.JSON)
+    _collect_here(options)
 
 
-def _nodes(
-    ssh: str,
-    sudo: bool,
-    kubectl: str,
-    namespace: str,
-    container: str,
-    path: str,
-    timeout: float,
-) -> tuple[RemoteNode, ...]:
-    if ssh:
-        return ssh_nodes(ssh, path, sudo=sudo)
-    return pod_nodes(kubectl, path, namespace=namespace, container=container, seconds=timeout)
+def _nodes(options: CollectOptions) -> tuple[RemoteNode, ...]:
+    path = next(iter(options.paths), "")
+    if options.ssh:
+        return ssh_nodes(options.ssh, path, sudo=options.sudo)
+    return pod_nodes(
+        options.kubectl,
+        path,
+        namespace=options.namespace,
+        container=options.container,
+        seconds=options.timeout,
+    )
 
 
-def _collect_remote(
-    to: Output,
-    nodes: tuple[RemoteNode, ...],
-    out: str,
-    *,
-    at: int | None,
-    seconds: float,
-    is_json: bool,
-) -> NoReturn:
+def _collect_remote(options: CollectOptions) -> NoReturn:
     from kraftool.commands.recover_collect_nodes import collect_nodes, take_codes, write_nodes
     from kraftool.commands.recover_json import collect_document
 
-    collected = collect_nodes(to, nodes, Path(out), at=at, seconds=seconds)
-    if is_json:
+    to = Output(quiet=options.quiet)
+    folder = Path(options.out)
+    collected = collect_nodes(to, _nodes(options), folder, at=options.at, seconds=options.timeout)
+    if options.output is PlainFormat.JSON:
         to.document(collect_document(collected))
     else:
-        write_nodes(to, collected, out)
+        write_nodes(to, collected, options.out)
     take_codes(to, collected)
     to.finish()
 
 
-def _collect_here(
-    paths: list[str], out: str, *, at: int | None, quiet: bool, is_json: bool
-) -> NoReturn:
+def _collect_here(options: CollectOptions) -> NoReturn:
     import time
 
     from kraftool.commands.read_progress import read_progress
@@ -158,11 +148,13 @@ def _collect_here(
     from kraftool.repair.planner import read_surveys
     from kraftool.storage.paths import open_path
 
-    to = Output(quiet=quiet, out=out)
+    paths, out = options.paths, options.out
+    to = Output(quiet=options.quiet, out=out)
     if to.to_terminal:
         raise UsageError("a collect file is not for a terminal", hint="name a file with --out")
     with read_progress(to, [open_path(each) for each in paths]) as progress:
-        surveys = read_surveys(paths, now_ms=int(time.time() * 1000), at=at, progress=progress)
+        now_ms = int(time.time() * 1000)
+        surveys = read_surveys(paths, now_ms=now_ms, at=options.at, progress=progress)
     data = collect_file.encode(surveys)
     to.write(data)
     for each in surveys:
@@ -171,9 +163,9 @@ def _collect_here(
         if not is_well(each):
             to.raise_code(ExitCode.FINDING)
     to.note(f"carry {printable(out)} to where you plan: kraftool recover plan FILE...")
-    if is_json:
+    if options.output is PlainFormat.JSON:
         to.flush()
-        report = Output(quiet=quiet)
+        report = Output(quiet=options.quiet)
         node = CollectedNode(file=out, size=len(data), surveys=surveys)
         report.document(collect_document([node]))
         report.flush()
